@@ -1,0 +1,58 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { emptyChunks } from "../thread/chunks.ts";
+import { messagesFromSeed } from "../thread/seed.ts";
+import { noUsage } from "../thread/usage.ts";
+import type { ConversationData } from "./data.ts";
+import { systemMessage } from "./edit.ts";
+import type { Configuration, ThreadStarted } from "./event.ts";
+import type { Settings } from "./settings.ts";
+
+/** What a thread begins with. */
+export type ThreadInput = Omit<ThreadStarted, "type">;
+
+/** A seed that is no conversation: says which message, and why. */
+export class SeedError extends Error {
+  override readonly name = "SeedError";
+}
+
+/** What a thread begins with under a configuration: the model is the machine's unless the thread brings its own. */
+export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInput => ({
+  ...input,
+  model: input.model ?? settings.model,
+  configuration: configurationOf(settings),
+});
+
+/** What of the settings a thread keeps. */
+export const configurationOf = ({ fingerprint, idleTimeoutMs }: Settings): Configuration => ({
+  fingerprint,
+  ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
+});
+
+/** The data of a thread that has just begun; or in words why its seed is no conversation. */
+export const begin = (event: ThreadInput): Either.Either<string, ConversationData> => {
+  const seed = messagesFromSeed(0, event.seed ?? []);
+  if (Either.isLeft(seed)) return Either.left(`the seed is no conversation: ${seed.left}`);
+  return Either.right({
+    threadId: event.threadId,
+    seq: 0,
+    createdAt: event.at,
+    updatedAt: event.at,
+    metadata: event.metadata ?? {},
+    conversation: {
+      system: event.system === undefined ? null : systemMessage(1, event.system),
+      systems: event.system === undefined ? 0 : 1,
+      seed: seed.right,
+      turns: emptyChunks,
+      head: 0,
+      appended: [],
+      checkpoints: {},
+    },
+    usage: { total: noUsage, betweenTurns: noUsage },
+    open: null,
+    queue: [],
+    waking: null,
+    cut: null,
+    configuration: event.configuration ?? { fingerprint: "" },
+    model: event.model ?? {},
+  });
+};

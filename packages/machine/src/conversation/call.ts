@@ -1,0 +1,40 @@
+import { toArray } from "../thread/chunks.ts";
+import { digestOfPrompt } from "../thread/digest.ts";
+import { render } from "../prompt/render.ts";
+import type { ConversationData, OpenTurn, OutstandingCall, RoundCall } from "./data.ts";
+import type { CallLlm, CallTool } from "./effect.ts";
+import { llmId, toolId } from "./effect-id.ts";
+
+/** The model call that is out, with its prompt rendered as it was when it was asked for. */
+export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
+  const messages = render(data.conversation, call.cut, call.system, toArray(open.messages));
+  return {
+    type: "callLlm",
+    id: llmId(data.threadId, open.number, open.step, call.attempt),
+    threadId: data.threadId,
+    turn: open.number,
+    step: open.step,
+    attempt: call.attempt,
+    purpose: "answer",
+    messages,
+    promptDigest: digestOfPrompt(messages),
+    model: open.model,
+    ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
+  };
+};
+
+/** A tool call of the round that is under way. */
+export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool => ({
+  type: "callTool",
+  id: toolId(data.threadId, call.callId),
+  threadId: data.threadId,
+  turn: open.number,
+  step: open.step,
+  position,
+  attempt: 1,
+  callId: call.callId,
+  providerCallId: call.providerCallId,
+  name: call.name,
+  arguments: call.arguments,
+  started: call.started,
+});

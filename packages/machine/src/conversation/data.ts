@@ -1,0 +1,97 @@
+import type { Chunks } from "../thread/chunks.ts";
+import type { JsonObject } from "../thread/json.ts";
+import type { Message, ReplyDraft } from "../thread/message.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Ask } from "../thread/turn.ts";
+import type { Usage } from "../thread/usage.ts";
+import type { Cut } from "../prompt/cut.ts";
+import type { AskReceived, Configuration } from "./event.ts";
+import type { Limits } from "./limits.ts";
+
+/** The XState context of a conversation. Plain JSON. */
+export interface ConversationData {
+  readonly threadId: string;
+  /** The `seq` of the newest entry. */
+  readonly seq: number;
+  /** Milliseconds since the epoch, as events said. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly metadata: JsonObject;
+  readonly conversation: Thread;
+  readonly usage: ThreadUsage;
+  /** The turn that is being answered. */
+  readonly open: OpenTurn | null;
+  /** Asks that wait, oldest first. */
+  readonly queue: readonly QueuedAsk[];
+  /** The timer that opens the next turn from the queue, while no turn is open and asks wait. */
+  readonly waking: Waking | null;
+  /** What the last prompt left out. */
+  readonly cut: Cut | null;
+  readonly configuration: Configuration;
+  readonly model: JsonObject;
+}
+
+/** `total` is the sum over all turns, the open one included, and `betweenTurns`. */
+export interface ThreadUsage {
+  readonly total: Usage;
+  readonly betweenTurns: Usage;
+}
+
+export interface Waking {
+  /** The `seq` of the entry that started it, from which it has its id. */
+  readonly seq: number;
+  readonly dueAt: number;
+}
+
+/** A turn in the making. */
+export interface OpenTurn {
+  readonly number: number;
+  readonly parent: number;
+  readonly asks: readonly Ask[];
+  readonly startedAt: number;
+  readonly messages: Chunks<Message>;
+  /** Appended while a call or a tool was out. */
+  readonly waiting: readonly Message[];
+  /** How many messages it ever made, from which they have their ids. */
+  readonly made: number;
+  /** The number of the step that is under way, from 1; 0 before the first. */
+  readonly step: number;
+  readonly toolCalls: number;
+  readonly usage: Usage;
+  /** The thread's model parameters with the ask's laid over them. */
+  readonly model: JsonObject;
+  /** What the ask laid over the machine's limits. */
+  readonly limits: Limits;
+  readonly deadlineAt: number | null;
+  readonly stage: Stage;
+}
+
+/** What the open turn waits for. */
+export type Stage =
+  | { readonly type: "responding"; readonly call: OutstandingCall }
+  | { readonly type: "backing_off"; readonly attempt: number; readonly dueAt: number }
+  | { readonly type: "running"; readonly calls: readonly RoundCall[] };
+
+/** A model call that is out. What it was sent is rendered from this and the thread. */
+export interface OutstandingCall {
+  readonly attempt: number;
+  readonly cut: Cut;
+  readonly system: Message | null;
+  readonly idleTimeoutMs: number | null;
+  /** What has been shown of it, as far as the host journalled that. */
+  readonly partial: ReplyDraft | null;
+}
+
+/** A call of the round that is under way. */
+export interface RoundCall {
+  readonly callId: string;
+  readonly providerCallId: string | null;
+  readonly name: string;
+  readonly arguments: string;
+  readonly started: boolean;
+  /** The result message, once it is there. */
+  readonly result: Message | null;
+}
+
+/** An ask that waits for the turn before it. */
+export type QueuedAsk = Omit<AskReceived, "type">;

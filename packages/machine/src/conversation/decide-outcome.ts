@@ -1,0 +1,108 @@
+import { usageMonoid, usageOfCall } from "../thread/usage.ts";
+import type { Cost, ReportedUsage } from "../thread/usage.ts";
+import type { LimitReached } from "../thread/turn.ts";
+import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
+import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./decide-step.ts";
+import { retryId } from "./effect-id.ts";
+import type { Decided, LlmCompleted, LlmFailed, SynthesisedResult, ToolCompleted, ToolFailed } from "./event.ts";
+import { retryAt } from "./retry.ts";
+import type { Settings } from "./settings.ts";
+import { update } from "./update.ts";
+
+/** What a reply leads to: unknown tools are answered, limits are checked for the batch, the next prompt is cut. */
+export const decideReply = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  event: LlmCompleted,
+): Decided => {
+  const cost = costOf(settings, event.usage, event.model ?? null);
+  const calls = event.reply.toolCalls ?? [];
+  if (calls.length === 0) return cost;
+  const spent: OpenTurn = {
+    ...open,
+    usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
+  };
+  const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
+  if (limit !== null)
+    return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
+  const results = calls.flatMap((call, position) =>
+    isKnown(settings, call.name) ? [] : [unknownTool(settings, call.name, position)],
+  );
+  const known = results.length === 0 ? cost : { ...cost, results };
+  if (results.length < calls.length) return known;
+  return withNextStep(settings, data, spent, known, event);
+};
+
+/** What the last result of a round leads to: the next prompt, or the limit that forbids it. */
+export const decideResult = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  calls: readonly RoundCall[],
+  event: ToolCompleted | ToolFailed,
+): Decided => {
+  const last = calls.filter(({ result }) => result === null).length === 1;
+  return last ? withNextStep(settings, data, open, {}, event) : {};
+};
+
+/** What a failed call leads to: another attempt, when it may help and may be made. */
+export const decideFailure = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  event: LlmFailed,
+): Decided => {
+  const cost = costOf(settings, event.usage, null);
+  const spent: OpenTurn = {
+    ...open,
+    usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
+  };
+  const next = attempt + 1;
+  const dueAt = retryAt(
+    settings.retry,
+    event.failure,
+    next,
+    event.at,
+    retryId(data.threadId, open.number, open.step, next),
+  );
+  if (dueAt === null || limitSpent(settings, spent, dueAt) !== null) return cost;
+  return { ...cost, retry: { attempt: next, dueAt } };
+};
+
+const withNextStep = (
+  settings: Settings,
+  data: ConversationData,
+  spent: OpenTurn,
+  decided: Decided,
+  event: LlmCompleted | ToolCompleted | ToolFailed,
+): Decided => {
+  const limit = limitBeforeCall(settings, spent, event.at);
+  if (limit !== null) return { ...decided, limit };
+  return { ...decided, ...decideStep(settings, data, () => update(data, event, decided).data.open) };
+};
+
+const costOf = (
+  settings: Settings,
+  usage: ReportedUsage | undefined,
+  model: string | null,
+): { readonly cost?: Cost } => {
+  if (settings.pricing === null || usage === undefined) return {};
+  const cost = settings.pricing.price(usage, model);
+  return cost === null ? {} : { cost };
+};
+
+const isKnown = (settings: Settings, name: string): boolean =>
+  settings.unknownTool === "ask" || settings.toolNames.has(name);
+
+const unknownTool = (settings: Settings, name: string, position: number): SynthesisedResult =>
+  refused(position, `There is no tool "${name}". The tools are: ${[...settings.toolNames].join(", ") || "none"}.`);
+
+const refused = (position: number, text: string): SynthesisedResult => ({
+  position,
+  outcome: "refused",
+  content: [{ type: "text", text }],
+});
+
+const inWords = ({ limit, allowed }: LimitReached): string => `the limit of this turn (${limit} ${allowed}) is reached`;

@@ -1,0 +1,163 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { turnOf } from "../thread/path.ts";
+import { messagesFromSeed } from "../thread/seed.ts";
+import type { ConversationData } from "./data.ts";
+import { decideAsk } from "./decide-ask.ts";
+import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
+import { decideOpening, decideStep, interruptedResults } from "./decide-step.ts";
+import { answerIndexOf } from "./edit.ts";
+import { deadlineId, llmId, queueId, retryId } from "./effect-id.ts";
+import type {
+  AnswerTruncated,
+  CancelRequested,
+  Decided,
+  Event,
+  HeadMoved,
+  TimerFired,
+  TurnAdded,
+  TurnAnnotated,
+} from "./event.ts";
+import { charactersOf } from "./characters.ts";
+import { positionOf } from "./result.ts";
+import type { Refusal } from "./refusal.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * Whether an event fits, and what the configuration adds to it. All that depends on configuration is here and
+ * in what it calls; what is decided stands in the journal, so `update` needs none of it.
+ */
+export const decide = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
+  const { open } = data;
+  switch (event.type) {
+    case "ask.received":
+      return decideAsk(settings, data, event);
+    case "llm.completed":
+    case "llm.failed":
+    case "llm.progressed":
+      if (
+        open?.stage.type !== "responding" ||
+        event.effectId !== llmId(data.threadId, open.number, open.step, open.stage.call.attempt)
+      ) {
+        return stale(event.effectId, "model call");
+      }
+      if (event.type === "llm.progressed") return Either.right(nothing);
+      return Either.right(
+        event.type === "llm.completed"
+          ? decideReply(settings, data, open, event)
+          : decideFailure(settings, data, open, open.stage.call.attempt, event),
+      );
+    case "tool.started":
+    case "tool.completed":
+    case "tool.failed": {
+      const calls = open?.stage.type === "running" ? open.stage.calls : [];
+      const call = calls[positionOf(data, calls, event.effectId)];
+      if (open === null || call === undefined || (event.type === "tool.started" && call.started))
+        return stale(event.effectId, "tool call");
+      return Either.right(event.type === "tool.started" ? nothing : decideResult(settings, data, open, calls, event));
+    }
+    case "timer.fired":
+      return decideTimer(settings, data, event);
+    case "cancel.requested":
+      return decideCancel(data, event);
+    case "message.appended":
+    case "system.changed":
+    case "thread.configured":
+      return Either.right(nothing);
+    case "turn.added":
+    case "turn.annotated":
+    case "answer.truncated":
+    case "head.moved":
+    case "checkpoint.named":
+      return decideEdit(data, event);
+  }
+};
+
+const nothing: Decided = {};
+
+const refuse = (kind: Refusal["kind"], reason: string): Either.Either<Refusal, never> => Either.left({ kind, reason });
+
+const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
+  refuse(
+    "stale",
+    `nobody waits for the ${what} "${effectId}": it was answered or cancelled, or it is of another thread`,
+  );
+
+const decideTimer = (
+  settings: Settings,
+  data: ConversationData,
+  event: TimerFired,
+): Either.Either<Refusal, Decided> => {
+  const { open, waking, queue } = data;
+  const next = queue[0];
+  if (waking !== null && next !== undefined && event.effectId === queueId(data.threadId, waking.seq)) {
+    return Either.right(decideOpening(settings, data, next, event.at));
+  }
+  if (open === null) return stale(event.effectId, "timer");
+  if (open.deadlineAt !== null && event.effectId === deadlineId(data.threadId, open.number)) {
+    const allowed = open.deadlineAt - open.startedAt;
+    const limit = { limit: "deadlineMs" as const, allowed, reached: Math.max(allowed, event.at - open.startedAt) };
+    return Either.right({ limit, ...interruptedResults(open, "the deadline of the turn passed") });
+  }
+  if (
+    open.stage.type === "backing_off" &&
+    event.effectId === retryId(data.threadId, open.number, open.step, open.stage.attempt)
+  ) {
+    return Either.right(decideStep(settings, data, () => open));
+  }
+  return stale(event.effectId, "timer");
+};
+
+const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
+  const { askId } = event;
+  if (askId !== undefined && data.queue.some((ask) => ask.askId === askId)) return Either.right(nothing);
+  const { open } = data;
+  if (open === null) return refuse("stale", "no turn is open: there is nothing to cancel");
+  if (askId !== undefined && !open.asks.some((ask) => ask.askId === askId)) {
+    return refuse("unknown", `ask "${askId}" is neither open nor queued; leave askId out to cancel the open turn`);
+  }
+  return Either.right(interruptedResults(open, "the turn was cancelled"));
+};
+
+const decideEdit = (
+  data: ConversationData,
+  event: TurnAdded | TurnAnnotated | AnswerTruncated | HeadMoved | Extract<Event, { type: "checkpoint.named" }>,
+): Either.Either<Refusal, Decided> => {
+  const thread = data.conversation;
+  if (data.open !== null && event.type !== "turn.annotated") {
+    return refuse("busy", `turn ${data.open.number} is open; wait for its end or cancel it before "${event.type}"`);
+  }
+  switch (event.type) {
+    case "turn.added": {
+      const problem = messagesFromSeed(0, event.messages);
+      return Either.isLeft(problem) ? refuse("invalid", problem.left) : Either.right(nothing);
+    }
+    case "turn.annotated":
+      return turnOf(thread, event.turn) === undefined ? noTurn(data, event.turn) : Either.right(nothing);
+    case "answer.truncated": {
+      const turn = turnOf(thread, event.turn);
+      if (turn === undefined) return noTurn(data, event.turn);
+      const answer = answerIndexOf(turn);
+      if (answer < 0) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
+      return Either.right({ kept: charactersOf(turn, answer, event.characters) });
+    }
+    case "head.moved":
+      if (typeof event.to === "number") {
+        return event.to === 0 || turnOf(thread, event.to) !== undefined
+          ? Either.right(nothing)
+          : noTurn(data, event.to);
+      }
+      return Object.hasOwn(thread.checkpoints, event.to.checkpoint)
+        ? Either.right(nothing)
+        : refuse(
+            "unknown",
+            `no checkpoint "${event.to.checkpoint}"; there are: ${Object.keys(thread.checkpoints).join(", ") || "none"}`,
+          );
+    case "checkpoint.named":
+      return event.name === "" ? refuse("invalid", "a checkpoint needs a name") : Either.right(nothing);
+  }
+};
+
+const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
+  const { length } = data.conversation.turns;
+  return refuse("unknown", `no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
+};

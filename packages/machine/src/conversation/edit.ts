@@ -1,0 +1,137 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { append, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
+import { messageFromDraft, withParts } from "../thread/draft.ts";
+import type { Message, MessageDraft, Part } from "../thread/message.ts";
+import { textOf } from "../thread/message.ts";
+import { turnOf } from "../thread/path.ts";
+import { messagesFromSeed } from "../thread/seed.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Annotation, Turn } from "../thread/turn.ts";
+import { noUsage } from "../thread/usage.ts";
+import type { ConversationData } from "./data.ts";
+import type { AnswerTruncated, HeadMoved, SystemDraft, TurnAdded, TurnAnnotated } from "./event.ts";
+
+/** A message joins the thread: at once where nothing is out, else at the next gap. */
+export const appendMessage = (data: ConversationData, draft: MessageDraft): ConversationData => {
+  const { open, conversation } = data;
+  if (open === null) {
+    const id = `${conversation.turns.length + 1}.${conversation.appended.length}`;
+    return {
+      ...data,
+      conversation: { ...conversation, appended: [...conversation.appended, messageFromDraft(id, draft)] },
+    };
+  }
+  const message = messageFromDraft(`${open.number}.${open.made}`, draft);
+  const made = open.made + 1;
+  return {
+    ...data,
+    open:
+      open.stage.type === "backing_off"
+        ? { ...open, made, messages: append(open.messages, message) }
+        : { ...open, made, waiting: [...open.waiting, message] },
+  };
+};
+
+/** The system prompt is another. Calls that are out keep the one they were sent with. */
+export const changeSystem = (thread: Thread, system: SystemDraft | null): Thread => {
+  const systems = thread.systems + 1;
+  return { ...thread, systems, system: system === null ? null : systemMessage(systems, system) };
+};
+
+/** The message of a system prompt. */
+export const systemMessage = (revision: number, system: SystemDraft): Message =>
+  messageFromDraft(`s${revision}`, typeof system === "string" ? { role: "system", content: system } : system);
+
+/** A turn written by hand joins the tree, led by what was appended; the head moves to it. */
+export const addTurn = (thread: Thread, event: TurnAdded): Thread => {
+  const number = thread.turns.length + 1;
+  const written = messagesFromSeed(number, event.messages, thread.appended.length);
+  // Drafts that are no conversation were refused before; a journal that holds some keeps the turn, empty.
+  const messages = Either.isRight(written) ? written.right : [];
+  return closedTurn(thread, [...thread.appended, ...messages], event.at, event.metadata);
+};
+
+/** What was appended since the last turn becomes a turn of its own, so that the head can move without losing it. */
+export const sealAppended = (thread: Thread, at: number): Thread =>
+  thread.appended.length === 0 ? thread : closedTurn(thread, thread.appended, at, undefined);
+
+/** The head moves, to a turn or to a checkpoint. */
+export const moveHead = (thread: Thread, event: HeadMoved): Thread => {
+  const sealed = sealAppended(thread, event.at);
+  const head = typeof event.to === "number" ? event.to : (sealed.checkpoints[event.to.checkpoint] ?? sealed.head);
+  return { ...sealed, head };
+};
+
+/** The present head gets a name. */
+export const nameCheckpoint = (thread: Thread, name: string, at: number): Thread => {
+  const sealed = sealAppended(thread, at);
+  return { ...sealed, checkpoints: { ...sealed.checkpoints, [name]: sealed.head } };
+};
+
+/** Something is said about a turn. */
+export const annotate = (thread: Thread, event: TurnAnnotated): Thread =>
+  changeTurn(thread, event.turn, (turn) => ({
+    ...turn,
+    annotations: [...(turn.annotations ?? []), annotationOf(event)],
+  }));
+
+/** A turn's last answer keeps so many UTF-16 units of its text. */
+export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: number): Thread =>
+  changeTurn(thread, event.turn, (turn) => {
+    const index = answerIndexOf(turn);
+    const answer = toArray(turn.messages)[index];
+    return answer === undefined
+      ? turn
+      : { ...turn, messages: replaceAt(turn.messages, index, truncated(answer, kept)) };
+  });
+
+/** Where a turn's last assistant message with a text is; -1 when it has none. */
+export const answerIndexOf = (turn: Turn): number =>
+  toArray(turn.messages).findLastIndex((message) => message.role === "assistant" && textOf(message) !== "");
+
+const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
+  const turn = turnOf(thread, number);
+  return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
+};
+
+const closedTurn = (
+  thread: Thread,
+  messages: readonly Message[],
+  at: number,
+  metadata: TurnAdded["metadata"],
+): Thread => {
+  const number = thread.turns.length + 1;
+  const turn: Turn = {
+    number,
+    parent: thread.head,
+    asks: [],
+    outcome: { status: "completed", finishReason: null },
+    messages: chunksOf(messages),
+    usage: noUsage,
+    steps: 0,
+    toolCalls: 0,
+    startedAt: at,
+    endedAt: at,
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  return { ...thread, turns: append(thread.turns, turn), head: number, appended: [] };
+};
+
+const annotationOf = (event: TurnAnnotated): Annotation => ({
+  name: event.name,
+  value: event.value,
+  at: event.at,
+  ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+});
+
+const truncated = (answer: Message, kept: number): Message => {
+  const parts: Part[] = [];
+  let left = kept;
+  for (const part of answer.parts) {
+    if (part.type !== "text") parts.push(part);
+    else if (left > 0) parts.push({ ...part, text: part.text.slice(0, left) });
+    if (part.type === "text") left -= part.text.length;
+  }
+  const characters = answer.truncated?.characters ?? textOf(answer).length;
+  return { ...withParts(answer, parts), truncated: { characters } };
+};

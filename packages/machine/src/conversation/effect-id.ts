@@ -1,0 +1,19 @@
+// Ids are derived from thread, turn, step, position and attempt, so they are the same wherever the thread is
+// run. The numbers come last: whatever a thread id contains, two different effects differ.
+
+/** The id of a model call. */
+export const llmId = (threadId: string, turn: number, step: number, attempt: number): string =>
+  `${threadId}/${turn}.${step}#${attempt}`;
+
+/** The id of a tool call. */
+export const toolId = (threadId: string, callId: string): string => `${threadId}/${callId}#1`;
+
+/** The id of the timer between two attempts of a model call. */
+export const retryId = (threadId: string, turn: number, step: number, attempt: number): string =>
+  `${threadId}/${turn}.${step}#${attempt}!retry`;
+
+/** The id of the timer that bounds a turn. */
+export const deadlineId = (threadId: string, turn: number): string => `${threadId}/${turn}!deadline`;
+
+/** The id of the timer that opens the next turn from the queue; `seq` is that of the entry that started it. */
+export const queueId = (threadId: string, seq: number): string => `${threadId}/${seq}!queue`;

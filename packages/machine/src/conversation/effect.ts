@@ -1,0 +1,118 @@
+import type { JsonObject } from "../thread/json.ts";
+import type { Message } from "../thread/message.ts";
+import type { LimitReached, TurnStatus } from "../thread/turn.ts";
+
+/**
+ * Something that the machine wants done. Plain JSON; whoever performs it tells the machine the outcome as an
+ * event that carries `effectId`. Ids are derived, so the same effect of the same thread has the same id
+ * everywhere, which makes `id` an idempotency key.
+ */
+export type Effect = AnswerableEffect | OneShotEffect;
+
+/** Effects that stay in `outstanding` until they are answered or cancelled. */
+export type AnswerableEffect = CallLlm | CallTool | StartTimer;
+
+/** Effects that nobody answers. */
+export type OneShotEffect = CancelLlm | CancelTool | CancelTimer | Publish;
+
+/**
+ * Call a model with exactly `messages`. Answered by `llm.completed` or `llm.failed`, once. Must not be dropped;
+ * may be performed again after a crash (a model call has no lasting effect but its price); never runs beside
+ * another `callLlm` of purpose answer, nor beside a `callTool`.
+ */
+export interface CallLlm {
+  readonly type: "callLlm";
+  /** `thread/turn.step#attempt` */
+  readonly id: string;
+  readonly threadId: string;
+  readonly turn: number;
+  readonly step: number;
+  /** From 1; each retry is an attempt of its own. */
+  readonly attempt: number;
+  readonly purpose: "answer";
+  /** The prompt, well-formed. */
+  readonly messages: readonly Message[];
+  /** To be echoed on the outcome. */
+  readonly promptDigest: string;
+  /** Model and provider parameters: the thread's, with the ask's laid over them. */
+  readonly model: JsonObject;
+  /** The longest silence to bear between two pieces of the reply, in milliseconds; absent for none. */
+  readonly idleTimeoutMs?: number;
+}
+
+/**
+ * Run a tool. Answered by `tool.completed` or `tool.failed`, once, in any order among the calls of a round;
+ * `tool.started` may come before. Must not be dropped; whether it may be performed again after a crash is for
+ * the tool's declared recovery to say.
+ */
+export interface CallTool {
+  readonly type: "callTool";
+  /** `thread/turn.step.position#attempt` */
+  readonly id: string;
+  readonly threadId: string;
+  readonly turn: number;
+  readonly step: number;
+  /** From 0, in the order of the calls in the reply. */
+  readonly position: number;
+  readonly attempt: number;
+  readonly callId: string;
+  readonly providerCallId: string | null;
+  readonly name: string;
+  /** The exact string that the model wrote. */
+  readonly arguments: string;
+  /** `tool.started` was told: the function may have run. */
+  readonly started: boolean;
+}
+
+/**
+ * Tell `timer.fired` at `dueAt` or as soon after it as can be, also after a restart. Must not be dropped; an
+ * early or repeated one does harm only in that it is early.
+ */
+export interface StartTimer {
+  readonly type: "startTimer";
+  readonly id: string;
+  readonly threadId: string;
+  readonly purpose: "retry" | "deadline" | "queue";
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+}
+
+/** Stop a model call whose answer is no longer wanted. May be dropped, at the price of tokens. */
+export interface CancelLlm {
+  readonly type: "cancelLlm";
+  readonly effectId: string;
+}
+
+/** Stop a tool whose result is no longer wanted. May be dropped; what the function does to the world is not undone. */
+export interface CancelTool {
+  readonly type: "cancelTool";
+  readonly effectId: string;
+}
+
+/** Forget a timer. May be dropped: its event would be refused. */
+export interface CancelTimer {
+  readonly type: "cancelTimer";
+  readonly effectId: string;
+}
+
+/** Tell observers. May be dropped, and losing it loses nothing. */
+export interface Publish {
+  readonly type: "publish";
+  readonly signal: Signal;
+}
+
+/** A notice for an observer. */
+export type Signal =
+  | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
+  | { readonly type: "ask.queued"; readonly askId: string; readonly place: number }
+  | { readonly type: "ask.withdrawn"; readonly askId: string }
+  | {
+      readonly type: "retry.scheduled";
+      readonly turn: number;
+      readonly attempt: number;
+      readonly dueAt: number;
+      readonly because: string;
+    }
+  | { readonly type: "limit.reached"; readonly turn: number; readonly reached: LimitReached }
+  | { readonly type: "policy.failed"; readonly policy: string; readonly reason: string }
+  | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };

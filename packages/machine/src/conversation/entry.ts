@@ -1,0 +1,27 @@
+import type { Decided, Event, ThreadStarted } from "./event.ts";
+
+/**
+ * An accepted event with what was decided about it. The entries of a thread in order of `seq` are its
+ * journal: the only source of truth. Requests are not recorded; they follow from it.
+ */
+export type Entry = FirstEntry | LaterEntry;
+
+/** How every journal begins. */
+export interface FirstEntry {
+  readonly seq: 0;
+  readonly format: typeof journalFormat;
+  readonly event: ThreadStarted;
+}
+
+export interface LaterEntry {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  readonly event: Event;
+  /** What the configuration decided; absent when nothing was to decide. */
+  readonly decided?: Decided;
+  /** Written by a recovery in place of an answer that a crash swallowed. */
+  readonly recovered?: true;
+}
+
+/** The format that this version writes. Newer ones are refused. */
+export const journalFormat = 1;

@@ -1,0 +1,252 @@
+import type { JsonObject } from "../thread/json.ts";
+import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
+import type { SeedDraft } from "../thread/seed.ts";
+import type { Cut } from "../prompt/cut.ts";
+import type { Failure, LimitReached } from "../thread/turn.ts";
+import type { Cost, ReportedUsage } from "../thread/usage.ts";
+import type { Limits } from "./limits.ts";
+
+/**
+ * A fact that the machine is told. Plain JSON. `at` is the host's clock, in milliseconds since the epoch;
+ * order is by arrival, never by `at`. An answer names the effect that it answers by `effectId`.
+ */
+export type Event =
+  | AskReceived
+  | MessageAppended
+  | SystemChanged
+  | LlmCompleted
+  | LlmFailed
+  | LlmProgressed
+  | ToolStarted
+  | ToolCompleted
+  | ToolFailed
+  | TimerFired
+  | CancelRequested
+  | TurnAdded
+  | TurnAnnotated
+  | AnswerTruncated
+  | HeadMoved
+  | CheckpointNamed
+  | ThreadConfigured;
+
+/** What a thread begins with: the first entry of every journal, and the input of the machine. */
+export interface ThreadStarted {
+  readonly type: "thread.started";
+  readonly at: number;
+  readonly threadId: string;
+  readonly system?: SystemDraft;
+  /** Messages that stand before the first turn. */
+  readonly seed?: readonly SeedDraft[];
+  readonly metadata?: JsonObject;
+  /** Model and provider parameters for each call, opaque to the machine. */
+  readonly model?: JsonObject;
+  readonly configuration?: Configuration;
+}
+
+/** A system prompt: its text, or a message under `system` or `developer`. */
+export type SystemDraft =
+  | string
+  | {
+      readonly role: "system" | "developer";
+      readonly content: Content;
+      readonly name?: string;
+      readonly provider?: JsonObject;
+    };
+
+/** What of the configuration a thread was last run with, so that a change is seen. */
+export interface Configuration {
+  /** A digest of names, versions and options; see `fingerprintOf`. */
+  readonly fingerprint: string;
+  /** The longest silence between two pieces of a streamed reply, in milliseconds. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** Somebody asks. Opens a turn, or waits in the queue, as the overlap policy says. */
+export interface AskReceived {
+  readonly type: "ask.received";
+  readonly at: number;
+  /** Chosen by the host, once for each ask: a repeated one is refused with the turn that answered it. */
+  readonly askId: string;
+  /** What is said. An empty list asks the model to go on from where the thread stands. */
+  readonly input: Content | readonly MessageDraft[];
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  /** Laid over the thread's model parameters, member by member, for this turn. */
+  readonly model?: JsonObject;
+  /** Laid over the machine's limits for this turn. */
+  readonly limits?: Limits;
+}
+
+/** A message joins the thread; no model is called. While a call or a tool is out it waits for the next gap. */
+export interface MessageAppended {
+  readonly type: "message.appended";
+  readonly at: number;
+  readonly message: MessageDraft;
+}
+
+/** The system prompt is another from the next call on; null for none. */
+export interface SystemChanged {
+  readonly type: "system.changed";
+  readonly at: number;
+  readonly system: SystemDraft | null;
+}
+
+/** A model replied. Answers `callLlm`. An absent or empty list of tool calls makes it the final answer. */
+export interface LlmCompleted {
+  readonly type: "llm.completed";
+  readonly at: number;
+  readonly effectId: string;
+  readonly reply: ReplyDraft;
+  readonly finishReason: string | null;
+  readonly usage?: ReportedUsage;
+  /** The digest that the effect carried: what was really sent. */
+  readonly promptDigest?: string;
+  /** The model that answered, as it names itself. */
+  readonly model?: string;
+  /** The provider's id of the response. */
+  readonly responseId?: string;
+}
+
+/** A model call failed. Answers `callLlm`. */
+export interface LlmFailed {
+  readonly type: "llm.failed";
+  readonly at: number;
+  readonly effectId: string;
+  readonly failure: Failure;
+  /** What had been shown of the reply. Tool calls in it are not kept: nobody can say that they are whole. */
+  readonly partial?: ReplyDraft;
+  readonly usage?: ReportedUsage;
+  readonly promptDigest?: string;
+}
+
+/** What has been shown so far of a reply that still comes, so that it survives a crash. */
+export interface LlmProgressed {
+  readonly type: "llm.progressed";
+  readonly at: number;
+  readonly effectId: string;
+  /** All of it so far, not what is new. */
+  readonly partial: ReplyDraft;
+}
+
+/** A tool is about to run. Told before the function is called where it must not run twice. */
+export interface ToolStarted {
+  readonly type: "tool.started";
+  readonly at: number;
+  readonly effectId: string;
+}
+
+/** A tool answered. Answers `callTool`. A null content is an empty result. */
+export interface ToolCompleted {
+  readonly type: "tool.completed";
+  readonly at: number;
+  readonly effectId: string;
+  readonly content: Content | null;
+}
+
+/** A tool did not answer. Answers `callTool`. */
+export interface ToolFailed {
+  readonly type: "tool.failed";
+  readonly at: number;
+  readonly effectId: string;
+  readonly outcome: Exclude<ToolOutcome, "completed">;
+  /** What the model will read. */
+  readonly content: Content;
+}
+
+/** The time of a timer has come. Answers `startTimer`. */
+export interface TimerFired {
+  readonly type: "timer.fired";
+  readonly at: number;
+  readonly effectId: string;
+}
+
+/** Somebody wants it to stop. */
+export interface CancelRequested {
+  readonly type: "cancel.requested";
+  readonly at: number;
+  /** One ask, open or queued; without it the open turn, whichever it is. */
+  readonly askId?: string;
+  readonly reason?: string;
+  /** What had been shown of the reply; kept and marked incomplete. */
+  readonly partial?: ReplyDraft;
+}
+
+/** A turn that did not happen here is written into the thread by hand. */
+export interface TurnAdded {
+  readonly type: "turn.added";
+  readonly at: number;
+  readonly messages: readonly SeedDraft[];
+  readonly metadata?: JsonObject;
+}
+
+/** Something is said about a turn. */
+export interface TurnAnnotated {
+  readonly type: "turn.annotated";
+  readonly at: number;
+  readonly turn: number;
+  readonly name: string;
+  readonly value: JsonObject | string | number | boolean | null;
+  readonly metadata?: JsonObject;
+}
+
+/** Of a turn's last answer only this much was spoken or shown. */
+export interface AnswerTruncated {
+  readonly type: "answer.truncated";
+  readonly at: number;
+  readonly turn: number;
+  /** Characters of the answer's text to keep, as a reader counts them: never half of one. */
+  readonly characters: number;
+}
+
+/** The conversation goes on from another turn (undo, redo, clear, branch); 0 is the beginning. Nothing is removed. */
+export interface HeadMoved {
+  readonly type: "head.moved";
+  readonly at: number;
+  readonly to: number | { readonly checkpoint: string };
+}
+
+/** The present head gets a name, or the name moves here. */
+export interface CheckpointNamed {
+  readonly type: "checkpoint.named";
+  readonly at: number;
+  readonly name: string;
+}
+
+/** The thread runs under another configuration from here on. */
+export interface ThreadConfigured {
+  readonly type: "thread.configured";
+  readonly at: number;
+  readonly configuration: Configuration;
+  readonly model?: JsonObject;
+}
+
+/** The names of all events, in the order in which they are documented. */
+export type EventType = Event["type"];
+
+/** What a decision of the configuration added to an event: all that folding needs and the event does not say. */
+export interface Decided {
+  /** The ask waits; its place in the queue, from 1. */
+  readonly queued?: number;
+  /** When the turn that this entry opens must have ended. */
+  readonly deadlineAt?: number;
+  /** What the prompt of the call that this entry asks for shows; absent when it is the last one again. */
+  readonly cut?: Cut;
+  /** The failed call is made again. */
+  readonly retry?: { readonly attempt: number; readonly dueAt: number };
+  /** Calls that are answered without running anything, by position. */
+  readonly results?: readonly SynthesisedResult[];
+  /** The turn ends here. */
+  readonly limit?: LimitReached;
+  readonly cost?: Cost;
+  /** The policy could not be used: why. All was kept instead. */
+  readonly policyFailed?: string;
+  /** How much of a truncated answer's text stays, in UTF-16 units. */
+  readonly kept?: number;
+}
+
+/** A result that the machine gives in a tool's place. */
+export interface SynthesisedResult {
+  readonly position: number;
+  readonly outcome: Exclude<ToolOutcome, "completed">;
+  readonly content: readonly ContentPart[];
+}

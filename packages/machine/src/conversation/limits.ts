@@ -1,0 +1,26 @@
+/**
+ * How far one turn may go. Each is checked before anything is asked for, a batch of tool calls as a whole.
+ * Zero means zero; absent means unlimited. Non-negative integers.
+ */
+export interface Limits {
+  /** Model calls, retries not counted. Unit: calls. */
+  readonly steps?: number;
+  /** Tool calls, all steps together. Unit: calls. */
+  readonly toolCalls?: number;
+  /** Reported tokens after which no further call is made. Unit: tokens. */
+  readonly tokens?: number;
+  /** Cost after which no further call is made. Unit: billionths of the currency. */
+  readonly costNano?: number;
+  /** From the opening of the turn to its end, waiting included. Unit: milliseconds. */
+  readonly deadlineMs?: number;
+}
+
+/** The first limit that is no non-negative integer, in words, or null. */
+export const problemOfLimits = (limits: Limits): string | null => {
+  for (const [name, value] of Object.entries(limits)) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 0)) {
+      return `limit "${name}" is ${String(value)}; it must be a whole number of 0 or more (leave it out for no limit)`;
+    }
+  }
+  return null;
+};

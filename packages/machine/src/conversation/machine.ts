@@ -1,0 +1,177 @@
+// Rule 1: every arrow of a conversation is in this file.
+// Rule 2: nothing here, or in what it calls, reads a clock, a random source or a global.
+// Rule 3: events are facts, effects are requests. Whether an event fits, and what it comes to, is said by
+//         `decide` and `update`; an arrow only says where that leads.
+import * as Either from "fp-ts/lib/Either.js";
+import { createActor, enqueueActions, setup } from "xstate";
+import { begin, SeedError, withDefaults } from "./begin.ts";
+import type { ThreadInput } from "./begin.ts";
+import type { ConversationData } from "./data.ts";
+import { decide } from "./decide.ts";
+import type { Effect } from "./effect.ts";
+import type { Event } from "./event.ts";
+import type { MachineOptions } from "./options.ts";
+import type { Arrow, Plan } from "./plan.ts";
+import type { Settings } from "./settings.ts";
+import { settingsOf } from "./settings.ts";
+import { update } from "./update.ts";
+
+/** What only `transition` and its kin look at. */
+export const kernel: unique symbol = Symbol("colloquy.kernel");
+
+/** A conversation's XState machine, configured. */
+export type ConversationMachine = ReturnType<typeof machineOf> & {
+  readonly [kernel]: Kernel;
+};
+
+export interface Kernel {
+  readonly settings: Settings;
+  /** An actor that is never started: XState wants one to step a machine. */
+  readonly inert: ReturnType<typeof inertActor>;
+  /** A snapshot in each state, so that one with other data need not be resolved anew. */
+  readonly snapshots: ReturnType<typeof snapshotsOf>;
+}
+
+/** An event with what was decided about it, so that the machine need not decide again. */
+export type ToldEvent = Event & { readonly plan?: Plan };
+
+/**
+ * The machine of a conversation. `transition` and its kin step it as plain data;
+ * `createActor(machine.provide({ actions: { perform } }), { input: { threadId, at, … } })` runs it as a live
+ * actor, which performs each effect as it comes and keeps no journal.
+ *
+ * @throws ConfigurationError for options that can't be meant.
+ */
+export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
+  const settings = settingsOf(options);
+  const machine = machineOf(settings);
+  return Object.assign(machine, {
+    [kernel]: { settings, inert: inertActor(machine), snapshots: snapshotsOf(machine) },
+  });
+};
+
+const machineOf = (settings: Settings) => {
+  const planOf = (context: ConversationData, event: ToldEvent): Plan | null =>
+    event.plan ?? planFor(settings, context, event);
+  return setup({
+    types: {
+      // XState reads only the types of these three, never the values.
+      context: {} as ConversationData,
+      events: {} as ToldEvent,
+      input: {} as ThreadInput,
+    },
+    guards: {
+      leads: ({ context, event }, arrow: Arrow): boolean => planOf(context, event)?.arrow === arrow,
+    },
+    actions: {
+      perform: (_: unknown, _effect: Effect): void => {},
+      carryOut: enqueueActions(({ context, event, enqueue }) => {
+        const plan = planOf(context, event);
+        if (plan === null) return;
+        for (const effect of plan.effects()) enqueue({ type: "perform", params: effect });
+        enqueue.assign(plan.data);
+      }),
+    },
+  }).createMachine({
+    id: "conversation",
+    context: ({ input }) => contextOf(input, settings),
+    initial: "idle",
+    on: {
+      "ask.received": stays,
+      "cancel.requested": stays,
+      "message.appended": stays,
+      "system.changed": stays,
+      "turn.added": stays,
+      "turn.annotated": stays,
+      "answer.truncated": stays,
+      "head.moved": stays,
+      "checkpoint.named": stays,
+      "thread.configured": stays,
+    },
+    states: {
+      idle: { on: { "ask.received": [responding, error], "timer.fired": [responding, error] } },
+      awaiting_llm: {
+        on: { "timer.fired": error, "cancel.requested": error },
+        initial: "responding",
+        states: {
+          responding: {
+            on: {
+              "llm.completed": [responding, running, completed, error],
+              "llm.failed": [backingOff, error],
+              "llm.progressed": stays,
+            },
+          },
+          backing_off: { on: { "timer.fired": responding } },
+        },
+      },
+      awaiting_tool: {
+        on: { "timer.fired": error, "cancel.requested": error },
+        initial: "running",
+        states: {
+          running: {
+            on: {
+              "tool.started": stays,
+              "tool.completed": [stays, responding, error],
+              "tool.failed": [stays, responding, error],
+            },
+          },
+        },
+      },
+      completed: { on: { "ask.received": [responding, error], "timer.fired": [responding, error] } },
+      error: { on: { "ask.received": [responding, error], "timer.fired": [responding, error] } },
+    },
+  });
+};
+
+const stays = { guard: { type: "leads", params: "stays" }, actions: "carryOut" } as const;
+const responding = {
+  guard: { type: "leads", params: "responding" },
+  target: "#conversation.awaiting_llm.responding",
+  actions: "carryOut",
+} as const;
+const backingOff = {
+  guard: { type: "leads", params: "backing_off" },
+  target: "#conversation.awaiting_llm.backing_off",
+  actions: "carryOut",
+} as const;
+const running = {
+  guard: { type: "leads", params: "running" },
+  target: "#conversation.awaiting_tool.running",
+  actions: "carryOut",
+} as const;
+const completed = {
+  guard: { type: "leads", params: "completed" },
+  target: "#conversation.completed",
+  actions: "carryOut",
+} as const;
+const error = {
+  guard: { type: "leads", params: "error" },
+  target: "#conversation.error",
+  actions: "carryOut",
+} as const;
+
+const planFor = (settings: Settings, data: ConversationData, event: Event): Plan | null => {
+  const decided = decide(settings, data, event);
+  return Either.isLeft(decided) ? null : update(data, event, decided.right);
+};
+
+/** XState also asks for a context without input, for the initial snapshot of an actor that only steps. */
+const contextOf = (input: ThreadInput | undefined, settings: Settings): ConversationData => {
+  const begun = begin(withDefaults(settings, input ?? { threadId: "", at: 0 }));
+  if (Either.isLeft(begun)) throw new SeedError(begun.left);
+  return begun.right;
+};
+
+const inertActor = (machine: ReturnType<typeof machineOf>) => createActor(machine, { input: { threadId: "", at: 0 } });
+
+const snapshotsOf = (machine: ReturnType<typeof machineOf>) => {
+  const { context } = inertActor(machine).getSnapshot();
+  return {
+    idle: machine.resolveState({ value: "idle", context }),
+    responding: machine.resolveState({ value: { awaiting_llm: "responding" }, context }),
+    backing_off: machine.resolveState({ value: { awaiting_llm: "backing_off" }, context }),
+    running: machine.resolveState({ value: { awaiting_tool: "running" }, context }),
+    completed: machine.resolveState({ value: "completed", context }),
+    error: machine.resolveState({ value: "error", context }),
+  };
+};

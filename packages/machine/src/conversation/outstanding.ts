@@ -1,0 +1,53 @@
+import { callLlm, callTool } from "./call.ts";
+import type { AnswerableEffect } from "./effect.ts";
+import { deadlineId, queueId, retryId } from "./effect-id.ts";
+import type { State } from "./state.ts";
+
+/**
+ * The effects that were asked for and are neither answered nor cancelled: equal to those that the transitions
+ * gave, whatever the configuration is now. After a crash, this is what is left to do.
+ */
+export const outstanding = (state: State): readonly AnswerableEffect[] => {
+  const { context: data } = state;
+  const { open, waking, threadId } = data;
+  if (open === null) {
+    return waking === null
+      ? []
+      : [{ type: "startTimer", id: queueId(threadId, waking.seq), threadId, purpose: "queue", dueAt: waking.dueAt }];
+  }
+  const deadline: readonly AnswerableEffect[] =
+    open.deadlineAt === null
+      ? []
+      : [
+          {
+            type: "startTimer",
+            id: deadlineId(threadId, open.number),
+            threadId,
+            purpose: "deadline",
+            dueAt: open.deadlineAt,
+          },
+        ];
+  const { stage } = open;
+  switch (stage.type) {
+    case "responding":
+      return [...deadline, callLlm(data, open, stage.call)];
+    case "backing_off":
+      return [
+        ...deadline,
+        {
+          type: "startTimer",
+          id: retryId(threadId, open.number, open.step, stage.attempt),
+          threadId,
+          purpose: "retry",
+          dueAt: stage.dueAt,
+        },
+      ];
+    case "running":
+      return [
+        ...deadline,
+        ...stage.calls.flatMap((call, position) =>
+          call.result === null ? [callTool(data, open, call, position)] : [],
+        ),
+      ];
+  }
+};

@@ -1,0 +1,27 @@
+import type { ConversationData } from "./data.ts";
+import type { Effect } from "./effect.ts";
+import type { StateValue } from "./state.ts";
+
+/** What an accepted event comes to: the data after it, where the arrow leads, and what is wanted done. */
+export interface Plan {
+  readonly data: ConversationData;
+  readonly arrow: Arrow;
+  /** In the order in which they must be performed. Built only when asked for: folding a journal needs none. */
+  readonly effects: () => readonly Effect[];
+}
+
+/** Where an event leads; `stays` where it is. */
+export type Arrow = "stays" | "responding" | "backing_off" | "running" | "completed" | "error";
+
+/** The state that an arrow leads to, from another. */
+export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : targets[arrow]);
+
+const targets: { readonly [To in Exclude<Arrow, "stays">]: StateValue } = {
+  responding: { awaiting_llm: "responding" },
+  backing_off: { awaiting_llm: "backing_off" },
+  running: { awaiting_tool: "running" },
+  completed: "completed",
+  error: "error",
+};
+
+export const noEffects = (): readonly Effect[] => [];

@@ -1,0 +1,14 @@
+/** Why an event changed nothing. */
+export interface Refusal {
+  readonly kind: RefusalKind;
+  /** For a person: names the value and the way out. */
+  readonly reason: string;
+  /** The turn that answers or answered a repeated ask. */
+  readonly turn?: number;
+}
+
+/**
+ * `stale`: the answer, or the ask, was had before, or nobody waits for it any more. `busy`: a turn is open.
+ * `full`: so is the queue. `unknown`: it names something that is not there. `invalid`: it can't be meant.
+ */
+export type RefusalKind = "stale" | "busy" | "full" | "unknown" | "invalid";

@@ -1,0 +1,108 @@
+import { append } from "../thread/chunks.ts";
+import { messageFromPartial, messageFromReply } from "../thread/draft.ts";
+import { toolCallsOf } from "../thread/message.ts";
+import type { Cost, ReportedUsage } from "../thread/usage.ts";
+import { usageMonoid, usageOfCall } from "../thread/usage.ts";
+import { callTool } from "./call.ts";
+import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
+import { retryId } from "./effect-id.ts";
+import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
+import type { Plan } from "./plan.ts";
+import { answerFrom, closeTurn, flushWaiting, settleRound } from "./turn-closing.ts";
+import { nextCall } from "./turn-opening.ts";
+
+/** A model replied: a round begins, or the turn ends with its answer. */
+export const receiveReply = (
+  before: ConversationData,
+  beforeOpen: OpenTurn,
+  event: LlmCompleted,
+  decided: Decided,
+): Plan => {
+  const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const message = messageFromReply(`${open.number}.${open.made}`, `${open.number}.${open.step}`, event.reply);
+  const said: OpenTurn = { ...open, messages: append(open.messages, message), made: open.made + 1 };
+  const asked = toolCallsOf(message);
+  if (asked.length === 0)
+    return closeTurn(data, said, { status: "completed", finishReason: event.finishReason }, event.at);
+  const calls = answerFrom(
+    asked.map(({ callId, providerCallId, name, arguments: written }) => ({
+      callId,
+      providerCallId,
+      name,
+      arguments: written,
+      started: false,
+      result: null,
+    })),
+    decided.results ?? [],
+  );
+  const round = { ...said, toolCalls: said.toolCalls + unanswered(calls).length };
+  return unanswered(calls).length === 0
+    ? nextCall(data, settleRound(round, calls), decided, event.at)
+    : runCalls(data, round, calls);
+};
+
+/** A model call failed: it is made again later, or the turn ends. */
+export const receiveFailure = (
+  before: ConversationData,
+  beforeOpen: OpenTurn,
+  event: LlmFailed,
+  decided: Decided,
+): Plan => {
+  const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const { retry } = decided;
+  if (retry === undefined) {
+    const shown = messageFromPartial(`${open.number}.${open.made}`, event.partial);
+    const ended = shown === null ? open : { ...open, messages: append(open.messages, shown), made: open.made + 1 };
+    return closeTurn(data, ended, { status: "failed", failure: event.failure }, event.at);
+  }
+  const waiting: OpenTurn = { ...flushWaiting(open), stage: { type: "backing_off", ...retry } };
+  return {
+    data: { ...data, open: waiting },
+    arrow: "backing_off",
+    effects: () => [
+      {
+        type: "publish",
+        signal: {
+          type: "retry.scheduled",
+          turn: open.number,
+          attempt: retry.attempt,
+          dueAt: retry.dueAt,
+          because: event.failure.kind,
+        },
+      },
+      {
+        type: "startTimer",
+        id: retryId(data.threadId, open.number, open.step, retry.attempt),
+        threadId: data.threadId,
+        purpose: "retry",
+        dueAt: retry.dueAt,
+      },
+    ],
+  };
+};
+
+const runCalls = (data: ConversationData, open: OpenTurn, calls: readonly RoundCall[]): Plan => {
+  const running: OpenTurn = { ...open, stage: { type: "running", calls } };
+  const after = { ...data, open: running };
+  return {
+    data: after,
+    arrow: "running",
+    effects: () =>
+      calls.flatMap((call, position) => (call.result === null ? [callTool(after, running, call, position)] : [])),
+  };
+};
+
+const charge = (
+  data: ConversationData,
+  open: OpenTurn,
+  reported: ReportedUsage | undefined,
+  cost: Cost | undefined,
+): { readonly data: ConversationData; readonly open: OpenTurn } => {
+  const usage = usageOfCall(reported ?? null, cost ?? null);
+  return {
+    data: { ...data, usage: { ...data.usage, total: usageMonoid.concat(data.usage.total, usage) } },
+    open: { ...open, usage: usageMonoid.concat(open.usage, usage) },
+  };
+};
+
+const unanswered = (calls: readonly RoundCall[]): readonly RoundCall[] => calls.filter(({ result }) => result === null);

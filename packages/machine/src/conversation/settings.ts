@@ -1,0 +1,129 @@
+import { ConfigurationError } from "../prompt/configuration-error.ts";
+import { estimateCounter } from "../prompt/counter.ts";
+import type { Counter } from "../prompt/counter.ts";
+import type { InterruptedTurns } from "../prompt/cut.ts";
+import { keepAll } from "../prompt/policies/keep-all.ts";
+import type { Budget, Policy } from "../prompt/policy.ts";
+import { digestOf } from "../thread/digest.ts";
+import type { JsonObject } from "../thread/json.ts";
+import type { Limits } from "./limits.ts";
+import { problemOfLimits } from "./limits.ts";
+import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
+import type { ToolDeclaration } from "./tool.ts";
+
+/** Machine options with their defaults, checked. */
+export interface Settings {
+  readonly tools: readonly ToolDeclaration[];
+  readonly toolNames: ReadonlySet<string>;
+  readonly policy: Policy;
+  readonly counter: Counter;
+  readonly budget: Budget | null;
+  readonly limits: Limits;
+  readonly overlap: Overlap;
+  readonly model: JsonObject;
+  readonly retry: Retry;
+  readonly interrupted: InterruptedTurns;
+  readonly unknownTool: "result" | "ask";
+  readonly idleTimeoutMs: number | null;
+  readonly pricing: Pricing | null;
+  /** A digest of all of it: names, versions and options in place of functions. */
+  readonly fingerprint: string;
+}
+
+/** Checks options and fills in their defaults. @throws ConfigurationError for what can't be meant. */
+export const settingsOf = (options: MachineOptions): Settings => {
+  const settings: Omit<Settings, "fingerprint"> = {
+    tools: options.tools ?? [],
+    toolNames: new Set(options.tools?.map(({ name }) => name)),
+    policy: options.policy ?? keepAll(),
+    counter: options.counter ?? estimateCounter,
+    budget: options.budget ?? null,
+    limits: options.limits ?? {},
+    overlap: options.overlap ?? { type: "reject" },
+    model: options.model ?? {},
+    retry: { ...defaultRetry, ...options.retry },
+    interrupted: options.interrupted ?? "keep",
+    unknownTool: options.unknownTool ?? "result",
+    idleTimeoutMs: options.idleTimeoutMs ?? null,
+    pricing: options.pricing ?? null,
+  };
+  const problem = problemOf(settings);
+  if (problem !== null) throw new ConfigurationError(problem);
+  return { ...settings, fingerprint: fingerprintOf(settings) };
+};
+
+const defaultRetry: Retry = {
+  attempts: 3,
+  baseDelayMs: 500,
+  maxDelayMs: 30_000,
+  maxRetryAfterMs: 120_000,
+  kinds: ["rate_limit", "overloaded", "timeout", "network", "truncated", "unknown"],
+};
+
+const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
+  const limits = problemOfLimits(settings.limits);
+  if (limits !== null) return limits;
+  if (settings.toolNames.size < settings.tools.length) {
+    const names = settings.tools.map(({ name }) => name);
+    return `tool "${names.find((name, index) => names.indexOf(name) !== index)}" is declared twice; names must differ`;
+  }
+  for (const [name, value] of Object.entries({
+    policy: settings.policy,
+    counter: settings.counter,
+    pricing: settings.pricing,
+  })) {
+    if (value !== null && !isNamed(value))
+      return `the ${name} has no name and version: an anonymous one can't be told from another in a journal`;
+  }
+  const { overlap, retry, budget, idleTimeoutMs } = settings;
+  if (overlap.type === "queue" && !isCount(overlap.max))
+    return `overlap.max is ${overlap.max}; it must be a whole number of 0 or more`;
+  if (!isCount(retry.attempts) || retry.attempts < 1)
+    return `retry.attempts is ${retry.attempts}; it counts the first call too, so it must be 1 or more`;
+  for (const name of ["baseDelayMs", "maxDelayMs", "maxRetryAfterMs"] as const) {
+    if (!isCount(retry[name]))
+      return `retry.${name} is ${retry[name]}; it must be a whole number of milliseconds, 0 or more`;
+  }
+  if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens)) {
+    return `the budget is ${JSON.stringify(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
+  }
+  if (idleTimeoutMs !== null && !(isCount(idleTimeoutMs) && idleTimeoutMs > 0)) {
+    return `idleTimeoutMs is ${idleTimeoutMs}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
+  }
+  return null;
+};
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
+  typeof name === "string" && name !== "" && Number.isSafeInteger(version);
+
+const fingerprintOf = (settings: Omit<Settings, "fingerprint">): string =>
+  digestOf({
+    tools: settings.tools.map((tool) => ({ ...tool })),
+    policy: identityOf(settings.policy),
+    counter: identityOf(settings.counter),
+    pricing: settings.pricing === null ? null : identityOf(settings.pricing),
+    budget: settings.budget === null ? null : { ...settings.budget },
+    limits: { ...settings.limits },
+    overlap: { ...settings.overlap },
+    retry: { ...settings.retry },
+    interrupted: settings.interrupted,
+    unknownTool: settings.unknownTool,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    model: settings.model,
+  });
+
+const identityOf = ({
+  name,
+  version,
+  options,
+}: {
+  readonly name: string;
+  readonly version: number;
+  readonly options: JsonObject;
+}): JsonObject => ({
+  name,
+  version,
+  options,
+});

@@ -1,0 +1,25 @@
+import type { ConversationData } from "./data.ts";
+
+/** A conversation at rest between two events: plain JSON, never changed in place. */
+export interface State {
+  /** XState's state value. */
+  readonly value: StateValue;
+  /** XState's context. */
+  readonly context: ConversationData;
+}
+
+/** The five states, and what goes on below them. */
+export type StateValue =
+  | "idle"
+  | { readonly awaiting_llm: "responding" | "backing_off" }
+  | { readonly awaiting_tool: "running" }
+  | "completed"
+  | "error";
+
+export type Phase = "idle" | "awaiting_llm" | "awaiting_tool" | "completed" | "error";
+
+/** Which of the five states it is in. */
+export const phaseOf = (state: State): Phase => {
+  if (typeof state.value === "string") return state.value;
+  return "awaiting_llm" in state.value ? "awaiting_llm" : "awaiting_tool";
+};

@@ -1,0 +1,85 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { begin, SeedError, withDefaults } from "./begin.ts";
+import type { ThreadInput } from "./begin.ts";
+import { decide } from "./decide.ts";
+import type { Effect } from "./effect.ts";
+import type { FirstEntry, LaterEntry } from "./entry.ts";
+import { journalFormat } from "./entry.ts";
+import type { Decided, Event } from "./event.ts";
+import type { ConversationMachine } from "./machine.ts";
+import { kernel } from "./machine.ts";
+import type { Refusal } from "./refusal.ts";
+import type { State } from "./state.ts";
+import { step } from "./step.ts";
+import { update } from "./update.ts";
+
+/** A thread that has just begun. */
+export interface Started {
+  readonly state: State;
+  readonly effects: readonly [];
+  readonly entry: FirstEntry;
+}
+
+/** What an event came to. Store the entry first; then perform the effects, in their order. */
+export type Transition = Handled | Refused;
+
+export interface Handled {
+  readonly handled: true;
+  readonly state: State;
+  readonly effects: readonly Effect[];
+  readonly entry: LaterEntry;
+}
+
+/** The event changed nothing: the state is the same reference. */
+export interface Refused {
+  readonly handled: false;
+  readonly state: State;
+  readonly effects: readonly [];
+  readonly refusal: Refusal;
+}
+
+/**
+ * Begins a thread, in `idle`. Pure. `model` defaults to the machine's; `configuration` is always the machine's.
+ *
+ * @throws SeedError when the seed is no conversation: a result without its call, a call without its result.
+ */
+export const start = (machine: ConversationMachine, input: ThreadInput): Started => {
+  const settled = withDefaults(machine[kernel].settings, input);
+  const begun = begin(settled);
+  if (Either.isLeft(begun)) throw new SeedError(begun.left);
+  return {
+    state: { value: "idle", context: begun.right },
+    effects: [],
+    entry: { seq: 0, format: journalFormat, event: { type: "thread.started", ...settled } },
+  };
+};
+
+/**
+ * Tells a conversation what happened. Pure, deterministic and total: it never throws for a decoded event, and
+ * what does not fit is refused with a reason, and changes nothing.
+ *
+ * @param options `recovered` marks the entry as written in place of an answer that a crash swallowed.
+ */
+export const transition = (
+  machine: ConversationMachine,
+  state: State,
+  event: Event,
+  options: { readonly recovered?: boolean } = {},
+): Transition => {
+  const decided = decide(machine[kernel].settings, state.context, event);
+  if (Either.isLeft(decided)) return { handled: false, state, effects: [], refusal: decided.left };
+  const plan = update(state.context, event, decided.right);
+  const stepped = step(machine, state, { ...event, plan });
+  const entry: LaterEntry = {
+    seq: stepped.state.context.seq,
+    event,
+    ...(isEmpty(decided.right) ? {} : { decided: decided.right }),
+    ...(options.recovered === true ? { recovered: true } : {}),
+  };
+  return { handled: true, state: stepped.state, effects: stepped.effects, entry };
+};
+
+const isEmpty = (decided: Decided): boolean => {
+  for (const _ in decided) return false;
+  return true;
+};

@@ -1,0 +1,140 @@
+import { append } from "../thread/chunks.ts";
+import { messageFromPartial, messageFromResult } from "../thread/draft.ts";
+import type { Message, ReplyDraft } from "../thread/message.ts";
+import type { Turn, TurnOutcome } from "../thread/turn.ts";
+import { usageMonoid, usageOfCall } from "../thread/usage.ts";
+import type { ConversationData, OpenTurn, RoundCall, Waking } from "./data.ts";
+import type { Effect } from "./effect.ts";
+import { deadlineId, llmId, queueId, retryId, toolId } from "./effect-id.ts";
+import type { SynthesisedResult } from "./event.ts";
+import type { Plan } from "./plan.ts";
+
+/** The open turn ends, with what it has; whoever waits in the queue is woken. The head moves to it. */
+export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnOutcome, at: number): Plan => {
+  const whole = flushWaiting(open);
+  const turn: Turn = {
+    number: whole.number,
+    parent: whole.parent,
+    asks: whole.asks,
+    outcome,
+    messages: whole.messages,
+    usage: whole.usage,
+    steps: whole.step,
+    toolCalls: whole.toolCalls,
+    startedAt: whole.startedAt,
+    endedAt: at,
+  };
+  const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
+  const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
+  return {
+    data: { ...data, conversation, open: null, waking },
+    arrow: outcome.status === "completed" ? "completed" : "error",
+    effects: () => [...cancelDeadline(data.threadId, open), ...signalsOf(turn), ...wake(data.threadId, waking)],
+  };
+};
+
+/** The open turn is stopped from outside: what was out is cancelled, and what was shown is kept and marked. */
+export const interruptTurn = (
+  data: ConversationData,
+  open: OpenTurn,
+  stopping: { readonly partial: ReplyDraft | undefined; readonly results: readonly SynthesisedResult[] },
+  outcome: TurnOutcome,
+  at: number,
+): Plan => {
+  const stopped = stop(data, open, stopping.partial, stopping.results);
+  const closed = closeTurn(stopped.data, stopped.open, outcome, at);
+  return { ...closed, effects: () => [...cancellations(data.threadId, open), ...closed.effects()] };
+};
+
+/** Messages that were appended while something was out join the turn. */
+export const flushWaiting = (open: OpenTurn): OpenTurn =>
+  open.waiting.length === 0
+    ? open
+    : {
+        ...open,
+        messages: open.waiting.reduce((messages, message) => append(messages, message), open.messages),
+        waiting: [],
+      };
+
+/** The finished round joins the turn: its results in call order. */
+export const settleRound = (open: OpenTurn, calls: readonly RoundCall[]): OpenTurn =>
+  flushWaiting({
+    ...open,
+    messages: calls.reduce(
+      (messages, { result }) => (result === null ? messages : append(messages, result)),
+      open.messages,
+    ),
+  });
+
+/** The calls of a round with the results that were decided in a tool's place, for those that have none yet. */
+export const answerFrom = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>
+  calls.map((call, position) => {
+    const decided = results.find((result) => result.position === position);
+    return call.result !== null || decided === undefined ? call : { ...call, result: synthesise(call, decided) };
+  });
+
+const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message => ({
+  ...messageFromResult(call, result.outcome, result.content),
+  synthesised: true,
+});
+
+/** As above, and whatever the journal does not decide is interrupted: a closed turn has no open calls. */
+const answerAll = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>
+  answerFrom(calls, results).map((call) =>
+    call.result === null ? { ...call, result: synthesise(call, { outcome: "interrupted", content: [] }) } : call,
+  );
+
+const stop = (
+  data: ConversationData,
+  open: OpenTurn,
+  partial: ReplyDraft | undefined,
+  results: readonly SynthesisedResult[],
+): { readonly data: ConversationData; readonly open: OpenTurn } => {
+  switch (open.stage.type) {
+    case "backing_off":
+      return { data, open };
+    case "responding": {
+      // What it cost is unknown, which is not nothing.
+      const cost = usageOfCall(null, null);
+      const shown = messageFromPartial(`${open.number}.${open.made}`, partial ?? open.stage.call.partial);
+      return {
+        data: { ...data, usage: { ...data.usage, total: usageMonoid.concat(data.usage.total, cost) } },
+        open: withMessage({ ...open, usage: usageMonoid.concat(open.usage, cost) }, shown),
+      };
+    }
+    case "running":
+      return { data, open: settleRound(open, answerAll(open.stage.calls, results)) };
+  }
+};
+
+const withMessage = (open: OpenTurn, message: Message | null): OpenTurn =>
+  message === null ? open : { ...open, messages: append(open.messages, message), made: open.made + 1 };
+
+const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
+  switch (open.stage.type) {
+    case "responding":
+      return [{ type: "cancelLlm", effectId: llmId(threadId, open.number, open.step, open.stage.call.attempt) }];
+    case "backing_off":
+      return [{ type: "cancelTimer", effectId: retryId(threadId, open.number, open.step, open.stage.attempt) }];
+    case "running":
+      return open.stage.calls
+        .filter((call) => call.result === null)
+        .map((call) => ({ type: "cancelTool", effectId: toolId(threadId, call.callId) }));
+  }
+};
+
+const cancelDeadline = (threadId: string, open: OpenTurn): readonly Effect[] =>
+  open.deadlineAt === null ? [] : [{ type: "cancelTimer", effectId: deadlineId(threadId, open.number) }];
+
+const signalsOf = (turn: Turn): readonly Effect[] => {
+  const { outcome, number } = turn;
+  const ended: Effect = { type: "publish", signal: { type: "turn.ended", turn: number, status: outcome.status } };
+  return "limit" in outcome
+    ? [{ type: "publish", signal: { type: "limit.reached", turn: number, reached: outcome.limit } }, ended]
+    : [ended];
+};
+
+const wake = (threadId: string, waking: Waking | null): readonly Effect[] =>
+  waking === null
+    ? []
+    : [{ type: "startTimer", id: queueId(threadId, waking.seq), threadId, purpose: "queue", dueAt: waking.dueAt }];

@@ -1,0 +1,110 @@
+import { append, chunksOf } from "../thread/chunks.ts";
+import { messageFromDraft } from "../thread/draft.ts";
+import type { Content, Message, MessageDraft } from "../thread/message.ts";
+import { noUsage } from "../thread/usage.ts";
+import type { Cut } from "../prompt/cut.ts";
+import { callLlm } from "./call.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
+import type { Effect } from "./effect.ts";
+import { deadlineId } from "./effect-id.ts";
+import type { Decided } from "./event.ts";
+import type { Plan } from "./plan.ts";
+import { closeTurn } from "./turn-closing.ts";
+
+/** An ask opens a turn: what was appended before leads it, then what is asked. */
+export const openTurn = (data: ConversationData, ask: QueuedAsk, decided: Decided, at: number): Plan => {
+  const open = openedTurn(data, ask, decided, at);
+  const opened = { ...data, conversation: { ...data.conversation, appended: [] }, open };
+  const next = nextCall(opened, open, decided, at);
+  return {
+    ...next,
+    effects: () => [
+      {
+        type: "publish",
+        signal: { type: "turn.started", turn: open.number, askIds: open.asks.map(({ askId }) => askId) },
+      },
+      ...deadlineTimer(data.threadId, open),
+      ...next.effects(),
+    ],
+  };
+};
+
+/** The next model call of the open turn; or its end, where a limit stands before it. */
+export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decided, at: number): Plan => {
+  if (decided.limit !== undefined) return closeTurn(data, open, { status: "failed", limit: decided.limit }, at);
+  return attemptCall(data, { ...open, step: open.step + 1 }, 1, decided);
+};
+
+/** An attempt of the present step's model call. */
+export const attemptCall = (data: ConversationData, open: OpenTurn, attempt: number, decided: Decided): Plan => {
+  const cut = decided.cut ?? data.cut ?? nothingCut;
+  const idleTimeoutMs = data.configuration.idleTimeoutMs ?? null;
+  const call = { attempt, cut, system: data.conversation.system, idleTimeoutMs, partial: null };
+  const calling: OpenTurn = { ...open, stage: { type: "responding", call } };
+  const after = { ...data, cut, open: calling };
+  return {
+    data: after,
+    arrow: "responding",
+    effects: () => [...reportOf(decided, cut), callLlm(after, calling, call)],
+  };
+};
+
+/** The messages that an ask says. */
+export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
+  const { input } = ask;
+  if (isDrafts(input)) return input;
+  const draft: MessageDraft = { role: "user", content: input };
+  return [
+    {
+      ...draft,
+      ...(ask.name === undefined ? {} : { name: ask.name }),
+      ...(ask.metadata === undefined ? {} : { metadata: ask.metadata }),
+    },
+  ];
+};
+
+const openedTurn = (data: ConversationData, ask: QueuedAsk, decided: Decided, at: number): OpenTurn => {
+  const number = data.conversation.turns.length + 1;
+  const led = data.conversation.appended;
+  const said = draftsOf(ask).map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
+  return {
+    number,
+    parent: data.conversation.head,
+    asks: [{ askId: ask.askId, askedAt: ask.at }],
+    startedAt: at,
+    messages: said.reduce((messages, message) => append(messages, message), chunksOf(led)),
+    waiting: [],
+    made: led.length + said.length,
+    step: 0,
+    toolCalls: 0,
+    usage: noUsage,
+    model: ask.model === undefined ? data.model : { ...data.model, ...ask.model },
+    limits: ask.limits ?? {},
+    deadlineAt: decided.deadlineAt ?? null,
+    stage: { type: "running", calls: [] },
+  };
+};
+
+const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
+  typeof input !== "string" && input.every((item) => "role" in item);
+
+const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
+  open.deadlineAt === null
+    ? []
+    : [
+        {
+          type: "startTimer",
+          id: deadlineId(threadId, open.number),
+          threadId,
+          purpose: "deadline",
+          dueAt: open.deadlineAt,
+        },
+      ];
+
+const reportOf = (decided: Decided, cut: Cut): readonly Effect[] =>
+  decided.policyFailed === undefined
+    ? []
+    : [{ type: "publish", signal: { type: "policy.failed", policy: cut.policy, reason: decided.policyFailed } }];
+
+/** Every first call of a thread has a cut on its entry; this stands for journals that lack it. */
+const nothingCut: Cut = { policy: "keep-all@1", from: null, interrupted: "keep" };

@@ -1,0 +1,56 @@
+export * from "./thread/json.ts";
+export * from "./thread/message.ts";
+export { chunkSize, type Chunks, toArray } from "./thread/chunks.ts";
+export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
+export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/draft.ts";
+export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";
+export type { Thread } from "./thread/thread.ts";
+export type * from "./thread/turn.ts";
+export * from "./thread/usage.ts";
+
+export { ConfigurationError } from "./prompt/configuration-error.ts";
+export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
+export type { Cut, InterruptedTurns, UnitPosition } from "./prompt/cut.ts";
+export { keepAll } from "./prompt/policies/keep-all.ts";
+export { lastTurns } from "./prompt/policies/last-turns.ts";
+export type { Budget, History, HistoryTurn, Policy, PolicyDecision, PolicyInput } from "./prompt/policy.ts";
+export { type Unit, unitsOf } from "./prompt/unit.ts";
+export { checkPrompt, type PromptProblem } from "./prompt/well-formed.ts";
+
+export { SeedError, type ThreadInput } from "./conversation/begin.ts";
+export type {
+  ConversationData,
+  OpenTurn,
+  OutstandingCall,
+  QueuedAsk,
+  RoundCall,
+  Stage,
+  ThreadUsage,
+  Waking,
+} from "./conversation/data.ts";
+export type * from "./conversation/effect.ts";
+export { type Entry, type FirstEntry, journalFormat, type LaterEntry } from "./conversation/entry.ts";
+export type * from "./conversation/event.ts";
+export type { Limits } from "./conversation/limits.ts";
+export { type ConversationMachine, conversationMachine } from "./conversation/machine.ts";
+export type * from "./conversation/options.ts";
+export { outstanding } from "./conversation/outstanding.ts";
+export { type Prompt, promptOf } from "./conversation/prompt-of.ts";
+export { lastTurnOf, messagesOf, turnNumbered, turnsOf } from "./conversation/read.ts";
+export type { Refusal, RefusalKind } from "./conversation/refusal.ts";
+export { type Phase, phaseOf, type State, type StateValue } from "./conversation/state.ts";
+export type { ToolDeclaration, ToolRecovery } from "./conversation/tool.ts";
+export {
+  type Handled,
+  type Refused,
+  start,
+  type Started,
+  type Transition,
+  transition,
+} from "./conversation/transition.ts";
+export { configurationOfMachine, fingerprintOf, toolsOf } from "./conversation/identity.ts";
+
+export { fold, foldEntry, type JournalError } from "./journal/fold.ts";
+export { decodeEntry, decodeEvent, decodeJournal, type DecodeError, describeDecodeError } from "./journal/codec.ts";
+export { describeDifference, type Difference, replay } from "./journal/replay.ts";
+export { fromChatMessage, replyFromChatMessage, toChatMessage } from "./interchange/chat.ts";

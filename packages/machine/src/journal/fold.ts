@@ -1,0 +1,44 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { begin } from "../conversation/begin.ts";
+import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import { follow } from "../conversation/plan.ts";
+import type { State } from "../conversation/state.ts";
+import { update } from "../conversation/update.ts";
+
+/** Why a journal is none, and at which entry. */
+export interface JournalError {
+  readonly seq: number;
+  readonly reason: string;
+}
+
+/**
+ * The state that a journal tells of: the one that the transitions gave, at every prefix. Needs no
+ * configuration; whatever one decided stands on the entries.
+ */
+export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => {
+  const first = entries[0];
+  if (first === undefined) return Either.left({ seq: 0, reason: "the journal is empty" });
+  if (first.event.type !== "thread.started")
+    return wrong(0, `it begins with "${first.event.type}", not with "thread.started"`);
+  const begun = begin(first.event);
+  if (Either.isLeft(begun)) return wrong(0, begun.left);
+  let state: State = { value: "idle", context: begun.right };
+  for (let index = 1; index < entries.length; index++) {
+    const entry = entries[index];
+    if (entry === undefined || !isLater(entry)) return wrong(index, "a second beginning");
+    if (entry.seq !== index)
+      return wrong(index, `entry ${entry.seq} stands where ${index} should: the sequence has a gap or a repetition`);
+    state = foldEntry(state, entry);
+  }
+  return Either.right(state);
+};
+
+/** The state after one more entry. */
+export const foldEntry = (state: State, entry: LaterEntry): State => {
+  const plan = update(state.context, entry.event, entry.decided ?? {});
+  return { value: follow(state.value, plan.arrow), context: plan.data };
+};
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
+
+const wrong = (seq: number, reason: string): Either.Either<JournalError, never> => Either.left({ seq, reason });

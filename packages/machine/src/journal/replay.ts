@@ -1,0 +1,116 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import type { Decided, Event } from "../conversation/event.ts";
+import type { ConversationMachine } from "../conversation/machine.ts";
+import { outstanding } from "../conversation/outstanding.ts";
+import type { State } from "../conversation/state.ts";
+import { start, transition } from "../conversation/transition.ts";
+import { canonicalText } from "../thread/digest.ts";
+import { fold, foldEntry } from "./fold.ts";
+
+/** Where a machine decides otherwise than a journal tells. */
+export interface Difference {
+  /** The entry. */
+  readonly seq: number;
+  /** The turn and the step that were under way; 0 outside any. */
+  readonly turn: number;
+  readonly step: number;
+  readonly what: string;
+  readonly expected: string;
+  readonly got: string;
+}
+
+/**
+ * Tells a machine the events of a journal, and lets it decide again: the state at the end, or the first
+ * difference, which is a refused event, another decision, or another prompt than was sent. Before a token is
+ * spent, it says at which step a changed policy or system prompt would have sent something else.
+ */
+export const replay = (machine: ConversationMachine, entries: readonly Entry[]): Either.Either<Difference, State> => {
+  const folded = fold(entries);
+  const first = entries[0];
+  if (Either.isLeft(folded)) return Either.left(unreadable(folded.left.seq, folded.left.reason));
+  if (first?.event.type !== "thread.started") return Either.left(unreadable(0, "it has no beginning"));
+  const { type: _, ...input } = first.event;
+  let state = start(machine, input).state;
+  let recorded = state;
+  for (const entry of entries.slice(1)) {
+    if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));
+    const sent = sentOtherwise(state, entry);
+    if (sent !== null) return Either.left(sent);
+    const told = transition(machine, state, entry.event);
+    if (!told.handled)
+      return Either.left(
+        differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${told.refusal.reason}`),
+      );
+    recorded = foldEntry(recorded, entry);
+    state = told.state;
+    const difference =
+      asksOtherwise(recorded, state, entry.seq) ?? decidesOtherwise(state, entry, told.entry.decided ?? {});
+    if (difference !== null) return Either.left(difference);
+  }
+  return Either.right(state);
+};
+
+/** A difference in one sentence. */
+export const describeDifference = ({ seq, turn, step, what, expected, got }: Difference): string =>
+  `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: expected ${expected}; got ${got}`;
+
+/** The digest that an outcome echoes is that of what was really sent, whatever the journal's own cuts say. */
+const sentOtherwise = (state: State, { seq, event }: LaterEntry): Difference | null => {
+  const expected = echoedDigest(event);
+  const call = callOf(state);
+  return expected === undefined || call === undefined || call.promptDigest === expected
+    ? null
+    : differs(
+        state,
+        seq,
+        "the prompt",
+        `digest ${expected}`,
+        `${call.messages.length} messages with digest ${call.promptDigest}`,
+      );
+};
+
+const asksOtherwise = (recorded: State, state: State, seq: number): Difference | null => {
+  const expected = callOf(recorded);
+  const got = callOf(state);
+  if (expected?.id === got?.id && expected?.promptDigest === got?.promptDigest) return null;
+  return differs(state, seq, "the prompt", inWords(expected), inWords(got));
+};
+
+/** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
+const decidesOtherwise = (state: State, entry: LaterEntry, got: Decided): Difference | null => {
+  const expected = decisionText(entry.decided ?? {});
+  const decided = decisionText(got);
+  return expected === decided
+    ? null
+    : differs(state, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
+};
+
+const decisionText = ({ cut: _, ...decided }: Decided): string => canonicalText(decided);
+
+const callOf = (state: State) => {
+  if (state.context.open?.stage.type !== "responding") return undefined;
+  return outstanding(state).find((effect) => effect.type === "callLlm");
+};
+
+const inWords = (call: ReturnType<typeof callOf>): string =>
+  call === undefined ? "no model call" : `${call.messages.length} messages with digest ${call.promptDigest}`;
+
+const echoedDigest = (event: Event): string | undefined =>
+  event.type === "llm.completed" || event.type === "llm.failed" ? event.promptDigest : undefined;
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
+
+const differs = (state: State, seq: number, what: string, expected: string, got: string): Difference => {
+  const { open } = state.context;
+  return { seq, turn: open?.number ?? 0, step: open?.step ?? 0, what, expected, got };
+};
+
+const unreadable = (seq: number, reason: string): Difference => ({
+  seq,
+  turn: 0,
+  step: 0,
+  what: "the journal",
+  expected: "one that can be folded",
+  got: reason,
+});

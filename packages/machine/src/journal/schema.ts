@@ -1,0 +1,174 @@
+import * as zod from "zod";
+import { journalFormat } from "../conversation/entry.ts";
+
+// The shapes of format 1. Objects are loose: fields that this version does not know survive decoding. An event
+// of a type that it does not know is refused, since folding could not apply it.
+
+const text = zod.string();
+const count = zod.int().nonnegative();
+const instant = zod.number();
+const json = zod.json();
+const jsonObject = zod.record(text, json);
+const object = zod.looseObject;
+const list = zod.array;
+
+const textPart = object({ type: zod.literal("text"), text });
+const contentPart = zod.discriminatedUnion("type", [
+  textPart,
+  object({ type: zod.literal("data"), field: text, value: json }),
+  object({ type: zod.literal("image"), url: text, detail: text.optional() }),
+  object({ type: zod.literal("opaque"), value: jsonObject }),
+]);
+const replyPart = zod.discriminatedUnion("type", [
+  ...contentPart.options,
+  object({ type: zod.literal("reasoning"), text, provider: jsonObject.optional() }),
+  object({ type: zod.literal("refusal"), text }),
+]);
+const content = zod.union([text, list(contentPart)]);
+const said = { name: text.optional(), metadata: jsonObject.optional(), provider: jsonObject.optional() };
+const messageDraft = object({ role: zod.enum(["system", "developer", "user", "assistant"]), content, ...said });
+const reply = object({
+  content: zod.union([text, list(replyPart)]).optional(),
+  toolCalls: list(
+    object({ id: text.nullable(), name: text, arguments: text, provider: jsonObject.optional() }),
+  ).optional(),
+  name: text.optional(),
+  provider: jsonObject.optional(),
+});
+const seedDraft = zod.union([
+  object({ role: zod.literal("tool"), toolCallId: text.nullable(), content }),
+  reply.extend({ role: zod.literal("assistant"), metadata: jsonObject.optional() }),
+  messageDraft,
+]);
+const systemDraft = zod.union([
+  text,
+  object({ role: zod.enum(["system", "developer"]), content, name: text.optional(), provider: jsonObject.optional() }),
+]);
+const usage = object({
+  inputTokens: count.optional(),
+  outputTokens: count.optional(),
+  totalTokens: count.optional(),
+  cacheReadTokens: count.optional(),
+  cacheWriteTokens: count.optional(),
+  reasoningTokens: count.optional(),
+  provider: jsonObject.optional(),
+});
+const failure = object({
+  kind: zod.enum([
+    "rate_limit",
+    "overloaded",
+    "auth",
+    "bad_request",
+    "context_length",
+    "content_filter",
+    "timeout",
+    "network",
+    "truncated",
+    "unknown",
+  ]),
+  message: text,
+  retryable: zod.boolean(),
+  retryAfterMs: count.optional(),
+  status: count.optional(),
+  code: text.optional(),
+});
+const limits = object({
+  steps: count.optional(),
+  toolCalls: count.optional(),
+  tokens: count.optional(),
+  costNano: count.optional(),
+  deadlineMs: count.optional(),
+});
+const configuration = object({ fingerprint: text, idleTimeoutMs: count.optional() });
+const outcome = zod.enum(["failed", "refused", "interrupted", "unknown"]);
+
+const event = <const Type extends string, Shape extends zod.ZodRawShape>(type: Type, shape: Shape) =>
+  object({ type: zod.literal(type), at: instant, ...shape });
+const answer = { effectId: text };
+
+const threadStarted = event("thread.started", {
+  threadId: text,
+  system: systemDraft.optional(),
+  seed: list(seedDraft).optional(),
+  metadata: jsonObject.optional(),
+  model: jsonObject.optional(),
+  configuration: configuration.optional(),
+});
+
+/** Any event but the first. */
+export const eventSchema = zod.discriminatedUnion("type", [
+  event("ask.received", {
+    askId: text.min(1),
+    input: zod.union([text, list(messageDraft), list(contentPart)]),
+    name: text.optional(),
+    metadata: jsonObject.optional(),
+    model: jsonObject.optional(),
+    limits: limits.optional(),
+  }),
+  event("message.appended", { message: messageDraft }),
+  event("system.changed", { system: systemDraft.nullable() }),
+  event("llm.completed", {
+    ...answer,
+    reply,
+    finishReason: text.nullable(),
+    usage: usage.optional(),
+    promptDigest: text.optional(),
+    model: text.optional(),
+    responseId: text.optional(),
+  }),
+  event("llm.failed", {
+    ...answer,
+    failure,
+    partial: reply.optional(),
+    usage: usage.optional(),
+    promptDigest: text.optional(),
+  }),
+  event("llm.progressed", { ...answer, partial: reply }),
+  event("tool.started", answer),
+  event("tool.completed", { ...answer, content: content.nullable() }),
+  event("tool.failed", { ...answer, outcome, content }),
+  event("timer.fired", answer),
+  event("cancel.requested", { askId: text.optional(), reason: text.optional(), partial: reply.optional() }),
+  event("turn.added", { messages: list(seedDraft), metadata: jsonObject.optional() }),
+  event("turn.annotated", { turn: count, name: text, value: json, metadata: jsonObject.optional() }),
+  event("answer.truncated", { turn: count, characters: count }),
+  event("head.moved", { to: zod.union([count, object({ checkpoint: text })]) }),
+  event("checkpoint.named", { name: text }),
+  event("thread.configured", { configuration, model: jsonObject.optional() }),
+]);
+
+const decided = object({
+  queued: count.optional(),
+  deadlineAt: instant.optional(),
+  cut: object({
+    policy: text,
+    from: object({ turn: count, unit: count }).nullable(),
+    dropped: list(text).optional(),
+    interrupted: zod.enum(["keep", "omit"]),
+  }).optional(),
+  retry: object({ attempt: count, dueAt: instant }).optional(),
+  results: list(object({ position: count, outcome, content: list(contentPart) })).optional(),
+  limit: object({
+    limit: zod.enum(["steps", "toolCalls", "tokens", "costNano", "deadlineMs"]),
+    allowed: zod.number(),
+    reached: zod.number(),
+  }).optional(),
+  cost: object({ nano: zod.int(), currency: text }).optional(),
+  policyFailed: text.optional(),
+  kept: count.optional(),
+});
+
+/** The entry that begins a journal. */
+export const firstEntrySchema = object({
+  seq: zod.literal(0),
+  format: zod.literal(journalFormat),
+  event: threadStarted,
+});
+
+/** Any other entry. */
+export const laterEntrySchema = object({
+  seq: zod.int().positive(),
+  event: eventSchema,
+  decided: decided.optional(),
+  recovered: zod.literal(true).optional(),
+});

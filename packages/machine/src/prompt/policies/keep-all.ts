@@ -1,0 +1,11 @@
+import type { Policy } from "../policy.ts";
+
+/** Shows the whole thread. */
+export const keepAll = (): Policy => ({
+  name: "keep-all",
+  version: 1,
+  options: {},
+  monotone: true,
+  stable: true,
+  decide: () => ({ from: null, reason: "everything is kept" }),
+});

@@ -1,0 +1,40 @@
+import type { Message } from "../thread/message.ts";
+import { toolCallsOf } from "../thread/message.ts";
+
+/** What a policy decides about: a whole round (an assistant message with its calls, and all results), or one message outside rounds. */
+export interface Unit {
+  /** The id of its first message. */
+  readonly id: string;
+  /** The number of its turn; 0 for the seed. */
+  readonly turn: number;
+  /** Its place in the turn, from 0. */
+  readonly position: number;
+  readonly kind: "round" | "message";
+  readonly messages: readonly Message[];
+}
+
+/** The units of a turn's messages, in order. A round ends with its last result, so nothing that follows it belongs to it. */
+export const unitsOf = (turn: number, messages: readonly Message[]): readonly Unit[] => {
+  const units: Unit[] = [];
+  for (let index = 0; index < messages.length;) {
+    const first = messages[index];
+    if (first === undefined) break;
+    const calls = toolCallsOf(first).length;
+    const end = calls === 0 ? index + 1 : index + 1 + resultsFrom(messages, index + 1, calls);
+    units.push({
+      id: first.id,
+      turn,
+      position: units.length,
+      kind: calls === 0 ? "message" : "round",
+      messages: messages.slice(index, end),
+    });
+    index = end;
+  }
+  return units;
+};
+
+const resultsFrom = (messages: readonly Message[], from: number, most: number): number => {
+  let found = 0;
+  while (found < most && messages[from + found]?.role === "tool") found++;
+  return found;
+};

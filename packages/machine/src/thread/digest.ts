@@ -1,0 +1,104 @@
+import type { Json } from "./json.ts";
+import type { Message, Part } from "./message.ts";
+
+/**
+ * A short digest of what a model would see of a message: role, name, parts and provider fields, and neither
+ * its id nor its metadata. It tells two messages apart by accident-proof odds (53 bits), not against somebody
+ * who tries: it is not cryptographic.
+ *
+ * The mixing is that of cyrb53 (bryc, public domain), over UTF-16 code units.
+ */
+export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string => {
+  const mixer = new Mixer();
+  mixer.add(message.role);
+  mixer.add(message.name ?? "");
+  for (const part of message.parts) addPart(mixer, part);
+  if (message.provider !== undefined) mixer.add(canonicalText(message.provider));
+  return mixer.digest();
+};
+
+/** The digest of a prompt, from those of its messages. */
+export const digestOfPrompt = (messages: readonly Message[]): string => {
+  const mixer = new Mixer();
+  for (const message of messages) mixer.add(message.digest);
+  return mixer.digest();
+};
+
+/** The digest of any JSON value, the same whatever the order of its keys. */
+export const digestOf = (value: Json): string => {
+  const mixer = new Mixer();
+  mixer.add(canonicalText(value));
+  return mixer.digest();
+};
+
+/** JSON with sorted keys, no spaces, and absent members left out: equal for equal values. For plain JSON data only. */
+export const canonicalText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalText(member)}`);
+  return `{${members.join(",")}}`;
+};
+
+const addPart = (mixer: Mixer, part: Part): void => {
+  mixer.add(part.type);
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      mixer.add(part.text);
+      break;
+    case "reasoning":
+      mixer.add(part.text);
+      mixer.add(canonicalText(part.provider));
+      break;
+    case "data":
+      mixer.add(part.field);
+      mixer.add(canonicalText(part.value));
+      break;
+    case "image":
+      mixer.add(part.url);
+      mixer.add(part.detail ?? "");
+      break;
+    case "opaque":
+      mixer.add(canonicalText(part.value));
+      break;
+    case "toolCall":
+      mixer.add(part.providerCallId ?? "");
+      mixer.add(part.name);
+      mixer.add(part.arguments);
+      if (part.provider !== undefined) mixer.add(canonicalText(part.provider));
+      break;
+    case "toolResult":
+      mixer.add(part.providerCallId ?? "");
+      for (const inner of part.content) addPart(mixer, inner);
+      break;
+  }
+};
+
+/** Each piece is closed by a mark that no UTF-16 unit can be, so that pieces can't run into each other. */
+class Mixer {
+  private high = 0xdeadbeef;
+  private low = 0x41c6ce57;
+
+  add(text: string): void {
+    let { high, low } = this;
+    for (let index = 0; index < text.length; index++) {
+      const unit = text.charCodeAt(index);
+      high = Math.imul(high ^ unit, 2654435761);
+      low = Math.imul(low ^ unit, 1597334677);
+    }
+    this.high = Math.imul(high ^ endMark, 2654435761);
+    this.low = Math.imul(low ^ endMark, 1597334677);
+  }
+
+  digest(): string {
+    const { high, low } = this;
+    const first = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+    const second = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(first ^ (first >>> 13), 3266489909);
+    return (4294967296 * (2097151 & second) + (first >>> 0)).toString(36);
+  }
+}
+
+const endMark = 0x10000;

@@ -1,0 +1,76 @@
+import { digestOfMessage } from "./digest.ts";
+import type { JsonObject } from "./json.ts";
+import type {
+  Content,
+  ContentPart,
+  Message,
+  MessageDraft,
+  Part,
+  ReplyDraft,
+  ToolCallPart,
+  ToolOutcome,
+  ToolResultPart,
+} from "./message.ts";
+
+/** The message that a draft describes. */
+export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
+  withDigest({ id, role: draft.role, parts: partsOf(draft.content), ...fieldsOf(draft) });
+
+/** The assistant message that a reply describes; its calls are `prefix.0`, `prefix.1`, … */
+export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
+  const parts: Part[] = [...(typeof reply.content === "string" ? partsOf(reply.content) : (reply.content ?? []))];
+  reply.toolCalls?.forEach((call, position) =>
+    parts.push({
+      type: "toolCall",
+      callId: `${prefix}.${position}`,
+      providerCallId: call.id,
+      name: call.name,
+      arguments: call.arguments,
+      ...(call.provider === undefined ? {} : { provider: call.provider }),
+    }),
+  );
+  return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
+};
+
+/** What was shown of a reply that ended early, or null when that is nothing. Its tool calls are left out: nobody can say that they are whole. */
+export const messageFromPartial = (id: string, partial: ReplyDraft | undefined | null): Message | null => {
+  if (partial === undefined || partial === null) return null;
+  const { toolCalls: _, ...said } = partial;
+  const message = messageFromReply(id, id, said);
+  return message.parts.length === 0 ? null : { ...message, incomplete: true };
+};
+
+/** The tool message that answers a call, under the id of the call. */
+export const messageFromResult = (
+  call: Pick<ToolCallPart, "callId" | "providerCallId" | "name">,
+  outcome: ToolOutcome,
+  content: Content | null,
+): Message => {
+  const result: ToolResultPart = {
+    type: "toolResult",
+    callId: call.callId,
+    providerCallId: call.providerCallId,
+    name: call.name,
+    outcome,
+    content: content === null ? [] : partsOf(content),
+  };
+  return withDigest({ id: call.callId, role: "tool", parts: [result] });
+};
+
+/** The same message with other parts, and the digest that goes with them. */
+export const withParts = (message: Message, parts: readonly Part[]): Message => withDigest({ ...message, parts });
+
+const withDigest = (message: Omit<Message, "digest">): Message => ({ ...message, digest: digestOfMessage(message) });
+
+const partsOf = (content: Content): readonly ContentPart[] =>
+  typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
+
+const fieldsOf = (draft: {
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  readonly provider?: JsonObject;
+}): Pick<Message, "name" | "metadata" | "provider"> => ({
+  ...(draft.name === undefined ? {} : { name: draft.name }),
+  ...(draft.metadata === undefined ? {} : { metadata: draft.metadata }),
+  ...(draft.provider === undefined ? {} : { provider: draft.provider }),
+});

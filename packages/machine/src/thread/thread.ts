@@ -1,0 +1,23 @@
+import type { Chunks } from "./chunks.ts";
+import type { Message } from "./message.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * What was said. Closed turns form a tree by their parents; the conversation is the path from the beginning
+ * to `head`. Moving the head loses nothing: every turn stays, and its number stays its own.
+ */
+export interface Thread {
+  readonly system: Message | null;
+  /** How many system messages there ever were, from which they have their ids. */
+  readonly systems: number;
+  /** What stood before the first turn. */
+  readonly seed: readonly Message[];
+  /** Closed turns: turn `n` at index `n - 1`. */
+  readonly turns: Chunks<Turn>;
+  /** The newest turn in force; 0 for the beginning. */
+  readonly head: number;
+  /** Appended since the last turn ended: they lead the next one. */
+  readonly appended: readonly Message[];
+  /** Heads with names. */
+  readonly checkpoints: { readonly [name: string]: number };
+}

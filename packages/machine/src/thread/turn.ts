@@ -1,0 +1,93 @@
+import type { Chunks } from "./chunks.ts";
+import type { Json, JsonObject } from "./json.ts";
+import type { Message } from "./message.ts";
+import type { Usage } from "./usage.ts";
+
+/** One ask (or several) and all that followed, to its end. Closed turns never change, but for what is said about them. */
+export interface Turn {
+  /** From 1, in order of opening. Never used again, whatever is undone. */
+  readonly number: number;
+  /** The turn that it continues; 0 is the beginning of the thread. */
+  readonly parent: number;
+  readonly asks: readonly Ask[];
+  readonly outcome: TurnOutcome;
+  /** What was said, well-formed: each round is complete. */
+  readonly messages: Chunks<Message>;
+  readonly usage: Usage;
+  /** Model calls that were answered with a step, retries not counted. */
+  readonly steps: number;
+  readonly toolCalls: number;
+  /** Milliseconds since the epoch, as the events said. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly metadata?: JsonObject;
+  /** Scores and notes, added afterwards. */
+  readonly annotations?: readonly Annotation[];
+}
+
+export type TurnStatus = "open" | "completed" | "failed" | "cancelled";
+
+/** How a turn ended. */
+export type TurnOutcome =
+  | {
+      readonly status: "completed";
+      /** The provider's word for why the last reply ended; null when it gave none, or no model was called. */
+      readonly finishReason: string | null;
+    }
+  | { readonly status: "failed"; readonly failure: Failure }
+  | { readonly status: "failed"; readonly limit: LimitReached }
+  | { readonly status: "cancelled"; readonly reason: string | null };
+
+/** What a model call failed with. */
+export interface Failure {
+  readonly kind: FailureKind;
+  /** For a person to read. Holds no secret. */
+  readonly message: string;
+  /** Whether asking again may help. */
+  readonly retryable: boolean;
+  /** How long the server asked to wait, in milliseconds. */
+  readonly retryAfterMs?: number;
+  /** The HTTP status, where there was one. */
+  readonly status?: number;
+  /** The provider's own code. */
+  readonly code?: string;
+}
+
+/** `truncated`: the stream ended without saying why. `timeout`: nothing came for longer than was allowed. */
+export type FailureKind =
+  | "rate_limit"
+  | "overloaded"
+  | "auth"
+  | "bad_request"
+  | "context_length"
+  | "content_filter"
+  | "timeout"
+  | "network"
+  | "truncated"
+  | "unknown";
+
+/** A limit that ended a turn before something was asked for. */
+export interface LimitReached {
+  readonly limit: LimitName;
+  /** What was allowed. */
+  readonly allowed: number;
+  /** What it would have come to, or had come to. */
+  readonly reached: number;
+}
+
+/** `costNano` in billionths of a currency, `deadlineMs` in milliseconds from the opening of the turn. */
+export type LimitName = "steps" | "toolCalls" | "tokens" | "costNano" | "deadlineMs";
+
+/** One ask that a turn answers. */
+export interface Ask {
+  readonly askId: string;
+  readonly askedAt: number;
+}
+
+/** Something said about a turn: a score, a label. */
+export interface Annotation {
+  readonly name: string;
+  readonly value: Json;
+  readonly at: number;
+  readonly metadata?: JsonObject;
+}

@@ -1,0 +1,119 @@
+import type { Monoid } from "fp-ts/lib/Monoid.js";
+import type { JsonObject } from "./json.ts";
+
+/**
+ * The tokens and the cost of any number of calls. Each field tells what is known apart from how many
+ * calls did not say, so an unknown figure neither counts as zero nor swallows the known ones.
+ */
+export interface Usage {
+  /** Model calls, failed and cancelled attempts included. */
+  readonly calls: number;
+  readonly inputTokens: Tally;
+  readonly outputTokens: Tally;
+  readonly totalTokens: Tally;
+  /** Part of `inputTokens`. */
+  readonly cacheReadTokens: Tally;
+  /** Part of `inputTokens`. */
+  readonly cacheWriteTokens: Tally;
+  /** Part of `outputTokens`. */
+  readonly reasoningTokens: Tally;
+  /** In billionths of the currency, by currency code. */
+  readonly cost: { readonly [currency: string]: Tally };
+}
+
+export interface Tally {
+  readonly sum: number;
+  /** Calls that reported this field. */
+  readonly reported: number;
+  /** Calls that did not. */
+  readonly unreported: number;
+}
+
+/** What a provider reported of one call. An absent field is unknown, not zero. Non-negative integers. */
+export interface ReportedUsage {
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly totalTokens?: number;
+  readonly cacheReadTokens?: number;
+  readonly cacheWriteTokens?: number;
+  readonly reasoningTokens?: number;
+  /** The provider's own report, for what the fields above do not say. */
+  readonly provider?: JsonObject;
+}
+
+/** A price: an integer number of billionths of `currency`. */
+export interface Cost {
+  readonly nano: number;
+  readonly currency: string;
+}
+
+const nothing: Tally = { sum: 0, reported: 0, unreported: 0 };
+
+/** Usage of no call at all. */
+export const noUsage: Usage = {
+  calls: 0,
+  inputTokens: nothing,
+  outputTokens: nothing,
+  totalTokens: nothing,
+  cacheReadTokens: nothing,
+  cacheWriteTokens: nothing,
+  reasoningTokens: nothing,
+  cost: {},
+};
+
+/** Usage adds up: associative, commutative, with `noUsage` as its unit. */
+export const usageMonoid: Monoid<Usage> = { empty: noUsage, concat: (left, right) => addUsage(left, right) };
+
+/**
+ * The usage of one call. Its total is the reported one, else input plus output when both are known.
+ * A call without any report counts as unreported in each field.
+ */
+export const usageOfCall = (reported: ReportedUsage | null, cost: Cost | null): Usage => ({
+  calls: 1,
+  inputTokens: tallyOf(reported?.inputTokens),
+  outputTokens: tallyOf(reported?.outputTokens),
+  totalTokens: tallyOf(reported?.totalTokens ?? sumOfKnown(reported)),
+  cacheReadTokens: tallyOf(reported?.cacheReadTokens),
+  cacheWriteTokens: tallyOf(reported?.cacheWriteTokens),
+  reasoningTokens: tallyOf(reported?.reasoningTokens),
+  cost: cost === null ? {} : { [cost.currency]: tallyOf(cost.nano) },
+});
+
+const addUsage = (left: Usage, right: Usage): Usage => {
+  if (left.calls === 0) return right;
+  return right.calls === 0 ? left : addCalls(left, right);
+};
+
+const addCalls = (left: Usage, right: Usage): Usage => ({
+  calls: left.calls + right.calls,
+  inputTokens: addTally(left.inputTokens, right.inputTokens),
+  outputTokens: addTally(left.outputTokens, right.outputTokens),
+  totalTokens: addTally(left.totalTokens, right.totalTokens),
+  cacheReadTokens: addTally(left.cacheReadTokens, right.cacheReadTokens),
+  cacheWriteTokens: addTally(left.cacheWriteTokens, right.cacheWriteTokens),
+  reasoningTokens: addTally(left.reasoningTokens, right.reasoningTokens),
+  cost: addCost(left, right),
+});
+
+const addTally = (left: Tally, right: Tally): Tally => ({
+  sum: left.sum + right.sum,
+  reported: left.reported + right.reported,
+  unreported: left.unreported + right.unreported,
+});
+
+const addCost = (left: Usage, right: Usage): Usage["cost"] => {
+  const cost: Record<string, Tally> = { ...left.cost };
+  for (const [currency, tally] of Object.entries(right.cost))
+    cost[currency] = addTally(cost[currency] ?? nothing, tally);
+  return cost;
+};
+
+const one: Tally = { sum: 0, reported: 0, unreported: 1 };
+
+const tallyOf = (value: number | undefined): Tally =>
+  value === undefined ? one : { sum: value, reported: 1, unreported: 0 };
+
+const sumOfKnown = (reported: ReportedUsage | null): number | undefined =>
+  reported?.inputTokens === undefined || reported.outputTokens === undefined
+    ? undefined
+    : reported.inputTokens + reported.outputTokens;
