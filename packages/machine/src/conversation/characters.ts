@@ -12,7 +12,7 @@ export const charactersOf = (turn: Turn, answer: number, characters: number): nu
   if (message === undefined) return 0;
   let units = 0;
   let seen = 0;
-  for (const { segment } of new Intl.Segmenter(undefined, { granularity: "grapheme" }).segment(textOf(message))) {
+  for (const { segment } of new Intl.Segmenter("und", { granularity: "grapheme" }).segment(textOf(message))) {
     if (seen++ >= characters) break;
     units += segment.length;
   }

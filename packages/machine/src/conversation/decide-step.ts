@@ -1,14 +1,15 @@
 import { toArray } from "../thread/chunks.ts";
 import type { LimitReached } from "../thread/turn.ts";
-import { decideCut, sameCut } from "../prompt/decide-cut.ts";
+import { decideCut, keepingAll, sameCut } from "../prompt/decide-cut.ts";
 import type { CutDecision } from "../prompt/decide-cut.ts";
+import { render } from "../prompt/render.ts";
 import { historyOf } from "../prompt/history.ts";
 import { unitsOf } from "../prompt/unit.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Decided, SynthesisedResult } from "./event.ts";
 import type { Limits } from "./limits.ts";
 import type { Settings } from "./settings.ts";
-import { openTurn } from "./turn-opening.ts";
+import { draftsOf, openTurn } from "./turn-opening.ts";
 
 /** What the opening of a turn decides: its deadline, and the first prompt or the limit that forbids it. */
 export const decideOpening = (settings: Settings, data: ConversationData, ask: QueuedAsk, at: number): Decided => {
@@ -17,17 +18,16 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
   const opened = () => openTurn(data, ask, deadline, at).data.open;
-  return { ...deadline, ...decideStep(settings, data, opened) };
+  const saysNothing = draftsOf(ask).length === 0 && data.conversation.appended.length === 0;
+  return {
+    ...deadline,
+    ...decided(data, saysNothing ? showingSomething(settings, data, opened) : cutFor(settings, data, opened)),
+  };
 };
 
 /** What the next prompt shows, where that is not what the last one did. `open` is asked only by policies that look at the open turn. */
-export const decideStep = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): Decided => {
-  const { cut, failed } = cutFor(settings, data, open);
-  return {
-    ...(sameCut(data.cut, cut) ? {} : { cut }),
-    ...(failed === undefined ? {} : { policyFailed: failed }),
-  };
-};
+export const decideStep = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): Decided =>
+  decided(data, cutFor(settings, data, open));
 
 /** Asks the policy about the next prompt of a thread. */
 export const cutFor = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): CutDecision => {
@@ -82,6 +82,19 @@ export const interruptedResults = (open: OpenTurn, because: string): Pick<Decide
       : [],
   );
   return { results };
+};
+
+const decided = (data: ConversationData, { cut, failed }: CutDecision): Decided => ({
+  ...(sameCut(data.cut, cut) ? {} : { cut }),
+  ...(failed === undefined ? {} : { policyFailed: failed }),
+});
+
+/** An ask that says nothing lives from what is shown of the thread: a prompt without a message is none. */
+const showingSomething = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): CutDecision => {
+  const decision = cutFor(settings, data, open);
+  return render(data.conversation, decision.cut, null, []).length > 0
+    ? decision
+    : keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
 };
 
 const openingLimit = (limits: Limits): LimitReached | null => {

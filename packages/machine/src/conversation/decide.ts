@@ -123,11 +123,16 @@ const decideEdit = (
   event: TurnAdded | TurnAnnotated | AnswerTruncated | HeadMoved | Extract<Event, { type: "checkpoint.named" }>,
 ): Either.Either<Refusal, Decided> => {
   const thread = data.conversation;
-  if (data.open !== null && event.type !== "turn.annotated") {
-    return refuse("busy", `turn ${data.open.number} is open; wait for its end or cancel it before "${event.type}"`);
+  const answering = data.open?.number ?? (data.waking === null ? null : thread.turns.length + 1);
+  if (answering !== null && event.type !== "turn.annotated") {
+    return refuse(
+      "busy",
+      `turn ${answering} is open or about to be; wait for its end or cancel it before "${event.type}"`,
+    );
   }
   switch (event.type) {
     case "turn.added": {
+      if (event.messages.length === 0) return refuse("invalid", "a turn needs messages, and none are given");
       const problem = messagesFromSeed(0, event.messages);
       return Either.isLeft(problem) ? refuse("invalid", problem.left) : Either.right(nothing);
     }

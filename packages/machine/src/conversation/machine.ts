@@ -3,7 +3,9 @@
 // Rule 3: events are facts, effects are requests. Whether an event fits, and what it comes to, is said by
 //         `decide` and `update`; an arrow only says where that leads.
 import * as Either from "fp-ts/lib/Either.js";
-import { createActor, enqueueActions, setup } from "xstate";
+import { enqueueActions, setup } from "xstate";
+import { arrowsOf } from "./arrows.ts";
+import type { Arrows } from "./arrows.ts";
 import { begin, SeedError, withDefaults } from "./begin.ts";
 import type { ThreadInput } from "./begin.ts";
 import type { ConversationData } from "./data.ts";
@@ -26,10 +28,7 @@ export type ConversationMachine = ReturnType<typeof machineOf> & {
 
 export interface Kernel {
   readonly settings: Settings;
-  /** An actor that is never started: XState wants one to step a machine. */
-  readonly inert: ReturnType<typeof inertActor>;
-  /** A snapshot in each state, so that one with other data need not be resolved anew. */
-  readonly snapshots: ReturnType<typeof snapshotsOf>;
+  readonly arrows: Arrows;
 }
 
 /** An event with what was decided about it, so that the machine need not decide again. */
@@ -46,7 +45,7 @@ export const conversationMachine = (options: MachineOptions = {}): ConversationM
   const settings = settingsOf(options);
   const machine = machineOf(settings);
   return Object.assign(machine, {
-    [kernel]: { settings, inert: inertActor(machine), snapshots: snapshotsOf(machine) },
+    [kernel]: { settings, arrows: arrowsOf(machine) },
   });
 };
 
@@ -89,7 +88,7 @@ const machineOf = (settings: Settings) => {
       "thread.configured": stays,
     },
     states: {
-      idle: { on: { "ask.received": [responding, error], "timer.fired": [responding, error] } },
+      idle: { on: opening },
       awaiting_llm: {
         on: { "timer.fired": error, "cancel.requested": error },
         initial: "responding",
@@ -117,8 +116,8 @@ const machineOf = (settings: Settings) => {
           },
         },
       },
-      completed: { on: { "ask.received": [responding, error], "timer.fired": [responding, error] } },
-      error: { on: { "ask.received": [responding, error], "timer.fired": [responding, error] } },
+      completed: { on: opening },
+      error: { on: opening },
     },
   });
 };
@@ -150,6 +149,9 @@ const error = {
   actions: "carryOut",
 } as const;
 
+/** A turn opens with an ask, or with the timer that wakes a queued one; a limit of zero ends it at once. */
+const opening = { "ask.received": [responding, error], "timer.fired": [responding, error] } as const;
+
 const planFor = (settings: Settings, data: ConversationData, event: Event): Plan | null => {
   const decided = decide(settings, data, event);
   return Either.isLeft(decided) ? null : update(data, event, decided.right);
@@ -160,18 +162,4 @@ const contextOf = (input: ThreadInput | undefined, settings: Settings): Conversa
   const begun = begin(withDefaults(settings, input ?? { threadId: "", at: 0 }));
   if (Either.isLeft(begun)) throw new SeedError(begun.left);
   return begun.right;
-};
-
-const inertActor = (machine: ReturnType<typeof machineOf>) => createActor(machine, { input: { threadId: "", at: 0 } });
-
-const snapshotsOf = (machine: ReturnType<typeof machineOf>) => {
-  const { context } = inertActor(machine).getSnapshot();
-  return {
-    idle: machine.resolveState({ value: "idle", context }),
-    responding: machine.resolveState({ value: { awaiting_llm: "responding" }, context }),
-    backing_off: machine.resolveState({ value: { awaiting_llm: "backing_off" }, context }),
-    running: machine.resolveState({ value: { awaiting_tool: "running" }, context }),
-    completed: machine.resolveState({ value: "completed", context }),
-    error: machine.resolveState({ value: "error", context }),
-  };
 };

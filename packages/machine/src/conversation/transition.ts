@@ -66,18 +66,26 @@ export const transition = (
   event: Event,
   options: { readonly recovered?: boolean } = {},
 ): Transition => {
-  const decided = decide(machine[kernel].settings, state.context, event);
+  const { settings, arrows } = machine[kernel];
+  const decided = decide(settings, state.context, event);
   if (Either.isLeft(decided)) return { handled: false, state, effects: [], refusal: decided.left };
   const plan = update(state.context, event, decided.right);
-  const stepped = step(machine, state, { ...event, plan });
+  const after = step(arrows, state, event, plan);
+  if (after === null) return { handled: false, state, effects: [], refusal: noArrow(state, event) };
   const entry: LaterEntry = {
-    seq: stepped.state.context.seq,
+    seq: plan.data.seq,
     event,
     ...(isEmpty(decided.right) ? {} : { decided: decided.right }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
-  return { handled: true, state: stepped.state, effects: stepped.effects, entry };
+  return { handled: true, state: after, effects: plan.effects(), entry };
 };
+
+/** Only for a state that no transition gave: what is decided to fit has an arrow. */
+const noArrow = (state: State, event: Event): Refusal => ({
+  kind: "invalid",
+  reason: `"${event.type}" has no arrow from ${JSON.stringify(state.value)}: the state is not one that a transition gave`,
+});
 
 const isEmpty = (decided: Decided): boolean => {
   for (const _ in decided) return false;

@@ -10,6 +10,8 @@ import { providerFromWire, providerToWire, replyProviderFromWire } from "./chat-
 import { reasoningFromWire, reasoningToWire } from "./chat-reasoning.ts";
 import { toolCallFromWire, toolCallToWire } from "./chat-tool-calls.ts";
 
+export type { ChatMessage } from "./chat-message.ts";
+
 export interface ChatMessageOptions {
   /**
    * What a call without a provider's id goes by. `derived` (the default): an id made from the call's own, so that

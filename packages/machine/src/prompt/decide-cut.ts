@@ -33,34 +33,19 @@ export const decideCut = (
     return { cut: cutOf(label, decision, options.interrupted), reason: decision.reason };
   } catch (thrown) {
     // A policy may be anybody's code; what it throws must not stop the conversation.
-    return keepingAll(
-      options.interrupted,
-      `policy "${label}" threw: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-    );
+    return keepingAll(options.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
   }
 };
 
-/** Whether two cuts show the same. */
-export const sameCut = (left: Cut | null, right: Cut): boolean =>
-  left !== null &&
-  left.policy === right.policy &&
-  left.interrupted === right.interrupted &&
-  left.from?.turn === right.from?.turn &&
-  left.from?.unit === right.from?.unit &&
-  (left.dropped ?? []).join("\n") === (right.dropped ?? []).join("\n");
-
-const cutOf = (policy: string, decision: PolicyDecision, interrupted: InterruptedTurns): Cut => ({
-  policy,
-  from: decision.from === null ? null : { turn: decision.from.turn, unit: decision.from.unit },
-  ...(decision.dropped === undefined || decision.dropped.length === 0 ? {} : { dropped: [...decision.dropped] }),
-  interrupted,
-});
-
-const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDecision => ({
-  cut: { policy: "keep-all@1", from: null, interrupted },
-  reason: "everything is kept",
-  failed,
-});
+/** All of the thread, and why the policy's own decision could not be used. */
+export /** Total: what is thrown may be anything, and even its message may throw. */
+const inWords = (thrown: unknown): string => {
+  try {
+    return thrown instanceof Error ? String(thrown.message) : String(thrown);
+  } catch {
+    return "something that can't be put into words";
+  }
+};
 
 const nonsenseIn = (decision: PolicyDecision): string | null => {
   if (typeof decision !== "object" || decision === null) return `it is ${String(decision)}, not a decision`;

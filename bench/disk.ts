@@ -1,0 +1,47 @@
+// What a journal takes on disk, against the JSON of the messages that it holds.
+import { type Message, messagesOf, toChatMessage } from "@colloquy/machine";
+import { statSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { benchmarkHost, fileStore, onFile } from "./hosts.ts";
+import type { Figure } from "./measure.ts";
+import { userText } from "./work.ts";
+
+const turns = 1000;
+
+export const benchmark = async (): Promise<readonly Figure[]> =>
+  await onFile(async (path) => {
+    const store = fileStore(path);
+    const host = benchmarkHost(store);
+    const thread = host.thread("main");
+    for (let turn = 1; turn <= turns; turn++) await thread.ask(userText(turn));
+    const state = await thread.state();
+    const entries = await store.read("main");
+    await host.close();
+    await store.close();
+    const said = state === null ? 0 : messagesOf(state).reduce((bytes, message) => bytes + bytesOf(message), 0);
+    const journal = entries.reduce<number>((bytes, entry) => bytes + Buffer.byteLength(JSON.stringify(entry)), 0);
+    return [
+      {
+        name: `${turns} turns: entries / their messages' JSON`,
+        value: journal / said,
+        most: 1.5,
+        note: `${journal} bytes against ${said}`,
+      },
+      {
+        name: `${turns} turns: the SQLite file / their messages' JSON`,
+        value: fileBytes(path) / said,
+        most: 1.5,
+        note: `${fileBytes(path)} bytes, after a checkpoint`,
+      },
+    ];
+  });
+
+/** As chat completions write it, which is what most people store. */
+const bytesOf = (message: Message): number => Buffer.byteLength(JSON.stringify(toChatMessage(message)));
+
+const fileBytes = (path: string): number => {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+  return statSync(path).size;
+};

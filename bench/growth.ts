@@ -1,0 +1,65 @@
+// A turn late in a long thread, against one early in it, with a windowed policy.
+import type { Host } from "@colloquy/host";
+import { lastTurns } from "@colloquy/machine";
+import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
+import { collect, cpuMicros, type Figure, median, short } from "./measure.ts";
+import { lookupMachine, userText } from "./work.ts";
+
+const late = 10_000;
+const early = 10;
+const window = 100;
+
+export const benchmark = async (): Promise<readonly Figure[]> => {
+  const machine = lookupMachine({ policy: lastTurns(10) });
+  const memory = await grow(inMemory(machine));
+  const sqlite = await onFile(async (path) => {
+    const store = fileStore(path);
+    const costs = await grow(benchmarkHost(store, machine));
+    await store.close();
+    return costs;
+  });
+  return [figure("in memory", memory), figure("on SQLite", sqlite)];
+};
+
+interface Costs {
+  readonly early: number;
+  readonly late: number;
+}
+
+/** The early turns are measured on many fresh threads, in the same warm process, after the long one. */
+const grow = async (host: Host): Promise<Costs> => {
+  const long = host.thread("long");
+  for (let turn = 1; turn <= late - window * 5; turn++) await long.ask(userText(turn));
+  const lateCosts: number[] = [];
+  const earlyCosts: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    lateCosts.push(
+      await cost(async () => {
+        for (let turn = 0; turn < window; turn++) await long.ask(userText(turn));
+      }),
+    );
+    const threads = Array.from({ length: window / early }, (_, index) => host.thread(`short-${round}-${index}`));
+    for (const thread of threads) for (let turn = 0; turn < early; turn++) await thread.ask(userText(turn));
+    earlyCosts.push(
+      await cost(async () => {
+        for (const thread of threads) for (let turn = 0; turn < early; turn++) await thread.ask(userText(turn));
+      }),
+    );
+  }
+  await host.close();
+  return { early: median(earlyCosts), late: median(lateCosts) };
+};
+
+const cost = async (work: () => Promise<void>): Promise<number> => {
+  collect();
+  const before = cpuMicros();
+  await work();
+  return (cpuMicros() - before) / window;
+};
+
+const figure = (where: string, { early: first, late: last }: Costs): Figure => ({
+  name: `a turn at ${late} / at ${early} to ${early * 2}, ${where}`,
+  value: last / first,
+  most: 1.5,
+  note: `${short(last)} µs against ${short(first)}`,
+});

@@ -1,0 +1,47 @@
+// What the benchmarks of whole turns run on: the real host, in memory and on a real SQLite file.
+import { createHost, type Host, memoryStore, type Store } from "@colloquy/host";
+import type { ConversationMachine } from "@colloquy/machine";
+import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { instantModel, lookup, lookupMachine, type PlainMessage } from "./work.ts";
+
+/** A host that asks the instant model. */
+export const benchmarkHost = (store: Store, machine: ConversationMachine = lookupMachine()): Host =>
+  createHost({ machine, store, llm: instantModel(), tools: [lookup], clock: systemClock, ids: randomIds });
+
+/** A host whose journals end with it. */
+export const inMemory = (machine?: ConversationMachine): Host =>
+  benchmarkHost(memoryStore({ clock: systemClock }), machine);
+
+/** Runs something on a SQLite file of its own, which is removed afterwards. */
+export const onFile = async <Result>(work: (path: string) => Promise<Result>): Promise<Result> => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-bench-"));
+  try {
+    return await work(join(folder, "bench.db"));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** The store that the benchmarks use: without a flush to the disk, whose speed is the machine's and not ours. */
+export const fileStore = (path: string): Store => sqliteStore({ path, synchronous: "NORMAL" });
+
+/** Inserts as somebody writes them by hand: a row for each message, under the same settings as the store's. */
+export const handWrittenInserts = (
+  path: string,
+): { readonly insert: (message: PlainMessage) => void; readonly close: () => void } => {
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
+  database.exec(
+    "CREATE TABLE IF NOT EXISTS message (thread TEXT, seq INTEGER, body TEXT, PRIMARY KEY (thread, seq)) WITHOUT ROWID",
+  );
+  const statement = database.prepare("INSERT INTO message VALUES (?, ?, ?)");
+  let seq = 0;
+  return {
+    insert: (message) => void statement.run("main", seq++, JSON.stringify(message)),
+    close: () => database.close(),
+  };
+};

@@ -1,0 +1,62 @@
+/** One figure of a benchmark: a ratio within one run, held against what is allowed. */
+export interface Figure {
+  readonly name: string;
+  /** Ours divided by the reference, unless the name says otherwise. */
+  readonly value: number;
+  /** The figure falls short above this. Infinity: it is only reported. */
+  readonly most: number;
+  readonly note: string;
+}
+
+/** Microseconds of this process's CPU, on all of its threads. */
+export const cpuMicros = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+/** Frees what is no longer used, so that one measurement does not pay for the one before it. */
+export const collect = (): void => globalThis.gc?.();
+
+/**
+ * The CPU of two pieces of work, in microseconds a unit, measured by turns so that a machine whose speed drifts
+ * treats both alike: the medians over the rounds.
+ */
+export const pair = async (
+  rounds: number,
+  units: number,
+  ours: () => unknown,
+  reference: () => unknown,
+): Promise<{ readonly ours: number; readonly reference: number }> => {
+  const mine: number[] = [];
+  const theirs: number[] = [];
+  await warmUp(ours);
+  await warmUp(reference);
+  for (let round = 0; round < rounds; round++) {
+    mine.push(await timed(units, ours));
+    theirs.push(await timed(units, reference));
+  }
+  return { ours: median(mine), reference: median(theirs) };
+};
+
+/** The CPU of one piece of work, in microseconds a unit. */
+export const timed = async (units: number, work: () => unknown): Promise<number> => {
+  if (process.env["GC"]) collect();
+  const before = cpuMicros();
+  await work();
+  return (cpuMicros() - before) / units;
+};
+
+/** Compiling what runs often takes CPU on other threads for a while, which is no part of the work. */
+const warmUp = async (work: () => unknown): Promise<void> => {
+  const until = cpuMicros() + 3_000_000;
+  while (cpuMicros() < until) await work();
+};
+
+/** The middle value. */
+export const median = (values: readonly number[]): number => {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+};
+
+/** A number of microseconds or a ratio, short. */
+export const short = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);

@@ -1,0 +1,96 @@
+// A reply of 1,000 deltas through the host's handle, against iterating its source: in process, and over loopback
+// HTTP against iterating the openai SDK's own stream.
+import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
+import { conversationMachine, lastTurns } from "@colloquy/machine";
+import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import OpenAI from "openai";
+import { deltas, streamedText } from "./deltas.ts";
+import { type Figure, pair, short } from "./measure.ts";
+
+export const benchmark = async (): Promise<readonly Figure[]> => [await inProcess(), await overHttp()];
+
+const inProcess = async (): Promise<Figure> => {
+  const host = hostOf(async (_, { onDelta }) => {
+    for await (const text of source()) onDelta({ type: "text", text });
+    return { type: "completed", reply: { content: streamedText }, finishReason: "stop" };
+  });
+  const measured = await pair(
+    9,
+    20 * deltas.length,
+    () => times(20, () => readFromHost(host)),
+    () =>
+      times(20, async () => {
+        let text = "";
+        for await (const delta of source()) text += delta;
+        expectWhole(text);
+      }),
+  );
+  await host.close();
+  return {
+    name: "a delta in process / a raw async iterator",
+    value: measured.ours / measured.reference,
+    most: Infinity,
+    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
+  };
+};
+
+const overHttp = async (): Promise<Figure> => {
+  const server = spawn(process.execPath, [new URL("stream-server.ts", import.meta.url).pathname], {
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
+  const [line]: unknown[] = await once(server.stdout, "data");
+  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(line).trim()}/v1`, maxRetries: 0 });
+  const host = hostOf(openaiChat({ client, model: "bench" }));
+  const measured = await pair(
+    9,
+    20 * deltas.length,
+    () => times(20, () => readFromHost(host)),
+    () => times(20, () => readFromSdk(client)),
+  );
+  await host.close();
+  server.disconnect();
+  return {
+    name: "a delta over HTTP / iterating the SDK's own stream",
+    value: measured.ours / measured.reference,
+    most: 1,
+    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
+  };
+};
+
+const hostOf = (llm: LlmHandler): Host =>
+  createHost({
+    machine: conversationMachine({ policy: lastTurns(0) }),
+    store: memoryStore({ clock: systemClock }),
+    llm,
+    clock: systemClock,
+    ids: randomIds,
+  });
+
+async function* source(): AsyncGenerator<string, void, void> {
+  for (const delta of deltas) yield delta;
+}
+
+const readFromHost = async (host: Host): Promise<void> => {
+  let text = "";
+  for await (const part of host.ask("go")) if (part.type === "text.delta") text += part.text;
+  expectWhole(text);
+};
+
+const readFromSdk = async (client: OpenAI): Promise<void> => {
+  let text = "";
+  const messages = [{ role: "user" as const, content: "go" }];
+  const stream = await client.chat.completions.create({ model: "bench", stream: true, messages });
+  for await (const chunk of stream) text += chunk.choices[0]?.delta.content ?? "";
+  expectWhole(text);
+};
+
+const expectWhole = (text: string): void => {
+  if (text !== streamedText)
+    throw new Error(`the stream came as ${text.length} characters, not ${streamedText.length}`);
+};
+
+const times = async (count: number, work: () => Promise<void>): Promise<void> => {
+  for (let done = 0; done < count; done++) await work();
+};

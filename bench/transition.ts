@@ -1,0 +1,94 @@
+// One transition, against a hand-written reducer and XState's own `transition()`.
+import { type ConversationMachine, type Event, lastTurns, start, type State, transition } from "@colloquy/machine";
+import { transition as xstateTransition } from "xstate";
+import { type Figure, pair, short } from "./measure.ts";
+import { answerText, lookupMachine, toolArguments, toolResult, userText } from "./work.ts";
+
+export const benchmark = async (): Promise<readonly Figure[]> => {
+  const machine = lookupMachine({ policy: lastTurns(2) });
+  const turns = 500;
+  const units = turns * 4;
+  const ours = (): void =>
+    everyTurn(
+      turns,
+      (state: State, event) => {
+        const told = transition(machine, state, event);
+        if (!told.handled) throw new Error(told.refusal.reason);
+        return told.state;
+      },
+      start(machine, { threadId: "t", at: 0 }).state,
+    );
+  const byHand = await pair(9, units, ours, () => everyTurn(turns, reduce, { phase: "idle", messages: [] }));
+  const byXState = await pair(5, units, ours, () =>
+    everyTurn(
+      turns,
+      xstateStep(machine),
+      machine.resolveState({ value: "idle", context: start(machine, { threadId: "t", at: 0 }).state.context }),
+    ),
+  );
+  return [
+    {
+      name: "transition / a hand-written reducer",
+      value: byHand.ours / byHand.reference,
+      most: Infinity,
+      note: `${short(byHand.ours)} µs against ${short(byHand.reference)}`,
+    },
+    {
+      name: "transition / XState's transition()",
+      value: byXState.ours / byXState.reference,
+      most: 1,
+      note: `${short(byXState.ours)} µs against ${short(byXState.reference)}, the same machine`,
+    },
+  ];
+};
+
+const everyTurn = <Kept>(turns: number, tell: (state: Kept, event: Event) => Kept, from: Kept): void => {
+  let state = from;
+  for (let turn = 1; turn <= turns; turn++) for (const event of eventsOf(turn)) state = tell(state, event);
+};
+
+const eventsOf = (turn: number): readonly Event[] => [
+  { type: "ask.received", at: turn, askId: `ask-${turn}`, input: userText(turn) },
+  {
+    type: "llm.completed",
+    at: turn,
+    effectId: `t/${turn}.1#1`,
+    reply: { toolCalls: [{ id: "call", name: "lookup", arguments: toolArguments(turn) }] },
+    finishReason: "tool_calls",
+    usage: { inputTokens: 100, outputTokens: 50 },
+  },
+  { type: "tool.completed", at: turn, effectId: `t/${turn}.1.0#1`, content: toolResult(turn) },
+  {
+    type: "llm.completed",
+    at: turn,
+    effectId: `t/${turn}.2#1`,
+    reply: { content: answerText(turn) },
+    finishReason: "stop",
+  },
+];
+
+const xstateStep =
+  (machine: ConversationMachine) => (snapshot: ReturnType<ConversationMachine["resolveState"]>, event: Event) =>
+    xstateTransition(machine, snapshot, event)[0];
+
+interface Reduced {
+  readonly phase: string;
+  readonly messages: unknown[];
+}
+
+/** What somebody writes who needs none of the rest: it appends to an array, and knows four events. */
+const reduce = (state: Reduced, event: Event): Reduced => {
+  switch (event.type) {
+    case "ask.received":
+      state.messages.push({ role: "user", content: event.input });
+      return { phase: "awaiting_llm", messages: state.messages };
+    case "llm.completed":
+      state.messages.push({ role: "assistant", ...event.reply });
+      return { phase: event.reply.toolCalls === undefined ? "completed" : "awaiting_tool", messages: state.messages };
+    case "tool.completed":
+      state.messages.push({ role: "tool", content: event.content });
+      return { phase: "awaiting_llm", messages: state.messages };
+    default:
+      return state;
+  }
+};

@@ -1,0 +1,72 @@
+// A whole turn (model, tool, model; in process, no latency) through the host, against a loop written by hand.
+import { type Figure, pair, short } from "./measure.ts";
+import { fileStore, benchmarkHost, handWrittenInserts, inMemory, onFile } from "./hosts.ts";
+import { type PlainMessage, plainTurn, userText } from "./work.ts";
+
+export const benchmark = async (): Promise<readonly Figure[]> => [await memory(), await sqlite()];
+
+const turns = 400;
+
+const memory = async (): Promise<Figure> => {
+  const host = inMemory();
+  let threads = 0;
+  const measured = await pair(
+    9,
+    turns,
+    async () => {
+      // Ten turns a thread, as most threads are; the growth of long ones is measured apart.
+      for (let done = 0; done < turns; done += 10) {
+        const thread = host.thread(`thread-${threads++}`);
+        for (let turn = 1; turn <= 10; turn++) await thread.ask(userText(turn));
+        await thread.close();
+      }
+    },
+    async () => {
+      for (let done = 0; done < turns; done += 10) {
+        const messages: PlainMessage[] = [];
+        for (let turn = 1; turn <= 10; turn++) await plainTurn(messages, userText(turn), () => {});
+      }
+    },
+  );
+  await host.close();
+  return {
+    name: "a turn in memory, µs of CPU",
+    value: measured.ours,
+    most: 100,
+    note: `a bare loop over an array takes ${short(measured.reference)}`,
+  };
+};
+
+const sqlite = async (): Promise<Figure> =>
+  await onFile(async (path) => {
+    const store = fileStore(path);
+    const host = benchmarkHost(store);
+    const plain = handWrittenInserts(`${path}.plain`);
+    let threads = 0;
+    const measured = await pair(
+      9,
+      turns,
+      async () => {
+        for (let done = 0; done < turns; done += 10) {
+          const thread = host.thread(`thread-${threads++}`);
+          for (let turn = 1; turn <= 10; turn++) await thread.ask(userText(turn));
+          await thread.close();
+        }
+      },
+      async () => {
+        for (let done = 0; done < turns; done += 10) {
+          const messages: PlainMessage[] = [];
+          for (let turn = 1; turn <= 10; turn++) await plainTurn(messages, userText(turn), plain.insert);
+        }
+      },
+    );
+    await host.close();
+    await store.close();
+    plain.close();
+    return {
+      name: "a turn on SQLite / a loop with hand-written inserts",
+      value: measured.ours / measured.reference,
+      most: 3,
+      note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
+    };
+  });

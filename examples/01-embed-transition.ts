@@ -1,0 +1,53 @@
+// A host of one's own: the machine decides, this loop performs. No runtime, no framework, no I/O in the core.
+import { conversationMachine, type Effect, type Entry, type Event, fold, start, textOf, transition } from "@colloquy/machine";
+
+const machine = conversationMachine({ tools: [{ name: "add", description: "Adds two numbers." }] });
+const journal: Entry[] = [];
+const mailbox: Event[] = [];
+let at = 0;
+
+const begun = start(machine, { threadId: "embedded", system: "You are a calculator.", at: at++ });
+journal.push(begun.entry);
+let state = begun.state;
+
+mailbox.push({ type: "ask.received", askId: "first", input: "What is 2 + 3?", at: at++ });
+for (let event = mailbox.shift(); event !== undefined; event = mailbox.shift()) {
+  const told = transition(machine, state, event);
+  if (!told.handled) throw new Error(told.refusal.reason);
+  journal.push(told.entry); // first remember,
+  state = told.state;
+  for (const effect of told.effects) perform(effect); // then act
+}
+
+console.log(`the conversation is ${String(state.value)}, and its journal has ${journal.length} entries`);
+
+const folded = fold(journal);
+console.log(`folding the journal gives the same state: ${JSON.stringify(folded) === JSON.stringify({ _tag: "Right", right: state })}`);
+
+/** Stands for a real model and a real tool: handlers only put events into the mailbox. */
+function perform(effect: Effect): void {
+  switch (effect.type) {
+    case "callLlm": {
+      const last = effect.messages.at(-1);
+      const reply =
+        last?.role === "tool"
+          ? { content: `It is ${textOf(last)}.` }
+          : { toolCalls: [{ id: "call_1", name: "add", arguments: '{"numbers":[2,3]}' }] };
+      console.log(`${effect.id}: ${effect.messages.length} messages go to the model`);
+      mailbox.push({ type: "llm.completed", effectId: effect.id, reply, finishReason: "stop", at: at++ });
+      break;
+    }
+    case "callTool":
+      console.log(`${effect.id}: ${effect.name} ${effect.arguments}`);
+      mailbox.push({ type: "tool.completed", effectId: effect.id, content: "5", at: at++ });
+      break;
+    case "publish":
+      console.log(`signal: ${effect.signal.type}`);
+      break;
+    case "startTimer":
+    case "cancelLlm":
+    case "cancelTool":
+    case "cancelTimer":
+      break; // this conversation has no limits to time, and nobody cancels it
+  }
+}

@@ -1,0 +1,77 @@
+import type { AnyStateMachine } from "xstate";
+import type { Arrow } from "./plan.ts";
+import type { StateValue } from "./state.ts";
+
+/** Where each event leads from each state, read off an XState machine. */
+export type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: Targets | undefined } };
+
+/** The state that an arrow leads to. */
+export type Targets = { readonly [Taken in Arrow]?: StateValue };
+
+/** A state that has no states below it. */
+export type Leaf = "idle" | "responding" | "backing_off" | "running" | "completed" | "error";
+
+/** The state without states below it that a value stands for. */
+export const leafOf = (value: StateValue): Leaf => {
+  if (typeof value === "string") return value;
+  return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
+};
+
+/**
+ * Reads the arrows off a machine, once, so that a step is a look-up and not an interpretation of the statechart.
+ *
+ * Each arrow's guard asks for one plan, so of those for the same event and plan XState takes the first: a state's
+ * own before its parent's. That is the order in which they are read here; the law `equalStep` compares the two.
+ */
+export const arrowsOf = (machine: AnyStateMachine): Arrows => ({
+  idle: arrowsFrom(machine, "idle"),
+  responding: arrowsFrom(machine, "responding"),
+  backing_off: arrowsFrom(machine, "backing_off"),
+  running: arrowsFrom(machine, "running"),
+  completed: arrowsFrom(machine, "completed"),
+  error: arrowsFrom(machine, "error"),
+});
+
+const valueOf: { readonly [State in Leaf]: StateValue } = {
+  idle: "idle",
+  responding: { awaiting_llm: "responding" },
+  backing_off: { awaiting_llm: "backing_off" },
+  running: { awaiting_tool: "running" },
+  completed: "completed",
+  error: "error",
+};
+
+type Node = AnyStateMachine["root"];
+
+const arrowsFrom = (machine: AnyStateMachine, leaf: Leaf): Arrows[Leaf] => {
+  const arrows: { [eventType: string]: { [Taken in Arrow]?: StateValue } } = {};
+  for (let node: Node | undefined = nodeOf(machine.root, leaf); node !== undefined; node = node.parent) {
+    for (const [eventType, transitions] of node.transitions) {
+      const targets = (arrows[eventType] ??= {});
+      for (const { guard, target } of transitions) {
+        const arrow = arrowOf(guard);
+        const to = target?.[0]?.key;
+        if (arrow !== undefined) targets[arrow] ??= to === undefined ? valueOf[leaf] : valueOf[leafNamed(to)];
+      }
+    }
+  }
+  return arrows;
+};
+
+const nodeOf = (node: Node, leaf: Leaf): Node | undefined => {
+  for (const child of Object.values<Node>(node.states)) {
+    const found = child.key === leaf ? child : nodeOf(child, leaf);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
+const arrowOf = (guard: unknown): Arrow | undefined => {
+  const params = typeof guard === "object" && guard !== null && "params" in guard ? guard.params : undefined;
+  return arrowNames.find((name) => name === params);
+};
+
+const leafNamed = (key: string): Leaf => leafNames.find((name) => name === key) ?? "error";
+
+const arrowNames: readonly Arrow[] = ["stays", "responding", "backing_off", "running", "completed", "error"];
+const leafNames: readonly Leaf[] = ["idle", "responding", "backing_off", "running", "completed", "error"];

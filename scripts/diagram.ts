@@ -1,0 +1,62 @@
+// Writes docs/conversation.mmd from the machine itself; `--check` fails when the file is stale.
+import { readFileSync, writeFileSync } from "node:fs";
+import { conversationMachine } from "@colloquy/machine";
+
+const path = new URL("../docs/conversation.mmd", import.meta.url);
+
+const main = (): void => {
+  const drawn = draw();
+  if (!process.argv.includes("--check")) {
+    writeFileSync(path, drawn);
+    console.log("docs/conversation.mmd is written");
+    return;
+  }
+  if (readFileSync(path, "utf8") === drawn) {
+    console.log("docs/conversation.mmd is up to date");
+    return;
+  }
+  console.error("docs/conversation.mmd is stale: run `pnpm diagram` and commit it");
+  process.exitCode = 1;
+};
+
+type Node = ReturnType<typeof conversationMachine>["root"];
+
+const draw = (): string => {
+  const { root } = conversationMachine();
+  return [
+    "stateDiagram-v2",
+    ...Object.values(root.states).flatMap((node) => declare(node, "  ")),
+    `  [*] --> ${root.initial.target?.[0]?.key ?? ""}`,
+    ...nodesBelow(root).flatMap(arrowsFrom),
+    `  note right of idle : everywhere, without leaving the state: ${[...root.transitions.keys()].join(", ")}`,
+    "",
+  ].join("\n");
+};
+
+const declare = (node: Node, indent: string): readonly string[] => {
+  const children = Object.values(node.states);
+  if (children.length === 0) return [`${indent}state ${node.key}`];
+  return [
+    `${indent}state ${node.key} {`,
+    ...children.flatMap((child) => declare(child, `${indent}  `)),
+    `${indent}  [*] --> ${node.initial.target?.[0]?.key ?? ""}`,
+    `${indent}}`,
+  ];
+};
+
+const nodesBelow = (node: Node): readonly Node[] =>
+  Object.values(node.states).flatMap((child) => [child, ...nodesBelow(child)]);
+
+/** One line for each pair of states, with all the events that lead from one to the other. */
+const arrowsFrom = (node: Node): readonly string[] => {
+  const events = new Map<string, Set<string>>();
+  for (const [event, transitions] of node.transitions) {
+    for (const { target } of transitions) {
+      const to = target?.[0]?.key ?? node.key;
+      events.set(to, (events.get(to) ?? new Set()).add(event));
+    }
+  }
+  return [...events].map(([to, names]) => `  ${node.key} --> ${to} : ${[...names].join(", ")}`);
+};
+
+main();
