@@ -38,7 +38,29 @@ export const decideCut = (
 };
 
 /** All of the thread, and why the policy's own decision could not be used. */
-export /** Total: what is thrown may be anything, and even its message may throw. */
+export const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDecision => ({
+  cut: { policy: "keep-all@1", from: null, interrupted },
+  reason: "everything is kept",
+  failed,
+});
+
+/** Whether two cuts show the same. */
+export const sameCut = (left: Cut | null, right: Cut): boolean =>
+  left !== null &&
+  left.policy === right.policy &&
+  left.interrupted === right.interrupted &&
+  left.from?.turn === right.from?.turn &&
+  left.from?.unit === right.from?.unit &&
+  (left.dropped ?? []).join("\n") === (right.dropped ?? []).join("\n");
+
+const cutOf = (policy: string, decision: PolicyDecision, interrupted: InterruptedTurns): Cut => ({
+  policy,
+  from: decision.from === null ? null : { turn: decision.from.turn, unit: decision.from.unit },
+  ...(decision.dropped === undefined || decision.dropped.length === 0 ? {} : { dropped: [...decision.dropped] }),
+  interrupted,
+});
+
+/** Total: what is thrown may be anything, and even its message may throw. */
 const inWords = (thrown: unknown): string => {
   try {
     return thrown instanceof Error ? String(thrown.message) : String(thrown);
