@@ -1,5 +1,5 @@
 // A process of its own that streams a reply of so many deltas over loopback HTTP to each POST, so that the CPU of
-// serving is not counted with that of reading. Prints its port.
+// serving is not counted with that of reading. Tells its parent its port.
 import { createServer } from "node:http";
 import { deltas } from "./deltas.ts";
 
@@ -23,6 +23,6 @@ const server = createServer((request, response) => {
 
 server.listen(0, "127.0.0.1", () => {
   const address = server.address();
-  console.log(typeof address === "object" && address !== null ? address.port : 0);
+  process.send?.(typeof address === "object" && address !== null ? address.port : 0);
 });
 process.once("disconnect", () => process.exit());

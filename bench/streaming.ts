@@ -38,10 +38,10 @@ const inProcess = async (): Promise<Figure> => {
 
 const overHttp = async (): Promise<Figure> => {
   const server = spawn(process.execPath, [new URL("stream-server.ts", import.meta.url).pathname], {
-    stdio: ["ignore", "pipe", "inherit", "ipc"],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-  const [line]: unknown[] = await once(server.stdout, "data");
-  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(line).trim()}/v1`, maxRetries: 0 });
+  const [port]: unknown[] = await once(server, "message");
+  const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(port)}/v1`, maxRetries: 0 });
   const host = hostOf(openaiChat({ client, model: "bench" }));
   const measured = await pair(
     9,

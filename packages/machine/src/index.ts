@@ -53,4 +53,10 @@ export { configurationOfMachine, fingerprintOf, toolsOf } from "./conversation/i
 export { fold, foldEntry, type JournalError } from "./journal/fold.ts";
 export { decodeEntry, decodeEvent, decodeJournal, type DecodeError, describeDecodeError } from "./journal/codec.ts";
 export { describeDifference, type Difference, replay } from "./journal/replay.ts";
-export { fromChatMessage, replyFromChatMessage, toChatMessage } from "./interchange/chat.ts";
+export {
+  type ChatMessage,
+  type ChatMessageOptions,
+  fromChatMessage,
+  replyFromChatMessage,
+  toChatMessage,
+} from "./interchange/chat.ts";

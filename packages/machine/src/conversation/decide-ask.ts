@@ -61,7 +61,7 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
 };
 
 const isEmpty = (data: ConversationData): boolean => {
-  const { seed, appended } = data.conversation;
-  if (data.open !== null || seed.length > 0 || appended.length > 0) return false;
+  const { system, seed, appended } = data.conversation;
+  if (data.open !== null || system !== null || seed.length > 0 || appended.length > 0) return false;
   return turnsNewestFirst(data.conversation).next().done === true;
 };

@@ -89,12 +89,15 @@ const decided = (data: ConversationData, { cut, failed }: CutDecision): Decided 
   ...(failed === undefined ? {} : { policyFailed: failed }),
 });
 
-/** An ask that says nothing lives from what is shown of the thread: a prompt without a message is none. */
+/**
+ * An ask that says nothing lives from what is shown of the thread, so a policy must show something of it; only a
+ * thread that holds nothing but its system prompt is asked with that alone.
+ */
 const showingSomething = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): CutDecision => {
   const decision = cutFor(settings, data, open);
-  return render(data.conversation, decision.cut, null, []).length > 0
-    ? decision
-    : keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
+  if (render(data.conversation, decision.cut, null, []).length > 0) return decision;
+  const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
+  return render(data.conversation, all.cut, null, []).length > 0 ? all : decision;
 };
 
 const openingLimit = (limits: Limits): LimitReached | null => {

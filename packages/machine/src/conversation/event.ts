@@ -67,7 +67,7 @@ export interface AskReceived {
   readonly at: number;
   /** Chosen by the host, once for each ask: a repeated one is refused with the turn that answered it. */
   readonly askId: string;
-  /** What is said. An empty list asks the model to go on from where the thread stands. */
+  /** What is said. An empty list asks the model to go on from where the thread stands; an empty text adds an empty message. */
   readonly input: Content | readonly MessageDraft[];
   readonly name?: string;
   readonly metadata?: JsonObject;

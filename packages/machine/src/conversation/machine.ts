@@ -75,18 +75,7 @@ const machineOf = (settings: Settings) => {
     id: "conversation",
     context: ({ input }) => contextOf(input, settings),
     initial: "idle",
-    on: {
-      "ask.received": stays,
-      "cancel.requested": stays,
-      "message.appended": stays,
-      "system.changed": stays,
-      "turn.added": stays,
-      "turn.annotated": stays,
-      "answer.truncated": stays,
-      "head.moved": stays,
-      "checkpoint.named": stays,
-      "thread.configured": stays,
-    },
+    on: everywhere,
     states: {
       idle: { on: opening },
       awaiting_llm: {
@@ -147,6 +136,20 @@ const error = {
   guard: { type: "leads", params: "error" },
   target: "#conversation.error",
   actions: "carryOut",
+} as const;
+
+/** What can be told in every state, and does not leave it. */
+const everywhere = {
+  "ask.received": stays,
+  "cancel.requested": stays,
+  "message.appended": stays,
+  "system.changed": stays,
+  "turn.added": stays,
+  "turn.annotated": stays,
+  "answer.truncated": stays,
+  "head.moved": stays,
+  "checkpoint.named": stays,
+  "thread.configured": stays,
 } as const;
 
 /** A turn opens with an ask, or with the timer that wakes a queued one; a limit of zero ends it at once. */

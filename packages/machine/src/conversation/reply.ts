@@ -51,7 +51,7 @@ export const receiveFailure = (
   const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
   const { retry } = decided;
   if (retry === undefined) {
-    const shown = messageFromPartial(`${open.number}.${open.made}`, event.partial);
+    const shown = messageFromPartial(`${open.number}.${open.made}`, event.partial ?? journalledPartial(open));
     const ended = shown === null ? open : { ...open, messages: append(open.messages, shown), made: open.made + 1 };
     return closeTurn(data, ended, { status: "failed", failure: event.failure }, event.at);
   }
@@ -80,6 +80,8 @@ export const receiveFailure = (
     ],
   };
 };
+
+const journalledPartial = (open: OpenTurn) => (open.stage.type === "responding" ? open.stage.call.partial : null);
 
 const runCalls = (data: ConversationData, open: OpenTurn, calls: readonly RoundCall[]): Plan => {
   const running: OpenTurn = { ...open, stage: { type: "running", calls } };

@@ -42,6 +42,6 @@ const draftOf = (
 });
 
 const isFlat = (call: JsonObject): boolean =>
-  typeof call["name"] === "string" && Object.keys(call).every((key) => flatKeys.has(key));
+  typeof call["name"] === "string" && Object.keys(call).every((key) => flatKeys.includes(key));
 
-const flatKeys: ReadonlySet<string> = new Set(["id", "name", "arguments"]);
+const flatKeys: readonly string[] = ["id", "name", "arguments"];

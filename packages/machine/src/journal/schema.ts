@@ -12,7 +12,7 @@ const jsonObject = zod.record(text, json);
 const object = zod.looseObject;
 const list = zod.array;
 
-const textPart = object({ type: zod.literal("text"), text });
+const textPart = object({ type: zod.literal("text"), text, provider: jsonObject.optional() });
 const contentPart = zod.discriminatedUnion("type", [
   textPart,
   object({ type: zod.literal("data"), field: text, value: json }),
@@ -22,7 +22,7 @@ const contentPart = zod.discriminatedUnion("type", [
 const replyPart = zod.discriminatedUnion("type", [
   ...contentPart.options,
   object({ type: zod.literal("reasoning"), text, provider: jsonObject.optional() }),
-  object({ type: zod.literal("refusal"), text }),
+  object({ type: zod.literal("refusal"), text, provider: jsonObject.optional() }),
 ]);
 const content = zod.union([text, list(contentPart)]);
 const said = { name: text.optional(), metadata: jsonObject.optional(), provider: jsonObject.optional() };

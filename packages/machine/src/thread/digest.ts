@@ -47,11 +47,9 @@ const addPart = (mixer: Mixer, part: Part): void => {
   switch (part.type) {
     case "text":
     case "refusal":
-      mixer.add(part.text);
-      break;
     case "reasoning":
       mixer.add(part.text);
-      mixer.add(canonicalText(part.provider));
+      if (part.provider !== undefined) mixer.add(canonicalText(part.provider));
       break;
     case "data":
       mixer.add(part.field);

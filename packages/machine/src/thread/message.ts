@@ -36,6 +36,8 @@ export type ContentPart = TextPart | DataPart | ImagePart | OpaquePart;
 export interface TextPart {
   readonly type: "text";
   readonly text: string;
+  /** Cache marks and the like, which must be sent back. */
+  readonly provider?: JsonObject;
 }
 
 /** A named value of a structured utterance, such as `question` or `documents`. */
@@ -68,6 +70,7 @@ export interface ReasoningPart {
 export interface RefusalPart {
   readonly type: "refusal";
   readonly text: string;
+  readonly provider?: JsonObject;
 }
 
 /** A tool call that a model asked for. */

@@ -101,12 +101,15 @@ const addTally = (left: Tally, right: Tally): Tally => ({
   unreported: left.unreported + right.unreported,
 });
 
-const addCost = (left: Usage, right: Usage): Usage["cost"] => {
-  const cost: Record<string, Tally> = { ...left.cost };
-  for (const [currency, tally] of Object.entries(right.cost))
-    cost[currency] = addTally(cost[currency] ?? nothing, tally);
-  return cost;
-};
+const addCost = (left: Usage, right: Usage): Usage["cost"] =>
+  Object.keys(right.cost).reduce<Usage["cost"]>(
+    (cost, currency) => ({ ...cost, [currency]: addTally(tallyIn(cost, currency), tallyIn(right.cost, currency)) }),
+    left.cost,
+  );
+
+/** Currencies are data: one may be called like a member that every object has. */
+const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
+  (Object.hasOwn(cost, currency) ? cost[currency] : undefined) ?? nothing;
 
 const one: Tally = { sum: 0, reported: 0, unreported: 1 };
 

@@ -1,0 +1,25 @@
+// The loop of the README: all that a host does, with a model that needs no network.
+import { conversationMachine, type Effect, type Event, start, textOf, transition } from "@colloquy/machine";
+
+const journal: object[] = [];
+const mailbox: Event[] = [{ type: "ask.received", askId: "1", input: "Hello?", at: Date.now() }];
+
+const machine = conversationMachine();
+let { state, entry } = start(machine, { threadId: "hello", at: Date.now() });
+journal.push(entry);
+
+for (let event = mailbox.shift(); event; event = mailbox.shift()) {
+  const told = transition(machine, state, event); // pure: no model, no clock, no chance
+  if (!told.handled) continue; // told.refusal says why
+  journal.push(told.entry); // remember first,
+  state = told.state;
+  told.effects.forEach(perform); // then act: handlers only put events into the mailbox
+}
+
+function perform(effect: Effect): void {
+  if (effect.type !== "callLlm") return;
+  const reply = { content: `You said: ${effect.messages.map(textOf).join(" ")}` };
+  mailbox.push({ type: "llm.completed", effectId: effect.id, reply, finishReason: "stop", at: Date.now() });
+}
+
+console.log(state.value, JSON.stringify(journal, null, 1));

@@ -1,0 +1,20 @@
+import { declarationsOf } from "@colloquy/host";
+import { type ConversationMachine, conversationMachine, lastTurns, type MachineOptions } from "@colloquy/machine";
+import { weatherTools } from "./tools.ts";
+
+/** The machine of a conversation about the weather. What is given takes the place of what it has by itself. */
+export const weatherMachine = (options: MachineOptions = {}): ConversationMachine =>
+  conversationMachine({
+    tools: declarationsOf(weatherTools),
+    // The thread is never at an end; its last turns are enough to know what a question is about.
+    policy: lastTurns(30),
+    limits: { steps: 8, toolCalls: 24 },
+    // A question waits for a turn that a crash left open.
+    overlap: { type: "queue", max: 1 },
+    idleTimeoutMs: 120_000,
+    ...options,
+  });
+
+export const weatherSystem =
+  "You are a weather agent. Answer questions about the weather briefly, from what your tools say. " +
+  "A question that names no city or day is about those that were last spoken of; if none was, ask which city is meant.";

@@ -1,0 +1,111 @@
+// A weather agent: `pnpm start`. In a terminal it is a conversation; from a pipe it reads questions by line; without
+// any input it asks itself three. The thread is in SQLite, and the next run continues it.
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { Readable } from "node:stream";
+import { parseArgs } from "node:util";
+import { converse, endingOf, wantsColour } from "@colloquy/cli";
+import { createHost, type Store } from "@colloquy/host";
+import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { weatherMachine, weatherSystem } from "./agent.ts";
+import { chooseModel } from "./model.ts";
+import { newestThread, nextThread } from "./threads.ts";
+import { weatherTools } from "./tools.ts";
+
+const help = `A weather agent: ask it about the weather in some dozens of cities.
+
+  --store FILE    where the threads are kept (default: .colloquy/weather.db)
+  --thread ID     the thread to continue or begin (default: the newest)
+  --new           begin a new thread
+  --journal       print the journal of the thread as JSON lines, and end
+  --pace MS       between two words of the rule-based model (default: 30 in a terminal, else 0)
+
+It talks to the model that OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name, else to a rule-based one.
+`;
+
+const main = async (): Promise<void> => {
+  const { values } = parseArgs({ options });
+  if (values.help) {
+    console.log(help);
+    return;
+  }
+  mkdirSync(dirname(values.store), { recursive: true });
+  const store = sqliteStore({ path: values.store });
+  try {
+    const threadId = values.thread ?? (await (values.new ? nextThread(store) : newestThread(store)));
+    if (values.journal) for (const entry of await store.read(threadId)) console.log(JSON.stringify(entry));
+    else await talk(store, threadId, millisecondsOf(values.pace));
+  } finally {
+    await store.close();
+  }
+};
+
+const options = {
+  help: { type: "boolean", default: false },
+  store: { type: "string", default: ".colloquy/weather.db" },
+  thread: { type: "string" },
+  new: { type: "boolean", default: false },
+  journal: { type: "boolean", default: false },
+  pace: { type: "string" },
+} as const;
+
+const talk = async (store: Store, threadId: string, pace: number | undefined): Promise<void> => {
+  const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0));
+  const host = createHost({
+    machine: weatherMachine(),
+    store,
+    llm: model.llm,
+    tools: weatherTools,
+    clock: systemClock,
+    ids: randomIds,
+    thread: { system: weatherSystem },
+    // After a crash the next run must not wait long for the thread.
+    leaseTtlMs: 5_000,
+  });
+  console.log(model.about);
+  try {
+    const { failures } = await converse({
+      host,
+      threadId,
+      clock: systemClock,
+      input: isTerminal || (await hasInput(process.stdin)) ? process.stdin : demonstration(),
+      output: process.stdout,
+      isTerminal,
+      colour: wantsColour(isTerminal, process.env),
+      signal: endingOf(process),
+      newThreadId: () => nextThread(store),
+    });
+    if (failures > 0 && !isTerminal) process.exitCode = 1;
+  } finally {
+    await host.close();
+    await model.close();
+  }
+};
+
+const millisecondsOf = (text: string | undefined): number | undefined => {
+  if (text === undefined || /^\d+$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new RangeError(`--pace is "${text}"; give a whole number of milliseconds`);
+};
+
+/** Whether anything comes before the end of a stream. It is still there to be read. */
+const hasInput = (input: Readable): Promise<boolean> =>
+  new Promise((resolve) => {
+    input.once("readable", () => {
+      const first: unknown = input.read();
+      if (first !== null) input.unshift(first);
+      resolve(first !== null);
+    });
+  });
+
+const demonstration = (): Readable => {
+  console.log("there is no input, so this is a demonstration; `pnpm start` in a terminal is a conversation");
+  return Readable.from(["What's the weather in Seattle?\n", "What about tomorrow?\n", "Should I bring an umbrella?\n"]);
+};
+
+try {
+  await main();
+} catch (thrown) {
+  console.error(`weather: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  process.exitCode = 1;
+}

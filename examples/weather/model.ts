@@ -1,0 +1,42 @@
+import { declarationsOf, type LlmHandler } from "@colloquy/host";
+import { openaiChat, systemClock } from "@colloquy/runtime-node";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+import { paced } from "./paced.ts";
+import { weatherModel } from "./rules.ts";
+import { weatherTools } from "./tools.ts";
+
+/** A model to talk to. */
+export interface WeatherModel {
+  readonly llm: LlmHandler;
+  /** Which one it is, in lines for a reader. */
+  readonly about: string;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * The model that the environment names by OPENAI_API_KEY or OPENAI_BASE_URL; without them the rule-based one, behind
+ * a server on this machine, so that the client is the same; that one takes `paceMs` milliseconds for each word.
+ */
+export const chooseModel = async (
+  environment: Readonly<Record<string, string | undefined>>,
+  paceMs: number,
+): Promise<WeatherModel> => {
+  const tools = declarationsOf(weatherTools);
+  const { OPENAI_API_KEY: apiKey = "", OPENAI_BASE_URL: baseURL = "", OPENAI_MODEL: model = "gpt-4o-mini" } = environment;
+  if (apiKey !== "" || baseURL !== "") {
+    const connection = { apiKey: apiKey === "" ? "none" : apiKey, ...(baseURL === "" ? {} : { baseURL }) };
+    return {
+      llm: openaiChat({ ...connection, model, tools }),
+      about: `weather agent, talking to ${model} at ${baseURL === "" ? "api.openai.com" : new URL(baseURL).host}`,
+      close: () => Promise.resolve(),
+    };
+  }
+  const server = await loopbackServer({ model: paced(weatherModel(), paceMs), clock: systemClock });
+  return {
+    llm: openaiChat({ apiKey: "none", baseURL: server.url, model: "weather-rules", tools }),
+    about:
+      `weather agent, talking to its rule-based model at ${server.url}\n` +
+      "(for a real model set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own)",
+    close: () => server.close(),
+  };
+};

@@ -1,0 +1,138 @@
+import type { PlainMessage } from "@colloquy/runtime-test/models";
+import { citiesIn, weekdays } from "./cities.ts";
+
+/** What somebody wants to know, as far as a conversation says it. */
+export interface Question {
+  /** Empty when no city was named. A name that is not among the cities stands as it was written. */
+  readonly cities: readonly string[];
+  /** Days from today. */
+  readonly days: readonly number[];
+  readonly topic: Topic;
+}
+
+export type Topic = "weather" | "umbrella" | "snow" | "jacket" | "wind" | "temperature";
+
+/**
+ * The question that a conversation ends with. What the last message leaves out is taken from what was said before
+ * it: "What about tomorrow?" is about the city that an earlier message, or an earlier tool call, named.
+ */
+export const questionIn = (messages: readonly PlainMessage[]): Question =>
+  messages.reduce<Question>((question, message) => {
+    if (message.role === "user") return asked(question, message.text);
+    return message.toolCalls.length > 0 ? called(question, message) : question;
+  }, nothingAsked);
+
+/** What a text says by itself; undefined for what it does not. */
+export const wordsOf = (text: string): { readonly [Part in keyof Question]: Question[Part] | undefined } => {
+  const cities = citiesIn(text);
+  const place = cities.length > 0 ? undefined : unknownPlaceIn(text);
+  return {
+    cities: cities.length > 0 ? cities : place === undefined ? undefined : [place],
+    days: daysIn(text),
+    topic: topics.find(([, pattern]) => pattern.test(text))?.[0],
+  };
+};
+
+const nothingAsked: Question = { cities: [], days: [0], topic: "weather" };
+
+const asked = (before: Question, text: string): Question => {
+  const { cities, days, topic } = wordsOf(text);
+  // "What's the weather in Oslo?" starts anew; "And in Oslo?" goes on.
+  const anew = cities !== undefined && topic !== undefined;
+  const joins = cities?.length === 1 && /\b(?:than|compared?|versus|vs|there or|or there)\b/i.test(text);
+  return {
+    cities: joins ? [...new Set([...before.cities, ...cities])] : (cities ?? before.cities),
+    days: days ?? (anew ? [0] : before.days),
+    topic: topic ?? before.topic,
+  };
+};
+
+const called = (before: Question, { toolCalls }: PlainMessage): Question => {
+  const inputs = toolCalls.flatMap(({ input }) =>
+    typeof input === "object" && input !== null && "city" in input ? [input] : [],
+  );
+  const cities = inputs.flatMap(({ city }) => (typeof city === "string" ? [city] : []));
+  const days = inputs.flatMap(({ day, days: count }) => {
+    if (typeof day === "number") return [day];
+    return typeof count === "number" ? next(count) : [];
+  });
+  return {
+    ...before,
+    ...(cities.length === 0 ? {} : { cities: [...new Set(cities)] }),
+    ...(days.length === 0 ? {} : { days: [...new Set(days)] }),
+  };
+};
+
+const topics: readonly (readonly [Topic, RegExp])[] = [
+  ["umbrella", /\b(?:umbrella|rain|raining|rainy|raincoat|wet|dry)\b/i],
+  ["snow", /\b(?:snow|snowing|ski|skiing)\b/i],
+  ["jacket", /\b(?:jacket|coat|sweater|scarf|gloves|wear|dress)\b/i],
+  ["wind", /\b(?:wind|windy|breezy?|gusts?|kite|sail|sailing)\b/i],
+  ["temperature", /\b(?:temperatures?|degrees|hot|hotter|cold|colder|warm|warmer|cool|cooler|freezing)\b/i],
+  ["weather", /\b(?:weather|forecast|sunny|sunnier|cloudy|conditions|outside)\b/i],
+];
+
+const numbers: Readonly<Record<string, number>> = {
+  one: 1,
+  two: 2,
+  three: 3,
+  four: 4,
+  five: 5,
+  six: 6,
+  seven: 7,
+  few: 3,
+};
+
+const numberOf = (word: string): number => numbers[word.toLowerCase()] ?? Number(word);
+
+const count = "(\\d+|one|two|three|four|five|six|seven|few)";
+
+/** Each way to name days. What was read is taken out, so "the day after tomorrow" is not tomorrow as well. */
+const dayPatterns: readonly (readonly [RegExp, (word: string) => readonly number[]])[] = [
+  [/\bday after tomorrow\b/i, () => [2]],
+  [new RegExp(`\\bin ${count} days?\\b`, "i"), (word) => [numberOf(word)]],
+  [new RegExp(`\\b(?:next|coming) ${count} days\\b`, "i"), (word) => next(numberOf(word))],
+  [new RegExp(`\\b${count}[- ]day\\b`, "i"), (word) => next(numberOf(word))],
+  [/\b(?:next|coming) days\b/i, () => next(3)],
+  [/\bweekend\b/i, () => [weekdays.indexOf("Saturday"), weekdays.indexOf("Sunday")]],
+  [/\bweek\b/i, () => next(7)],
+  [/\b(?:today|tonight|now|currently)\b/i, () => [0]],
+  [/\btomorrow\b/i, () => [1]],
+  ...weekdays.map((weekday, day) => [new RegExp(`\\b${weekday}\\b`, "i"), () => [day]] as const),
+];
+
+const daysIn = (text: string): readonly number[] | undefined => {
+  const days: number[] = [];
+  let rest = text;
+  for (const [pattern, daysOf] of dayPatterns) {
+    const match = pattern.exec(rest);
+    if (match === null) continue;
+    days.push(...daysOf(match[1] ?? ""));
+    rest = rest.replace(pattern, " ");
+  }
+  if (days.length === 0) return /\bforecast\b/i.test(text) ? next(3) : undefined;
+  return [...new Set(days)].sort((left, right) => left - right);
+};
+
+const next = (days: number): readonly number[] => Array.from({ length: days }, (_, day) => day);
+
+/** A place that a text asks about, though it is none of the cities: "the weather in Atlantis", "What about Atlantis?". */
+const unknownPlaceIn = (text: string): string | undefined => {
+  const capitalised = /\b(?:[Ii]n|[Ff]or|[Aa]t|[Aa]bout)\s+((?:\p{Lu}[\p{L}.'’-]*\s?)+)/u.exec(text)?.[1];
+  const afterWeather = /\b(?:weather|forecast|rain|snow|temperature)\b.*?\b(?:in|for|at)\s+([\p{L}.'’ -]+)/iu.exec(
+    text,
+  )?.[1];
+  const place = (capitalised ?? afterWeather)
+    ?.replace(timeWords, " ")
+    .replace(/[\s.]+$/, "")
+    .trim();
+  return place === undefined || place === "" || noPlace.test(place) ? undefined : place;
+};
+
+const noPlace =
+  /^(?:the|my|a|me|it|this|that|there|here|I|celsius|fahrenheit|january|february|march|april|may|june|july|august|september|october|november|december)\b/i;
+
+const timeWords = new RegExp(
+  `\\b(?:today|tonight|tomorrow|now|${weekdays.join("|")}|(?:the |this )?(?:next )?(?:coming )?(?:weekend|week|day after))\\b.*`,
+  "i",
+);

@@ -1,0 +1,117 @@
+import type { LlmHandler } from "@colloquy/host";
+import {
+  type PlainToolResult,
+  type PromptView,
+  type Rule,
+  ruleModel,
+  type ScriptLine,
+  toolCalls,
+  type ToolCallScript,
+} from "@colloquy/runtime-test/models";
+import { z } from "zod";
+import { answerAbout } from "./phrases.ts";
+import { type Question, questionIn, wordsOf } from "./question.ts";
+
+/**
+ * A model that knows how to talk about the weather, and nothing about it: it calls tools. It sees only the messages
+ * that it is sent, so it knows which city "What about tomorrow?" is about only if the prompt still says so.
+ */
+export const weatherModel = (): LlmHandler => ruleModel(weatherRules);
+
+/** In this order: the first that is meant for a prompt answers it. */
+export const weatherRules: readonly Rule[] = [
+  {
+    name: "a tool has answered",
+    when: ({ last }) => last?.role === "tool",
+    answer: ({ messages, toolResults }) => phrase(questionIn(messages), toolResults),
+  },
+  {
+    name: "thanks",
+    when: ({ lastUserText }) => /\b(?:thanks|thank you|cheers)\b/i.test(lastUserText) && !isAboutWeather(lastUserText),
+    answer: () => "You're welcome!",
+  },
+  {
+    name: "which cities",
+    when: ({ lastUserText }) => /\b(?:which|what) (?:cities|places)\b|\blist\b.*\bcities\b/i.test(lastUserText),
+    answer: () => toolCalls([{ name: "list_cities", arguments: {} }]),
+  },
+  {
+    name: "greeting",
+    when: ({ lastUserText }) => /^(?:hi|hello|hey|good \w+)\b/i.test(lastUserText) && !isAboutWeather(lastUserText),
+    answer: () => "Hello! Which city's weather would you like to know?",
+  },
+  {
+    name: "no city",
+    when: (prompt) => question(prompt).cities.length === 0,
+    answer: () => "Which city do you mean? Name one, such as Seattle, and I'll look up its weather.",
+  },
+  {
+    name: "too far ahead",
+    when: (prompt) => isAboutWeather(prompt.lastUserText) && question(prompt).days.some((day) => day > lastDay),
+    answer: () => `I can see only ${lastDay} days ahead. Which day until then would you like to know about?`,
+  },
+  {
+    name: "a question about the weather",
+    when: ({ lastUserText }) => isAboutWeather(lastUserText),
+    answer: (prompt) => lookUp(question(prompt)),
+  },
+  {
+    name: "anything else",
+    when: () => true,
+    answer: (prompt) =>
+      `I only know about the weather. Ask me about it in ${question(prompt).cities.join(" or ")}, or in another city.`,
+  },
+];
+
+const lastDay = 6;
+
+const question = ({ messages }: PromptView): Question => questionIn(messages);
+
+const isAboutWeather = (text: string): boolean =>
+  Object.values(wordsOf(text)).some((words) => words !== undefined) || /^(?:and|what about|how about)\b/i.test(text);
+
+/** One call for each city, all at once; for several days on end from today the forecast. */
+const lookUp = ({ cities, days }: Question): ScriptLine => {
+  const isForecast = days.length > 2 && days.every((day, index) => day === index);
+  return toolCalls(
+    cities.flatMap((city): readonly ToolCallScript[] =>
+      isForecast
+        ? [{ name: "get_forecast", arguments: { city, days: days.length } }]
+        : days.map((day) => ({ name: "get_weather", arguments: { city, day } })),
+    ),
+  );
+};
+
+const daySchema = z.object({
+  city: z.string(),
+  country: z.string(),
+  day: z.int(),
+  weekday: z.string(),
+  conditions: z.string(),
+  highC: z.number(),
+  lowC: z.number(),
+  highF: z.number(),
+  lowF: z.number(),
+  rainChance: z.number(),
+  windKmh: z.number(),
+});
+
+const weatherSchema = z.union([z.array(daySchema), daySchema.transform((day) => [day])]);
+
+const citiesSchema = z.record(z.string(), z.array(z.string()));
+
+/** Says what tools answered. What is no weather is an error, written for a reader: it is passed on. */
+const phrase = ({ topic }: Question, results: readonly PlainToolResult[]): string => {
+  const answers = results.map((result) => {
+    const cities = result.call.name === "list_cities" ? citiesSchema.safeParse(result.value) : null;
+    if (cities?.success === true)
+      return { said: `I know about ${Object.values(cities.data).flat().sort().join(", ")}.` };
+    const weather = weatherSchema.safeParse(result.value);
+    return weather.success
+      ? { days: weather.data }
+      : { said: `I'm sorry: ${result.text || "the tool gave no answer."}` };
+  });
+  const days = answers.flatMap((answer) => answer.days ?? []);
+  const said = answers.flatMap((answer) => answer.said ?? []);
+  return [...(days.length === 0 ? [] : [answerAbout(topic, days)]), ...said].join("\n");
+};

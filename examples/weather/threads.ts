@@ -1,0 +1,17 @@
+import type { Store } from "@colloquy/host";
+
+/** The newest of the threads `weather`, `weather-2`, `weather-3`, …; `weather` when there is none. */
+export const newestThread = async (store: Store): Promise<string> => threadNumbered(Math.max(1, await newest(store)));
+
+/** The one after it: a thread that is not there yet. */
+export const nextThread = async (store: Store): Promise<string> => threadNumbered((await newest(store)) + 1);
+
+const newest = async (store: Store): Promise<number> => {
+  const threads = await store.list();
+  return Math.max(0, ...threads.map(({ threadId }) => numberOf(threadId)));
+};
+
+const threadNumbered = (number: number): string => (number === 1 ? "weather" : `weather-${number}`);
+
+const numberOf = (threadId: string): number =>
+  threadId === "weather" ? 1 : Number(/^weather-(\d+)$/.exec(threadId)?.[1] ?? 0);

@@ -1,0 +1,87 @@
+import type { AskPart } from "./parts.ts";
+
+/**
+ * The parts that nobody has read yet. Bounded, whoever reads: text that comes in pieces is joined, and beyond
+ * `partsMax` the oldest parts are let go, which the next part then says.
+ */
+export class PartQueue {
+  #parts: AskPart[] = [];
+  #dropped = 0;
+  #ended = false;
+  #error: Error | null = null;
+  readonly #readers: PromiseWithResolvers<IteratorResult<AskPart, undefined>>[] = [];
+
+  push(part: AskPart): void {
+    if (this.#ended) return;
+    const reader = this.#readers.shift();
+    if (reader !== undefined) {
+      reader.resolve({ value: part, done: false });
+      return;
+    }
+    const last = this.#parts.length - 1;
+    const joined = joinedWith(this.#parts[last], part);
+    if (joined !== null) {
+      this.#parts[last] = joined;
+      return;
+    }
+    this.#parts.push(part);
+    if (this.#parts.length > partsMax) this.#letGo();
+  }
+
+  /** No part comes any more; with an error, reading past the last one throws it. */
+  end(error: Error | null): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const first = error === null ? undefined : this.#readers.shift();
+    if (error !== null && first !== undefined) first.reject(error);
+    else this.#error = error;
+    for (const reader of this.#readers.splice(0)) reader.resolve({ value: undefined, done: true });
+  }
+
+  next(): Promise<IteratorResult<AskPart, undefined>> {
+    if (this.#dropped > 0) {
+      const count = this.#dropped;
+      this.#dropped = 0;
+      return Promise.resolve({ value: { type: "parts.dropped", count }, done: false });
+    }
+    const part = this.#parts.shift();
+    if (part !== undefined) return Promise.resolve({ value: part, done: false });
+    if (!this.#ended) {
+      const reader = Promise.withResolvers<IteratorResult<AskPart, undefined>>();
+      this.#readers.push(reader);
+      return reader.promise;
+    }
+    const error = this.#error;
+    this.#error = null;
+    return error === null ? Promise.resolve({ value: undefined, done: true }) : Promise.reject(error);
+  }
+
+  /** Many at once, so that each one does not cost a walk over all. */
+  #letGo(): void {
+    this.#dropped += partsMax / 2;
+    this.#parts = this.#parts.slice(partsMax / 2);
+  }
+}
+
+/** Unread parts, text joined. More than a turn of a few hundred tool calls makes. */
+const partsMax = 2048;
+
+const joinedWith = (last: AskPart | undefined, next: AskPart): AskPart | null => {
+  switch (next.type) {
+    case "text.delta":
+    case "reasoning.delta":
+    case "refusal.delta":
+      return last?.type === next.type && last.step === next.step && last.attempt === next.attempt
+        ? { ...last, text: last.text + next.text }
+        : null;
+    case "toolCall.delta":
+      return last?.type === next.type &&
+        last.step === next.step &&
+        last.attempt === next.attempt &&
+        last.index === next.index
+        ? { ...next, arguments: last.arguments + next.arguments }
+        : null;
+    default:
+      return null;
+  }
+};

@@ -1,0 +1,70 @@
+import type { Content, Entry, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
+
+/**
+ * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
+ * fails and another is made (the signal `retry.scheduled`), its text begins anew, with the next `attempt`.
+ */
+export type AskPart =
+  | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
+  | { readonly type: "step.started"; readonly turn: number; readonly step: number }
+  | TextDelta
+  | ToolCallDelta
+  | ToolCallPart
+  | ToolResultPart
+  | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
+  | { readonly type: "signal"; readonly signal: Exclude<Signal, { type: "turn.started" | "turn.ended" }> }
+  /** Nobody read: this many older parts were let go. */
+  | { readonly type: "parts.dropped"; readonly count: number }
+  /** The last part. */
+  | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
+
+/** What a model wrote, or thought, or said in declining. Deltas that nobody has read yet are joined. */
+export interface TextDelta extends Place {
+  readonly type: "text.delta" | "reasoning.delta" | "refusal.delta";
+  readonly attempt: number;
+  readonly text: string;
+}
+
+/** A piece of a tool call that a model is writing. */
+export interface ToolCallDelta extends Place {
+  readonly type: "toolCall.delta";
+  readonly attempt: number;
+  readonly index: number;
+  readonly id: string | null;
+  readonly name: string;
+  /** The new piece. */
+  readonly arguments: string;
+}
+
+/** A tool call that a model asked for, whole and journalled. */
+interface ToolCallPart extends Place {
+  readonly type: "toolCall";
+  readonly position: number;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** What a tool call came to. Results come as they arrive, in any order. */
+interface ToolResultPart extends Place {
+  readonly type: "toolResult";
+  readonly position: number;
+  readonly name: string;
+  readonly outcome: ToolOutcome;
+  readonly content: Content | null;
+}
+
+interface Place {
+  readonly turn: number;
+  readonly step: number;
+}
+
+/** The results that an entry gives in tools' places. */
+export const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
+  const { open } = before.context;
+  const results = "decided" in entry ? (entry.decided?.results ?? []) : [];
+  if (results.length === 0 || open === null) return [];
+  const written = entry.event.type === "llm.completed" ? entry.event.reply.toolCalls : undefined;
+  const calls = written ?? (open.stage.type === "running" ? open.stage.calls : []);
+  const place = { type: "toolResult", turn: open.number, step: open.step } as const;
+  return results.map((result) => ({ ...place, ...result, name: calls[result.position]?.name ?? "" }));
+};

@@ -1,0 +1,41 @@
+import type { Turn } from "@colloquy/machine";
+import { noUsage, textOf, toArray } from "@colloquy/machine";
+import { LimitReachedError, TurnCancelledError, TurnFailedError } from "./turn-errors.ts";
+import type { TurnError, TurnSummary } from "./turn-errors.ts";
+
+/** What an ask came to. */
+export interface AskResult extends TurnSummary {
+  readonly turn: number;
+  readonly status: "completed";
+  /** The provider's word for why the last reply ended; null when it gave none. */
+  readonly finishReason: string | null;
+}
+
+/** The result of a closed turn, or the error that tells why there is none. */
+export const resultOf = (
+  threadId: string,
+  askId: string,
+  turn: Turn,
+  cause?: { readonly cause: unknown },
+): AskResult | TurnError => {
+  const messages = toArray(turn.messages);
+  const answer = messages.findLast(({ role }) => role === "assistant");
+  const text = answer === undefined ? "" : textOf(answer);
+  const summary = { threadId, askId, turn: turn.number, text, messages, usage: turn.usage };
+  const { outcome } = turn;
+  if (outcome.status === "completed") return { ...summary, status: "completed", finishReason: outcome.finishReason };
+  if (outcome.status === "cancelled") return new TurnCancelledError(summary, outcome.reason, cause);
+  return "limit" in outcome
+    ? new LimitReachedError(summary, outcome.limit)
+    : new TurnFailedError(summary, outcome.failure);
+};
+
+/** What there is of an ask that never opened a turn. */
+export const withdrawn = (threadId: string, askId: string): TurnSummary => ({
+  threadId,
+  askId,
+  turn: null,
+  text: "",
+  messages: [],
+  usage: noUsage,
+});

@@ -1,0 +1,59 @@
+import type { Failure, LimitReached, Message, Usage } from "@colloquy/machine";
+
+/** What a turn came to, however it ended. */
+export interface TurnSummary {
+  readonly threadId: string;
+  readonly askId: string;
+  /** The number of the turn; null for an ask that was withdrawn before one opened. */
+  readonly turn: number | null;
+  /** The text of its last assistant message; of one that ended early, what had been shown. */
+  readonly text: string;
+  /** All messages of the turn, the ask's first. */
+  readonly messages: readonly Message[];
+  readonly usage: Usage;
+}
+
+/** An ask's turn did not end with an answer. `summary` has what there is. */
+export class TurnError extends Error {
+  override readonly name: string = "TurnError";
+  readonly summary: TurnSummary;
+
+  constructor(summary: TurnSummary, message: string, options?: { readonly cause: unknown }) {
+    const { threadId, askId, turn } = summary;
+    super(`thread "${threadId}", ${turn === null ? `ask "${askId}"` : `turn ${turn}`}: ${message}`, options);
+    this.summary = summary;
+  }
+}
+
+/** The model could not be called, or not often enough. */
+export class TurnFailedError extends TurnError {
+  override readonly name = "TurnFailedError";
+  readonly failure: Failure;
+
+  constructor(summary: TurnSummary, failure: Failure) {
+    super(summary, `the model call failed (${failure.kind}): ${failure.message}`);
+    this.failure = failure;
+  }
+}
+
+/** A limit ended the turn. Asking again opens another, with limits of its own. */
+export class LimitReachedError extends TurnError {
+  override readonly name = "LimitReachedError";
+  readonly reached: LimitReached;
+
+  constructor(summary: TurnSummary, reached: LimitReached) {
+    super(summary, `the limit ${reached.limit} of ${reached.allowed} was reached (${reached.reached})`);
+    this.reached = reached;
+  }
+}
+
+/** The turn was cancelled, or the ask withdrawn before one opened. `cause` is the reason of the signal that did it. */
+export class TurnCancelledError extends TurnError {
+  override readonly name = "TurnCancelledError";
+  readonly reason: string | null;
+
+  constructor(summary: TurnSummary, reason: string | null, options?: { readonly cause: unknown }) {
+    super(summary, `cancelled${reason === null ? "" : `: ${reason}`}`, options);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,26 @@
+import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
+import type { Observation } from "./hooks.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { LlmHandler } from "./ports/llm.ts";
+import type { Store } from "./ports/store.ts";
+import type { ToolRegistry } from "./tools/registry.ts";
+import type { ToolContext } from "./tools/tool.ts";
+
+/** What all threads of a host run with. */
+export interface Equipment {
+  readonly machine: ConversationMachine;
+  readonly store: Store;
+  readonly llm: LlmHandler;
+  readonly tools: ToolRegistry;
+  readonly clock: Clock;
+  readonly observation: Observation;
+  readonly toolContext: ToolContext;
+  readonly threadDefaults: ThreadDefaults;
+  /** Under which name leases are taken. */
+  readonly owner: string;
+  readonly leaseTtlMs: number;
+  readonly idleMs: number;
+}
+
+/** What a thread begins with that nobody started explicitly. */
+export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;

@@ -1,0 +1,97 @@
+import type { Refusal } from "@colloquy/machine";
+import { messageOf } from "./thrown.ts";
+
+export { LeaseLostError, SequenceConflictError } from "./ports/store.ts";
+
+/** Somebody else holds the thread's lease. */
+export class ThreadHeldError extends Error {
+  override readonly name = "ThreadHeldError";
+  readonly threadId: string;
+
+  constructor(threadId: string) {
+    super(
+      `thread "${threadId}" is held by another host. Ask there, or try again when it is idle or closed; ` +
+        "if its process died, its lease runs out by itself.",
+    );
+    this.threadId = threadId;
+  }
+}
+
+/** There is no such thread, and what was asked for does not make one. */
+export class ThreadUnknownError extends Error {
+  override readonly name = "ThreadUnknownError";
+  readonly threadId: string;
+
+  constructor(threadId: string) {
+    super(`there is no thread "${threadId}". Start it, or ask something on it.`);
+    this.threadId = threadId;
+  }
+}
+
+/** `start` for a thread that was started before. */
+export class ThreadExistsError extends Error {
+  override readonly name = "ThreadExistsError";
+  readonly threadId: string;
+
+  constructor(threadId: string) {
+    super(`thread "${threadId}" exists already. Go on with it, or start one under another id.`);
+    this.threadId = threadId;
+  }
+}
+
+/** The host, or its hold on the thread, was closed. What was journalled goes on when the thread is next opened. */
+export class ThreadClosedError extends Error {
+  override readonly name = "ThreadClosedError";
+  readonly threadId: string;
+
+  constructor(threadId: string) {
+    super(`thread "${threadId}" was closed here. An ask of the same askId, after opening it again, has the outcome.`);
+    this.threadId = threadId;
+  }
+}
+
+/** What the store holds of a thread is no journal that this version can read. */
+export class JournalUnreadableError extends Error {
+  override readonly name = "JournalUnreadableError";
+  readonly threadId: string;
+
+  constructor(threadId: string, problem: string) {
+    super(`the journal of thread "${threadId}" can't be read: ${problem}`);
+    this.threadId = threadId;
+  }
+}
+
+/** The store failed. `cause` is what it threw. Whether an entry was written is not known; opening the thread again shows. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly threadId: string;
+
+  constructor(threadId: string, doing: string, cause: unknown) {
+    super(`thread "${threadId}": the store failed to ${doing}: ${messageOf(cause)}`, { cause });
+    this.threadId = threadId;
+  }
+}
+
+/** An event changed nothing; `refusal` says why. */
+export class EventRefusedError extends Error {
+  override readonly name: string = "EventRefusedError";
+  readonly threadId: string;
+  readonly refusal: Refusal;
+
+  constructor(threadId: string, refusal: Refusal) {
+    super(`thread "${threadId}": ${refusal.kind}: ${refusal.reason}`);
+    this.threadId = threadId;
+    this.refusal = refusal;
+  }
+}
+
+/** An ask was not taken: `busy`, `full`, `invalid`; nothing was journalled. */
+export class AskRefusedError extends EventRefusedError {
+  override readonly name = "AskRefusedError";
+  readonly askId: string;
+
+  constructor(threadId: string, askId: string, refusal: Refusal) {
+    super(threadId, refusal);
+    this.askId = askId;
+  }
+}

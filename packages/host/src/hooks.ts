@@ -1,0 +1,93 @@
+import type { CallLlm, CallTool, Entry, Signal, ToolCompleted, ToolFailed, Turn } from "@colloquy/machine";
+
+/**
+ * Functions around what happens. They look, and change nothing. A `before` hook is awaited before the thing is
+ * done; an `after` hook is called when its outcome is journalled, and not waited for. After a restart the `before`
+ * hooks of what is done again are called again. One that throws is reported to `onObserverError`, and what it
+ * stood before goes on.
+ */
+export interface Hooks {
+  /** Before the first model call of a turn. */
+  readonly beforeTurn?: (turn: TurnOpening) => void | Promise<void>;
+  readonly afterTurn?: (turn: { readonly threadId: string; readonly turn: Turn }) => void | Promise<void>;
+  /** Before a model call, retries not counted. */
+  readonly beforeStep?: (call: CallLlm) => void | Promise<void>;
+  /** After a model call and the tool calls that it asked for. */
+  readonly afterStep?: (step: StepEnded) => void | Promise<void>;
+  /** Before a tool runs; its arguments are not read yet. */
+  readonly beforeToolCall?: (call: CallTool) => void | Promise<void>;
+  readonly afterToolCall?: (call: CallTool, outcome: ToolCompleted | ToolFailed) => void | Promise<void>;
+}
+
+export interface TurnOpening {
+  readonly threadId: string;
+  readonly turn: number;
+}
+
+export interface StepEnded {
+  readonly threadId: string;
+  readonly turn: number;
+  readonly step: number;
+}
+
+/** Told of what happened, in order, after it is journalled. Losing one loses nothing. */
+export interface Observer {
+  /** Each entry, when it is stored. */
+  readonly entry?: (entry: Entry, threadId: string) => void;
+  readonly signal?: (signal: Signal, threadId: string) => void;
+}
+
+/** Where an observer or a hook failed: its name, such as `beforeStep`; or what the host did in the background. */
+export type ObserverErrorHandler = (error: unknown, where: string) => void;
+
+/** Calls observers and hooks so that none of them can do harm. */
+export class Observation {
+  readonly hooks: Hooks;
+  readonly #observers: readonly Observer[];
+  readonly #onError: ObserverErrorHandler | undefined;
+
+  constructor(hooks: Hooks, observers: readonly Observer[], onError: ObserverErrorHandler | undefined) {
+    this.hooks = hooks;
+    this.#observers = observers;
+    this.#onError = onError;
+  }
+
+  entry(entry: Entry, threadId: string): void {
+    for (const observer of this.#observers) this.#guard("observer.entry", () => observer.entry?.(entry, threadId));
+  }
+
+  signal(signal: Signal, threadId: string): void {
+    for (const observer of this.#observers) this.#guard("observer.signal", () => observer.signal?.(signal, threadId));
+  }
+
+  /** Calls a `before` hook and waits for it. Never rejects. */
+  async before<Name extends keyof Hooks>(name: Name, ...given: Parameters<NonNullable<Hooks[Name]>>): Promise<void> {
+    try {
+      // The name and what is given belong together; TypeScript can't follow that through an indexed union.
+      await (this.hooks[name] as ((...given: unknown[]) => unknown) | undefined)?.(...given);
+    } catch (thrown) {
+      this.report(thrown, name);
+    }
+  }
+
+  /** Calls an `after` hook and goes on. */
+  after<Name extends keyof Hooks>(name: Name, ...given: Parameters<NonNullable<Hooks[Name]>>): void {
+    if (this.hooks[name] !== undefined) void this.before(name, ...given);
+  }
+
+  report(error: unknown, where: string): void {
+    try {
+      this.#onError?.(error, where);
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+
+  #guard(where: string, call: () => void): void {
+    try {
+      call();
+    } catch (thrown) {
+      this.report(thrown, where);
+    }
+  }
+}

@@ -1,0 +1,17 @@
+export { type AskHandle } from "./ask/ask.ts";
+export type { AskPart, TextDelta, ToolCallDelta } from "./ask/parts.ts";
+export type { AskResult } from "./ask/result.ts";
+export * from "./ask/turn-errors.ts";
+export type { ThreadDefaults } from "./equipment.ts";
+export * from "./errors.ts";
+export type { Hooks, Observer, ObserverErrorHandler, StepEnded, TurnOpening } from "./hooks.ts";
+export { createHost, type Host, type HostOptions } from "./host.ts";
+export type { AskInput, AskOptions, HostedThread, Receipt } from "./hosted-thread.ts";
+export { memoryStore } from "./memory-store.ts";
+export type * from "./ports/clock.ts";
+export type * from "./ports/ids.ts";
+export type * from "./ports/llm.ts";
+export type { Lease, Store, StoredThread } from "./ports/store.ts";
+export type { SchemaIssue, SchemaResult, StandardSchema } from "./tools/schema.ts";
+export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";
+export type { InputOf, ToolInput } from "./tools/tool.ts";

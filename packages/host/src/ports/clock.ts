@@ -1,0 +1,7 @@
+/** The time, and waking up at one. Injected, so that a simulation can own it. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back once at `dueAt` (milliseconds since the epoch) or as soon after it as can be, never before returning. The result cancels it. */
+  wakeAt(dueAt: number, callback: () => void): () => void;
+}

@@ -1,0 +1,52 @@
+import type { CallLlm, Failure, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { Clock } from "./clock.ts";
+
+/**
+ * Calls a model: once, with exactly the messages of the call. It does not retry (the machine does), and it
+ * minds `call.idleTimeoutMs`. What goes wrong is an outcome; a handler that throws all the same counts as failed,
+ * not to be retried.
+ */
+export interface LlmHandler {
+  (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
+}
+
+export interface LlmContext {
+  /** Aborted when nobody wants the answer any more; what the handler returns after that is not looked at. */
+  readonly signal: AbortSignal;
+  /** Tells what came, as it comes. Pieces, in order; together they are what `reply` will be. */
+  readonly onDelta: (delta: LlmDelta) => void;
+  readonly clock: Clock;
+}
+
+/** A piece of a reply. `arguments` is the new piece of them; the first piece of a tool call may be empty. */
+export type LlmDelta =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "reasoning"; readonly text: string }
+  | { readonly type: "refusal"; readonly text: string }
+  | {
+      readonly type: "toolCall";
+      /** Which of the reply's calls, from 0. */
+      readonly index: number;
+      readonly id: string | null;
+      readonly name: string;
+      readonly arguments: string;
+    };
+
+/** How a model call ended. */
+export type LlmOutcome =
+  | {
+      readonly type: "completed";
+      readonly reply: ReplyDraft;
+      readonly finishReason: string | null;
+      readonly usage?: ReportedUsage;
+      /** The model that answered, as it names itself. */
+      readonly model?: string;
+      readonly responseId?: string;
+    }
+  | {
+      readonly type: "failed";
+      readonly failure: Failure;
+      /** What had come; absent, what was told by `onDelta` stands in its place. */
+      readonly partial?: ReplyDraft;
+      readonly usage?: ReportedUsage;
+    };

@@ -1,0 +1,85 @@
+import type { Equipment } from "../equipment.ts";
+import { LeaseLostError, StoreError, ThreadHeldError } from "../errors.ts";
+import type { Lease } from "../ports/store.ts";
+
+/** A lease that renews itself at a third of its time, until it is given back or lost. */
+export class HeldLease {
+  readonly lease: Lease;
+  readonly #equipment: Equipment;
+  readonly #onLost: (error: LeaseLostError) => void;
+  #until: number;
+  #cancel: () => void;
+  #over = false;
+
+  private constructor(lease: Lease, equipment: Equipment, takenAt: number, onLost: (error: LeaseLostError) => void) {
+    this.lease = lease;
+    this.#equipment = equipment;
+    this.#onLost = onLost;
+    this.#until = takenAt + equipment.leaseTtlMs;
+    this.#cancel = this.#wake(takenAt);
+  }
+
+  /** Takes the lease of a thread. @throws ThreadHeldError while somebody else holds it, StoreError */
+  static async take(
+    threadId: string,
+    equipment: Equipment,
+    onLost: (error: LeaseLostError) => void,
+  ): Promise<HeldLease> {
+    const takenAt = equipment.clock.now();
+    const lease = await acquire(threadId, equipment);
+    if (lease === null) throw new ThreadHeldError(threadId);
+    return new HeldLease(lease, equipment, takenAt, onLost);
+  }
+
+  /** Gives it back. Never rejects: one that can't be given back runs out. */
+  async release(): Promise<void> {
+    this.#stop();
+    try {
+      await this.#equipment.store.release(this.lease);
+    } catch (thrown) {
+      this.#report(thrown, "release a lease");
+    }
+  }
+
+  #wake(now: number): () => void {
+    return this.#equipment.clock.wakeAt(now + Math.floor(this.#equipment.leaseTtlMs / 3), () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const { store, leaseTtlMs, clock } = this.#equipment;
+    const askedAt = clock.now();
+    let kept = false;
+    try {
+      kept = await store.renew(this.lease, leaseTtlMs);
+      if (kept) this.#until = askedAt + leaseTtlMs;
+    } catch (thrown) {
+      // The store may be back before the lease has run out.
+      kept = clock.now() < this.#until;
+      this.#report(thrown, "renew a lease");
+    }
+    if (this.#over) return;
+    if (kept) {
+      this.#cancel = this.#wake(clock.now());
+      return;
+    }
+    this.#stop();
+    this.#onLost(new LeaseLostError(this.lease));
+  }
+
+  #stop(): void {
+    this.#over = true;
+    this.#cancel();
+  }
+
+  #report(thrown: unknown, doing: string): void {
+    this.#equipment.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
+  }
+}
+
+const acquire = async (threadId: string, { store, owner, leaseTtlMs }: Equipment): Promise<Lease | null> => {
+  try {
+    return await store.acquire(threadId, owner, leaseTtlMs);
+  } catch (thrown) {
+    throw new StoreError(threadId, "acquire its lease", thrown);
+  }
+};

@@ -1,0 +1,35 @@
+import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft } from "@colloquy/machine";
+import { decodeEvent, describeDecodeError } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { LlmOutcome } from "../ports/llm.ts";
+
+/**
+ * The event that answers a model call. A handler is somebody else's code: what it returned is read before it is
+ * believed, and what can't be read is a failure that says so.
+ *
+ * @param shown What its deltas had told, for a failure that brings no partial reply of its own.
+ */
+export const llmAnswer = (
+  call: CallLlm,
+  outcome: LlmOutcome,
+  at: number,
+  shown: ReplyDraft | undefined,
+): LlmCompleted | LlmFailed => {
+  const answered = { at, effectId: call.id, promptDigest: call.promptDigest };
+  const kept = shown === undefined ? {} : { partial: shown };
+  // Whoever writes a handler in JavaScript may forget to return, or return members without a value.
+  const { type, ...given } = (outcome as LlmOutcome | undefined) ?? { type: undefined };
+  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const told =
+    type === "failed"
+      ? { type: "llm.failed", ...kept, ...fields, ...answered }
+      : { type: "llm.completed", ...fields, ...answered };
+  const decoded = decodeEvent(told);
+  // Of the two types that are built above.
+  if (Either.isRight(decoded)) return decoded.right as LlmCompleted | LlmFailed;
+  const message = `the outcome that the llm handler returned can't be used: ${describeDecodeError(decoded.left)}`;
+  return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
+};
+
+/** A handler's own fault: calling it again would not help. */
+export const failureOf = (message: string): LlmFailed["failure"] => ({ kind: "unknown", message, retryable: false });

@@ -1,0 +1,137 @@
+import type { CallLlm, CancelRequested, Entry, LlmCompleted, ReplyDraft, State } from "@colloquy/machine";
+import { messageOf } from "../thrown.ts";
+import type { LlmContext, LlmDelta, LlmOutcome } from "../ports/llm.ts";
+import { failureOf, llmAnswer } from "./llm-answer.ts";
+import type { Receipt } from "./mail.ts";
+import type { Running, ThreadLoop } from "./loop.ts";
+import { ShownReply } from "./shown-reply.ts";
+
+/** A model call that is out. */
+export class LlmRun implements Running, Receipt {
+  readonly #loop: ThreadLoop;
+  readonly #call: CallLlm;
+  readonly #controller = new AbortController();
+  readonly #shown = new ShownReply();
+  #over = false;
+
+  constructor(loop: ThreadLoop, call: CallLlm) {
+    this.#loop = loop;
+    this.#call = call;
+  }
+
+  /** What has been shown of the reply. */
+  get shown(): ReplyDraft | undefined {
+    return this.#shown.draft;
+  }
+
+  begin(): void {
+    this.#loop.running.set(this.#call.id, this);
+    this.#loop.responding = this;
+    void this.#run();
+  }
+
+  /** From here on nothing more is shown of it. */
+  mute(): void {
+    this.#over = true;
+  }
+
+  stop(reason: Error | null): void {
+    this.#leave();
+    this.#controller.abort(...(reason === null ? [] : [reason]));
+  }
+
+  /** Has what was shown so far journalled. */
+  tellProgress(): void {
+    const partial = this.shown;
+    if (this.#over || partial === undefined) return;
+    const at = this.#loop.equipment.clock.now();
+    this.#loop.post({ event: { type: "llm.progressed", at, effectId: this.#call.id, partial }, receipt: null });
+  }
+
+  accepted(entry: Entry): void {
+    this.#leave();
+    if (entry.event.type === "llm.completed" && this.#loop.asks.size > 0) this.#showWhole(entry.event);
+  }
+
+  refused(): void {
+    this.#leave();
+  }
+
+  failed(): void {
+    this.#leave();
+  }
+
+  async #run(): Promise<void> {
+    const { equipment } = this.#loop;
+    const { hooks } = equipment.observation;
+    if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
+    if (this.#over) return;
+    const context: LlmContext = {
+      signal: this.#controller.signal,
+      onDelta: (delta) => this.#show(delta),
+      clock: equipment.clock,
+    };
+    const outcome = await this.#outcome(context);
+    if (this.#over) return;
+    this.#over = true;
+    this.#loop.running.delete(this.#call.id);
+    // What was shown stays at hand until the answer is taken: a cancel may be ahead of it in the mailbox.
+    this.#loop.post({ event: llmAnswer(this.#call, outcome, equipment.clock.now(), this.shown), receipt: this });
+  }
+
+  async #callHooks(): Promise<void> {
+    const { observation } = this.#loop.equipment;
+    const { threadId, turn, step } = this.#call;
+    if (step === 1) await observation.before("beforeTurn", { threadId, turn });
+    await observation.before("beforeStep", this.#call);
+  }
+
+  #show(delta: LlmDelta): void {
+    if (this.#over) return;
+    this.#shown.add(delta);
+    if (this.#loop.asks.size === 0) return;
+    const { turn, step, attempt } = this.#call;
+    if (delta.type === "toolCall") {
+      this.#loop.emit(turn, { ...delta, type: "toolCall.delta", turn, step, attempt });
+    } else {
+      this.#loop.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
+    }
+  }
+
+  /** What the reply holds that its deltas did not tell: its calls, and all of its text where nothing was streamed. */
+  #showWhole({ reply }: LlmCompleted): void {
+    const { turn, step, attempt } = this.#call;
+    if (this.shown === undefined) {
+      const parts =
+        typeof reply.content === "string" ? [{ type: "text", text: reply.content } as const] : reply.content;
+      for (const part of parts ?? []) {
+        if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
+        this.#loop.emit(turn, { type: `${part.type}.delta`, turn, step, attempt, text: part.text });
+      }
+    }
+    reply.toolCalls?.forEach((call, position) => {
+      this.#loop.emit(turn, { type: "toolCall", turn, step, position, name: call.name, arguments: call.arguments });
+    });
+  }
+
+  #leave(): void {
+    this.#over = true;
+    if (this.#loop.responding === this) this.#loop.responding = null;
+  }
+
+  async #outcome(context: LlmContext): Promise<LlmOutcome> {
+    try {
+      return await this.#loop.equipment.llm(this.#call, context);
+    } catch (thrown) {
+      return { type: "failed", failure: failureOf(messageOf(thrown)) };
+    }
+  }
+}
+
+/** A cancel of the open turn carries what had been shown of the reply. */
+export const withShown = (event: CancelRequested, { context }: State, responding: LlmRun | null): CancelRequested => {
+  const { askId } = event;
+  const meant = askId === undefined || context.open?.asks.some((ask) => ask.askId === askId) === true;
+  const partial = meant && event.partial === undefined ? responding?.shown : undefined;
+  return partial === undefined ? event : { ...event, partial };
+};

@@ -1,0 +1,40 @@
+import type { Clock } from "../ports/clock.ts";
+
+/** Waits until nothing has happened for a while. */
+export class Rest {
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #isIdle: () => boolean;
+  readonly #onRested: () => void;
+  #since = 0;
+  #cancel: (() => void) | null = null;
+
+  constructor(clock: Clock, idleMs: number, isIdle: () => boolean, onRested: () => void) {
+    this.#clock = clock;
+    this.#idleMs = idleMs;
+    this.#isIdle = isIdle;
+    this.#onRested = onRested;
+  }
+
+  /** Something has just been done; perhaps it was the last thing. One timer serves for all of them. */
+  begin(): void {
+    if (!this.#isIdle()) return;
+    this.#since = this.#clock.now();
+    if (this.#cancel === null) this.#wakeAt(this.#since + this.#idleMs);
+  }
+
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  #wakeAt(dueAt: number): void {
+    this.#cancel = this.#clock.wakeAt(dueAt, () => {
+      this.#cancel = null;
+      if (!this.#isIdle()) return;
+      const due = this.#since + this.#idleMs;
+      if (due <= this.#clock.now()) this.#onRested();
+      else this.#wakeAt(due);
+    });
+  }
+}

@@ -1,0 +1,122 @@
+import type { CallTool, Content, ToolCompleted, ToolFailed, ToolStarted } from "@colloquy/machine";
+import { messageOf } from "../thrown.ts";
+import { readArguments } from "../tools/arguments.ts";
+import { contentOf } from "../tools/content.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import type { ToolCall } from "../tools/tool.ts";
+import type { Receipt } from "./mail.ts";
+import type { Running, ThreadLoop } from "./loop.ts";
+
+/** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
+export class ToolRun implements Running, Receipt {
+  readonly #loop: ThreadLoop;
+  readonly #call: CallTool;
+  readonly #tool: RegisteredTool | undefined;
+  readonly #controller = new AbortController();
+  #cancelTimeout: (() => void) | null = null;
+  #over = false;
+
+  constructor(loop: ThreadLoop, call: CallTool) {
+    this.#loop = loop;
+    this.#call = call;
+    this.#tool = loop.equipment.tools.get(call.name);
+  }
+
+  begin(): void {
+    this.#loop.running.set(this.#call.id, this);
+    if (this.#tool === undefined) this.#fail("refused", `There is no tool "${this.#call.name}".`);
+    else if (this.#tool.slots === null) void this.#run(this.#tool);
+    else this.#tool.slots.take(this.#take);
+  }
+
+  stop(reason: Error | null): void {
+    this.#leave();
+    this.#controller.abort(...(reason === null ? [] : [reason]));
+  }
+
+  /** The answer is journalled. */
+  accepted({ event }: Parameters<Receipt["accepted"]>[0]): void {
+    if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
+    const { turn, step, position, name } = this.#call;
+    const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
+    this.#loop.emit(turn, { type: "toolResult", turn, step, position, name, outcome, content: event.content });
+    this.#loop.equipment.observation.after("afterToolCall", this.#call, event);
+  }
+
+  refused(): void {}
+
+  failed(): void {}
+
+  readonly #take = (): void => {
+    if (this.#tool !== undefined) void this.#run(this.#tool);
+  };
+
+  async #run(tool: RegisteredTool): Promise<void> {
+    const { clock, observation } = this.#loop.equipment;
+    const { timeoutMs } = tool.declaration;
+    if (timeoutMs !== undefined)
+      this.#cancelTimeout = clock.wakeAt(clock.now() + timeoutMs, () => this.#timeOut(timeoutMs));
+    try {
+      if (observation.hooks.beforeToolCall !== undefined) await observation.before("beforeToolCall", this.#call);
+      const reading = readArguments(this.#call.arguments, tool.schema, tool.declaration.parameters);
+      const read = reading instanceof Promise ? await reading : reading;
+      if ("problem" in read) return this.#fail("refused", read.problem);
+      const mayRun = tool.declaration.recovery !== "once" || (await this.#tellStarted());
+      if (this.#over || !mayRun) return;
+      this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
+    } catch (thrown) {
+      this.#fail("failed", `The tool failed: ${messageOf(thrown)}`);
+    }
+  }
+
+  /** Has the start journalled before anything is run. False when nobody wants it any more. */
+  #tellStarted(): Promise<boolean> {
+    const event: ToolStarted = { type: "tool.started", at: this.#loop.equipment.clock.now(), effectId: this.#call.id };
+    return new Promise((resolve) => {
+      const never = (): void => resolve(false);
+      this.#loop.post({ event, receipt: { accepted: () => resolve(true), refused: never, failed: never } });
+    });
+  }
+
+  #toolCall(): ToolCall {
+    const { id, threadId, turn, step, callId } = this.#call;
+    const toolContext = this.#loop.toolContextOf(turn);
+    return { signal: this.#controller.signal, idempotencyKey: id, threadId, turn, step, callId, toolContext };
+  }
+
+  #timeOut(timeoutMs: number): void {
+    this.#fail(
+      "failed",
+      `The tool did not answer within ${timeoutMs} ms and was stopped. It may or may not have taken effect.`,
+    );
+    this.#controller.abort(new Error(`tool "${this.#call.name}" timed out after ${timeoutMs} ms`));
+  }
+
+  #complete(content: Content | null): void {
+    this.#answer({ type: "tool.completed", at: this.#loop.equipment.clock.now(), effectId: this.#call.id, content });
+  }
+
+  #fail(outcome: "failed" | "refused", content: string): void {
+    this.#answer({
+      type: "tool.failed",
+      at: this.#loop.equipment.clock.now(),
+      effectId: this.#call.id,
+      outcome,
+      content,
+    });
+  }
+
+  #answer(event: ToolCompleted | ToolFailed): void {
+    if (this.#over) return;
+    this.#leave();
+    this.#loop.running.delete(this.#call.id);
+    this.#loop.post({ event, receipt: this });
+  }
+
+  #leave(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#cancelTimeout?.();
+    this.#tool?.slots?.giveBack(this.#take);
+  }
+}

@@ -1,0 +1,37 @@
+import type { Event, Refusal, ThreadStarted } from "@colloquy/machine";
+import { type DecodeError, decodeEntry, decodeEvent, describeDecodeError, journalFormat } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { EventRefusedError } from "./errors.ts";
+import { messageOf } from "./thrown.ts";
+
+/** An event that somebody outside made, as plain data that they can't change any more; or why it is none. */
+export const toldEvent = <Told extends Event>(event: Told): Either.Either<Refusal, Told> => {
+  const copy = plainCopy(event);
+  if (Either.isLeft(copy)) return copy;
+  const decoded = decodeEvent(copy.right);
+  // The copy has the type that the event had.
+  return Either.isLeft(decoded) ? invalid(decoded.left) : Either.right(decoded.right as Told);
+};
+
+/** The same for what a thread is begun with. @throws EventRefusedError */
+export const toldStart = (event: ThreadStarted): ThreadStarted => {
+  const copy = plainCopy(event);
+  if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
+  const decoded = decodeEntry({ seq: 0, format: journalFormat, event: copy.right }, 0);
+  if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
+  // The only event that an entry 0 decodes with.
+  return decoded.right.event as ThreadStarted;
+};
+
+const plainCopy = (value: unknown): Either.Either<Refusal, unknown> => {
+  try {
+    return Either.right(JSON.parse(JSON.stringify(value)));
+  } catch (thrown) {
+    return Either.left({ kind: "invalid", reason: `it can't be written as JSON: ${messageOf(thrown)}` });
+  }
+};
+
+const invalid = (error: DecodeError): Either.Left<Refusal> => ({
+  _tag: "Left",
+  left: { kind: "invalid", reason: describeDecodeError(error) },
+});

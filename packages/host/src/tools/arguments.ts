@@ -1,0 +1,35 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { messageOf } from "../thrown.ts";
+import { issuesOf } from "./json-schema.ts";
+import type { SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
+import { issuesInWords } from "./schema.ts";
+
+/** Arguments as a tool gets them, or in words, for the model, what it should mend. */
+export type ReadArguments = { readonly value: unknown } | { readonly problem: string };
+
+/** Reads the string that a model wrote. Empty and `null` stand for no arguments. A promise only where the schema gives one. */
+export const readArguments = (
+  written: string,
+  schema: StandardSchema | null,
+  parameters: JsonObject,
+): ReadArguments | Promise<ReadArguments> => {
+  let value: Json;
+  try {
+    // What JSON.parse returns is JSON.
+    value = written.trim() === "" ? {} : ((JSON.parse(written) as Json) ?? {});
+  } catch (thrown) {
+    return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };
+  }
+  if (schema === null) {
+    const issues = issuesOf(parameters, value);
+    return issues.length === 0 ? { value } : { problem: inWords(issues) };
+  }
+  const result = schema["~standard"].validate(value);
+  return result instanceof Promise ? result.then(fromResult) : fromResult(result);
+};
+
+const fromResult = (result: SchemaResult<unknown>): ReadArguments =>
+  result.issues === undefined ? { value: result.value } : { problem: inWords(result.issues) };
+
+const inWords = (issues: readonly SchemaIssue[]): string =>
+  `The arguments do not fit: ${issuesInWords(issues)}. Call again with arguments that do.`;

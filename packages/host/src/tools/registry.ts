@@ -1,0 +1,47 @@
+import { ConfigurationError } from "@colloquy/machine";
+import type { ToolDeclaration } from "@colloquy/machine";
+import { Slots } from "./slots.ts";
+import type { Tool } from "./tool.ts";
+
+/** The tools of a host by name, each with the places for its calls. */
+export type ToolRegistry = ReadonlyMap<string, RegisteredTool>;
+
+export interface RegisteredTool extends Tool {
+  /** Null where all calls may run at once. */
+  readonly slots: Slots | null;
+}
+
+/**
+ * The registry of a host's tools.
+ *
+ * @throws ConfigurationError when a tool that the machine declares has no function, one has a function and is not
+ * declared, or the two differ in version.
+ */
+export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDeclaration[]): ToolRegistry => {
+  const registry = new Map<string, RegisteredTool>();
+  for (const tool of tools) {
+    const { name, concurrency } = tool.declaration;
+    if (registry.has(name))
+      throw new ConfigurationError(`the host is given two tools of the name "${name}"; names must differ`);
+    registry.set(name, { ...tool, slots: concurrency === undefined ? null : new Slots(concurrency) });
+  }
+  for (const { name, version } of declared) {
+    const registered = registry.get(name);
+    if (registered === undefined) {
+      throw new ConfigurationError(
+        `the machine declares the tool "${name}", and the host has no function for it; give createHost one`,
+      );
+    }
+    if (registered.declaration.version !== version) {
+      throw new ConfigurationError(
+        `the machine declares version ${version ?? "(none)"} of the tool "${name}", and the host has ` +
+          `${registered.declaration.version ?? "(none)"}; declare declarationsOf(tools)`,
+      );
+    }
+  }
+  const undeclared = tools.find(({ declaration }) => !declared.some(({ name }) => name === declaration.name));
+  if (undeclared === undefined) return registry;
+  throw new ConfigurationError(
+    `the host has the tool "${undeclared.declaration.name}", and the machine does not declare it; declare declarationsOf(tools)`,
+  );
+};

@@ -1,0 +1,35 @@
+/**
+ * What the host uses of a Standard Schema (standardschema.dev): zod, valibot, arktype and others have it. Their
+ * own types are wider and fit this one, so that nobody needs a package for it.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
+    /** Where the vendor can say its schema as JSON Schema. */
+    readonly jsonSchema?: {
+      readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+    };
+    /** Only for inference; absent at run time. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] };
+
+export interface SchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** Issues as somebody reads them who can mend the value: where, and what was expected. */
+export const issuesInWords = (issues: readonly SchemaIssue[]): string =>
+  issues.map(({ message, path }) => `${pathInWords(path ?? [])}${message}`).join("; ");
+
+const pathInWords = (path: NonNullable<SchemaIssue["path"]>): string => {
+  const keys = path.map((segment) => String(typeof segment === "object" ? segment.key : segment));
+  return keys.length === 0 ? "" : `"${keys.join(".")}": `;
+};

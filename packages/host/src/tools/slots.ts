@@ -1,0 +1,31 @@
+/** So many places, and a queue for them, first come first served. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(places: number) {
+    this.#free = places;
+  }
+
+  /** Calls back when there is a place: at once, or when one is given back. */
+  take(callback: () => void): void {
+    if (this.#free === 0) {
+      this.#waiting.push(callback);
+      return;
+    }
+    this.#free--;
+    callback();
+  }
+
+  /** Gives back what `take` with this callback got: its place, or its place in the queue. */
+  giveBack(callback: () => void): void {
+    const index = this.#waiting.indexOf(callback);
+    if (index >= 0) {
+      this.#waiting.splice(index, 1);
+      return;
+    }
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
+}

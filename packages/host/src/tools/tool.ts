@@ -1,0 +1,114 @@
+import { ConfigurationError } from "@colloquy/machine";
+import type { JsonObject, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
+import { messageOf } from "../thrown.ts";
+import type { StandardSchema } from "./schema.ts";
+
+/** A tool: what the machine and the model know of it, and the function that runs. Made by `tool`. */
+export interface Tool {
+  readonly declaration: ToolDeclaration & { readonly parameters: JsonObject };
+  /** Null: arguments are checked against `declaration.parameters`. */
+  readonly schema: StandardSchema | null;
+  readonly run: (input: unknown, call: ToolCall) => unknown;
+}
+
+/** What a tool is made from. */
+export interface ToolDefinition<Input extends ToolInput> {
+  readonly name: string;
+  /** For the model: what it does, and when to call it. */
+  readonly description: string;
+  /** What the function does differently is another version. */
+  readonly version?: string;
+  /** What its arguments are: any Standard Schema (zod, valibot, arktype, …), or a JSON Schema by itself. */
+  readonly input: Input;
+  /** JSON Schema of the arguments, for the model, where `input` is a schema that can't say it itself. */
+  readonly parameters?: JsonObject;
+  /** What to do about a call that was out when the process died. Default `interrupted`. */
+  readonly recovery?: ToolRecovery;
+  /** How long one run may take, in milliseconds; its signal is aborted then. Default: as long as it takes. */
+  readonly timeoutMs?: number;
+  /** How many calls may run at the same time in one host. Default: all. */
+  readonly concurrency?: number;
+  /**
+   * Runs it. What it returns, or its promise, is what the model reads: a string as it is, content parts as they
+   * are, anything else as JSON. What it throws is told to the model as a failure, by its message.
+   */
+  readonly run: (input: InputOf<Input>, call: ToolCall) => unknown;
+}
+
+export type ToolInput = StandardSchema | { readonly jsonSchema: JsonObject };
+
+/** What `run` is given: what the schema makes of the arguments; a plain JSON Schema says nothing about types. */
+export type InputOf<Input extends ToolInput> = Input extends StandardSchema
+  ? NonNullable<Input["~standard"]["types"]>["output"]
+  : Readonly<Record<string, unknown>>;
+
+/** What a running tool knows beside its input. */
+export interface ToolCall {
+  /** Aborted when the result is no longer wanted: cancelled, timed out, closed. */
+  readonly signal: AbortSignal;
+  /** The id of the effect: the same for the same call of the same thread, also after a restart. */
+  readonly idempotencyKey: string;
+  readonly threadId: string;
+  readonly turn: number;
+  readonly step: number;
+  readonly callId: string;
+  /** The host's, with that of the ask laid over it member by member. Never journalled, so an ask's is gone after a restart. */
+  readonly toolContext: ToolContext;
+}
+
+/** Whatever an application wants its tools to have: a user, a database. Declare its members by module augmentation. */
+export interface ToolContext {
+  readonly [name: string]: unknown;
+}
+
+/**
+ * Makes a tool.
+ *
+ * @throws ConfigurationError for a definition that can't be meant, or without a JSON Schema for the model.
+ */
+export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>): Tool => {
+  const { name, description, version, input, recovery, timeoutMs, concurrency, run } = definition;
+  if (name === "") throw new ConfigurationError("a tool needs a name that is not empty");
+  for (const [option, value] of Object.entries({ timeoutMs, concurrency })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1)) {
+      throw new ConfigurationError(`tool "${name}": ${option} is ${value}; it must be a whole number of 1 or more`);
+    }
+  }
+  return {
+    declaration: {
+      name,
+      description,
+      parameters: definition.parameters ?? parametersOf(name, input),
+      ...(version === undefined ? {} : { version }),
+      ...(recovery === undefined ? {} : { recovery }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+    },
+    schema: "jsonSchema" in input ? null : input,
+    // `readArguments` hands `run` nothing but what this tool's own schema made.
+    run: run as Tool["run"],
+  };
+};
+
+/** What to declare to `conversationMachine`, and to a model, about tools. */
+export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] =>
+  tools.map(({ declaration }) => declaration);
+
+const parametersOf = (name: string, input: ToolInput): JsonObject => {
+  if ("jsonSchema" in input) return input.jsonSchema;
+  const { vendor, jsonSchema } = input["~standard"];
+  if (jsonSchema === undefined) {
+    throw new ConfigurationError(
+      `tool "${name}": a schema of ${vendor} can't say itself as JSON Schema; give it as parameters`,
+    );
+  }
+  try {
+    // `$schema` tells a model nothing, and costs tokens. The text and back: plain JSON, and a copy.
+    const { $schema: _, ...parameters } = jsonSchema.input({ target: "draft-2020-12" });
+    return JSON.parse(JSON.stringify(parameters)) as JsonObject;
+  } catch (thrown) {
+    throw new ConfigurationError(
+      `tool "${name}": its schema has no JSON Schema (${messageOf(thrown)}); give one as parameters`,
+    );
+  }
+};

@@ -1,0 +1,45 @@
+import type { Store } from "@colloquy/host";
+import { settle } from "./stage.ts";
+
+/** A store whose appends wait to be let through, or fail when that is said. */
+export interface GatedStore {
+  readonly store: Store;
+  /** Lets the oldest append that waits through, with an error: fails it. */
+  readonly pass: (error?: Error) => Promise<void>;
+  /** What waits, oldest first. */
+  readonly waiting: readonly string[];
+}
+
+export const gated = (inner: Store): GatedStore => {
+  const gates: { readonly type: string; readonly open: (error?: Error) => void }[] = [];
+  return {
+    store: overriding(inner, {
+      append: async (...given) => {
+        const type = given[2].map(({ event }) => event.type).join();
+        const error = await new Promise<Error | undefined>((resolve) => gates.push({ type, open: resolve }));
+        if (error !== undefined) throw error;
+        await inner.append(...given);
+      },
+    }),
+    get waiting() {
+      return gates.map(({ type }) => type);
+    },
+    pass: async (error) => {
+      gates.shift()?.open(error);
+      await settle();
+    },
+  };
+};
+
+/** A store that does some things otherwise than the one below it. */
+export const overriding = (inner: Store, others: Partial<Store>): Store => ({
+  acquire: (...given) => inner.acquire(...given),
+  renew: (...given) => inner.renew(...given),
+  release: (...given) => inner.release(...given),
+  append: (...given) => inner.append(...given),
+  read: (...given) => inner.read(...given),
+  list: (...given) => inner.list(...given),
+  delete: (...given) => inner.delete(...given),
+  close: () => inner.close(),
+  ...others,
+});

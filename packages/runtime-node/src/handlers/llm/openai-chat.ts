@@ -1,0 +1,163 @@
+import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
+import type { CallLlm, JsonObject } from "@colloquy/machine";
+import type { ClientOptions } from "openai";
+import OpenAI from "openai";
+import { deltasOf, failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
+import { decodeChatBody } from "./chat-body.ts";
+import type { ChatRequestOptions } from "./chat-request.ts";
+import { chatRequest } from "./chat-request.ts";
+import type { ChatStream } from "./chat-stream.ts";
+import { chatStream } from "./chat-stream.ts";
+import type { FailureSetting } from "./failure.ts";
+import { aborted, failureOfBody, failureOfThrown, idleFailure } from "./failure.ts";
+import { idleTimer } from "./idle-timer.ts";
+
+/** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
+export type OpenAiConnection =
+  | { readonly client: OpenAI }
+  | ({ readonly client?: never } & Pick<ClientOptions, (typeof connectionOptions)[number]>);
+
+export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
+
+/**
+ * Calls any server that speaks OpenAI's chat completions. It reads the bytes itself, since the SDK's own decoding
+ * loses calls and throws on what servers really send. Throws only here and at once, where the SDK can't make a client (no key).
+ */
+export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
+  const client = options.client ?? new OpenAI(pick(options, connectionOptions));
+  return (call, context) => perform(client, call, chatRequest(call, options), context);
+};
+
+const connectionOptions = [
+  "apiKey",
+  "baseURL",
+  "organization",
+  "project",
+  "defaultHeaders",
+  "defaultQuery",
+  "fetch",
+  "fetchOptions",
+  "timeout",
+] as const;
+
+const perform = async (client: OpenAI, call: CallLlm, body: JsonObject, context: LlmContext): Promise<LlmOutcome> => {
+  const control = new AbortController();
+  const abort = (): void => control.abort();
+  if (context.signal.aborted) abort();
+  context.signal.addEventListener("abort", abort, { once: true });
+  const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
+  const stream = chatStream(context.onDelta);
+  const setting = (): FailureSetting => ({
+    now: context.clock.now(),
+    secrets: [client.apiKey ?? "", client.adminAPIKey ?? ""],
+  });
+  const interrupted = (thrown: unknown): LlmOutcome => {
+    if (context.signal.aborted) return failed(aborted, stream.decoded());
+    // The answer is whole: only what would have followed it (a report of usage) is lost.
+    if (stream.state.finished) return outcomeOfStream(stream.decoded(), stream.state, setting());
+    if (idle.isOver()) return failed(idleFailure(call.idleTimeoutMs ?? 0), stream.decoded());
+    return failed(failureOfThrown(thrown, setting()), stream.decoded());
+  };
+  try {
+    const response = await request(client, body, call, control.signal);
+    idle.touch();
+    const streams = isEventStream(response, body["stream"] === true);
+    const rest = await read(response, streams ? stream : null, control.signal, idle.touch);
+    // An aborted body may just end.
+    if (control.signal.aborted) return interrupted(undefined);
+    if (streams && stream.state.begun) return outcomeOfStream(stream.decoded(), stream.state, setting());
+    return ofPlainBody(rest, context, setting());
+  } catch (thrown) {
+    return interrupted(thrown);
+  } finally {
+    idle.stop();
+    context.signal.removeEventListener("abort", abort);
+  }
+};
+
+/** The SDK makes the request; the response is taken as it is. */
+const request = (client: OpenAI, body: JsonObject, call: CallLlm, signal: AbortSignal): Promise<Response> =>
+  client
+    .post("/chat/completions", {
+      body,
+      signal,
+      maxRetries: 0,
+      stream: body["stream"] === true,
+      // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
+      ...(call.idleTimeoutMs === undefined ? {} : { timeout: longestTimeoutMs }),
+    })
+    .asResponse();
+
+const longestTimeoutMs = 2 ** 31 - 1;
+
+const isEventStream = (response: Response, wanted: boolean): boolean => {
+  const type = response.headers.get("content-type") ?? "";
+  return type.includes("event-stream") || (wanted && !/application\/json|text\/html/.test(type));
+};
+
+/**
+ * Reads a body: into the stream, or whole where there is none. Returns the text of what no stream has understood,
+ * so that a page or an error in place of the stream can be told.
+ */
+const read = async (
+  response: Response,
+  stream: ChatStream | null,
+  signal: AbortSignal,
+  touch: () => void,
+): Promise<string> => {
+  if (response.body === null) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  const kept: Uint8Array[] = [];
+  let keptBytes = 0;
+  while (!signal.aborted) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    touch();
+    stream?.feed(value);
+    if (stream?.state.done === true) {
+      letGo(reader);
+      return "";
+    }
+    if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
+      kept.push(value);
+      keptBytes += value.length;
+    }
+  }
+  stream?.end();
+  return new TextDecoder().decode(Buffer.concat(kept));
+};
+
+const keptBytesMax = 65_536;
+
+/**
+ * The answer is there; the end of the body comes right behind it. Reading it lets the connection be used again;
+ * a server that keeps it open all the same is cut off.
+ */
+const letGo = (reader: ReadableStreamDefaultReader<Uint8Array>): void => {
+  const cut = (): void => void reader.cancel().catch(() => {});
+  const timer = setTimeout(cut, endOfBodyMs);
+  void reader
+    .read()
+    .then(({ done }) => (done ? undefined : reader.cancel()))
+    .catch(() => {})
+    .finally(() => clearTimeout(timer));
+};
+
+const endOfBodyMs = 1000;
+
+const ofPlainBody = (text: string, { onDelta }: LlmContext, setting: FailureSetting): LlmOutcome => {
+  const chat = decodeChatBody(text);
+  const outcome = chat === null ? null : outcomeOfBody(chat, setting);
+  if (outcome === null) return { type: "failed", failure: failureOfBody(text, setting) };
+  if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) onDelta(delta);
+  return outcome;
+};
+
+const pick = <Options extends object, Name extends keyof Options>(
+  options: Options,
+  names: readonly Name[],
+): Partial<Pick<Options, Name>> => {
+  const picked: Partial<Pick<Options, Name>> = {};
+  for (const name of names) if (options[name] !== undefined) picked[name] = options[name];
+  return picked;
+};

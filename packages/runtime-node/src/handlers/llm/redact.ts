@@ -1,0 +1,33 @@
+/**
+ * A text without what looks like a secret: the given ones (from 8 characters on) wherever they stand, keys by their usual beginnings,
+ * whatever follows words like "API key", credentials in a URL, and long runs of mixed letters and digits.
+ * Servers quote keys in their errors, and errors are journalled.
+ */
+export const redact = (text: string, secrets: readonly string[] = []): string => {
+  let redacted = text;
+  for (const secret of secrets) if (secret.length >= secretLength) redacted = redacted.replaceAll(secret, mark);
+  for (const [pattern, replacement] of patterns) redacted = redacted.replaceAll(pattern, replacement);
+  return redacted;
+};
+
+const mark = "[redacted]";
+
+/** A key as short as this is a placeholder for a local server ("x"), and taking it out would spoil any text. */
+const secretLength = 8;
+
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer|basic)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${mark}`],
+  [/(:\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${mark}@`],
+  [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${mark}`],
+  [
+    /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,
+    `$1${mark}`,
+  ],
+  [/(\bapi[-_ ]?key\s+["'`])[^"'`]+/gi, `$1${mark}`],
+  [
+    /\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|fw|r8|csk|gh[opsu]|github_pat|glpat)[-_]|AKIA|ASIA|AIza)[\w*-]{6,}[\w*]/g,
+    mark,
+  ],
+  // 32 or more letters and digits in one run, with both among them, that no id's prefix (`req_`) leads.
+  [/(?<![\w/-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}(?![\w-])/g, mark],
+];

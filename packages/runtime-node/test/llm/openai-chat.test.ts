@@ -1,0 +1,178 @@
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
+import { callOf, handlerFor, perform } from "./call.ts";
+import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
+
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+const partial = { content: "Be" };
+
+describe("a reply", () => {
+  test("comes piece by piece, with usage, model and id", async () => {
+    const { baseURL } = await chatServer((_, response) => {
+      begin(
+        response,
+        chunkOf({ role: "assistant", content: "" }),
+        chunkOf({ content: "Be" }),
+        chunkOf({ content: "cause" }),
+      );
+      response.end([chunkOf({}, "stop"), { choices: [], usage }].map(eventOf).join("") + "data: [DONE]\n\n");
+    });
+    const { outcome, deltas } = perform(handlerFor(baseURL));
+    expect(await outcome).toEqual({
+      type: "completed",
+      reply: { content: "Because" },
+      finishReason: "stop",
+      usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
+      model: "model-1",
+      responseId: "chat-1",
+    });
+    expect(deltas).toEqual([
+      { type: "text", text: "Be" },
+      { type: "text", text: "cause" },
+    ]);
+  });
+
+  test("comes in one piece, and is told all the same", async () => {
+    const toolCall = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
+    const message = { role: "assistant", content: "Because", reasoning: "hm", tool_calls: [toolCall] };
+    const { baseURL } = await chatServer(
+      answeringJson({ id: "x", choices: [{ message, finish_reason: null }], usage }),
+    );
+    const handler = openaiChat({ baseURL, apiKey: "k", tools: [], stream: false });
+    const { outcome, deltas } = perform(handler);
+    expect(await outcome).toMatchObject({
+      type: "completed",
+      reply: { toolCalls: [{ id: "a", name: "f", arguments: "{}" }] },
+      finishReason: null,
+      responseId: "x",
+    });
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "Because" },
+      { type: "toolCall", index: 0, id: "a", name: "f", arguments: "{}" },
+    ]);
+  });
+
+  test.each([
+    ["a stream", true, eventOf(chunkOf({ content: "hi" }, "stop")), {}],
+    [
+      "a stream under the name of JSON",
+      true,
+      eventOf(chunkOf({ content: "hi" }, "stop")),
+      { "content-type": "application/json" },
+    ],
+    [
+      "a stream that nobody asked for",
+      false,
+      eventOf(chunkOf({ content: "hi" }, "stop")),
+      { "content-type": "text/event-stream" },
+    ],
+    ["JSON in place of a stream", true, '\n\n{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}', {}],
+  ])("is understood as %s", async (_, stream, text, headers) => {
+    const { baseURL } = await chatServer(answering(text, 200, headers));
+    const { outcome } = perform(openaiChat({ baseURL, apiKey: "k", tools: [], stream }));
+    expect(await outcome).toMatchObject({ type: "completed", reply: { content: "hi" }, finishReason: "stop" });
+  });
+
+  test("that is streamed unasked is told as it comes", async () => {
+    const { baseURL } = await chatServer((_, response) => begin(response, chunkOf({ content: "Be" })));
+    const { told, control, outcome } = perform(openaiChat({ baseURL, apiKey: "k", tools: [], stream: false }));
+    await told(1);
+    control.abort();
+    expect(await outcome).toMatchObject({ type: "failed", partial });
+  });
+
+  test("counts when the end mark came, whatever the server does then", async () => {
+    const { baseURL } = await chatServer((_, response) => {
+      begin(response, chunkOf({ content: "Be" }, "stop"));
+      response.write("data: [DONE]\n\n");
+    });
+    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ type: "completed", reply: partial });
+  });
+
+  test("counts when it said why it ended and the connection breaks then", async () => {
+    const { baseURL } = await chatServer((_, response) => {
+      begin(response, chunkOf({ content: "Be" }, "stop"));
+      response.write(": no more\n\n", () => response.destroy());
+    });
+    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ type: "completed", reply: partial });
+  });
+
+  test("to several choices is the first", async () => {
+    const choice = (index: number): object => ({
+      index,
+      message: { content: `answer ${index}` },
+      finish_reason: "stop",
+    });
+    const { baseURL } = await chatServer(answeringJson({ choices: [choice(1), choice(0)] }));
+    expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({ reply: { content: "answer 0" } });
+  });
+});
+
+describe("a request", () => {
+  const declared = { name: "f", description: "does", parameters: { type: "object" } };
+  const reply = answeringJson({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] });
+  const messages = [{ role: "user", content: "why?" }];
+
+  test("asks for a stream with usage, and adds model and tools", async () => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared, { name: "g" }] });
+    await perform(handler, callOf({ model: { temperature: 0 } })).outcome;
+    expect(bodies).toEqual([
+      {
+        model: "m",
+        temperature: 0,
+        stream: true,
+        stream_options: { include_usage: true },
+        messages,
+        tools: [
+          { type: "function", function: declared },
+          { type: "function", function: { name: "g", parameters: { type: "object", properties: {} } } },
+        ],
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      { model: "n", stream: false },
+      { model: "n", stream: false },
+    ],
+    [
+      { stream: true, stream_options: null },
+      { model: "m", stream: true },
+    ],
+    [
+      { stream_options: { include_usage: false } },
+      { model: "m", stream: true, stream_options: { include_usage: false } },
+    ],
+    [
+      { stream: false, tools: [] },
+      { model: "m", stream: false, tools: [] },
+    ],
+    [
+      { stream: false, functions: [declared] },
+      { model: "m", stream: false, functions: [declared] },
+    ],
+  ])("lets the parameters %j have their way", async (model, expected) => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const tools = "tools" in model || "functions" in model ? [declared] : [];
+    await perform(openaiChat({ baseURL, apiKey: "k", model: "m", tools }), callOf({ model })).outcome;
+    expect(bodies).toEqual([{ ...expected, messages }]);
+  });
+
+  test("is made once, by the client that is given", async () => {
+    const { baseURL, bodies } = await chatServer(answering("", 500));
+    const client = new OpenAI({ baseURL, apiKey: "k", maxRetries: 5 });
+    expect(await perform(openaiChat({ client, tools: [] })).outcome).toMatchObject({ type: "failed" });
+    expect(bodies).toHaveLength(1);
+  });
+
+  test("without a key can't be made, and says so at once", () => {
+    const { OPENAI_API_KEY: key } = process.env;
+    delete process.env["OPENAI_API_KEY"];
+    expect(() => openaiChat({ baseURL: "http://127.0.0.1:1", tools: [] })).toThrow(/apiKey/);
+    if (key !== undefined) process.env["OPENAI_API_KEY"] = key;
+  });
+});

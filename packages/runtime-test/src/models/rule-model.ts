@@ -1,0 +1,65 @@
+import type { LlmHandler } from "@colloquy/host";
+import { type Counter, countPrompt, estimateCounter, type Message, type ReportedUsage } from "@colloquy/machine";
+import { perform } from "./perform.ts";
+import { type PromptView, viewPrompt } from "./prompt-view.ts";
+import { type Piece, reply, type ScriptLine } from "./script.ts";
+
+/** What a rule-based model does about a prompt that a rule is meant for. */
+export interface Rule {
+  /** For error messages. */
+  readonly name: string;
+  /** Whether it is. Pure: all that it may look at is in the view. */
+  readonly when: (prompt: PromptView) => boolean;
+  /** What to answer: a text, or a line made by `reply`, `toolCalls`, … (its `expects` is not looked at). Pure as well. */
+  readonly answer: (prompt: PromptView) => string | ScriptLine;
+}
+
+export interface RuleModelOptions {
+  /** Counts the usage that is reported, where a line has none of its own. Default `estimateCounter`. */
+  readonly counter?: Counter;
+}
+
+/**
+ * A model that decides from nothing but the messages that it is sent, by the first rule that is meant for them. It
+ * remembers nothing between calls, so what it knows of a conversation it knows from the prompt. Deterministic:
+ * the same messages give the same answer, ids of tool calls included.
+ */
+export const ruleModel = (rules: readonly Rule[], options: RuleModelOptions = {}): LlmHandler => {
+  const { counter = estimateCounter } = options;
+  return async (call, context) => {
+    const prompt = viewPrompt(call.messages);
+    const rule = rules.find(({ when }) => when(prompt));
+    if (rule === undefined) throw new Error(noRule(rules, prompt));
+    const answer = rule.answer(prompt);
+    const line = typeof answer === "string" ? reply(answer) : answer;
+    const outcome = await perform(line, call, context, (position) => `call_${prompt.toolCalls.length + position + 1}`);
+    return outcome.usage === undefined ? { ...outcome, usage: counted(counter, call.messages, line) } : outcome;
+  };
+};
+
+const counted = (counter: Counter, messages: readonly Message[], { pieces }: ScriptLine): ReportedUsage => {
+  const inputTokens = countPrompt(counter, messages);
+  const outputTokens = countPieces(counter, pieces);
+  return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens };
+};
+
+/** Text is counted as one, for a word may be less than a token by itself. */
+const countPieces = (counter: Counter, pieces: readonly Piece[]): number => {
+  let text = "";
+  let calls = 0;
+  for (const piece of pieces) {
+    if ("toolCall" in piece) {
+      const { name, arguments: input } = piece.toolCall;
+      const written = typeof input === "string" ? input : JSON.stringify(input);
+      calls += counter.countPart({ type: "toolCall", callId: "", providerCallId: null, name, arguments: written });
+    } else {
+      text += "text" in piece ? piece.text : "reasoning" in piece ? piece.reasoning : piece.refusal;
+    }
+  }
+  return calls + (text === "" ? 0 : counter.countPart({ type: "text", text }));
+};
+
+const noRule = (rules: readonly Rule[], prompt: PromptView): string =>
+  `no rule is meant for this prompt of ${prompt.messages.length} messages, whose newest user message is ` +
+  `${JSON.stringify(prompt.lastUserText)}. Rules, in order: ${rules.map(({ name }) => name).join(", ") || "none"}. ` +
+  'Add a last one that is always meant: { name: "else", when: () => true, answer: () => "…" }.';

@@ -1,0 +1,158 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import type * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import { anyJson, anyObject, parseWith } from "./parse.ts";
+
+/**
+ * A recorded conversation that somebody else's client had: its steps, and what each model call was sent. Field
+ * names are those of the files. Fields that are not named here are of no account to a replay.
+ */
+export interface RecordedCase {
+  readonly id: string;
+  readonly source?: string | undefined;
+  readonly tags: readonly string[];
+  /** A text, a list of parts, null for none, or `"@common"`: that of the common file. */
+  readonly system: Json;
+  readonly system_role?: "system" | "developer" | undefined;
+  /** Canonical messages that stand before the first step. */
+  readonly seed?: readonly JsonObject[] | undefined;
+  readonly steps: readonly RecordedStep[];
+  readonly end?: string | undefined;
+  readonly expect: RecordedExpectation;
+}
+
+export type RecordedStep = RecordedUser | RecordedReply | RecordedResult | RecordedMessage;
+
+/** A user said something. */
+export interface RecordedUser {
+  readonly type: "user";
+  readonly content: Json;
+  readonly name?: string | null | undefined;
+}
+
+/** A model replied. */
+export interface RecordedReply {
+  readonly type: "llm";
+  /** As the provider sent it, without a role. */
+  readonly message: JsonObject;
+  readonly finish_reason?: string | null | undefined;
+  readonly usage?: JsonObject | null | undefined;
+  /** What the client kept of it, in canonical form, where that is something else. */
+  readonly echo?: JsonObject | undefined;
+  /** Which recorded HTTP exchange this call was. */
+  readonly exchange?: { readonly cassette: string; readonly index: number } | undefined;
+}
+
+/** A tool answered. */
+export interface RecordedResult {
+  readonly type: "tool";
+  readonly tool_call_id: string | null;
+  readonly content: Json;
+  /** The client put it there: a recording does not count it as an answer. */
+  readonly placed?: true;
+}
+
+/** The client put a message there. */
+export interface RecordedMessage {
+  readonly type: "message";
+  /** In canonical form. */
+  readonly message: JsonObject;
+}
+
+/** What must come out. `calls[k]` is what the k-th model call was sent. */
+export interface RecordedExpectation {
+  readonly calls: readonly { readonly messages: number; readonly sha256: string }[];
+  readonly llm_calls: number;
+  readonly tool_calls: number;
+  readonly tool_results: number;
+  readonly user_messages: number;
+  readonly messages_final: number;
+  readonly final_sha256: string;
+  readonly finish_reasons?: readonly (string | null)[] | undefined;
+  readonly usage: JsonObject | null;
+}
+
+/** What the cases of one file share. */
+export interface CommonFile {
+  readonly system: Json;
+}
+
+/** A case, or in words what is wrong with it. */
+export const parseCase = (value: unknown): Either.Either<string, RecordedCase> => parseWith(recordedCase, value);
+
+/** What a common file holds, or in words what is wrong with it. */
+export const parseCommon = (value: unknown): Either.Either<string, CommonFile> => parseWith(common, value);
+
+/** Whether nothing about a case excuses that it does not replay exactly. */
+export const isStrict = (recorded: RecordedCase): boolean => !recorded.tags.some((tag) => excuses.includes(tag));
+
+/** What may differ, and why: each of these names something that clients do and a well-formed thread does not. */
+const excuses: readonly string[] = [
+  "seed",
+  "other-mid",
+  "mid-system",
+  "protocol-violation",
+  "echo-differs",
+  "prefix-reserialised",
+  "n>1",
+  "function_call",
+  "user-after-tools",
+  "no-tool-id",
+];
+
+const step = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("user"), content: anyJson.optional().transform(orNull), name: z.string().nullish() }),
+  z.object({
+    type: z.literal("llm"),
+    message: anyObject,
+    finish_reason: z.string().nullish(),
+    usage: anyObject.nullish(),
+    echo: anyObject.nullish().transform(orAbsent),
+    exchange: z.object({ cassette: z.string(), index: z.number() }).nullish().transform(orAbsent),
+  }),
+  z.object({
+    type: z.literal("tool"),
+    tool_call_id: z.string().nullish().transform(orNull),
+    content: anyJson.optional().transform(orNull),
+  }),
+  z.object({ type: z.literal("message"), message: anyObject }).transform(resultOrMessage),
+]);
+
+const recordedCase = z.object({
+  id: z.string(),
+  source: z.string().optional(),
+  tags: z.array(z.string()).default([]),
+  system: anyJson.optional().transform(orNull),
+  system_role: z.enum(["system", "developer"]).nullish().transform(orAbsent),
+  seed: z.array(anyObject).nullish().transform(orAbsent),
+  steps: z.array(step),
+  end: z.string().nullish().transform(orAbsent),
+  expect: z.object({
+    calls: z.array(z.object({ messages: z.number(), sha256: z.string() })),
+    llm_calls: z.number(),
+    tool_calls: z.number(),
+    tool_results: z.number(),
+    user_messages: z.number(),
+    messages_final: z.number(),
+    final_sha256: z.string(),
+    finish_reasons: z.array(z.string().nullable()).nullish().transform(orAbsent),
+    usage: anyObject.nullish().transform(orNull),
+  }),
+});
+
+const common = z.object({ system: anyJson });
+
+/** A result that a client wrote is a result. */
+function resultOrMessage(step: RecordedMessage): RecordedMessage | RecordedResult {
+  const { role, tool_call_id: id, content } = step.message;
+  if (role !== "tool") return step;
+  return { type: "tool", tool_call_id: typeof id === "string" ? id : null, content: content ?? null, placed: true };
+}
+
+function orNull<Value>(value: Value | null | undefined): Value | null {
+  return value ?? null;
+}
+
+function orAbsent<Value>(value: Value | null | undefined): Value | undefined {
+  return value ?? undefined;
+}

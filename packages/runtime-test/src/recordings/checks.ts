@@ -1,0 +1,73 @@
+import type { CallLlm } from "@colloquy/machine";
+import { phaseOf } from "@colloquy/machine";
+import { type CanonicalCall, canonicalOfMessage, sha256OfMessages } from "./canonical.ts";
+import type { RecordedCase } from "./case.ts";
+import { contrast, firstDifference, glimpse } from "./difference.ts";
+import { type Drive, soleCall, toolCallsOut } from "./drive.ts";
+import type { Told, ToldMessage } from "./told.ts";
+
+/** What is wrong with the k-th model call, or the call itself. */
+export const checkedCall = (driven: Drive, recorded: RecordedCase, told: Told, k: number): CallLlm | string => {
+  const call = soleCall(driven);
+  if (typeof call === "string")
+    return `a model call should be out, and nothing else; out is ${call} (${phaseOf(driven.state)})`;
+  const expected = recorded.expect.calls[k];
+  if (expected === undefined) return `model call ${k} is one too many: ${recorded.expect.calls.length} were expected`;
+  const came = call.messages.map(canonicalOfMessage);
+  const difference = messagesDifference(
+    came,
+    told.messages.slice(0, told.prompts[k]),
+    expected.messages,
+    expected.sha256,
+  );
+  return difference === null ? call : `model call ${k}: ${difference}`;
+};
+
+/** What is wrong with the tool calls that are out, which should be those of a reply, in its order; null for nothing. */
+export const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalCall[]): string | null => {
+  const out = toolCallsOut(driven);
+  for (let position = 0; position < Math.max(out.length, recorded.length); position++) {
+    const call = out[position];
+    const came =
+      call === undefined ? undefined : { id: call.providerCallId, name: call.name, arguments: call.arguments };
+    const expected = recorded[position];
+    if (came === undefined) return `tool call ${position} was not asked for: recorded ${JSON.stringify(expected)}`;
+    if (expected === undefined) return `tool call ${position} is one too many: came ${JSON.stringify(came)}`;
+    for (const field of ["id", "name", "arguments"] as const) {
+      // A call of a kind that has no such field is known by the others.
+      if (expected[field] !== undefined && came[field] !== expected[field])
+        return `tool call ${position}, ${field}: ${contrast(came[field], expected[field])}`;
+    }
+  }
+  return null;
+};
+
+/** What is wrong with a list of messages, judged by what the steps tell and by the recorded hash; null for nothing. */
+export const messagesDifference = (
+  came: readonly ToldMessage["message"][],
+  told: readonly ToldMessage[],
+  length: number,
+  sha256: string,
+): string | null => {
+  const different = firstDifference(
+    came,
+    told.map(({ message }) => message),
+  );
+  if (different !== null) return different;
+  if (came.length !== length) return `${came.length} messages came, as the steps tell; ${length} are recorded`;
+  const actual = sha256OfMessages(came);
+  if (actual === sha256) return null;
+  return `the ${length} messages are those that the steps tell, but their hash is ${actual.slice(0, 12)}…, recorded ${sha256.slice(0, 12)}…: ${suspects(told)} was changed after the recording, or the hash was`;
+};
+
+/** Whatever came since the call before, whose hash was right. */
+const suspects = (told: readonly ToldMessage[]): string => {
+  const call = told.findLastIndex(({ message, step }) => step !== null && message.role === "assistant");
+  const fresh = told.slice(Math.max(call, 0));
+  return `one of the last ${fresh.length} (${fresh
+    .map(({ message }) => glimpse(message))
+    .join("; ")
+    .slice(0, suspectCharacters)})`;
+};
+
+const suspectCharacters = 300;

@@ -1,0 +1,73 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { type CanonicalMessage, canonicalJson, sameMessage } from "./canonical.ts";
+import type { RecordedCase } from "./case.ts";
+
+/** The first place where a replay and its recording part. */
+export interface CaseDifference {
+  /** The index of the step; null for what is found before the first, or compared at the end. */
+  readonly step: number | null;
+  /** What was expected and what came, for a person. */
+  readonly words: string;
+}
+
+/** A difference in one sentence. */
+export const describeCaseDifference = (recorded: RecordedCase, { step, words }: CaseDifference): string =>
+  step === null ? words : `step ${step} (${recorded.steps[step]?.type ?? "none"}): ${words}`;
+
+/** The first difference of two message lists, in words; null when they are the same. */
+export const firstDifference = (
+  came: readonly CanonicalMessage[],
+  recorded: readonly CanonicalMessage[],
+): string | null => {
+  for (let index = 0; index < Math.max(came.length, recorded.length); index++) {
+    const actual = came[index];
+    const expected = recorded[index];
+    if (actual === undefined || expected === undefined) return missing(index, actual, expected);
+    if (!sameMessage(actual, expected))
+      return `message ${index} (${expected.role}): ${fieldDifference(actual, expected)}`;
+  }
+  return null;
+};
+
+/** Two values that should be the same, each cut to where they part. */
+export const contrast = (came: Json | undefined, recorded: Json | undefined): string => {
+  const [actual, expected] = [canonicalJson(came), canonicalJson(recorded)];
+  const from = Math.max(0, sharedLength(actual, expected) - contextCharacters);
+  return `came ${excerpt(actual, from)}, recorded ${excerpt(expected, from)}`;
+};
+
+/** The beginning of a message, to recognise it by. */
+export const glimpse = (message: CanonicalMessage): string => {
+  const { role, ...rest } = message;
+  return `${role} ${excerpt(canonicalJson(rest.content ?? rest), 0)}`;
+};
+
+const contextCharacters = 20;
+const shownCharacters = 80;
+
+const missing = (index: number, came: CanonicalMessage | undefined, recorded: CanonicalMessage | undefined): string => {
+  if (recorded !== undefined) return `message ${index} is missing: recorded ${glimpse(recorded)}`;
+  return `message ${index} is one too many: came ${came === undefined ? "nothing" : glimpse(came)}`;
+};
+
+const fieldDifference = (came: CanonicalMessage, recorded: CanonicalMessage): string => {
+  const [actual, expected]: [JsonObject, JsonObject] = [came, recorded];
+  const field = [...new Set([...Object.keys(actual), ...Object.keys(expected)])]
+    .sort((left, right) => rank(left) - rank(right))
+    .find((key) => canonicalJson(actual[key]) !== canonicalJson(expected[key]));
+  return field === undefined ? "no field differs" : `${field}: ${contrast(actual[field], expected[field])}`;
+};
+
+/** A wrong role explains whatever else differs. */
+const rank = (field: string): number => (field === "role" ? 0 : 1);
+
+const sharedLength = (left: string, right: string): number => {
+  let length = 0;
+  while (length < left.length && left[length] === right[length]) length++;
+  return length;
+};
+
+const excerpt = (text: string, from: number): string => {
+  const shown = text.slice(from, from + shownCharacters);
+  return `${from > 0 ? "…" : ""}${shown}${from + shownCharacters < text.length ? "…" : ""}`;
+};

@@ -1,0 +1,91 @@
+import {
+  type Content,
+  type ContentPart,
+  fromChatMessage,
+  type Json,
+  type JsonObject,
+  type MessageDraft,
+  type ReplyDraft,
+  replyFromChatMessage,
+  type ReportedUsage,
+  type SeedDraft,
+  type SystemDraft,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { canonicalOf, wireOfCanonical } from "./canonical.ts";
+import type { RecordedMessage, RecordedReply, RecordedResult, RecordedUser } from "./case.ts";
+import { wireOfReply } from "./told.ts";
+
+/** What a host would hand in for a recorded thing; or in words why it can't be handed in. */
+export type Drafted<Draft> = Either.Either<string, Draft>;
+
+/** The system message of a case. */
+export const systemDraft = (role: "system" | "developer", content: Json): Drafted<SystemDraft> =>
+  Either.chain((draft: SeedDraft): Drafted<SystemDraft> =>
+    draft.role === "system" || draft.role === "developer"
+      ? Either.right({ ...draft, role: draft.role })
+      : Either.left(`a system message became one of role ${draft.role}`),
+  )(fromChatMessage({ role, content }));
+
+/** A message of the seed, in canonical form. */
+export const seedDraft = (canonical: JsonObject): Drafted<SeedDraft> =>
+  fromChatMessage(wireOfCanonical(canonicalOf(canonical)));
+
+/** What a user said, or what the client put there without calling the model. */
+export const messageDraft = (step: RecordedUser | RecordedMessage): Drafted<MessageDraft> =>
+  Either.chain(withoutCalls)(step.type === "user" ? userDraft(step) : seedDraft(step.message));
+
+/** A step as part of a turn that is written in by hand. */
+export const writtenDraft = (step: RecordedUser | RecordedMessage | RecordedResult): Drafted<SeedDraft> => {
+  if (step.type === "message") return seedDraft(step.message);
+  return step.type === "user"
+    ? userDraft(step)
+    : fromChatMessage({ role: "tool", tool_call_id: step.tool_call_id, content: step.content });
+};
+
+/** What a tool answered. */
+export const resultContent = (step: RecordedResult): Drafted<Content> =>
+  Either.map((draft: SeedDraft) => draft.content as Content)(
+    // A tool's draft has content of no other kind; the union of all drafts can't say so.
+    fromChatMessage({ role: "tool", tool_call_id: step.tool_call_id, content: step.content }),
+  );
+
+/** What a model replied; where the client kept something else, that. */
+export const replyDraft = (step: RecordedReply): Drafted<ReplyDraft> =>
+  replyFromChatMessage(step.echo === undefined ? wireOfReply(step.message) : wireOfCanonical(canonicalOf(step.echo)));
+
+/** What a provider reported. What is no whole number of tokens is unknown. */
+export const reportedUsage = (usage: JsonObject | null | undefined): ReportedUsage | undefined =>
+  usage === null || usage === undefined
+    ? undefined
+    : {
+        ...(isTokens(usage["prompt_tokens"]) ? { inputTokens: usage["prompt_tokens"] } : {}),
+        ...(isTokens(usage["completion_tokens"]) ? { outputTokens: usage["completion_tokens"] } : {}),
+        ...(isTokens(usage["total_tokens"]) ? { totalTokens: usage["total_tokens"] } : {}),
+      };
+
+/** Whether a reported figure is a number of tokens. */
+export const isTokens = (value: Json | undefined): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+
+const userDraft = (step: RecordedUser): Drafted<SeedDraft> =>
+  fromChatMessage({ role: "user", content: step.content, ...(step.name ? { name: step.name } : {}) });
+
+const withoutCalls = (draft: SeedDraft): Drafted<MessageDraft> => {
+  if (draft.role === "tool") return Either.left("a tool result can't be appended outside a round");
+  if (draft.role !== "assistant") return Either.right(draft);
+  if ("toolCalls" in draft && (draft.toolCalls?.length ?? 0) > 0)
+    return Either.left("an assistant message with calls can't be appended: nobody would answer them");
+  const { name, provider } = draft;
+  return Either.right({
+    role: "assistant",
+    content: contentOf(draft.content),
+    ...(name === undefined ? {} : { name }),
+    ...(provider === undefined ? {} : { provider }),
+  });
+};
+
+const contentOf = (content: ReplyDraft["content"]): Content => {
+  if (content === undefined || typeof content === "string") return content ?? "";
+  return content.filter((part): part is ContentPart => part.type !== "reasoning" && part.type !== "refusal");
+};

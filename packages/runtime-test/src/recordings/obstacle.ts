@@ -1,0 +1,13 @@
+/** Why a replay can't go on. `inexpressible`: there is no event for what the recording did. */
+export interface Obstacle {
+  readonly kind: "difference" | "inexpressible";
+  /** The index of the step; null before the first and behind the last. */
+  readonly step: number | null;
+  readonly words: string;
+}
+
+/** The machine did something else than was recorded. */
+export const difference = (step: number | null, words: string): Obstacle => ({ kind: "difference", step, words });
+
+/** The machine can't be told what was recorded. */
+export const inexpressible = (step: number | null, words: string): Obstacle => ({ kind: "inexpressible", step, words });

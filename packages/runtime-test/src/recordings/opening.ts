@@ -1,0 +1,84 @@
+import type { ConversationMachine, JsonObject, SeedDraft, SystemDraft } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { CommonFile, RecordedCase } from "./case.ts";
+import { type Drive, drive } from "./drive.ts";
+import { type Drafted, seedDraft, systemDraft } from "./drafts.ts";
+import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
+import { protocolProblemOf } from "./protocol.ts";
+import { systemOf, type Told } from "./told.ts";
+
+/** A thread of a case at its beginning. */
+export interface Opening {
+  readonly driven: Drive;
+  /** The first step that is not part of the seed. */
+  readonly from: number;
+}
+
+/**
+ * Begins the thread of a case behind its seed, and behind the results that complete the seed's last round. A
+ * recording that has a prompt which no machine sends goes no further.
+ */
+export const openCase = (
+  machine: ConversationMachine,
+  recorded: RecordedCase,
+  common: CommonFile | null,
+  told: Told,
+): Opening | Obstacle => {
+  if (recorded.system === "@common" && common === null)
+    return difference(null, "the system prompt stands in the common file, which was not handed in");
+  const from = Math.max(
+    recorded.steps.findIndex(({ type }) => type !== "tool"),
+    0,
+  );
+  const unsendable = problemOfPrompts(told) ?? problemOfSeed(told, from);
+  if (unsendable !== null) return unsendable;
+  const system = systemDraftOf(recorded, common);
+  if (Either.isLeft(system)) return inexpressible(null, `the system message: ${system.left}`);
+  const seed = seedOf(recorded, from);
+  if (Either.isLeft(seed)) return inexpressible(null, `a message of the seed: ${seed.left}`);
+  const driven = drive(machine, {
+    threadId: recorded.id,
+    ...(system.right === null ? {} : { system: system.right }),
+    ...(seed.right.length === 0 ? {} : { seed: seed.right }),
+  });
+  return { driven, from };
+};
+
+/** A prompt that splits a round is never sent, so a recording that has one can't be replayed. */
+const problemOfPrompts = (told: Told): Obstacle | null => {
+  const messages = told.messages.map(({ message }) => message);
+  for (const [k, length] of told.prompts.entries()) {
+    if (length === 0) return inexpressible(null, `model call ${k} was sent nothing at all, which no machine sends`);
+    const problem = protocolProblemOf(messages.slice(0, length));
+    if (problem === null) continue;
+    const step = told.messages[problem.index]?.step ?? null;
+    return inexpressible(step, `model call ${k} was sent what no machine sends: ${problem.reason}`);
+  }
+  return null;
+};
+
+const problemOfSeed = (told: Told, from: number): Obstacle | null => {
+  const seeded = told.messages.filter(({ step }) => step === null || step < from);
+  const problem = protocolProblemOf(seeded.map(({ message }) => message));
+  return problem === null ? null : inexpressible(null, `the seed is no conversation: ${problem.reason}`);
+};
+
+const systemDraftOf = (recorded: RecordedCase, common: CommonFile | null): Drafted<SystemDraft | null> => {
+  const content = systemOf(recorded, common);
+  return content === null ? Either.right(null) : systemDraft(recorded.system_role ?? "system", content);
+};
+
+const seedOf = (recorded: RecordedCase, from: number): Drafted<readonly SeedDraft[]> => {
+  const led = recorded.steps
+    .slice(0, from)
+    .flatMap((step): JsonObject[] =>
+      step.type === "tool" ? [{ role: "tool", tool_call_id: step.tool_call_id, content: step.content }] : [],
+    );
+  const seed: SeedDraft[] = [];
+  for (const message of [...(recorded.seed ?? []), ...led]) {
+    const draft = seedDraft(message);
+    if (Either.isLeft(draft)) return draft;
+    seed.push(draft.right);
+  }
+  return Either.right(seed);
+};

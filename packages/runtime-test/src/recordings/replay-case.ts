@@ -1,0 +1,142 @@
+import { type CallLlm, conversationMachine, type ConversationMachine, type Entry } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { type CommonFile, isStrict, type RecordedCase, type RecordedReply } from "./case.ts";
+import { checkedCall, toolCallsDifference } from "./checks.ts";
+import type { CaseDifference } from "./difference.ts";
+import { type Drive, tell } from "./drive.ts";
+import { replyDraft, reportedUsage } from "./drafts.ts";
+import { feed, type FedStep } from "./feed.ts";
+import { figuresOf, finalDifference } from "./final-check.ts";
+import { type Figures, noFigures } from "./figures.ts";
+import { journalDifference } from "./journal.ts";
+import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
+import { openCase } from "./opening.ts";
+import { protocolProblemOf } from "./protocol.ts";
+import { canonicalOfStep, type Told, toldBy } from "./told.ts";
+
+/** How the replay of a case ended, and how far it came. */
+export interface CaseReplay {
+  readonly id: string;
+  /** `inexpressible`: the client did what a well-formed thread can't hold. Never for a strict case. */
+  readonly outcome: "passed" | "failed" | "inexpressible";
+  /** Where it parted from the recording, or why it can't be told; null when it passed. `step` is null before the first step and at the end. */
+  readonly difference: CaseDifference | null;
+  readonly figures: Figures;
+  /** The model calls that were made, in order, each with its prompt. */
+  readonly calls: readonly CallLlm[];
+  /** The journal of the replay. */
+  readonly entries: readonly Entry[];
+  /** What a reader should know of a passed replay. */
+  readonly notes: readonly string[];
+}
+
+export interface CaseReplayOptions {
+  /** The common file, for cases whose system prompt stands there. */
+  readonly common?: CommonFile | null;
+  /** Default: `recordingMachine()`. */
+  readonly machine?: ConversationMachine;
+}
+
+/** A machine that shows all, limits nothing, retries nothing, and asks its host to run whatever a model names. */
+export const recordingMachine = (): ConversationMachine =>
+  conversationMachine({ unknownTool: "ask", interrupted: "keep", retry: { attempts: 1 } });
+
+/**
+ * Runs a recorded conversation through a machine: users ask, and each model call must be sent what was recorded,
+ * by hash; it is answered as recorded, and must lead to the recorded tool calls, which are answered in turn. At
+ * the end messages, counts, finish reasons and usage must be the recorded ones, and the journal must fold and
+ * replay. Nothing is thrown for a recording that differs.
+ */
+export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = {}): CaseReplay => {
+  const common = options.common ?? null;
+  const told = toldBy(recorded, common);
+  const opened = openCase(options.machine ?? recordingMachine(), recorded, common, told);
+  if ("kind" in opened) return ended(recorded, null, opened);
+  const { driven, from } = opened;
+  const obstacle = perform(driven, recorded, told, from) ?? finish(driven, recorded, told, from);
+  return ended(recorded, driven, obstacle);
+};
+
+/** Plays all up to the last model call. */
+const perform = (driven: Drive, recorded: RecordedCase, told: Told, from: number): Obstacle | null => {
+  let between: FedStep[] = [];
+  let k = 0;
+  for (const [index, step] of recorded.steps.entries()) {
+    if (index < from) continue;
+    if (step.type !== "llm") {
+      between.push({ index, step });
+      continue;
+    }
+    const obstacle = feed(driven, between, true) ?? callModel(driven, recorded, told, k, index, step);
+    if (obstacle !== null) return obstacle;
+    between = [];
+    k++;
+  }
+  return null;
+};
+
+const callModel = (
+  driven: Drive,
+  recorded: RecordedCase,
+  told: Told,
+  k: number,
+  index: number,
+  step: RecordedReply,
+): Obstacle | null => {
+  const call = checkedCall(driven, recorded, told, k);
+  if (typeof call === "string") return difference(index, call);
+  const reply = replyDraft(step);
+  if (Either.isLeft(reply)) return inexpressible(index, `the reply: ${reply.left}`);
+  const usage = reportedUsage(step.usage);
+  const refused = tell(driven, {
+    type: "llm.completed",
+    effectId: call.id,
+    reply: reply.right,
+    finishReason: step.finish_reason ?? null,
+    ...(usage === undefined ? {} : { usage }),
+    promptDigest: call.promptDigest,
+  });
+  if (refused !== null) return difference(index, refused);
+  const wrong = toolCallsDifference(driven, canonicalOfStep(step).tool_calls ?? []);
+  return wrong === null ? null : difference(index, wrong);
+};
+
+/** Plays what follows the last model call, and compares the end. */
+const finish = (driven: Drive, recorded: RecordedCase, told: Told, from: number): Obstacle | null => {
+  const after = Math.max(from, recorded.steps.findLastIndex(({ type }) => type === "llm") + 1);
+  const rest = recorded.steps.flatMap((step, index): FedStep[] =>
+    index < after || step.type === "llm" ? [] : [{ index, step }],
+  );
+  const obstacle = (rest.length === 0 ? null : feed(driven, rest, false)) ?? endObstacle(driven, recorded, told);
+  const broken = protocolProblemOf(told.messages.map(({ message }) => message));
+  // Calls that are still out at the end are no offence.
+  return obstacle === null || broken === null || broken.index === told.messages.length
+    ? obstacle
+    : inexpressible(obstacle.step, `it ends as no thread does: ${broken.reason}`);
+};
+
+const endObstacle = (driven: Drive, recorded: RecordedCase, told: Told): Obstacle | null => {
+  const words = finalDifference(driven, recorded, told);
+  if (words !== null) return difference(null, words);
+  const journal = journalDifference(driven.machine, driven.entries, driven.state);
+  return journal === null ? null : difference(null, `the journal: ${journal}`);
+};
+
+const ended = (recorded: RecordedCase, driven: Drive | null, obstacle: Obstacle | null): CaseReplay => ({
+  id: recorded.id,
+  outcome: outcomeOf(recorded, obstacle),
+  difference: obstacle === null ? null : { step: obstacle.step, words: obstacle.words },
+  figures: driven === null ? noFigures : figuresOf(driven, recorded),
+  calls: driven?.calls ?? [],
+  entries: driven?.entries ?? [],
+  notes: recorded.steps.flatMap((step, index) =>
+    step.type === "llm" && step.echo !== undefined
+      ? [`step ${index}: the client kept another message than it received; what it kept was journalled`]
+      : [],
+  ),
+});
+
+const outcomeOf = (recorded: RecordedCase, obstacle: Obstacle | null): CaseReplay["outcome"] => {
+  if (obstacle === null) return "passed";
+  return obstacle.kind === "inexpressible" && !isStrict(recorded) ? "inexpressible" : "failed";
+};

@@ -1,0 +1,54 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { type CanonicalMessage, canonicalOf } from "./canonical.ts";
+import type { CommonFile, RecordedCase, RecordedStep } from "./case.ts";
+
+/** What a recording tells, one canonical message after the other, without any machine: each prompt is a beginning of it. */
+export interface Told {
+  readonly messages: readonly ToldMessage[];
+  /** For each model call how many messages it was sent. */
+  readonly prompts: readonly number[];
+}
+
+export interface ToldMessage {
+  readonly message: CanonicalMessage;
+  /** The step that it comes from; null for the system message and the seed. */
+  readonly step: number | null;
+}
+
+/** Folds the steps of a case into the messages that they tell. */
+export const toldBy = (recorded: RecordedCase, common: CommonFile | null): Told => {
+  const messages: ToldMessage[] = before(recorded, common).map((message) => ({ message, step: null }));
+  const prompts: number[] = [];
+  for (const [index, step] of recorded.steps.entries()) {
+    if (step.type === "llm") prompts.push(messages.length);
+    messages.push({ message: canonicalOfStep(step), step: index });
+  }
+  return { messages, prompts };
+};
+
+/** The system message of a case, resolved; null for none. */
+export const systemOf = (recorded: RecordedCase, common: CommonFile | null): Json =>
+  recorded.system === "@common" ? (common?.system ?? null) : recorded.system;
+
+/** The message that a step adds; of a reply, what the client kept of it. */
+export const canonicalOfStep = (step: RecordedStep): CanonicalMessage => {
+  switch (step.type) {
+    case "user":
+      return canonicalOf({ role: "user", content: step.content, name: step.name ?? undefined });
+    case "llm":
+      return canonicalOf(step.echo ?? wireOfReply(step.message));
+    case "tool":
+      return canonicalOf({ role: "tool", tool_call_id: step.tool_call_id, content: step.content });
+    case "message":
+      return canonicalOf(step.message);
+  }
+};
+
+/** A recorded reply as it stands in a request. */
+export const wireOfReply = (message: JsonObject): JsonObject => ({ ...message, role: "assistant" });
+
+const before = (recorded: RecordedCase, common: CommonFile | null): readonly CanonicalMessage[] => {
+  const system = systemOf(recorded, common);
+  const seed = (recorded.seed ?? []).map(canonicalOf);
+  return system === null ? seed : [canonicalOf({ role: recorded.system_role ?? "system", content: system }), ...seed];
+};

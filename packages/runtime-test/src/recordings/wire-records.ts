@@ -1,0 +1,94 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import type * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import { anyJson, anyObject, parseWith } from "./parse.ts";
+
+/** A streamed reply as it went over the wire, byte for byte, and what is to be read from it. */
+export interface RecordedStream {
+  readonly id: string;
+  readonly tags: readonly string[];
+  readonly sse: string;
+  readonly expect: {
+    readonly choices: readonly {
+      readonly index: number;
+      readonly finish_reason: string | null;
+      readonly message: JsonObject;
+    }[];
+    readonly usage: JsonObject | null;
+  };
+}
+
+/** A response that was an error, or a success that carries one. */
+export interface RecordedError {
+  readonly id: string;
+  readonly api?: string | undefined;
+  readonly response: ExchangeResponse;
+}
+
+/** A request for a reply, and the response that it had. */
+export interface RecordedExchange {
+  readonly id: string;
+  readonly source: string;
+  readonly cassette: string;
+  readonly index: number;
+  readonly api?: string | undefined;
+  readonly request: { readonly body: JsonObject };
+  readonly response: ExchangeResponse;
+}
+
+/** `body` is parsed JSON, or a text that is none; a streamed response has `sse` in its place. */
+export interface ExchangeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | null>>;
+  readonly body?: Json | undefined;
+  readonly sse?: string | undefined;
+}
+
+export const parseStream = (value: unknown): Either.Either<string, RecordedStream> => parseWith(recordedStream, value);
+
+export const parseError = (value: unknown): Either.Either<string, RecordedError> => parseWith(recordedError, value);
+
+export const parseExchange = (value: unknown): Either.Either<string, RecordedExchange> =>
+  parseWith(recordedExchange, value);
+
+const response = z.object({
+  status: z.number(),
+  headers: z
+    .record(z.string(), z.string().nullable())
+    .nullish()
+    .transform((headers) => headers ?? {}),
+  body: anyJson.optional(),
+  sse: z.string().optional(),
+});
+
+const recordedStream = z.object({
+  id: z.string(),
+  tags: z.array(z.string()).default([]),
+  sse: z.string(),
+  expect: z.object({
+    choices: z.array(
+      z.object({
+        index: z.number().default(0),
+        finish_reason: z
+          .string()
+          .nullish()
+          .transform((reason) => reason ?? null),
+        message: anyObject,
+      }),
+    ),
+    usage: anyObject.nullish().transform((usage) => usage ?? null),
+  }),
+});
+
+const recordedError = z.object({ id: z.string(), api: z.string().optional(), response });
+
+const recordedExchange = z.object({
+  id: z.string(),
+  source: z.string(),
+  cassette: z.string(),
+  index: z.number(),
+  api: z.string().optional(),
+  // A request without a JSON body is one of another kind.
+  request: z.object({ body: anyObject.catch({}) }),
+  response,
+});

@@ -1,0 +1,10 @@
+export { loopbackServer, type LoopbackServer, type LoopbackServerOptions } from "./loopback-server.ts";
+export type { RecordedRequest } from "./recorded-request.ts";
+export {
+  type Fault,
+  recordedHtml,
+  recordedJson,
+  recordedNothing,
+  type RecordedResponse,
+  recordedStream,
+} from "./recorded-response.ts";

@@ -1,0 +1,112 @@
+import type { ServerResponse } from "node:http";
+import type { Json } from "@colloquy/machine";
+
+/** A response that is sent as it was recorded, byte for byte; made by `recordedJson`, `recordedStream`, …, or by hand. */
+export interface RecordedResponse {
+  readonly status: number;
+  /** Sent as they are, but for those that describe a transfer (length, encoding, connection), which is another one. */
+  readonly headers: { readonly [name: string]: string | null | undefined };
+  /** A text is sent as UTF-8. */
+  readonly body: string | Uint8Array;
+  /** Sends the body in pieces of so many bytes, each for itself, wherever that cuts it. Default: in one. */
+  readonly pieceBytes?: number;
+  readonly fault?: Fault;
+}
+
+/**
+ * How a transfer goes wrong. `reset`: the socket is closed instead of any answer. After so many bytes of the body
+ * `cut` closes the socket, `stall` sends nothing more and leaves it open, and `end` ends the response as though
+ * that were all: half a line, half an object.
+ */
+export type Fault =
+  | { readonly type: "reset" }
+  | { readonly type: "cut" | "stall" | "end"; readonly afterBytes: number };
+
+type Options = Partial<Omit<RecordedResponse, "body">>;
+
+/** A JSON body: a value, or its exact text. */
+export const recordedJson = (body: Json, options: Options = {}): RecordedResponse =>
+  recorded(typeof body === "string" ? body : JSON.stringify(body), "application/json", options);
+
+/** A body of server-sent events, as its exact text. */
+export const recordedStream = (events: string, options: Options = {}): RecordedResponse =>
+  recorded(events, "text/event-stream; charset=utf-8", options);
+
+/** A page as gateways send it in place of an answer. Default status 502. */
+export const recordedHtml = (
+  html: string = "<html><head><title>502 Bad Gateway</title></head><body>502 Bad Gateway</body></html>\n",
+  options: Options = {},
+): RecordedResponse => recorded(html, "text/html", { status: 502, ...options });
+
+/** A response without a body. */
+export const recordedNothing = (options: Options = {}): RecordedResponse => recorded("", "application/json", options);
+
+/**
+ * Sends a recorded response. Rejects with a RangeError if it can't be sent: a piece of no bytes, or a fault outside
+ * the body. Resolves when nothing more will be sent; after a stall that is before the response has ended.
+ */
+export const sendRecorded = async (recording: RecordedResponse, response: ServerResponse): Promise<void> => {
+  const body = typeof recording.body === "string" ? Buffer.from(recording.body) : recording.body;
+  const { fault, pieceBytes = Math.max(body.length, 1) } = recording;
+  check(pieceBytes, fault, body);
+  if (fault?.type === "reset") {
+    response.destroy();
+    return;
+  }
+  const sent = fault === undefined ? body : body.subarray(0, fault.afterBytes);
+  response.writeHead(recording.status, {
+    ...kept(recording.headers),
+    ...(isStream(recording) ? {} : { "content-length": fault?.type === "end" ? sent.length : body.length }),
+  });
+  response.flushHeaders();
+  for (let offset = 0; offset < sent.length && !response.destroyed; offset += pieceBytes) {
+    await written(response, sent.subarray(offset, offset + pieceBytes));
+  }
+  if (fault?.type === "cut") response.destroy();
+  else if (fault?.type !== "stall") response.end();
+};
+
+const recorded = (body: string, contentType: string, { headers, ...options }: Options): RecordedResponse => ({
+  status: 200,
+  body,
+  ...options,
+  headers: { "content-type": contentType, ...headers },
+});
+
+const check = (pieceBytes: number, fault: Fault | undefined, body: Uint8Array): void => {
+  if (!(Number.isInteger(pieceBytes) && pieceBytes > 0)) {
+    throw new RangeError(`can't send pieces of ${pieceBytes} bytes: give a whole number of 1 or more`);
+  }
+  if (fault === undefined || fault.type === "reset") return;
+  const { afterBytes } = fault;
+  if (!(Number.isInteger(afterBytes) && afterBytes >= 0 && afterBytes <= body.length)) {
+    throw new RangeError(`can't ${fault.type} after ${afterBytes} bytes: the body has ${body.length}`);
+  }
+};
+
+/** A stream has no length beforehand. */
+const isStream = ({ headers }: RecordedResponse): boolean =>
+  Object.entries(headers).some(
+    ([name, value]) => name.toLowerCase() === "content-type" && value?.startsWith("text/event-stream") === true,
+  );
+
+const kept = (headers: RecordedResponse["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      typeof value !== "string" || transferHeaders.has(name.toLowerCase()) ? [] : [[name, value]],
+    ),
+  );
+
+const transferHeaders: ReadonlySet<string> = new Set([
+  "connection",
+  "content-encoding",
+  "content-length",
+  "keep-alive",
+  "transfer-encoding",
+]);
+
+/** Resolves when the piece has left, so that no two pieces leave together; or when nobody is there to take it. */
+const written = (response: ServerResponse, piece: Uint8Array): Promise<void> =>
+  new Promise((resolve) => {
+    response.write(piece, () => resolve());
+  });

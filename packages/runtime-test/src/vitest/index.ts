@@ -1,0 +1,1 @@
+export { recordingMatchers } from "./recordings.ts";

@@ -1,0 +1,213 @@
+import { conversationMachine, lastTurns } from "@colloquy/machine";
+import { addFigures, describeCaseDifference, isStrict, noFigures, replayCase } from "@colloquy/runtime-test/recordings";
+import { describe, expect, it } from "vitest";
+import "@colloquy/runtime-test/vitest";
+import { altered, handmade, handmadeCase } from "./cases.ts";
+
+const { common } = handmade;
+
+describe("a hand-made case", () => {
+  const replayable = handmade.records.filter(({ tags }) => !tags.includes("protocol-violation"));
+
+  it.each(replayable.map((recorded) => ({ name: recorded.id, recorded })))("$name replays", ({ recorded }) => {
+    expect(recorded).toReplayCase({ common });
+  });
+
+  it("counts what was replayed at the machine", () => {
+    const figures = replayable
+      .map((recorded) => replayCase(recorded, { common }).figures)
+      .reduce(addFigures, noFigures);
+    expect(figures).toEqual({
+      conversations: 12,
+      llmCalls: 25,
+      toolCalls: 11,
+      toolResults: 11,
+      userMessages: 20,
+      messagesFinal: 69,
+      messagesSent: 91,
+      promptTokens: 453,
+      completionTokens: 93,
+      totalTokens: 561,
+    });
+  });
+
+  it("that kept another message than it received says so", () => {
+    expect(replayCase(handmadeCase("kept-otherwise")).notes).toEqual([
+      "step 1: the client kept another message than it received; what it kept was journalled",
+    ]);
+  });
+
+  it("whose prompt splits a round can't be expressed, and says why", () => {
+    const { outcome, difference } = replayCase(handmadeCase("unanswered"));
+    expect(outcome).toBe("inexpressible");
+    expect(difference?.words).toBe(
+      'model call 1 was sent what no machine sends: message 2 (user) stands where the result of call "v" should',
+    );
+  });
+
+  it("that ends on the result of a call that nobody made can't be expressed", () => {
+    const { outcome, difference } = replayCase(handmadeCase("late-result"));
+    expect(outcome).toBe("inexpressible");
+    expect(difference?.words).toMatch(/^it ends as no thread does: message 2 is a result \(of "late"\)/);
+  });
+
+  it("with a role that a thread does not have can't be expressed", () => {
+    const { outcome, difference } = replayCase(handmadeCase("stranger"));
+    expect(outcome).toBe("inexpressible");
+    expect(difference?.words).toMatch(/the role "narrator"/);
+  });
+
+  it("is never inexpressible when it is strict", () => {
+    const strict = altered("unanswered", "tags", []);
+    expect(isStrict(strict)).toBe(true);
+    expect(replayCase(strict).outcome).toBe("failed");
+  });
+
+  it("that ends on tool calls, on a result, on a user leaves the machine waiting for what comes next", () => {
+    const ends = ["booking-pending", "ends-on-result", "ends-on-user"].map((name) => handmadeCase(name));
+    for (const recorded of ends) expect(recorded).toReplayCase({ common });
+    for (const recorded of ends) expect({ ...recorded, end: "after_llm" }).not.toReplayCase({ common });
+  });
+});
+
+describe("a changed recording is caught, and its first difference said:", () => {
+  const { steps } = handmadeCase("ferries");
+  const [asks, looks, ...rest] = steps;
+  const zeros = "0".repeat(64);
+
+  it.each<{ what: string; name: string; path: string; value: unknown; words: RegExp }>([
+    {
+      what: "a user's message",
+      name: "ferries",
+      path: "steps.7.content",
+      value: "Thank you.",
+      words:
+        /^step 8 \(llm\): model call 3: the \d+ messages are those that the steps tell, but their hash is \w+…, recorded \w+….*user "Thank you\."/,
+    },
+    {
+      what: "a hash",
+      name: "ferries",
+      path: "expect.calls.1.sha256",
+      value: zeros,
+      words: /^step 4 \(llm\): model call 1: .* recorded 000000000000…/,
+    },
+    {
+      what: "the final hash",
+      name: "ferries",
+      path: "expect.final_sha256",
+      value: zeros,
+      words: /^the final list: .* recorded 000000000000…/,
+    },
+    {
+      what: "a length",
+      name: "ferries",
+      path: "expect.calls.1.messages",
+      value: 6,
+      words: /^step 4 \(llm\): model call 1: 5 messages came, as the steps tell; 6 are recorded$/,
+    },
+    {
+      what: "a call that was dropped",
+      name: "ferries",
+      path: "steps.1.message.tool_calls.length",
+      value: 1,
+      words: /^step 3 \(tool\): model call 1 was sent what no machine sends: message 4 is a result \(of "call_2"\)/,
+    },
+    {
+      what: "the arguments of a call",
+      name: "ferries",
+      path: "steps.1.message.tool_calls.0.function.arguments",
+      value: '{"to": "Skaftö"}',
+      words: /^step 4 \(llm\): model call 1: the 5 messages .* was changed after the recording/,
+    },
+    {
+      what: "a call at the end that was dropped",
+      name: "booking-pending",
+      path: "steps.1.message.tool_calls",
+      value: [],
+      words: /^the machine ends in completed; .*"after_llm_pending_tools" should leave it in awaiting_tool$/,
+    },
+    {
+      what: "a result that was dropped",
+      name: "ferries",
+      path: "steps",
+      value: steps.toSpliced(3, 1),
+      words: /^step 3 \(llm\): model call 1 was sent what no machine sends: the result of call "call_2" is missing/,
+    },
+    {
+      what: "the order of two results",
+      name: "ferries",
+      path: "steps",
+      value: [asks, looks, rest[1], rest[0], ...rest.slice(2)],
+      words: /^step 2 \(tool\): .* is the result of "call_2" where that of call "call_1" should stand$/,
+    },
+    {
+      what: "the usage of a call, by one",
+      name: "ferries",
+      path: "steps.4.usage.total_tokens",
+      value: 141,
+      words: /^total_tokens: came 394, recorded 393$/,
+    },
+    {
+      what: "the usage of all calls, by one",
+      name: "ferries",
+      path: "expect.usage.prompt_tokens",
+      value: 307,
+      words: /^prompt_tokens: came 306, recorded 307$/,
+    },
+    {
+      what: "a finish reason",
+      name: "ferries",
+      path: "steps.1.finish_reason",
+      value: "tool_calls",
+      words: /^finish reason of model call 0: came "tool_calls", recorded "stop"$/,
+    },
+    {
+      what: "the number of tool calls",
+      name: "ferries",
+      path: "expect.tool_calls",
+      value: 4,
+      words: /^the steps have 3 tool calls, recorded 4$/,
+    },
+    {
+      what: "the number of user messages",
+      name: "seeded",
+      path: "expect.user_messages",
+      value: 2,
+      words: /^user messages: came 1, recorded 2$/,
+    },
+  ])("$what", ({ name, path, value, words }) => {
+    const changed = altered(name, path, value);
+    const { outcome, difference } = replayCase(changed, { common });
+    expect(outcome).toBe("failed");
+    expect(difference === null ? "" : describeCaseDifference(changed, difference)).toMatch(words);
+  });
+
+  it("a common file that is missing, in the matcher's own words", () => {
+    expect(() => expect(handmadeCase("ferries")).toReplayCase()).toThrow(
+      "expected handmade/ferries to replay; it differs\nthe system prompt stands in the common file, which was not handed in",
+    );
+  });
+});
+
+describe("a machine that does something else is caught", () => {
+  it("at the first call whose prompt is cut, with the message that is missing", () => {
+    const machine = conversationMachine({ unknownTool: "ask", policy: lastTurns(0) });
+    expect(() => expect(handmadeCase("ferries")).toReplayCase({ common, machine })).toThrow(
+      /step 8 \(llm\): model call 3: message 1 \(user\): content: came "Thanks\.", recorded "When do the ferries/,
+    );
+  });
+
+  it("when it answers an unknown tool itself", () => {
+    const machine = conversationMachine();
+    expect(() => expect(handmadeCase("ferries")).toReplayCase({ common, machine })).toThrow(
+      /step 1 \(llm\): tool call 0 was not asked for: recorded .*"departures"/,
+    );
+  });
+
+  it("when a limit ends the turn", () => {
+    const machine = conversationMachine({ unknownTool: "ask", limits: { steps: 1 } });
+    expect(() => expect(handmadeCase("ferries")).toReplayCase({ common, machine })).toThrow(
+      /step \d \(llm\): a model call should be out, and nothing else; out is nothing \(error\)/,
+    );
+  });
+});

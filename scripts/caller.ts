@@ -1,0 +1,23 @@
+import { delimiter, dirname } from "node:path";
+
+const root = dirname(import.meta.dirname);
+
+/**
+ * The environment of whoever runs one of our commands, without what pnpm put into it for us: the workspace's
+ * tools and Node on the PATH, and the notes on the running script. For commands to be run as a reader would.
+ */
+export const callerEnvironment = (): Record<string, string> => {
+  const kept = Object.entries(process.env).filter(
+    (each): each is [string, string] => each[1] !== undefined && !/^npm_(?!config_)/.test(each[0]),
+  );
+  return { ...Object.fromEntries(kept), PATH: callerPath().join(delimiter) };
+};
+
+/** The environment for the workspace's own tools: as the caller's, with those tools first on the PATH. */
+export const workspaceEnvironment = (): Record<string, string> => ({
+  ...callerEnvironment(),
+  PATH: [`${root}/node_modules/.bin`, ...callerPath()].join(delimiter),
+});
+
+const callerPath = (): readonly string[] =>
+  (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.startsWith(root));

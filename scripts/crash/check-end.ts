@@ -1,0 +1,88 @@
+import { type AnswerableEffect, messagesOf, outstanding, phaseOf, toolResultOf, turnsOf } from "@colloquy/machine";
+import type { Message, State } from "@colloquy/machine";
+
+import { answerOf, asks } from "./conversation.ts";
+import type { Journal } from "./journal.ts";
+import type { Recorded } from "./records.ts";
+import { callHistories, checkCall } from "./tool-calls.ts";
+
+/** What is wrong with a conversation that has come to its end, beside `reference`, which was never crashed. */
+export const checkEnd = (
+  journal: Journal,
+  lengths: readonly number[],
+  records: readonly Recorded[],
+  reference: State,
+): readonly string[] => {
+  const state = journal.states.at(-1);
+  if (state === undefined) return ["there is no conversation"];
+  return [
+    ...checkTurns(state),
+    ...checkAnswers(records),
+    ...records.flatMap((fact) => (fact.type === "malformed" ? [`the prompt of ${fact.effectId}: ${fact.reason}`] : [])),
+    ...checkPerformed(journal, records),
+    ...callHistories(journal, lengths, records).flatMap(checkCall),
+    ...checkMessages(messagesOf(state), messagesOf(reference)),
+    ...(JSON.stringify(state.context.usage) === JSON.stringify(reference.context.usage)
+      ? []
+      : ["the usage is not that of the conversation that was never crashed"]),
+  ];
+};
+
+const checkTurns = (state: State): readonly string[] => {
+  const ended = turnsOf(state).map(({ asks, outcome }) => `${asks.map(({ askId }) => askId).join()} ${outcome.status}`);
+  const expected = asks.map((askId) => `${askId} completed`);
+  const problems = ended.join() === expected.join() ? [] : [`the turns are ${ended.join(", ")}`];
+  return phaseOf(state) === "completed" && outstanding(state).length === 0
+    ? problems
+    : [...problems, "it is not at rest"];
+};
+
+const checkAnswers = (records: readonly Recorded[]): readonly string[] => {
+  const answers = records.flatMap((fact) => (fact.type === "answered" ? [fact] : []));
+  return asks.flatMap((askId, index) => {
+    const given = answers.filter((answer) => answer.askId === askId);
+    if (given.length === 0) return [`"${askId}" was not answered`];
+    const wrong = given.find(({ text }) => text !== answerOf(index + 1));
+    return wrong === undefined ? [] : [`"${askId}" was answered with ${JSON.stringify(wrong.text)}`];
+  });
+};
+
+/**
+ * Nothing was performed that the entries stored by then did not ask for; and what was performed again was performed
+ * as it was before.
+ */
+const checkPerformed = ({ states }: Journal, records: readonly Recorded[]): readonly string[] => {
+  const digests = new Map<string, string>();
+  return records.flatMap((fact): readonly string[] => {
+    if (fact.type !== "performed") return [];
+    const { effectId, seq, promptDigest } = fact;
+    const state = states[seq];
+    const effect = (state === undefined ? [] : outstanding(state)).find(({ id }) => id === effectId);
+    if (effect === undefined)
+      return [`${effectId} was performed when entry ${seq} was the newest, which does not ask for it`];
+    if (promptDigest === undefined) return startedIfOnce(effect);
+    const first = digests.get(effectId) ?? promptDigest;
+    digests.set(effectId, first);
+    return first === promptDigest ? [] : [`${effectId} was sent again with another prompt`];
+  });
+};
+
+const startedIfOnce = (effect: AnswerableEffect): readonly string[] =>
+  effect.type === "callTool" && effect.name === "charge" && !effect.started
+    ? [`${effect.id} ran before its start was journalled`]
+    : [];
+
+/** Message by message the same, but for the results of calls that a crash came upon. */
+const checkMessages = (messages: readonly Message[], reference: readonly Message[]): readonly string[] => {
+  if (messages.length !== reference.length) {
+    return [`there are ${messages.length} messages, and ${reference.length} without a crash`];
+  }
+  return messages.flatMap((message, index) => {
+    const expected = reference[index];
+    if (expected === undefined || JSON.stringify(message) === JSON.stringify(expected)) return [];
+    const result = toolResultOf(message);
+    return result !== undefined && result.outcome !== "completed" && result.callId === toolResultOf(expected)?.callId
+      ? []
+      : [`message ${message.id} is not that of the conversation that was never crashed`];
+  });
+};

@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { memoryStore } from "@colloquy/host";
+import { messagesOf, type State } from "@colloquy/machine";
+import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+
+import { boot, type BootEnd } from "./boot.ts";
+import { checkBoot } from "./check-boot.ts";
+import { checkEnd } from "./check-end.ts";
+import { asks, hostOf, outcomeOf, threadId, toolsOf } from "./conversation.ts";
+import type { Fault } from "./faults.ts";
+import { databaseName, emptyJournal, type Journal, readJournal } from "./journal.ts";
+import { type Plan, planOf } from "./plan.ts";
+import { randomOf } from "./random.ts";
+import { readRecords, type Recorded } from "./records.ts";
+import { type CallHistory, callHistories } from "./tool-calls.ts";
+
+/** What came of one conversation that was crashed. */
+export interface Run {
+  readonly seed: number;
+  /** Where its database, what was found after each boot, and what the boots recorded are, or were. */
+  readonly folder: string;
+  /** Empty when all is as it should be. */
+  readonly violations: readonly string[];
+  readonly kills: number;
+  readonly entries: number;
+  readonly acknowledged: number;
+  readonly calls: readonly CallHistory[];
+}
+
+/**
+ * Holds one conversation, crashes it as the seed says, and looks at what there is after each crash and at the end.
+ * What it works on stays where it is when something is wrong and nobody built a fault in.
+ */
+export const run = async (program: string, seed: number, fault: Fault | null): Promise<Run> => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-crash-"));
+  const done = await new CrashedConversation({ program, folder, seed, fault }).hold();
+  if (done.violations.length === 0 || fault !== null) rmSync(folder, { recursive: true, force: true });
+  return done;
+};
+
+interface Given {
+  readonly program: string;
+  readonly folder: string;
+  readonly seed: number;
+  readonly fault: Fault | null;
+}
+
+class CrashedConversation {
+  readonly #given: Given;
+  readonly #plan: Plan;
+  #journal: Journal = emptyJournal;
+  /** Of the journal, after each boot. */
+  readonly #lengths: number[] = [];
+  readonly #violations: string[] = [];
+  #kills = 0;
+
+  constructor(given: Given) {
+    this.#given = given;
+    this.#plan = planOf(randomOf(given.seed));
+    mkdirSync(this.#databaseFolder);
+  }
+
+  async hold(): Promise<Run> {
+    const ended = await this.#bootUntilDone();
+    const records = this.#records();
+    if (ended && this.#violations.length === 0) {
+      const reference = await referenceOf();
+      this.#violations.push(...checkEnd(this.#journal, this.#lengths, records, reference), ...(await this.#askAgain()));
+    }
+    return {
+      seed: this.#given.seed,
+      folder: this.#given.folder,
+      violations: this.#violations,
+      kills: this.#kills,
+      entries: this.#journal.entries.length,
+      acknowledged: records.filter(({ type }) => type === "acknowledged").length,
+      calls: callHistories(this.#journal, this.#lengths, records),
+    };
+  }
+
+  /** False when it could not be brought to its end. */
+  async #bootUntilDone(): Promise<boolean> {
+    const kills = [...this.#plan.kills];
+    for (let count = 0; count < bootsMax; count += 1) {
+      const end = await this.#boot(count, kills.shift() ?? null);
+      if (end.type === "killed") this.#kills += 1;
+      if (end.type === "failed") this.#violations.push(`boot ${count}: ${end.reason}`);
+      await this.#look(count);
+      if (this.#violations.length > 0) return false;
+      if (end.type === "done") return true;
+    }
+    this.#violations.push(`it was not done after ${bootsMax} boots`);
+    return false;
+  }
+
+  #boot(count: number, kill: Plan["kills"][number] | null): Promise<BootEnd> {
+    const { synchronous, owner } = this.#plan;
+    const options = {
+      database: join(this.#databaseFolder, databaseName),
+      records: this.#recordsFile,
+      boot: count,
+      seed: this.#given.seed * bootsMax + count,
+      owner,
+      synchronous,
+      fault: this.#given.fault,
+    };
+    return boot(this.#given.program, options, kill);
+  }
+
+  async #look(count: number): Promise<void> {
+    const journal = await readJournal(this.#databaseFolder, join(this.#given.folder, `copy ${count}`));
+    if (typeof journal === "string") {
+      this.#violations.push(`after boot ${count}: ${journal}`);
+      return;
+    }
+    const problems = checkBoot(this.#journal, journal, this.#records());
+    this.#violations.push(...problems.map((problem) => `after boot ${count}: ${problem}`));
+    this.#journal = journal;
+    this.#lengths.push(journal.entries.length);
+  }
+
+  /** Whoever asks again after the end gets the same answers, and nothing is journalled or performed. */
+  async #askAgain(): Promise<readonly string[]> {
+    const before = this.#journal.entries.length;
+    const store = sqliteStore({ path: join(this.#databaseFolder, databaseName) });
+    await converse(store);
+    const after = (await store.read(threadId)).length;
+    await store.close();
+    return after === before ? [] : [`asking again journalled ${after - before} entries`];
+  }
+
+  #records(): readonly Recorded[] {
+    return readRecords(this.#recordsFile);
+  }
+
+  get #recordsFile(): string {
+    return join(this.#given.folder, "records.jsonl");
+  }
+
+  get #databaseFolder(): string {
+    return join(this.#given.folder, "database");
+  }
+}
+
+/** More than any plan has kills, by as many as may lose their lease on a busy machine. */
+const bootsMax = 20;
+
+let reference: Promise<State> | undefined;
+
+/** The conversation as it is when nothing crashes. */
+const referenceOf = (): Promise<State> => {
+  reference ??= (async () => {
+    const state = await converse(memoryStore({ clock: systemClock }));
+    if (messagesOf(state).length === 0) throw new Error("the conversation is empty");
+    return state;
+  })();
+  return reference;
+};
+
+const converse = async (store: Parameters<typeof hostOf>[0]["store"]): Promise<State> => {
+  const host = hostOf({
+    store,
+    llm: async (call) => outcomeOf(call),
+    clock: systemClock,
+    ids: randomIds,
+    tools: toolsOf(async (name) => `${name} done`),
+    owner: "child",
+  });
+  for (const askId of asks) await host.ask(askId, { threadId, askId });
+  const state = await host.thread(threadId).state();
+  await host.close();
+  if (state === null) throw new Error("there is no thread");
+  return state;
+};

@@ -1,0 +1,89 @@
+import {
+  type CaseFile,
+  type CaseReplay,
+  describeCaseDifference,
+  isStrict,
+  noFigures,
+  type RecordedCase,
+  replayCase,
+} from "@colloquy/runtime-test/recordings";
+import { count, type Finding, figuresLine, type Report, sumOfFigures } from "./report.ts";
+
+/** A case and how its replay ended. */
+export interface ReplayedCase {
+  readonly recorded: RecordedCase;
+  readonly replay: CaseReplay;
+}
+
+/** Replays all cases of a file. */
+export const replayCases = ({ records, common }: CaseFile): readonly ReplayedCase[] =>
+  records.map((recorded) => ({ recorded, replay: replayed(recorded, common) }));
+
+/** A machine that throws has failed that case, and no other. */
+const replayed = (recorded: RecordedCase, common: CaseFile["common"]): CaseReplay => {
+  try {
+    return replayCase(recorded, { common });
+  } catch (thrown) {
+    const words = `the replay threw ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`;
+    return {
+      id: recorded.id,
+      outcome: "failed",
+      difference: { step: null, words },
+      figures: noFigures,
+      calls: [],
+      entries: [],
+      notes: [],
+    };
+  }
+};
+
+/** What became of the cases of a file, counted at the machine, and by tag. */
+export const reportOfCases = (file: string, replayed: readonly ReplayedCase[]): Report => {
+  const passed = replayed.filter(({ replay }) => replay.outcome === "passed");
+  const strict = replayed.filter(({ recorded }) => isStrict(recorded) && recorded.expect.llm_calls > 1);
+  const strictPassed = strict.filter(({ replay }) => replay.outcome === "passed");
+  const withUsage = replayed.filter(({ recorded }) => recorded.expect.usage !== null).length;
+  const kept = passed.filter(({ replay }) => replay.notes.length > 0).length;
+  return {
+    title: file,
+    lines: [
+      `replayed: ${figuresLine(sumOfFigures(replayed.map(({ replay }) => replay.figures)))}`,
+      `strict with more than one call: ${count(strictPassed.length)} of ${count(strict.length)} passed; usage recorded in ${count(withUsage)}`,
+      ...(kept === 0
+        ? []
+        : [`in ${count(kept)} the client kept another message than it received; what it kept was journalled`]),
+      ...byTag(replayed),
+    ],
+    passed: passed.length,
+    failures: findings(replayed, "failed"),
+    inexpressible: findings(replayed, "inexpressible"),
+  };
+};
+
+const findings = (replayed: readonly ReplayedCase[], outcome: CaseReplay["outcome"]): readonly Finding[] =>
+  replayed.flatMap(({ recorded, replay }) =>
+    replay.outcome === outcome && replay.difference !== null
+      ? [
+          {
+            id: `${recorded.id} [${recorded.tags.join(" ")}]`,
+            words: describeCaseDifference(recorded, replay.difference),
+          },
+        ]
+      : [],
+  );
+
+const byTag = (replayed: readonly ReplayedCase[]): readonly string[] => {
+  const tags = Map.groupBy(
+    replayed.flatMap((each) =>
+      (each.recorded.tags.length === 0 ? ["(none)"] : each.recorded.tags).map((tag) => ({ tag, ...each })),
+    ),
+    ({ tag }) => tag,
+  );
+  return [...tags]
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([tag, cases]) => {
+      const outcomes = Map.groupBy(cases, ({ replay }) => replay.outcome);
+      const of = (outcome: CaseReplay["outcome"]): number => outcomes.get(outcome)?.length ?? 0;
+      return `${tag.padEnd(22)} ${count(of("passed"))} passed, ${count(of("failed"))} failed, ${count(of("inexpressible"))} inexpressible`;
+    });
+};

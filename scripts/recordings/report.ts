@@ -1,0 +1,51 @@
+import { addFigures, type Figures, noFigures } from "@colloquy/runtime-test/recordings";
+
+/** What became of one kind of recordings. */
+export interface Report {
+  readonly title: string;
+  /** Figures and what else a reader wants to know. */
+  readonly lines: readonly string[];
+  readonly passed: number;
+  readonly failures: readonly Finding[];
+  /** What no conversation can hold, and what was done about it in its recording. */
+  readonly inexpressible: readonly Finding[];
+}
+
+export interface Finding {
+  readonly id: string;
+  readonly words: string;
+}
+
+/** A report as text. */
+export const printed = ({ title, lines, passed, failures, inexpressible }: Report): string =>
+  [
+    `${title}: ${count(passed)} passed, ${count(failures.length)} failed${inexpressible.length === 0 ? "" : `, ${count(inexpressible.length)} inexpressible`}`,
+    ...lines.map((line) => `  ${line}`),
+    ...failures.map(({ id, words }) => `  FAILED ${id}\n    ${words}`),
+    ...inexpressible.map(({ id, words }) => `  inexpressible ${id}\n    ${words}`),
+  ].join("\n");
+
+/** Figures as one line, in the order in which the recordings' own description gives them. */
+export const figuresLine = (figures: Figures): string =>
+  [
+    `${count(figures.conversations)} conversations`,
+    `${count(figures.llmCalls)} LLM calls`,
+    `${count(figures.toolCalls)} tool calls`,
+    `${count(figures.toolResults)} results`,
+    `${count(figures.userMessages)} user messages`,
+    `${count(figures.messagesFinal)} messages final`,
+    `${count(figures.messagesSent)} messages sent`,
+    figures.totalTokens === 0
+      ? "no usage recorded"
+      : `${[figures.promptTokens, figures.completionTokens, figures.totalTokens].map(count).join(" / ")} prompt / completion / total tokens`,
+  ].join(", ");
+
+/** All figures together. */
+export const sumOfFigures = (figures: Iterable<Figures>): Figures => {
+  let sum = noFigures;
+  for (const each of figures) sum = addFigures(sum, each);
+  return sum;
+};
+
+/** A number as a person reads it. */
+export const count = (value: number): string => value.toLocaleString("en");

@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  type CallLlm,
+  fromChatMessage,
+  type Json,
+  type JsonObject,
+  outstanding,
+  type SeedDraft,
+  start,
+  transition,
+} from "@colloquy/machine";
+import {
+  canonicalOf,
+  type CanonicalMessage,
+  firstDifference,
+  isStrict,
+  protocolProblemOf,
+  type RecordedCase,
+  type RecordedExchange,
+  recordingMachine,
+  type RecordedReply,
+  sha256OfMessages,
+} from "@colloquy/runtime-test/recordings";
+import * as Either from "fp-ts/lib/Either.js";
+import type { ReplayedCase } from "./cases.ts";
+import { play, type Played } from "./playback.ts";
+import { replyDifference } from "./replies.ts";
+import { count, type Finding, type Report } from "./report.ts";
+
+/**
+ * Sends the model calls of the replayed cases with the official SDK, and compares each request body that arrives
+ * with the recorded one; and what the recorded response is read as with the recorded reply. An exchange that
+ * belongs to no replayed call is sent from a thread that is seeded with its messages.
+ */
+export const reportOfRequests = async (
+  exchanges: readonly RecordedExchange[],
+  replayed: readonly ReplayedCase[],
+): Promise<Report> => {
+  const known = new Map(exchanges.map((exchange) => [keyOf(exchange.source, exchange), exchange]));
+  const fromCases = replayed.flatMap((each) => requestsOf(each, known));
+  const sent = new Set(fromCases.map(({ exchange }) => exchange));
+  const inexpressible: Finding[] = [];
+  const alone = exchanges.flatMap((exchange) => {
+    if (sent.has(exchange) || !isChat(exchange)) return [];
+    const request = seededRequest(exchange);
+    if (Either.isRight(request)) return [request.right];
+    inexpressible.push({ id: exchange.id, words: request.left });
+    return [];
+  });
+  const requests = [...fromCases, ...alone];
+  const outcomes = await play(requests.map(({ played }) => played));
+  const failures = requests.flatMap(({ id, exchange, reply }, index) => {
+    const came = outcomes[index];
+    const words =
+      came === undefined
+        ? "nothing came"
+        : (bodyDifference(came.body, exchange.request.body) ?? replyDifference(came.outcome, reply, exchange.response));
+    return words === null ? [] : [{ id, words }];
+  });
+  const uncovered = exchanges.filter((exchange) => !isChat(exchange)).length;
+  return {
+    title: "request bodies, through the SDK over HTTP",
+    lines: [
+      `reproduced: ${count(requests.length - failures.length)} of ${count(requests.length)}, ${count(alone.length)} of them outside any replayed call`,
+      ...(uncovered === 0 ? [] : [`not covered in this version: ${count(uncovered)} exchanges over another API`]),
+    ],
+    passed: requests.length - failures.length,
+    failures,
+    inexpressible,
+  };
+};
+
+interface Request {
+  readonly id: string;
+  readonly exchange: RecordedExchange;
+  readonly played: Played;
+  /** The step that says what the response was read as; null where no case says. */
+  readonly reply: RecordedReply | null;
+}
+
+const requestsOf = (
+  { recorded, replay }: ReplayedCase,
+  known: ReadonlyMap<string, RecordedExchange>,
+): readonly Request[] =>
+  recorded.steps
+    .filter((step) => step.type === "llm")
+    .flatMap((step, k) => {
+      const exchange = step.exchange === undefined ? undefined : known.get(keyOf(recorded.source ?? "", step.exchange));
+      const call = replay.calls[k];
+      return exchange === undefined || call === undefined || !isChat(exchange) || isOtherwise(exchange, recorded, k)
+        ? []
+        : [{ id: `${recorded.id}, model call ${k}`, exchange, played: playedOf(call, exchange), reply: step }];
+    });
+
+/** Some clients wrote a prompt's older messages anew for a later call: what the steps tell is then not what was sent. */
+const isOtherwise = (exchange: RecordedExchange, recorded: RecordedCase, k: number): boolean =>
+  !isStrict(recorded) &&
+  sha256OfMessages(messagesIn(exchange.request.body).map(canonicalOf)) !== recorded.expect.calls[k]?.sha256;
+
+/** A thread that holds what was sent, asked to go on. */
+const seededRequest = (exchange: RecordedExchange): Either.Either<string, Request> => {
+  const messages = messagesIn(exchange.request.body);
+  const problem = protocolProblemOf(messages.map(canonicalOf));
+  if (problem !== null) return Either.left(`a machine does not send it: ${problem.reason}`);
+  const seed: SeedDraft[] = [];
+  for (const message of messages) {
+    const draft = fromChatMessage(message);
+    if (Either.isLeft(draft)) return draft;
+    seed.push(draft.right);
+  }
+  const machine = recordingMachine();
+  const { state } = start(machine, { threadId: exchange.id, at: 0, seed });
+  const asked = transition(machine, state, { type: "ask.received", at: 1, askId: "ask", input: [] });
+  const call = outstanding(asked.state).find((effect) => effect.type === "callLlm");
+  if (call === undefined) return Either.left("the thread did not call a model");
+  return Either.right({ id: exchange.id, exchange, played: playedOf(call, exchange), reply: null });
+};
+
+const playedOf = (call: CallLlm, { request, response }: RecordedExchange): Played => {
+  const { messages: _, ...model } = request.body;
+  return { call: { ...call, model }, response };
+};
+
+/** What differs of a request body: messages are the same in canonical form, all else exactly. */
+const bodyDifference = (came: Json | undefined, recorded: JsonObject): string | null => {
+  if (typeof came !== "object" || came === null || Array.isArray(came)) return "no JSON object arrived";
+  // JSON that is no list and no scalar is an object.
+  const body = came as JsonObject;
+  const expected = messagesIn(recorded).map(canonicalOf);
+  const different = firstDifference(withIdsOf(expected, messagesIn(body).map(canonicalOf)), expected);
+  if (different !== null) return different;
+  const field = [...new Set([...Object.keys(body), ...Object.keys(recorded)])].find(
+    (key) => key !== "messages" && !isDeepStrictEqual(body[key], recorded[key]),
+  );
+  return field === undefined
+    ? null
+    : `${field}: came ${JSON.stringify(body[field])?.slice(0, 120)}, recorded ${JSON.stringify(recorded[field])?.slice(0, 120)}`;
+};
+
+/** Where a provider gave a call no id, the request has one that was made for it, on the call and on its result. */
+const withIdsOf = (
+  expected: readonly CanonicalMessage[],
+  came: readonly CanonicalMessage[],
+): readonly CanonicalMessage[] =>
+  came.map((message, index) => {
+    const recorded = expected[index];
+    if (message.tool_call_id !== undefined && recorded?.role === "tool" && recorded.tool_call_id === undefined) {
+      const { tool_call_id: _, ...rest } = message;
+      return rest;
+    }
+    const calls = message.tool_calls?.map((call, position) =>
+      recorded?.tool_calls?.[position]?.id === null ? { ...call, id: null } : call,
+    );
+    return calls === undefined ? message : { ...message, tool_calls: calls };
+  });
+
+const messagesIn = (body: JsonObject): readonly JsonObject[] => {
+  const messages = body["messages"];
+  // The messages of a chat request are objects.
+  return Array.isArray(messages) ? (messages as readonly JsonObject[]) : [];
+};
+
+const isChat = ({ request }: RecordedExchange): boolean => Array.isArray(request.body["messages"]);
+
+const keyOf = (source: string, { cassette, index }: { readonly cassette: string; readonly index: number }): string =>
+  `${source}|${cassette}|${index}`;

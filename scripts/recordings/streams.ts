@@ -1,0 +1,75 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Json, JsonObject } from "@colloquy/machine";
+import { type DecodedChat, decodeChatStream } from "@colloquy/runtime-node";
+import { canonicalOf, firstDifference, type RecordedStream } from "@colloquy/runtime-test/recordings";
+import { count, type Finding, type Report } from "./report.ts";
+
+/** Decodes recorded streams, whole and cut into pieces that fall anywhere, and compares what is read with what was recorded. */
+export const reportOfStreams = async (file: string, streams: readonly RecordedStream[]): Promise<Report> => {
+  const failures: Finding[] = [];
+  let toolCalls = 0;
+  for (const stream of streams) {
+    const bytes = new TextEncoder().encode(stream.sse);
+    const whole = await decodeChatStream(bytes);
+    const words = differenceOf(whole, stream) ?? (await piecesDifference(whole, bytes));
+    if (words !== null) failures.push({ id: `${stream.id} [${stream.tags.join(" ")}]`, words });
+    for (const { message } of whole.choices) toolCalls += lengthOf(message["tool_calls"]);
+  }
+  return {
+    title: file,
+    lines: [
+      `decoded whole and in pieces of ${pieceSizes.join(", ")} bytes: ${count(streams.length)} streams, ${count(toolCalls)} tool calls`,
+    ],
+    passed: streams.length - failures.length,
+    failures,
+    inexpressible: [],
+  };
+};
+
+const pieceSizes = [1, 7, 61] as const;
+
+const piecesDifference = async (whole: DecodedChat, bytes: Uint8Array): Promise<string | null> => {
+  for (const size of pieceSizes) {
+    const decoded = await decodeChatStream(pieces(bytes, size));
+    if (!isDeepStrictEqual(decoded, whole)) return `in pieces of ${size} bytes it is read otherwise than whole`;
+  }
+  return null;
+};
+
+// A synchronous iterable would do; the decoder takes what a response body is.
+async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let offset = 0; offset < bytes.length; offset += size) yield bytes.subarray(offset, offset + size);
+}
+
+const differenceOf = (decoded: DecodedChat, { expect }: RecordedStream): string | null => {
+  const came = decoded.choices.toSorted((left, right) => left.index - right.index);
+  if (came.length !== expect.choices.length) return `${came.length} choices came, recorded ${expect.choices.length}`;
+  for (const [position, recorded] of expect.choices.toSorted((left, right) => left.index - right.index).entries()) {
+    const choice = came[position];
+    if (choice?.index !== recorded.index) return `choice ${recorded.index} is missing`;
+    if (choice.finish_reason !== recorded.finish_reason) {
+      return `choice ${recorded.index}, finish_reason: came ${text(choice.finish_reason)}, recorded ${text(recorded.finish_reason)}`;
+    }
+    const different =
+      firstDifference([canonicalOf(choice.message)], [canonicalOf(recorded.message)]) ??
+      fieldDifference("refusal", choice.message, recorded.message);
+    if (different !== null) return `choice ${recorded.index}: ${different}`;
+  }
+  return usageDifference(decoded.usage, expect.usage);
+};
+
+/** The last report counts; of it, what the recording has. */
+const usageDifference = (came: JsonObject | null, recorded: JsonObject | null): string | null => {
+  if (recorded === null) return came === null ? null : `usage came (${text(came)}), none is recorded`;
+  const field = Object.keys(recorded).find((key) => came?.[key] !== recorded[key]);
+  return field === undefined ? null : `usage, ${field}: came ${text(came?.[field])}, recorded ${text(recorded[field])}`;
+};
+
+const fieldDifference = (field: string, came: JsonObject, recorded: JsonObject): string | null =>
+  (came[field] ?? "") === (recorded[field] ?? "")
+    ? null
+    : `${field}: came ${text(came[field])}, recorded ${text(recorded[field])}`;
+
+const text = (value: Json | undefined): string => JSON.stringify(value) ?? "nothing";
+
+const lengthOf = (value: Json | undefined): number => (Array.isArray(value) ? value.length : 0);

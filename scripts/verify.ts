@@ -1,0 +1,99 @@
+// The gate: every step that a change has to pass, one after the other, to the end even when one fails.
+// The last line is `N passed, N failed`, over the tests and the other steps together.
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { z } from "zod";
+
+import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
+
+/** One thing to pass. */
+interface Step {
+  readonly name: string;
+  readonly command: readonly [string, ...string[]];
+  /** A step that takes longer has failed. */
+  readonly minutesMax: number;
+}
+
+interface Outcome {
+  readonly step: Step;
+  readonly passed: boolean;
+  readonly seconds: number;
+}
+
+const root = dirname(import.meta.dirname);
+const report = join(root, "node_modules/.cache/verify/tests.json");
+
+// Conversations recorded elsewhere: they are data of others and no part of this repository.
+const recordings = process.env["COLLOQUY_RECORDINGS"] ?? join(root, "../shared/recordings");
+
+/** As the README has it, so that what it says is what was checked, and with the Node of whoever reads it. */
+const pnpm = ["npx", "-y", "pnpm@12.21.0"] as const;
+
+const tests: Step = {
+  name: "tests, as in the README",
+  command: [...pnpm, "test", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+  minutesMax: 8,
+};
+
+const steps: readonly Step[] = [
+  { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
+  { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
+  { name: "build", command: ["node", "scripts/build.ts"], minutesMax: 2 },
+  { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"], minutesMax: 2 },
+  { name: "dead code", command: ["knip"], minutesMax: 2 },
+  { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1 },
+  { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
+  tests,
+  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
+  { name: "simulation", command: ["node", "scripts/simulate.ts", "--runs", "300", "--seed", "1"], minutesMax: 2 },
+  { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "5"], minutesMax: 2 },
+  ...(existsSync(recordings)
+    ? [{ name: "recordings", command: ["node", "scripts/recordings.ts", recordings], minutesMax: 2 } as const]
+    : []),
+];
+
+/** The JSON report of the tests, as far as it is read here. */
+const testReport = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
+
+const main = (): void => {
+  rmSync(report, { force: true });
+  mkdirSync(dirname(report), { recursive: true });
+  const outcomes = steps.map(run);
+  console.log("\n");
+  for (const { step, passed, seconds } of outcomes) {
+    console.log(`${passed ? "passed" : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${step.name}`);
+  }
+  if (!existsSync(recordings)) console.log(`left out       recordings: there is no ${recordings}`);
+  const { passed, failed } = total(outcomes);
+  process.exitCode = failed === 0 ? 0 : 1;
+  console.log(`${passed} passed, ${failed} failed`);
+};
+
+const run = (step: Step): Outcome => {
+  const [command, ...args] = step.command;
+  console.log(`\n## ${step.name}: ${step.command.join(" ")}`);
+  const started = performance.now();
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: ["ignore", "inherit", "inherit"],
+    timeout: step.minutesMax * 60_000,
+    killSignal: "SIGKILL",
+    env: { ...(command === "npx" ? callerEnvironment() : workspaceEnvironment()), CI: "true" },
+  });
+  if (error !== undefined) console.error(`${step.name}: ${error.message}`);
+  return { step, passed: status === 0, seconds: (performance.now() - started) / 1000 };
+};
+
+/** The tests count one by one; their step counts only when it failed without a failed test. */
+const total = (outcomes: readonly Outcome[]): { readonly passed: number; readonly failed: number } => {
+  const counted = existsSync(report) ? testReport.parse(JSON.parse(readFileSync(report, "utf8"))) : undefined;
+  const passedTests = counted?.numPassedTests ?? 0;
+  const failedTests = counted?.numFailedTests ?? 0;
+  const others = outcomes.filter(({ step, passed }) => step !== tests || (!passed && failedTests === 0));
+  const passed = others.filter((outcome) => outcome.passed).length;
+  return { passed: passedTests + passed, failed: failedTests + others.length - passed };
+};
+
+main();

@@ -1,0 +1,304 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { describe, expect, test } from "vitest";
+
+import { noValueImportCycles } from "./rules/cycles.ts";
+import { packagesKeepTheirInsides, packagesPointDown, roomsPointDown } from "./rules/layers.ts";
+import { machineHasNoAny, machineHoldsNoState, machineIsPure, nothingOfNodeBelowTheRuntimes } from "./rules/purity.ts";
+import { examplesAreRun, sourcesAreReached } from "./rules/reach.ts";
+import { fileLinesMax, filesAreNamed, filesAreShort, functionLinesMax, functionsAreShort } from "./rules/size.ts";
+import type { Rule, Source } from "./rules/source.ts";
+
+const root = dirname(import.meta.dirname);
+
+const repository: readonly Source[] = globSync(
+  ["packages/*/{src,test}/**/*.ts", "{examples,scripts,bench,test}/**/*.ts", "{packages/*,examples}/package.json"],
+  { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] },
+).map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }));
+
+const manifest = (
+  folder: string,
+  name: string,
+  exports: Readonly<Record<string, string>> = { ".": "./src/index.ts" },
+): Source => ({
+  path: `${folder}/package.json`,
+  text: JSON.stringify({ name, exports }),
+});
+
+const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtime-test", "cli"].map((name) =>
+  manifest(`packages/${name}`, `@colloquy/${name}`),
+);
+
+const file = (path: string, ...lines: readonly string[]): Source => ({ path, text: lines.join("\n") });
+
+const inMachine = (...lines: readonly string[]): Source => file("packages/machine/src/thread/bad.ts", ...lines);
+
+const repeated = (line: string, times: number): readonly string[] => Array<string>(times).fill(line);
+
+/** A rule, and samples that break it: each is a set of files of which exactly `where` are objected to. */
+interface Case {
+  readonly name: string;
+  readonly rule: Rule;
+  readonly samples: readonly { readonly sources: readonly Source[]; readonly finds: readonly RegExp[] }[];
+}
+
+const cases: readonly Case[] = [
+  {
+    name: "packages import only packages below them",
+    rule: packagesPointDown,
+    samples: [
+      {
+        sources: [
+          ...manifests,
+          file("packages/machine/src/index.ts", 'import type { Host } from "@colloquy/host";'),
+          file("packages/host/src/index.ts", 'import { start } from "@colloquy/machine";'),
+        ],
+        finds: [/^packages\/machine\/src\/index\.ts:1 .*must not import @colloquy\/host/],
+      },
+      {
+        sources: [
+          ...manifests,
+          file("packages/runtime-node/src/index.ts", "", 'export * from "@colloquy/runtime-test/models";'),
+          file("packages/runtime-test/src/index.ts", 'const node = await import("@colloquy/runtime-node");'),
+          file("packages/cli/src/index.ts", 'import "@colloquy/runtime-test";'),
+        ],
+        finds: [/runtime-node\/src\/index\.ts:2 /, /runtime-test\/src\/index\.ts:1 /],
+      },
+    ],
+  },
+  {
+    name: "packages keep their insides to themselves",
+    rule: packagesKeepTheirInsides,
+    samples: [
+      {
+        sources: [
+          ...manifests,
+          file("packages/host/src/loop.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
+        ],
+        finds: [/reaches into packages\/machine: import @colloquy\/machine instead/],
+      },
+    ],
+  },
+  {
+    name: "rooms of the machine import only rooms below them",
+    rule: roomsPointDown,
+    samples: [
+      {
+        sources: [
+          file("packages/machine/src/thread/turn.ts", 'import type { Entry } from "../journal/entry.ts";'),
+          file("packages/machine/src/interchange/chat.ts", 'import { unit } from "../prompt/unit.ts";'),
+          file("packages/machine/src/prompt/unit.ts", 'import { all } from "../index.ts";'),
+          file("packages/machine/src/journal/fold.ts", 'import { at } from "../thread/chunks.ts";'),
+          file("packages/machine/src/index.ts", 'export * from "./journal/fold.ts";'),
+        ],
+        finds: [
+          /thread must not import journal/,
+          /interchange must not import prompt/,
+          /prompt must not import index\.ts/,
+        ],
+      },
+      { sources: [file("packages/machine/src/extras/more.ts")], finds: [/"extras" is not a room/] },
+    ],
+  },
+  {
+    name: "no value-import cycles",
+    rule: noValueImportCycles,
+    samples: [
+      {
+        sources: [
+          file("packages/cli/src/a.ts", 'import { b } from "./b.ts";'),
+          file("packages/cli/src/b.ts", 'import { type c } from "./c.ts";'),
+          file("packages/cli/src/c.ts", 'export * from "./a.ts";'),
+          file("packages/cli/src/d.ts", 'import type { e } from "./e.ts";'),
+          file("packages/cli/src/e.ts", 'import { d } from "./d.ts";'),
+        ],
+        finds: [/^packages\/cli\/src\/a\.ts → .*b\.ts → .*c\.ts → packages\/cli\/src\/a\.ts/],
+      },
+      {
+        sources: [
+          ...manifests,
+          file("packages/machine/src/index.ts", 'import "@colloquy/host";'),
+          file("packages/host/src/index.ts", 'import "@colloquy/machine";'),
+        ],
+        finds: [/machine\/src\/index\.ts → .*host\/src\/index\.ts/],
+      },
+    ],
+  },
+  {
+    name: "machine and host import nothing of Node",
+    rule: nothingOfNodeBelowTheRuntimes,
+    samples: [
+      {
+        sources: [
+          inMachine('import { join } from "path";'),
+          file("packages/host/src/store.ts", 'export type { Stats } from "node:fs";'),
+          file("packages/runtime-node/src/store.ts", 'import { open } from "node:fs/promises";'),
+        ],
+        finds: [/path is Node's/, /node:fs is Node's/],
+      },
+    ],
+  },
+  {
+    name: "the machine is pure",
+    rule: machineIsPure,
+    samples: [
+      ...[
+        "Date.now()",
+        "new Date()",
+        "Math.random()",
+        "process.env",
+        "setTimeout(stop, 1)",
+        "fetch(url)",
+        "console.log(1)",
+      ].map((code) => ({
+        sources: [inMachine("export const bad = (): unknown =>", `  ${code};`)],
+        finds: [/bad\.ts:2: /],
+      })),
+      ...[
+        "crypto.randomUUID()",
+        "performance.now()",
+        "globalThis.x",
+        "a.localeCompare(b)",
+        "{ console }",
+        "Intl.Collator",
+      ].map((code) => ({
+        sources: [inMachine(`export const bad = (): unknown => (${code});`)],
+        finds: [/bad\.ts:1: /],
+      })),
+      {
+        sources: [
+          inMachine("export interface Good { process: string }", "export const good = (it: Good) => it.process;"),
+        ],
+        finds: [],
+      },
+    ],
+  },
+  {
+    name: "the machine holds no state beside its functions",
+    rule: machineHoldsNoState,
+    samples: [
+      ...[
+        "let count = 0;",
+        "var count = 0;",
+        "const seen = new Map();",
+        "export const all = { a: [new Set([1])] };",
+      ].map((code) => ({
+        sources: [inMachine(code)],
+        finds: [/bad\.ts:1: a module-level /],
+      })),
+      {
+        sources: [
+          inMachine("const seen = new WeakMap();", "export const good = () => { let i = 0; return new Set([i]); };"),
+        ],
+        finds: [/:1: /],
+      },
+    ],
+  },
+  {
+    name: "the machine has no any",
+    rule: machineHasNoAny,
+    samples: [
+      { sources: [inMachine("export const any = (it: unknown) => it as", "any[];")], finds: [/bad\.ts:2: any/] },
+    ],
+  },
+  {
+    name: `files have at most ${fileLinesMax} lines`,
+    rule: filesAreShort,
+    samples: [
+      {
+        sources: [
+          file("packages/host/src/long.ts", ...repeated("// a line", fileLinesMax + 1)),
+          file("packages/host/src/short.ts", ...repeated("// a line", fileLinesMax), ""),
+        ],
+        finds: [/long\.ts: 301 lines/],
+      },
+    ],
+  },
+  {
+    name: `functions have at most ${functionLinesMax} lines`,
+    rule: functionsAreShort,
+    samples: [
+      {
+        sources: [
+          file(
+            "scripts/long.ts",
+            "",
+            "export const long = () => {",
+            ...repeated("  void 0;", functionLinesMax - 1),
+            "};",
+          ),
+          file("scripts/short.ts", "export function short() {", ...repeated("  void 0;", functionLinesMax - 2), "}"),
+        ],
+        finds: [/^scripts\/long\.ts:2: long has 71 lines/],
+      },
+    ],
+  },
+  {
+    name: "files are named after what is in them",
+    rule: filesAreNamed,
+    samples: [
+      {
+        sources: [
+          file("packages/host/src/utils.ts"),
+          file("packages/cli/src/helpers/x.ts"),
+          file("packages/cli/test/helpers.ts"),
+          file("packages/cli/src/screen.ts"),
+        ],
+        finds: [/utils\.ts/, /helpers\/x\.ts/, /test\/helpers\.ts/],
+      },
+    ],
+  },
+  {
+    name: "every source is reached from an entry point",
+    rule: sourcesAreReached,
+    samples: [
+      {
+        sources: [
+          manifest("packages/host", "@colloquy/host", { ".": "./src/index.ts", "./store": "./src/store/index.ts" }),
+          file("packages/host/src/index.ts", 'export * from "./loop.ts";'),
+          file("packages/host/src/loop.ts", 'import type { Mail } from "./mail.ts";'),
+          file("packages/host/src/mail.ts"),
+          file("packages/host/src/store/index.ts"),
+          file("packages/host/src/dead.ts", 'import { loop } from "./loop.ts";'),
+        ],
+        finds: [/^packages\/host\/src\/dead\.ts: /],
+      },
+    ],
+  },
+  {
+    name: "every example is run",
+    rule: examplesAreRun,
+    samples: [
+      {
+        sources: [
+          file("examples/weather/main.ts", 'import { tools } from "./tools.ts";'),
+          file("examples/weather/tools.ts"),
+          file("examples/browser/page.ts"),
+          file("examples/forgotten/chat.ts"),
+          file("packages/host/test/examples.test.ts", 'run("examples/browser/page.ts");'),
+        ],
+        finds: [/^examples\/forgotten\/chat\.ts: nothing runs it/],
+      },
+    ],
+  },
+];
+
+describe.each(cases)("$name", ({ rule, samples }) => {
+  test("in this repository", () => {
+    expect(rule(repository)).toEqual([]);
+  });
+
+  test("or else it is said where not", () => {
+    for (const { sources, finds } of samples) {
+      expect(rule(sources)).toEqual(finds.map((find) => expect.stringMatching(find)));
+    }
+  });
+});
+
+test("the rules look at the repository's sources", () => {
+  const paths = repository.map(({ path }) => path);
+  expect(paths).toEqual(
+    expect.arrayContaining(["packages/machine/src/index.ts", "packages/machine/package.json", "scripts/examples.ts"]),
+  );
+});

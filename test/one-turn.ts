@@ -1,0 +1,38 @@
+import type * as Machine from "@colloquy/machine";
+
+/** A conversation of one turn, by nothing but the machine's functions, wherever they come from. Plain JSON. */
+export const oneTurn = ({ conversationMachine, start, transition, outstanding }: typeof Machine): OneTurn => {
+  const machine = conversationMachine();
+  const started = start(machine, { threadId: "t", system: "Be brief.", at: 0 });
+  const asked = transition(machine, started.state, { type: "ask.received", at: 1, askId: "a", input: "Hello?" });
+  const [call] = outstanding(asked.state);
+  if (call === undefined) throw new Error("the ask led to no effect that wants an answer");
+  const answered = transition(machine, asked.state, {
+    type: "llm.completed",
+    at: 2,
+    effectId: call.id,
+    reply: { content: "Hello." },
+    finishReason: "stop",
+  });
+  return {
+    states: [started, asked, answered].map(({ state }) => JSON.stringify(state.value)),
+    effects: asked.effects.map(({ type }) => type),
+    outstanding: outstanding(answered.state).length,
+  };
+};
+
+/** What is to come of it. */
+export const oneTurnExpected: OneTurn = {
+  states: ['"idle"', '{"awaiting_llm":"responding"}', '"completed"'],
+  effects: ["publish", "callLlm"],
+  outstanding: 0,
+};
+
+interface OneTurn {
+  /** The state after the start, the ask and the answer, as JSON. */
+  readonly states: readonly string[];
+  /** What the ask asks for. */
+  readonly effects: readonly string[];
+  /** How many effects are left unanswered. */
+  readonly outstanding: number;
+}

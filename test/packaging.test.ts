@@ -1,0 +1,150 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+
+import { callerEnvironment } from "../scripts/caller.ts";
+import { oneTurnExpected } from "./one-turn.ts";
+
+const root = dirname(import.meta.dirname);
+const folder = mkdtempSync(join(tmpdir(), "colloquy-packaging-"));
+const consumer = join(folder, "consumer");
+
+/** Entry points that stand on an optional peer. All others load without. */
+const peers: Readonly<Record<string, readonly string[]>> = {
+  "@colloquy/runtime-test/arbitraries": ["fast-check"],
+  "@colloquy/runtime-test/contracts": ["vitest"],
+  "@colloquy/runtime-test/laws": ["fast-check"],
+  "@colloquy/runtime-test/vitest": ["vitest"],
+};
+
+const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
+
+const packages = globSync("packages/*/package.json", { cwd: root })
+  .toSorted()
+  .map((path) => ({
+    folder: dirname(path),
+    ...manifestSchema.parse(JSON.parse(readFileSync(join(root, path), "utf8"))),
+  }));
+
+const entries = packages.flatMap(({ name, exports }) => Object.keys(exports).map((subpath) => name + subpath.slice(1)));
+const plainEntries = entries.filter((entry) => peers[entry] === undefined);
+
+const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSorted();
+
+const run = (command: string, args: readonly string[], cwd: string): string =>
+  execFileSync(command, args, {
+    cwd,
+    encoding: "utf8",
+    env: callerEnvironment(),
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+
+const node = (...args: readonly string[]): string => run(process.execPath, args, consumer);
+
+/** Has Node import the entry points, and says what each exports. */
+const namesExportedBy = (names: readonly string[]): Record<string, readonly string[]> => {
+  const file = join(consumer, "load.js");
+  const lines = names.map(
+    (name) => `names[${JSON.stringify(name)}] = Object.keys(await import(${JSON.stringify(name)}));`,
+  );
+  writeFileSync(file, ["const names = {};", ...lines, "console.log(JSON.stringify(names));"].join("\n"));
+  return z.record(z.string(), z.array(z.string())).parse(JSON.parse(node(file)));
+};
+
+// What somebody gets who installs the packages with npm: no workspace, no sources, no pnpm.
+beforeAll(() => {
+  run("npx", ["-y", "pnpm@12.21.0", "-r", "--filter", "./packages/*", "pack", "--pack-destination", folder], root);
+  mkdirSync(consumer);
+  writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
+  run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", ...tarballs()], consumer);
+}, 180_000);
+
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe.each(packages)("$name", ({ name }) => {
+  test("is well packed", async () => {
+    const tarball = tarballs().find((path) => path.includes(`${name.slice(1).replace("/", "-")}-0`));
+    expect(tarball).toBeDefined();
+    const { buffer } = new Uint8Array(readFileSync(tarball ?? ""));
+    const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
+    expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
+  });
+
+  test("ships what was built, its sources and its licence, and nothing else", () => {
+    const shipped = globSync("**/*", { cwd: join(consumer, "node_modules", name), withFileTypes: true })
+      .filter((each) => each.isFile())
+      .map((each) => join(each.parentPath, each.name).split(`${name}/`).at(-1));
+    expect(shipped).toContain("LICENSE");
+    expect(
+      shipped.filter((path) => !/^(LICENSE|README\.md|package\.json|(dist|src)\/.*\.(js|ts|map))$/.test(path ?? "")),
+    ).toEqual([]);
+  });
+});
+
+test("every entry point loads, the optional peers being absent where they are not needed", () => {
+  const names = namesExportedBy(plainEntries);
+  expect(Object.keys(names)).toEqual(plainEntries);
+  expect(names["@colloquy/machine"]).toEqual(expect.arrayContaining(["conversationMachine", "start", "transition"]));
+});
+
+test("a conversation runs on what was installed", () => {
+  for (const file of ["packaging/consumer.ts", "one-turn.ts"]) cpSync(join(root, "test", file), join(consumer, file));
+  expect(JSON.parse(node("packaging/consumer.ts"))).toEqual(oneTurnExpected);
+});
+
+test("the command runs", () => {
+  expect(node(join(consumer, "node_modules/.bin/colloquy"), "--help")).toContain("colloquy");
+});
+
+describe("with the optional peers", () => {
+  beforeAll(() => {
+    for (const peer of new Set(Object.values(peers).flat())) {
+      symlinkSync(join(root, "node_modules", peer), join(consumer, "node_modules", peer));
+    }
+  });
+
+  test("every entry point loads", () => {
+    expect(Object.keys(namesExportedBy(Object.keys(peers)))).toEqual(Object.keys(peers));
+  });
+
+  test("the types of every entry point hold, without skipLibCheck", () => {
+    const exported = entries.map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`);
+    writeFileSync(join(consumer, "types.ts"), exported.join("\n"));
+    writeFileSync(join(consumer, "misuse.ts"), 'import { start } from "@colloquy/machine";\nstart("no machine");');
+    writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(consumerTsconfig));
+    expect(typeErrors()).toEqual([expect.stringMatching(/^misuse\.ts\(2,/)]);
+  });
+});
+
+const consumerTsconfig = {
+  compilerOptions: {
+    target: "es2024",
+    lib: ["es2024", "dom"],
+    module: "nodenext",
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noEmit: true,
+    skipLibCheck: false,
+    allowImportingTsExtensions: true,
+    types: ["node"],
+    typeRoots: [join(root, "node_modules/@types")],
+  },
+  include: ["*.ts", "packaging"],
+};
+
+/** What tsc finds in the consumer and in our declarations; those of our dependencies have errors of their own. */
+const typeErrors = (): readonly string[] => {
+  const { stdout } = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", "."], {
+    cwd: consumer,
+    encoding: "utf8",
+  });
+  return stdout.split("\n").filter((line) => /error TS/.test(line) && !/^node_modules\/(?!@colloquy\/)/.test(line));
+};

@@ -1,0 +1,48 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const root = dirname(import.meta.dirname);
+const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
+
+interface Snippet {
+  /** The file that it is taken from, as the comment before it says; null when there is none. */
+  readonly source: string | null;
+  readonly code: string;
+}
+
+/** TypeScript of a page, with the file that runs it. */
+const snippetsOf = (text: string): readonly Snippet[] =>
+  [...text.matchAll(/(?:<!-- (\S+) -->\s*)?```ts\n([\s\S]*?)```/g)].map(([, source, code]) => ({
+    source: source ?? null,
+    code: code ?? "",
+  }));
+
+/** Indentation aside: a page shows what stands deeper in its file. */
+const linesOf = (code: string): string =>
+  code
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "")
+    .join("\n");
+
+describe.each(pages)("the code of %s is code that is run", (page) => {
+  const snippets = snippetsOf(readFileSync(join(root, page), "utf8"));
+
+  it.each(snippets.map((snippet, index) => ({ ...snippet, index })))("snippet $index, from $source", ({ source, code }) => {
+    expect(source, "a comment before it names the file that it is taken from").not.toBeNull();
+    expect(linesOf(code)).not.toBe("");
+    expect(linesOf(readFileSync(join(root, source ?? ""), "utf8"))).toContain(linesOf(code));
+  });
+
+  it("names only files that are there", () => {
+    const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link]) => link ?? "");
+    for (const link of links) expect(globSync(link, { cwd: dirname(join(root, page)) }), link).not.toEqual([]);
+  });
+});
+
+describe("a snippet that is not run", () => {
+  it("is found out", () => {
+    expect(snippetsOf("```ts\nnever();\n```")).toEqual([{ source: null, code: "never();\n" }]);
+  });
+});

@@ -1,0 +1,34 @@
+import { isModule, type Rule } from "./source.ts";
+import { linksOf, packagesOf } from "./workspace.ts";
+
+/** No module needs itself while it loads. Imports of types alone are gone by then, and may go round. */
+export const noValueImportCycles: Rule = (sources) => {
+  const packages = packagesOf(sources);
+  const edges = new Map<string, readonly string[]>(
+    sources
+      .filter(isModule)
+      .map((source) => [
+        source.path,
+        linksOf(source, packages).flatMap(({ target, typeOnly }) => (typeOnly || target === undefined ? [] : [target])),
+      ]),
+  );
+  return cyclesOf(edges).map((cycle) => `${cycle.join(" → ")}: a cycle; move what both need into a module below them`);
+};
+
+/** One cycle for each edge that leads back to a node whose own edges are still being followed. */
+const cyclesOf = (edges: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
+  const cycles: (readonly string[])[] = [];
+  const done = new Set<string>();
+  const path: string[] = [];
+  const follow = (node: string): void => {
+    const start = path.indexOf(node);
+    if (start >= 0) cycles.push([...path.slice(start), node]);
+    if (start >= 0 || done.has(node)) return;
+    path.push(node);
+    for (const next of edges.get(node) ?? []) follow(next);
+    path.pop();
+    done.add(node);
+  };
+  for (const node of edges.keys()) follow(node);
+  return cycles;
+};

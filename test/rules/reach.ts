@@ -1,0 +1,37 @@
+import { posix } from "node:path";
+
+import { isExample } from "../../scripts/examples.ts";
+import { isModule, type Rule } from "./source.ts";
+import { packagesOf, reachableFrom } from "./workspace.ts";
+
+/** Every source of a package is reached from what the package exports or runs. */
+export const sourcesAreReached: Rule = (sources) => {
+  const packages = packagesOf(sources);
+  const reached = reachableFrom(
+    packages.flatMap(({ entries }) => Object.values(entries)),
+    sources,
+  );
+  return sources
+    .filter((source) => isModule(source) && packages.some(({ folder }) => source.path.startsWith(`${folder}/src/`)))
+    .filter(({ path }) => !reached.has(path))
+    .map(({ path }) => `${path}: no entry point of its package leads to it: export it or remove it`);
+};
+
+/** Every example is run: by the script that runs examples, or by a test or script that names it. */
+export const examplesAreRun: Rule = (sources) => {
+  const runners = sources.filter(({ path }) => path.endsWith(".test.ts") || path.startsWith("scripts/"));
+  const run = sources.filter(
+    ({ path }) =>
+      path.startsWith("examples/") &&
+      (isExample(path) || path.endsWith(".test.ts") || runners.some(({ text }) => text.includes(nameOf(path)))),
+  );
+  const reached = reachableFrom(
+    run.map(({ path }) => path),
+    sources,
+  );
+  return sources
+    .filter((source) => isModule(source) && source.path.startsWith("examples/") && !reached.has(source.path))
+    .map(({ path }) => `${path}: nothing runs it: call it main.ts in a folder of its own, or name it in a test`);
+};
+
+const nameOf = (path: string): string => `examples/${posix.relative("examples", path)}`;

@@ -1,0 +1,52 @@
+import { posix } from "node:path";
+
+import type { Node } from "oxc-parser";
+
+import { isFunction, isModule, lineAt, programOf, type Rule, type Source, walk } from "./source.ts";
+
+/** The most lines of a file. */
+export const fileLinesMax = 300;
+
+/** The most lines of a function. */
+export const functionLinesMax = 70;
+
+/** A file that is read at one sitting. */
+export const filesAreShort: Rule = (sources) =>
+  sources.filter(isProduct).flatMap((source) => {
+    const lines = source.text.trimEnd().split("\n").length;
+    return lines > fileLinesMax ? [`${source.path}: ${lines} lines, at most ${fileLinesMax}: split it by concept`] : [];
+  });
+
+/** A function that is seen at one glance. */
+export const functionsAreShort: Rule = (sources) =>
+  sources.filter(isProduct).flatMap((source) => {
+    const found: string[] = [];
+    walk(programOf(source), (node, ancestors) => {
+      if (!isFunction(node)) return;
+      const first = lineAt(source, node.start);
+      const lines = lineAt(source, node.end) - first + 1;
+      if (lines <= functionLinesMax) return;
+      found.push(`${source.path}:${first}: ${nameOf(node, ancestors)} has ${lines} lines, at most ${functionLinesMax}`);
+    });
+    return found;
+  });
+
+/** A file's name says what is in it. */
+export const filesAreNamed: Rule = (sources) =>
+  sources
+    .filter((source) => isProduct(source) || source.path.includes("/test/") || source.path.startsWith("test/"))
+    .filter(({ path }) => path.split("/").some((part) => sayNothing.test(posix.basename(part, ".ts"))))
+    .map(({ path }) => `${path}: the name does not tell what is in it: name the concept`);
+
+const sayNothing = /^(utils?|utilities|helpers?|misc|common|shared|stuff|lib)$/i;
+
+const isProduct = (source: Source): boolean =>
+  isModule(source) &&
+  /^(packages\/[^/]+\/src|examples|scripts|bench)\//.test(source.path) &&
+  !source.path.endsWith(".test.ts");
+
+const nameOf = (node: Node, ancestors: readonly Node[]): string => {
+  if (node.type === "FunctionDeclaration" && node.id !== null) return node.id.name;
+  const named = ancestors.findLast((each) => each.type === "VariableDeclarator");
+  return named?.type === "VariableDeclarator" && named.id.type === "Identifier" ? named.id.name : "a function";
+};
