@@ -2,7 +2,7 @@
 import type { Host } from "@colloquy/host";
 import { lastTurns } from "@colloquy/machine";
 import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
-import { collect, cpuMicros, type Figure, median, short } from "./measure.ts";
+import { cpuMicros, type Figure, median, short } from "./measure.ts";
 import { lookupMachine, userText } from "./work.ts";
 
 const late = 10_000;
@@ -51,7 +51,6 @@ const grow = async (host: Host): Promise<Costs> => {
 };
 
 const cost = async (work: () => Promise<void>): Promise<number> => {
-  collect();
   const before = cpuMicros();
   await work();
   return (cpuMicros() - before) / window;

@@ -14,9 +14,6 @@ export const cpuMicros = (): number => {
   return user + system;
 };
 
-/** Frees what is no longer used, so that one measurement does not pay for the one before it. */
-export const collect = (): void => globalThis.gc?.();
-
 /**
  * The CPU of two pieces of work, in microseconds a unit, measured by turns so that a machine whose speed drifts
  * treats both alike: the medians over the rounds.
@@ -38,9 +35,11 @@ export const pair = async (
   return { ours: median(mine), reference: median(theirs) };
 };
 
-/** The CPU of one piece of work, in microseconds a unit. */
+/**
+ * The CPU of one piece of work, in microseconds a unit. Collecting garbage is part of it, and not forced: a forced
+ * collection shrinks the young generation, and what is measured next pays for growing it again.
+ */
 export const timed = async (units: number, work: () => unknown): Promise<number> => {
-  if (process.env["GC"]) collect();
   const before = cpuMicros();
   await work();
   return (cpuMicros() - before) / units;

@@ -1,4 +1,4 @@
-import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft } from "@colloquy/machine";
+import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { decodeEvent, describeDecodeError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { LlmOutcome } from "../ports/llm.ts";
@@ -19,7 +19,9 @@ export const llmAnswer = (
   const kept = shown === undefined ? {} : { partial: shown };
   // Whoever writes a handler in JavaScript may forget to return, or return members without a value.
   const { type, ...given } = (outcome as LlmOutcome | undefined) ?? { type: undefined };
-  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const fields = Object.fromEntries(
+    Object.entries(withoutKnownTotal(given)).filter(([, value]) => value !== undefined),
+  );
   const told =
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
@@ -29,6 +31,16 @@ export const llmAnswer = (
   if (Either.isRight(decoded)) return decoded.right as LlmCompleted | LlmFailed;
   const message = `the outcome that the llm handler returned can't be used: ${describeDecodeError(decoded.left)}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
+};
+
+/** A total that is the sum says nothing new, and each journal would repeat it: `usageOfCall` gives it back. */
+const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | undefined }>(given: Given): Given => {
+  const { usage } = given;
+  if (usage?.totalTokens === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined)
+    return given;
+  if (usage.totalTokens !== usage.inputTokens + usage.outputTokens) return given;
+  const { totalTokens: _, ...said } = usage;
+  return { ...given, usage: said };
 };
 
 /** A handler's own fault: calling it again would not help. */

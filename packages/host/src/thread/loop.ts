@@ -18,7 +18,7 @@ import { HeldLease } from "./held-lease.ts";
 import { type LlmRun, withShown } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
 import { load } from "./opening.ts";
-import { perform } from "./perform.ts";
+import { perform, stop } from "./perform.ts";
 import { recover } from "./recovery.ts";
 import { Rest } from "./rest.ts";
 
@@ -241,6 +241,8 @@ export class ThreadLoop {
     if (this.asks.size > 0 && before !== null) {
       for (const part of resultsDecided(entry, before)) this.emit(part.turn, part);
     }
+    // An answer may come from outside, to what is being done here as well.
+    if (isAnswer(entry.event)) stop(this, entry.event.effectId);
     for (const effect of effects) {
       // An observer may have closed the thread.
       if (this.#ended === null) perform(this, effect);
@@ -283,6 +285,9 @@ export class ThreadLoop {
 
 /** Events that mean something to a thread that is not there yet. */
 const makesThread: ReadonlySet<string> = new Set(["ask.received", "message.appended", "system.changed", "turn.added"]);
+
+const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>
+  "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";
 
 const appendError = (threadId: string, thrown: unknown): Error =>
   thrown instanceof LeaseLostError || thrown instanceof SequenceConflictError

@@ -34,7 +34,8 @@ const performers: Performers = {
   },
 };
 
-const stop = (loop: ThreadLoop, effectId: string): void => {
+/** Stops what is being done under the id of an effect, if anything is. */
+export const stop = (loop: ThreadLoop, effectId: string): void => {
   loop.running.get(effectId)?.stop(null);
   loop.running.delete(effectId);
 };

@@ -48,7 +48,7 @@ export class ToolRun implements Running, Receipt {
   failed(): void {}
 
   readonly #take = (): void => {
-    if (this.#tool !== undefined) void this.#run(this.#tool);
+    if (this.#tool !== undefined && !this.#over) void this.#run(this.#tool);
   };
 
   async #run(tool: RegisteredTool): Promise<void> {
@@ -84,12 +84,13 @@ export class ToolRun implements Running, Receipt {
     return { signal: this.#controller.signal, idempotencyKey: id, threadId, turn, step, callId, toolContext };
   }
 
+  /** It is told to stop before anything follows from its failure. */
   #timeOut(timeoutMs: number): void {
+    this.#controller.abort(new Error(`tool "${this.#call.name}" timed out after ${timeoutMs} ms`));
     this.#fail(
       "failed",
       `The tool did not answer within ${timeoutMs} ms and was stopped. It may or may not have taken effect.`,
     );
-    this.#controller.abort(new Error(`tool "${this.#call.name}" timed out after ${timeoutMs} ms`));
   }
 
   #complete(content: Content | null): void {

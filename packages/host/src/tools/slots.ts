@@ -1,4 +1,4 @@
-/** So many places, and a queue for them, first come first served. */
+/** So many places, and a queue for them, first come first served. Whoever waited and is called may have given up meanwhile. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -17,7 +17,10 @@ export class Slots {
     callback();
   }
 
-  /** Gives back what `take` with this callback got: its place, or its place in the queue. */
+  /**
+   * Gives back what `take` with this callback got: its place, or its place in the queue. The next one is called
+   * when what is being done now is done: it may be about to be given up as well.
+   */
   giveBack(callback: () => void): void {
     const index = this.#waiting.indexOf(callback);
     if (index >= 0) {
@@ -26,6 +29,6 @@ export class Slots {
     }
     const next = this.#waiting.shift();
     if (next === undefined) this.#free++;
-    else next();
+    else void Promise.resolve().then(next);
   }
 }

@@ -1,0 +1,31 @@
+import type { Clock } from "@colloquy/host";
+
+/**
+ * The computer's own time. However far `dueAt` lies, the callback comes then, never earlier by `now()`; after a
+ * suspension of the computer or a correction of its time it comes at most a minute late.
+ *
+ * A timer that is neither due nor cancelled keeps the process alive: whoever awaits an answer must not see the
+ * process end while a retry is waited for.
+ */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  wakeAt: (dueAt, callback) => {
+    if (Number.isNaN(dueAt)) throw new RangeError("wakeAt: dueAt is NaN; give milliseconds since the epoch");
+    let timer: NodeJS.Timeout;
+    const sleep = (): void => {
+      timer = setTimeout(wake, Math.min(Math.max(dueAt - Date.now(), 0), longestSleepMs));
+    };
+    const wake = (): void => {
+      if (Date.now() < dueAt) sleep();
+      else callback();
+    };
+    sleep();
+    return () => clearTimeout(timer);
+  },
+};
+
+/**
+ * `setTimeout` counts what runs while the computer is awake, and turns more than 2^31 ms into 1. So a long wait is
+ * made of short ones, with a look at the time between them.
+ */
+const longestSleepMs = 60_000;

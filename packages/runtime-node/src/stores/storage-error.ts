@@ -1,0 +1,30 @@
+/** A store could not do what it was asked. Nothing was written by the call that threw it. */
+export class StorageError extends Error {
+  override readonly name = "StorageError";
+  readonly kind: StorageProblem;
+
+  /** `message` names the store (its path or address, without secrets), what is wrong, and the way out. */
+  constructor(kind: StorageProblem, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/**
+ * What is wrong with a store, for whoever decides what to do about it. `cannot-open`: nothing is there, or it may
+ * not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: somebody else
+ * kept it busy for too long; trying again may help. `full` and `io`: the disk. `corrupt`: what was stored can't be
+ * read. `invalid-id`: the store can't hold a thread of this id. `closed`: it was closed here. `failed`: anything else.
+ */
+export type StorageProblem =
+  | "cannot-open"
+  | "not-a-store"
+  | "newer"
+  | "read-only"
+  | "locked"
+  | "full"
+  | "io"
+  | "corrupt"
+  | "invalid-id"
+  | "closed"
+  | "failed";
