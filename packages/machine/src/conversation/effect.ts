@@ -114,5 +114,5 @@ export type Signal =
       readonly because: string;
     }
   | { readonly type: "limit.reached"; readonly turn: number; readonly reached: LimitReached }
-  | { readonly type: "policy.failed"; readonly policy: string; readonly reason: string }
+  | { readonly type: "policy.failed"; readonly reason: string }
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };

@@ -45,7 +45,7 @@ export const attemptCall = (data: ConversationData, open: OpenTurn, attempt: num
   return {
     data: after,
     arrow: "responding",
-    effects: () => [...reportOf(decided, cut), callLlm(after, calling, call)],
+    effects: () => [...reportOf(decided), callLlm(after, calling, call)],
   };
 };
 
@@ -101,10 +101,10 @@ const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
         },
       ];
 
-const reportOf = (decided: Decided, cut: Cut): readonly Effect[] =>
+const reportOf = (decided: Decided): readonly Effect[] =>
   decided.policyFailed === undefined
     ? []
-    : [{ type: "publish", signal: { type: "policy.failed", policy: cut.policy, reason: decided.policyFailed } }];
+    : [{ type: "publish", signal: { type: "policy.failed", reason: decided.policyFailed } }];
 
 /** Every first call of a thread has a cut on its entry; this stands for journals that lack it. */
 const nothingCut: Cut = { policy: "keep-all@1", from: null, interrupted: "keep" };
