@@ -1,22 +1,34 @@
-// Writes docs/conversation.mmd from the machine itself; `--check` fails when the file is stale.
+// Writes docs/conversation.mmd, and the same into docs/conversation.md, from the machine itself; `--check` fails when
+// one of them is stale.
 import { readFileSync, writeFileSync } from "node:fs";
 import { conversationMachine } from "@colloquy/machine";
 
-const path = new URL("../docs/conversation.mmd", import.meta.url);
+const chart = new URL("../docs/conversation.mmd", import.meta.url);
+const page = new URL("../docs/conversation.md", import.meta.url);
 
 const main = (): void => {
   const drawn = draw();
+  const text = readFileSync(page, "utf8");
+  const shown = pageWith(text, drawn);
   if (!process.argv.includes("--check")) {
-    writeFileSync(path, drawn);
-    console.log("docs/conversation.mmd is written");
+    writeFileSync(chart, drawn);
+    writeFileSync(page, shown);
+    console.log("docs/conversation.mmd and docs/conversation.md are written");
     return;
   }
-  if (readFileSync(path, "utf8") === drawn) {
-    console.log("docs/conversation.mmd is up to date");
+  if (readFileSync(chart, "utf8") === drawn && text === shown) {
+    console.log("docs/conversation.mmd and docs/conversation.md are up to date");
     return;
   }
-  console.error("docs/conversation.mmd is stale: run `pnpm diagram` and commit it");
+  console.error("docs/conversation.mmd or the chart in docs/conversation.md is stale: run `pnpm diagram` and commit it");
   process.exitCode = 1;
+};
+
+/** The page with the chart in its one block of mermaid. */
+const pageWith = (text: string, drawn: string): string => {
+  const block = /(```mermaid\n)[\s\S]*?(?=```)/;
+  if (!block.test(text)) throw new Error("docs/conversation.md has no block of mermaid for the chart");
+  return text.replace(block, (_, opening: string) => opening + drawn);
 };
 
 type Node = ReturnType<typeof conversationMachine>["root"];

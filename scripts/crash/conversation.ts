@@ -51,7 +51,7 @@ export const outcomeOf = ({ turn, step, attempt }: CallLlm): LlmOutcome => {
   };
 };
 
-export const machineOf = (tools: readonly Tool[]): ConversationMachine =>
+const machineOf = (tools: readonly Tool[]): ConversationMachine =>
   conversationMachine({
     tools: tools.map(({ declaration }) => declaration),
     retry: { baseDelayMs: 2 },

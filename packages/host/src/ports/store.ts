@@ -7,9 +7,13 @@ import type { Entry } from "@colloquy/machine";
  * is checked with each append), and beneath it each append names the `seq` that it continues.
  */
 export interface Store {
-  /** Takes the lease of a thread, if it is free, was released, or ran out; null while somebody else holds it. Each lease has a greater token than the one before. */
+  /**
+   * Takes the lease of a thread, if it is free, was released, ran out, or is this owner's already; null while
+   * somebody else holds it. Each lease has a greater token than any before it, also after a `delete`, and voids the
+   * one before. A `ttlMs` of 0 runs out at once; a negative one, or NaN, is refused with a `RangeError`.
+   */
   acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null>;
-  /** Prolongs a lease from now on. False when it ran out and was taken, or was released: stop performing. */
+  /** Prolongs a lease from now on, also one that ran out and that nobody took. False when it was taken or released: stop performing. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
   /** Gives a lease back. Does nothing when it is no longer the newest. */
   release(lease: Lease): Promise<void>;
@@ -21,11 +25,11 @@ export interface Store {
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void>;
   /** All entries with `seq >= fromSeq`, in order, as they were stored: not yet decoded. Empty for an unknown thread. */
   read(threadId: string, fromSeq?: number): Promise<readonly unknown[]>;
-  /** Threads by id, in ascending order of their ids. `after` is the last id of the page before. */
+  /** Threads by id, in one order of the store's choice that does not change. `after` is the last id of the page before. */
   list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly StoredThread[]>;
-  /** Removes a thread and all that was derived from it. True when there was one. */
+  /** Removes a thread, its lease, and all that was derived from it. True when there was one. */
   delete(threadId: string): Promise<boolean>;
-  /** Releases what the store holds. The journals stay. */
+  /** Releases what the store holds. The journals stay. May be called again. */
   close(): Promise<void>;
 }
 

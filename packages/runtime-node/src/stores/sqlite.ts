@@ -13,6 +13,7 @@ import type { Entry } from "@colloquy/machine";
 import { systemClock } from "../clock.ts";
 import { openSqlite } from "./sqlite-database.ts";
 import { sqliteFailure } from "./sqlite-failure.ts";
+import { seqsPerThread } from "./sqlite-schema.ts";
 import { prepareStatements, type Statements } from "./sqlite-statements.ts";
 import { StorageError } from "./storage-error.ts";
 
@@ -154,6 +155,11 @@ const expiry = ({ clock }: Connection, ttlMs: number): number => {
 };
 
 const refuseGaps = (threadId: string, expectedSeq: number, entries: readonly Entry[]): void => {
+  if (expectedSeq + entries.length >= seqsPerThread) {
+    throw new RangeError(
+      `thread "${threadId}": it would have ${expectedSeq + 1 + entries.length} entries, and a SQLite store keeps ${seqsPerThread} a thread; begin a new thread.`,
+    );
+  }
   const index = entries.findIndex(({ seq }, position) => seq !== expectedSeq + 1 + position);
   const entry = entries[index];
   if (entry === undefined) return;
