@@ -8,8 +8,8 @@ import { userText } from "./work.ts";
 
 const turns = 1000;
 
-export const benchmark = async (): Promise<readonly Figure[]> =>
-  await onFile(async (path) => {
+export const benchmark = (): Promise<readonly Figure[]> =>
+  onFile(async (path) => {
     const store = fileStore(path);
     const host = benchmarkHost(store);
     const thread = host.thread("main");

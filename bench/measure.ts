@@ -39,7 +39,7 @@ export const pair = async (
  * The CPU of one piece of work, in microseconds a unit. Collecting garbage is part of it, and not forced: a forced
  * collection shrinks the young generation, and what is measured next pays for growing it again.
  */
-export const timed = async (units: number, work: () => unknown): Promise<number> => {
+const timed = async (units: number, work: () => unknown): Promise<number> => {
   const before = cpuMicros();
   await work();
   return (cpuMicros() - before) / units;

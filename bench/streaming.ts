@@ -4,7 +4,6 @@ import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/h
 import { conversationMachine, lastTurns } from "@colloquy/machine";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import OpenAI from "openai";
 import { deltas, streamedText } from "./deltas.ts";
 import { type Figure, pair, short } from "./measure.ts";
@@ -40,7 +39,7 @@ const overHttp = async (): Promise<Figure> => {
   const server = spawn(process.execPath, [new URL("stream-server.ts", import.meta.url).pathname], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
-  const [port]: unknown[] = await once(server, "message");
+  const port = await new Promise<unknown>((resolve) => server.once("message", resolve));
   const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(port)}/v1`, maxRetries: 0 });
   const host = hostOf(openaiChat({ client, model: "bench" }));
   const measured = await pair(

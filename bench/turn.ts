@@ -37,8 +37,8 @@ const memory = async (): Promise<Figure> => {
   };
 };
 
-const sqlite = async (): Promise<Figure> =>
-  await onFile(async (path) => {
+const sqlite = (): Promise<Figure> =>
+  onFile(async (path) => {
     const store = fileStore(path);
     const host = benchmarkHost(store);
     const plain = handWrittenInserts(`${path}.plain`);

@@ -1,5 +1,15 @@
 // A host of one's own: the machine decides, this loop performs. No runtime, no framework, no I/O in the core.
-import { conversationMachine, type Effect, type Entry, type Event, fold, start, textOf, transition } from "@colloquy/machine";
+import {
+  conversationMachine,
+  type Effect,
+  type Entry,
+  type Event,
+  fold,
+  phaseOf,
+  start,
+  textOf,
+  transition,
+} from "@colloquy/machine";
 
 const machine = conversationMachine({ tools: [{ name: "add", description: "Adds two numbers." }] });
 const journal: Entry[] = [];
@@ -19,10 +29,12 @@ for (let event = mailbox.shift(); event !== undefined; event = mailbox.shift()) 
   for (const effect of told.effects) perform(effect); // then act
 }
 
-console.log(`the conversation is ${String(state.value)}, and its journal has ${journal.length} entries`);
+console.log(`the conversation is ${phaseOf(state)}, and its journal has ${journal.length} entries`);
 
 const folded = fold(journal);
-console.log(`folding the journal gives the same state: ${JSON.stringify(folded) === JSON.stringify({ _tag: "Right", right: state })}`);
+console.log(
+  `folding the journal gives the same state: ${JSON.stringify(folded) === JSON.stringify({ _tag: "Right", right: state })}`,
+);
 
 /** Stands for a real model and a real tool: handlers only put events into the mailbox. */
 function perform(effect: Effect): void {

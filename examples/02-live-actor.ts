@@ -11,7 +11,9 @@ const actor = createActor(
         if (effect.type !== "callLlm") return;
         const asked = textOf(effect.messages.at(-1) ?? effect.messages[0] ?? missing());
         const reply = { content: `You said "${asked}", and ${effect.messages.length - 1} messages came before it.` };
-        queueMicrotask(() => actor.send({ type: "llm.completed", effectId: effect.id, reply, finishReason: "stop", at: 2 }));
+        queueMicrotask(() =>
+          actor.send({ type: "llm.completed", effectId: effect.id, reply, finishReason: "stop", at: 2 }),
+        );
       },
     },
   }),

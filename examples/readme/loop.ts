@@ -5,8 +5,9 @@ const journal: object[] = [];
 const mailbox: Event[] = [{ type: "ask.received", askId: "1", input: "Hello?", at: Date.now() }];
 
 const machine = conversationMachine();
-let { state, entry } = start(machine, { threadId: "hello", at: Date.now() });
-journal.push(entry);
+const begun = start(machine, { threadId: "hello", at: Date.now() });
+journal.push(begun.entry);
+let state = begun.state;
 
 for (let event = mailbox.shift(); event; event = mailbox.shift()) {
   const told = transition(machine, state, event); // pure: no model, no clock, no chance

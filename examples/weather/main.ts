@@ -17,7 +17,7 @@ const help = `A weather agent: ask it about the weather in some dozens of cities
   --store FILE    where the threads are kept (default: .colloquy/weather.db)
   --thread ID     the thread to continue or begin (default: the newest)
   --new           begin a new thread
-  --journal       print the journal of the thread as JSON lines, and end
+  --journal       print the journal of the thread as JSON lines, and end: a recording
   --pace MS       between two words of the rule-based model (default: 30 in a terminal, else 0)
 
 It talks to the model that OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name, else to a rule-based one.
@@ -32,8 +32,8 @@ const main = async (): Promise<void> => {
   mkdirSync(dirname(values.store), { recursive: true });
   const store = sqliteStore({ path: values.store });
   try {
-    const threadId = values.thread ?? (await (values.new ? nextThread(store) : newestThread(store)));
-    if (values.journal) for (const entry of await store.read(threadId)) console.log(JSON.stringify(entry));
+    const threadId = values.thread ?? (values.new ? await nextThread(store) : undefined);
+    if (values.journal) await printJournal(store, threadId ?? (await newestThread(store)));
     else await talk(store, threadId, millisecondsOf(values.pace));
   } finally {
     await store.close();
@@ -49,8 +49,13 @@ const options = {
   pace: { type: "string" },
 } as const;
 
-const talk = async (store: Store, threadId: string, pace: number | undefined): Promise<void> => {
+const printJournal = async (store: Store, threadId: string): Promise<void> => {
+  for (const entry of await store.read(threadId)) console.log(JSON.stringify(entry));
+};
+
+const talk = async (store: Store, threadId: string | undefined, pace: number | undefined): Promise<void> => {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
+  const isDemonstration = !isTerminal && !(await hasInput(process.stdin));
   const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0));
   const host = createHost({
     machine: weatherMachine(),
@@ -63,20 +68,22 @@ const talk = async (store: Store, threadId: string, pace: number | undefined): P
     // After a crash the next run must not wait long for the thread.
     leaseTtlMs: 5_000,
   });
+  const signal = endingOf(process);
   console.log(model.about);
+  if (isDemonstration) console.log("there is no input, so this is a demonstration; in a terminal it is a conversation");
   try {
     const { failures } = await converse({
       host,
-      threadId,
+      threadId: threadId ?? (isDemonstration ? "demonstration" : await newestThread(store)),
       clock: systemClock,
-      input: isTerminal || (await hasInput(process.stdin)) ? process.stdin : demonstration(),
+      input: isDemonstration ? Readable.from(questions) : process.stdin,
       output: process.stdout,
       isTerminal,
       colour: wantsColour(isTerminal, process.env),
-      signal: endingOf(process),
+      signal,
       newThreadId: () => nextThread(store),
     });
-    if (failures > 0 && !isTerminal) process.exitCode = 1;
+    if (!isTerminal && (failures > 0 || signal.aborted)) process.exitCode = 1;
   } finally {
     await host.close();
     await model.close();
@@ -90,7 +97,8 @@ const millisecondsOf = (text: string | undefined): number | undefined => {
 
 /** Whether anything comes before the end of a stream. It is still there to be read. */
 const hasInput = (input: Readable): Promise<boolean> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
+    input.once("error", reject);
     input.once("readable", () => {
       const first: unknown = input.read();
       if (first !== null) input.unshift(first);
@@ -98,10 +106,7 @@ const hasInput = (input: Readable): Promise<boolean> =>
     });
   });
 
-const demonstration = (): Readable => {
-  console.log("there is no input, so this is a demonstration; `pnpm start` in a terminal is a conversation");
-  return Readable.from(["What's the weather in Seattle?\n", "What about tomorrow?\n", "Should I bring an umbrella?\n"]);
-};
+const questions = ["What's the weather in Seattle?\n", "What about tomorrow?\n", "Should I bring an umbrella?\n"];
 
 try {
   await main();

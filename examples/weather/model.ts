@@ -22,7 +22,11 @@ export const chooseModel = async (
   paceMs: number,
 ): Promise<WeatherModel> => {
   const tools = declarationsOf(weatherTools);
-  const { OPENAI_API_KEY: apiKey = "", OPENAI_BASE_URL: baseURL = "", OPENAI_MODEL: model = "gpt-4o-mini" } = environment;
+  const {
+    OPENAI_API_KEY: apiKey = "",
+    OPENAI_BASE_URL: baseURL = "",
+    OPENAI_MODEL: model = "gpt-4o-mini",
+  } = environment;
   if (apiKey !== "" || baseURL !== "") {
     const connection = { apiKey: apiKey === "" ? "none" : apiKey, ...(baseURL === "" ? {} : { baseURL }) };
     return {

@@ -19,7 +19,7 @@ import { type Question, questionIn, wordsOf } from "./question.ts";
 export const weatherModel = (): LlmHandler => ruleModel(weatherRules);
 
 /** In this order: the first that is meant for a prompt answers it. */
-export const weatherRules: readonly Rule[] = [
+const weatherRules: readonly Rule[] = [
   {
     name: "a tool has answered",
     when: ({ last }) => last?.role === "tool",

@@ -15,18 +15,17 @@ const forecastInput = z.object({
 });
 
 /** The weather of one day. Throws when the city is unknown. */
-export const getWeather = (input: z.output<typeof weatherInput>): DayWeather => {
+const getWeather = (input: z.output<typeof weatherInput>): DayWeather => {
   const [weather] = daysOf(input.city, input.day, input.day + 1);
   if (weather === undefined) throw new RangeError(`no weather for day ${input.day}: ask for a day from 0 to 6`);
   return weather;
 };
 
 /** The weather of the next days. Throws when the city is unknown. */
-export const getForecast = (input: z.output<typeof forecastInput>): readonly DayWeather[] =>
-  daysOf(input.city, 0, input.days);
+const getForecast = (input: z.output<typeof forecastInput>): readonly DayWeather[] => daysOf(input.city, 0, input.days);
 
 /** The names of all cities, by country. */
-export const listCities = (): Readonly<Record<string, readonly string[]>> => {
+const listCities = (): Readonly<Record<string, readonly string[]>> => {
   const byCountry: Record<string, readonly string[]> = {};
   for (const { name, country } of cities) byCountry[country] = [...(byCountry[country] ?? []), name];
   return byCountry;
@@ -55,7 +54,7 @@ export const weatherTools: readonly Tool[] = [
 ];
 
 /** There is no weather for a city. The message is for the model. */
-export class UnknownCityError extends Error {
+class UnknownCityError extends Error {
   override readonly name = "UnknownCityError";
 
   constructor(name: string) {

@@ -27,8 +27,8 @@ export class Slots {
       this.#waiting.splice(index, 1);
       return;
     }
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free++;
-    else void Promise.resolve().then(next);
+    const following = this.#waiting.shift();
+    if (following === undefined) this.#free++;
+    else void Promise.resolve().then(following);
   }
 }

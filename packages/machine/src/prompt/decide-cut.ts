@@ -63,7 +63,7 @@ const cutOf = (policy: string, decision: PolicyDecision, interrupted: Interrupte
 /** Total: what is thrown may be anything, and even its message may throw. */
 const inWords = (thrown: unknown): string => {
   try {
-    return thrown instanceof Error ? String(thrown.message) : String(thrown);
+    return String(thrown instanceof Error ? thrown.message : thrown);
   } catch {
     return "something that can't be put into words";
   }

@@ -31,11 +31,11 @@ export const render = (
 };
 
 /** Whether a cut leaves a whole turn out because it was interrupted. */
-export const leftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
+const leftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
   cut.interrupted === "omit" && turn.outcome.status !== "completed";
 
 /** Whether a cut shows the unit at a position. */
-export const isShown = (position: UnitPosition, id: string, cut: Cut): boolean =>
+const isShown = (position: UnitPosition, id: string, cut: Cut): boolean =>
   !(cut.from !== null && isBefore(position, cut.from)) && cut.dropped?.includes(id) !== true;
 
 const shown = (turn: number, messages: readonly Message[], cut: Cut): readonly Message[] => {

@@ -3,7 +3,7 @@ import type { CallLlm, Message } from "@colloquy/machine";
 import { messageFromDraft } from "@colloquy/machine";
 import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
 
-export const question: readonly Message[] = [messageFromDraft("1.0", { role: "user", content: "why?" })];
+const question: readonly Message[] = [messageFromDraft("1.0", { role: "user", content: "why?" })];
 
 export const callOf = (fields: Partial<CallLlm> = {}): CallLlm => ({
   type: "callLlm",

@@ -1,0 +1,35 @@
+// A conversation that was had once, as a test: the machine decides the recording again. No model, no token.
+// Recordings are journals: `node examples/weather/main.ts --journal > examples/recordings/seattle.jsonl` made this one.
+import { readFileSync } from "node:fs";
+import { lastTurns } from "@colloquy/machine";
+import { journalLines } from "@colloquy/runtime-test/recordings";
+import "@colloquy/runtime-test/vitest"; // gives `toReplay`
+import { expect, test } from "vitest";
+import { weatherMachine } from "./weather/agent.ts";
+
+const text = readFileSync(new URL("recordings/seattle.jsonl", import.meta.url), "utf8");
+const journal = journalLines(text);
+
+test("the agent of today decides as the one that was recorded", () => {
+  expect(journal).toReplay(weatherMachine());
+});
+
+test("a policy that forgets is found out where it would first have sent something else", () => {
+  const forgetful = weatherMachine({ policy: lastTurns(0) });
+  expect(() => expect(journal).toReplay(forgetful)).toThrow(
+    /entry 5 \(turn 2, step 1\): the prompt: expected 6 messages .* got 2 messages/,
+  );
+});
+
+test("another system prompt is found out at the first call", () => {
+  const changed = journalLines(text.replace("You are a weather agent.", "You are a pirate."));
+  expect(() => expect(changed).toReplay(weatherMachine())).toThrow(
+    /entry 2 \(turn 1, step 1\): the prompt: expected digest/,
+  );
+});
+
+test("a limit that would have ended a turn is found out at the step before it", () => {
+  expect(() => expect(journal).toReplay(weatherMachine({ limits: { steps: 1 } }))).toThrow(
+    /entry 3: the prompt: expected 4 messages .* got no model call/,
+  );
+});

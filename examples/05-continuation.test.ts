@@ -1,0 +1,49 @@
+// Properties: whatever happens to a conversation (failures, cancels, tools that hang, edits, undo), it goes on.
+import { conversationMachine, messagesOf, type Policy, transition } from "@colloquy/machine";
+import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { checkMachineLaws } from "@colloquy/runtime-test/laws";
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+
+test("the next question finds all that was said in its prompt", () => {
+  const machine = conversationMachine();
+  const between = stateArbitrary({}).filter(({ context }) => context.open === null);
+  fc.assert(
+    fc.property(between, fc.string({ minLength: 1 }), (state, input) => {
+      const { system } = state.context.conversation;
+      const { updatedAt: at } = state.context;
+
+      const told = transition(machine, state, { type: "ask.received", askId: "the next one", input, at });
+
+      const [call] = told.effects.filter(({ type }) => type === "callLlm");
+      const question = { role: "user", parts: [{ type: "text", text: input }] };
+      expect(call).toMatchObject({
+        messages: [...(system === null ? [] : [system]), ...messagesOf(state), question],
+      });
+    }),
+  );
+});
+
+/** A policy of one's own: of the turns before this one, it shows those with an even number. */
+const everyOther = (isEven: (turn: number) => boolean): Policy => ({
+  name: "every-other",
+  version: 1,
+  options: {},
+  monotone: true,
+  stable: false,
+  decide: ({ history }) => {
+    const turns = [...history.newestFirst()].filter(({ number }) => !isEven(number));
+    const dropped = turns.flatMap(({ units }) => units().map(({ id }) => id));
+    return { from: null, dropped, reason: "an odd turn" };
+  },
+});
+
+test("a policy of one's own keeps the laws", () => {
+  checkMachineLaws({ policy: everyOther((turn) => turn % 2 === 0) });
+});
+
+test("and one that does not is found out, with the shortest conversation that shows it", () => {
+  let calls = 0;
+  const moody = everyOther(() => calls++ % 3 === 0); // decides by what it did before, not by what it is given
+  expect(() => checkMachineLaws({ policy: moody })).toThrow(/M1|M3|M5|R5/);
+});

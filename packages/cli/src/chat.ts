@@ -1,0 +1,96 @@
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { createHost, type HostedThread, memoryStore, type Store } from "@colloquy/host";
+import { conversationMachine, textOf } from "@colloquy/machine";
+import { openaiChat, randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import type { CommandSetting } from "./command.ts";
+import { converse, wantsColour } from "./terminal/converse.ts";
+
+/** What can be chosen about a chat. */
+export interface ChatOptions {
+  readonly thread?: string | undefined;
+  readonly store?: string | undefined;
+  readonly model?: string | undefined;
+  readonly "base-url"?: string | undefined;
+  readonly system?: string | undefined;
+}
+
+/** A conversation with a model on a server, without tools. Gives the exit code. */
+export const chat = async (options: ChatOptions, setting: CommandSetting): Promise<number> => {
+  const { input, output, isTerminal, environment, signal } = setting;
+  const { apiKey, baseURL, model } = serverOf(options, environment);
+  const { store: file, thread: threadId = "chat", system } = options;
+  const llm = openaiChat({ apiKey, baseURL, model, tools: [] });
+  const store = file === undefined ? memoryStore({ clock: systemClock }) : fileStore(file);
+  const host = createHost({
+    // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that a crash left open.
+    machine: conversationMachine({ idleTimeoutMs: 120_000, overlap: { type: "queue", max: 1 } }),
+    store,
+    llm,
+    clock: systemClock,
+    ids: randomIds,
+    // After a crash the next run must not wait long for the thread.
+    leaseTtlMs: 5_000,
+    ...(system === undefined ? {} : { thread: { system } }),
+  });
+  try {
+    const kept = file === undefined ? "nothing is kept (--store FILE would)" : `kept in ${file}`;
+    output.write(`${model} at ${withoutSecrets(baseURL)}; ${kept}\n`);
+    if (system !== undefined) await useSystem(host.thread(threadId), system);
+    const colour = wantsColour(isTerminal, environment);
+    const { failures } = await converse({
+      host,
+      threadId,
+      clock: systemClock,
+      input,
+      output,
+      isTerminal,
+      colour,
+      signal,
+    });
+    return !isTerminal && (failures > 0 || signal.aborted) ? 1 : 0;
+  } finally {
+    await host.close();
+    await store.close();
+  }
+};
+
+interface Server {
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly model: string;
+}
+
+const serverOf = (options: ChatOptions, environment: CommandSetting["environment"]): Server => {
+  const given = options["base-url"] ?? present(environment["OPENAI_BASE_URL"]);
+  const apiKey = present(environment["OPENAI_API_KEY"]);
+  if (apiKey === undefined && given === undefined) {
+    throw new Error("no model to talk to: set OPENAI_API_KEY, or give the --base-url of a server that needs no key");
+  }
+  return {
+    // The client wants a key, also for a server that wants none.
+    apiKey: apiKey ?? "none",
+    baseURL: given ?? "https://api.openai.com/v1",
+    model: options.model ?? present(environment["OPENAI_MODEL"]) ?? "gpt-4o-mini",
+  };
+};
+
+const withoutSecrets = (address: string): string => {
+  const url = new URL(address);
+  return `${url.protocol}//${url.host}${url.pathname}`;
+};
+
+const present = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
+
+const fileStore = (path: string): Store => {
+  mkdirSync(dirname(path), { recursive: true });
+  return sqliteStore({ path });
+};
+
+/** A thread that is there already has a system prompt of its own. */
+const useSystem = async (thread: HostedThread, system: string): Promise<void> => {
+  const state = await thread.state();
+  if (state === null) return;
+  const present = state.context.conversation.system;
+  if (present === null || textOf(present) !== system) await thread.changeSystem(system);
+};

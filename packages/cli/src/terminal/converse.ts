@@ -1,0 +1,63 @@
+import type { Readable, Writable } from "node:stream";
+import type { Clock, Host } from "@colloquy/host";
+import { pipedLines } from "./piped-lines.ts";
+import { Screen } from "./screen.ts";
+import { TerminalConversation } from "./terminal-conversation.ts";
+import { typedLines } from "./typed-lines.ts";
+
+/** What a conversation in a terminal, or over a pipe, is made from. */
+export interface ConverseOptions {
+  /** Stays open afterwards. */
+  readonly host: Host;
+  /** The thread that is continued, or begun. */
+  readonly threadId: string;
+  /** The clock of the host. */
+  readonly clock: Clock;
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Whether somebody types; otherwise each line of the input is a question. */
+  readonly isTerminal: boolean;
+  /** Default: none. See `wantsColour`. */
+  readonly colour?: boolean;
+  /** Ends it: the open turn is cancelled, and no further line is read. */
+  readonly signal?: AbortSignal;
+  /** What `/new` calls a thread. Default: an id that the host draws. */
+  readonly newThreadId?: () => string | Promise<string>;
+}
+
+/** What a conversation came to. */
+export interface ConverseOutcome {
+  /** The thread that it ended on. */
+  readonly threadId: string;
+  /** How many questions and commands came to an error. Cancelled answers are none. */
+  readonly failures: number;
+}
+
+/**
+ * A conversation, question by question, until the input ends or somebody quits. Answers are shown as they come,
+ * each with its time, steps and tokens; at the end the total of the thread. `/help` lists the commands. Ctrl+C
+ * cancels an answer, of which what was shown is kept; at the prompt it ends the conversation. An error is told in
+ * one line, and the conversation goes on: the promise does not reject for what a turn came to.
+ */
+export const converse = async (options: ConverseOptions): Promise<ConverseOutcome> => {
+  const { host, threadId, clock, input, output, isTerminal, colour = false, signal } = options;
+  const lines = (isTerminal ? typedLines : pipedLines)({ input, output, prompt: "> " });
+  const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
+  const conversation = new TerminalConversation(
+    { host, threadId, clock, screen: new Screen(output, colour), newThreadId },
+    lines,
+  );
+  const end = (): void => conversation.end();
+  signal?.addEventListener("abort", end);
+  try {
+    if (signal?.aborted !== true) await conversation.run();
+  } finally {
+    signal?.removeEventListener("abort", end);
+    lines.close();
+  }
+  return { threadId: conversation.thread.id, failures: conversation.failures };
+};
+
+/** Whether to write in colours: to a terminal, unless NO_COLOR says otherwise. */
+export const wantsColour = (isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean =>
+  isTerminal && (environment["NO_COLOR"] ?? "") === "";

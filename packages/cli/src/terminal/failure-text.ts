@@ -1,0 +1,26 @@
+import { AskRefusedError, TurnCancelledError, TurnFailedError, LimitReachedError } from "@colloquy/host";
+import type { FailureKind } from "@colloquy/machine";
+
+/** What went wrong, in one line, with the way out where there is one. */
+export const failureText = (thrown: unknown): string => oneLine(textOf(thrown));
+
+const textOf = (thrown: unknown): string => {
+  if (thrown instanceof TurnFailedError) {
+    const { kind, message } = thrown.failure;
+    return `the model call failed (${kind}): ${message}${hints[kind] ?? ""}`;
+  }
+  if (thrown instanceof LimitReachedError) {
+    const { limit, allowed } = thrown.reached;
+    return `the turn ended at its limit of ${allowed} (${limit}); ask again to go on`;
+  }
+  if (thrown instanceof TurnCancelledError) return "cancelled";
+  if (thrown instanceof AskRefusedError) return thrown.refusal.reason;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+};
+
+const hints: Partial<Record<FailureKind, string>> = {
+  auth: " (is OPENAI_API_KEY the right one for this server?)",
+  network: " (is OPENAI_BASE_URL right, and does the server run?)",
+};
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();

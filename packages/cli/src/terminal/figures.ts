@@ -1,0 +1,40 @@
+import type { Turn, Usage } from "@colloquy/machine";
+
+/** What a turn took: `(1.5 s, 3 steps, 2.1k tokens)`. */
+export const figuresOf = ({ startedAt, endedAt, steps, usage }: Turn): string =>
+  `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokensOf(usage)].join(", ")})`;
+
+/** What all turns of a thread took, those that were taken back included: `3 turns, 7 steps, 4.2k tokens in 2.4 s`. */
+export const totalOf = (turns: readonly Turn[], usage: Usage): string => {
+  const steps = turns.reduce((sum, turn) => sum + turn.steps, 0);
+  const durationMs = turns.reduce((sum, turn) => sum + turn.endedAt - turn.startedAt, 0);
+  const counts = [counted(turns.length, "turn"), counted(steps, "step"), tokensOf(usage)].join(", ");
+  return `${counts} in ${durationOf(durationMs)}`;
+};
+
+/** `2.1k tokens`; `≥ 2.1k tokens` where some calls did not say; `? tokens` where none did. */
+export const tokensOf = ({ totalTokens }: Pick<Usage, "totalTokens">): string => {
+  const { sum, reported, unreported } = totalTokens;
+  if (unreported === 0) return counted(sum, "token");
+  return reported === 0 ? "? tokens" : `≥ ${counted(sum, "token")}`;
+};
+
+/** A number of things: `1 step`, `3 steps`. From 1,000 on it is rounded: `2.1k steps`. */
+export const counted = (count: number, thing: string): string => `${rounded(count)} ${thing}${count === 1 ? "" : "s"}`;
+
+/** `40 ms`, `1.5 s`, `2 min 5 s`. */
+export const durationOf = (durationMs: number): string => {
+  // Clocks can be set back in the middle of a turn.
+  const milliseconds = Math.max(Math.round(durationMs), 0);
+  if (milliseconds < 100) return `${milliseconds} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+};
+
+const rounded = (count: number): string => {
+  if (count < 1000) return String(count);
+  // What would be written as 1000.0k is a million.
+  return count < 999_950 ? `${(count / 1000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+};

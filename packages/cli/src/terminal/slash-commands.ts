@@ -1,0 +1,72 @@
+import { EventRefusedError } from "@colloquy/host";
+import { lastTurnOf, textOf, toArray } from "@colloquy/machine";
+import type { TerminalConversation } from "./terminal-conversation.ts";
+import { showTotal } from "./thread-summary.ts";
+
+/** Performs a line such as `/undo` or `/thread holidays`. Rejects with what there is to say of one that can't be meant. */
+export const performCommand = async (conversation: TerminalConversation, line: string): Promise<void> => {
+  const [name = "", ...rest] = line.split(/\s+/);
+  const command = commands[name];
+  if (command === undefined) throw new Error(`there is no command ${name}; /help lists them`);
+  await command.perform(conversation, rest.join(" "));
+};
+
+interface SlashCommand {
+  readonly does: string;
+  readonly perform: (conversation: TerminalConversation, argument: string) => void | Promise<void>;
+}
+
+const commands: Readonly<Record<string, SlashCommand>> = {
+  "/help": {
+    does: "lists the commands",
+    perform: ({ screen }) => {
+      for (const [name, { does }] of Object.entries(commands)) screen.line(`${name.padEnd(9)} ${does}`);
+      screen.line("Ctrl+C    cancels an answer; at the prompt it ends the conversation");
+    },
+  },
+  "/usage": {
+    does: "what the thread took so far",
+    perform: ({ screen, thread }) => showTotal(screen, thread),
+  },
+  "/new": {
+    does: "goes on with a new thread",
+    perform: (conversation) => conversation.turnToNew(),
+  },
+  "/thread": {
+    does: "goes on with the thread of that id: /thread ID",
+    perform: (conversation, id) => {
+      if (id === "") throw new Error(`/thread needs an id; the present one is ${conversation.thread.id}`);
+      return conversation.turnTo(id);
+    },
+  },
+  "/undo": {
+    does: "takes the last turn back; again, the one before it",
+    perform: async (conversation) => {
+      const { screen, thread } = conversation;
+      const state = await thread.state();
+      const turn = state === null ? undefined : lastTurnOf(state);
+      if (turn === undefined) throw new Error("there is nothing to take back");
+      await moveHead(conversation, turn.parent);
+      const question = toArray(turn.messages).find(({ role }) => role === "user");
+      screen.line(`took back turn ${turn.number}${question === undefined ? "" : `: ${textOf(question)}`}`, "dim");
+    },
+  },
+  "/clear": {
+    does: "begins the thread anew; what was said is kept, and not sent any more",
+    perform: async (conversation) => {
+      const { screen, thread } = conversation;
+      if ((await thread.state()) !== null) await moveHead(conversation, 0);
+      screen.line("the thread begins anew", "dim");
+    },
+  },
+  "/quit": {
+    does: "ends the conversation",
+    perform: (conversation) => conversation.end(),
+  },
+};
+
+/** The conversation goes on behind another turn; 0 is the beginning. */
+const moveHead = async ({ thread, clock }: TerminalConversation, to: number): Promise<void> => {
+  const receipt = await thread.send({ type: "head.moved", at: clock.now(), to });
+  if (!receipt.handled) throw new EventRefusedError(thread.id, receipt.refusal);
+};

@@ -1,0 +1,113 @@
+import {
+  type AskHandle,
+  type Clock,
+  type Host,
+  type HostedThread,
+  TurnCancelledError,
+  TurnError,
+} from "@colloquy/host";
+import { turnNumbered } from "@colloquy/machine";
+import { showAnswer } from "./answer.ts";
+import { failureText } from "./failure-text.ts";
+import { figuresOf } from "./figures.ts";
+import type { Lines } from "./lines.ts";
+import type { Screen } from "./screen.ts";
+import { performCommand } from "./slash-commands.ts";
+import { showThread, showTotal } from "./thread-summary.ts";
+
+/** What a conversation goes on with. */
+export interface ConversationSetting {
+  readonly host: Host;
+  readonly threadId: string;
+  readonly clock: Clock;
+  readonly screen: Screen;
+  readonly newThreadId: () => string | Promise<string>;
+}
+
+/** A conversation that is under way: on one thread at a time, line by line. */
+export class TerminalConversation {
+  readonly screen: Screen;
+  readonly clock: Clock;
+  failures = 0;
+  #thread: HostedThread;
+  readonly #setting: ConversationSetting;
+  readonly #lines: Lines;
+  /** What is being answered. */
+  #asked: AskHandle | null = null;
+
+  constructor(setting: ConversationSetting, lines: Lines) {
+    this.screen = setting.screen;
+    this.clock = setting.clock;
+    this.#thread = setting.host.thread(setting.threadId);
+    this.#setting = setting;
+    this.#lines = lines;
+    lines.onInterrupt = () => this.#asked?.abort();
+  }
+
+  get thread(): HostedThread {
+    return this.#thread;
+  }
+
+  async run(): Promise<void> {
+    await this.#attempt(() => showThread(this.screen, this.thread));
+    for (let line = await this.#lines.next(); line !== null; line = await this.#lines.next()) {
+      const text = line.trim();
+      if (text === "") continue;
+      await this.#attempt(() => (text.startsWith("/") ? performCommand(this, text) : this.#ask(text)));
+    }
+    await this.#attempt(() => showTotal(this.screen, this.thread));
+  }
+
+  /** Cancels what is being answered, and reads no further line. */
+  end(): void {
+    this.#asked?.abort();
+    this.#lines.close();
+  }
+
+  /** Goes on with a thread that is not there yet. */
+  async turnToNew(): Promise<void> {
+    await this.turnTo(await this.#setting.newThreadId());
+  }
+
+  /** Goes on with another thread; the one before is let go. */
+  async turnTo(threadId: string): Promise<void> {
+    const next = this.#setting.host.thread(threadId);
+    if (next.id !== this.thread.id) await this.thread.close();
+    this.#thread = next;
+    await showThread(this.screen, next);
+  }
+
+  async #ask(text: string): Promise<void> {
+    const asked = this.thread.ask(text);
+    this.#asked = asked;
+    try {
+      await showAnswer(this.screen, asked);
+      await this.#showFigures((await asked).turn);
+    } catch (thrown) {
+      this.#showFailure(thrown);
+      if (thrown instanceof TurnError && thrown.summary.turn !== null) await this.#showFigures(thrown.summary.turn);
+    } finally {
+      this.#asked = null;
+    }
+  }
+
+  async #showFigures(number: number): Promise<void> {
+    const state = await this.thread.state();
+    const turn = state === null ? undefined : turnNumbered(state, number);
+    if (turn !== undefined) this.screen.line(figuresOf(turn), "dim");
+  }
+
+  async #attempt(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (thrown) {
+      this.#showFailure(thrown);
+    }
+  }
+
+  #showFailure(thrown: unknown): void {
+    if (thrown instanceof TurnCancelledError) return this.screen.line(failureText(thrown), "dim");
+    this.failures++;
+    this.screen.line(`error: ${failureText(thrown)}`, "red");
+  }
+}

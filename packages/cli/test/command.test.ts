@@ -1,0 +1,114 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fails, reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+import { afterAll, expect, test } from "vitest";
+import { runCommand } from "../src/command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-"));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+interface Run {
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly questions?: readonly string[];
+}
+
+const run = async ({ args, environment = {}, questions = [] }: Run) => {
+  const output = new PassThrough();
+  const error = new PassThrough();
+  const exitCode = await runCommand(args, {
+    input: Readable.from(questions.map((question) => `${question}\n`)),
+    output,
+    error,
+    isTerminal: false,
+    environment,
+    signal: new AbortController().signal,
+  });
+  output.end();
+  error.end();
+  return { exitCode, output: await text(output), error: await text(error) };
+};
+
+test("the command runs as it is installed", () => {
+  const main = new URL("../src/main.ts", import.meta.url).pathname;
+  const { status, stdout } = spawnSync(process.execPath, [main, "--help"], { encoding: "utf8" });
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/^colloquy: /);
+});
+
+test("--version is that of the package; without a command there is help", async () => {
+  expect((await run({ args: ["--version"] })).output).toMatch(/^\d+\.\d+\.\d+\S*\n$/);
+  expect((await run({ args: [] })).output).toContain("colloquy chat");
+});
+
+test.each([
+  [["chta"], 'there is no command "chta"'],
+  [["chat", "now"], 'there is no command "chat now"'],
+  [["chat", "--speed", "9"], "Unknown option '--speed'"],
+])("arguments that can't be meant are refused: %j", async (args, message) => {
+  const { exitCode, error, output } = await run({ args });
+  expect(exitCode).toBe(2);
+  expect(error).toContain(message);
+  expect(error).toContain("colloquy --help");
+  expect(output).toBe("");
+});
+
+test("a chat without a server says what to set", async () => {
+  const { exitCode, error } = await run({ args: ["chat"], environment: { OPENAI_API_KEY: "" } });
+  expect(exitCode).toBe(1);
+  expect(error).toContain("set OPENAI_API_KEY");
+});
+
+test("a chat talks to the server of the environment, with its key, and shows no secret", async () => {
+  await using server = await loopbackServer({
+    model: scriptedModel([reply("Hello.")]),
+    apiKey: "sk-secret-0123456789",
+  });
+  const { exitCode, output } = await run({
+    args: ["chat", "--model", "small", "--system", "Be brief."],
+    environment: { OPENAI_API_KEY: "sk-secret-0123456789", OPENAI_BASE_URL: server.url },
+    questions: ["Hi"],
+  });
+  expect(output).toContain(`small at ${server.url}; nothing is kept`);
+  expect(output).toContain("> Hi\nHello.\n(");
+  expect(output).not.toContain("secret");
+  expect(exitCode).toBe(0);
+  expect(server.requests[0]?.body).toMatchObject({
+    model: "small",
+    messages: [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hi" },
+    ],
+  });
+});
+
+test("a chat that is kept is continued by the next run, under another system prompt if that is given", async () => {
+  const model = ruleModel([
+    { name: "count", when: () => true, answer: ({ messages, system }) => `${messages.length} messages, "${system}"` },
+  ]);
+  await using server = await loopbackServer({ model });
+  const args = ["chat", "--base-url", server.url, "--store", join(folder, "new/chat.db"), "--thread", "kept"];
+  const first = await run({ args: [...args, "--system", "One."], questions: ["a", "b"] });
+  expect(first.output).toContain('> b\n4 messages, "One."\n');
+  const second = await run({ args, questions: ["c"] });
+  expect(second.output).toContain("continuing thread kept: 2 turns, ");
+  expect(second.output).toContain('> c\n6 messages, "One."\n');
+  const third = await run({ args: [...args, "--system", "Two."], questions: ["d"] });
+  expect(third.output).toContain('> d\n8 messages, "Two."\n');
+});
+
+test("a turn that failed makes the exit code of a pipe 1", async () => {
+  await using server = await loopbackServer({
+    model: scriptedModel([fails({ kind: "bad_request", status: 400 }), reply("Yes.")]),
+  });
+  const { exitCode, output } = await run({ args: ["chat", "--base-url", server.url], questions: ["a", "b"] });
+  expect(output).toMatch(/> a\nerror: the model call failed \(bad_request\): .*\n/);
+  expect(output).toContain("> b\nYes.\n");
+  expect(exitCode).toBe(1);
+});

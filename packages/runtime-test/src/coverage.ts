@@ -1,0 +1,51 @@
+import type { EventType, State } from "@colloquy/machine";
+import type { Trace } from "./arbitraries/trace.ts";
+
+/** The states at the bottom of the chart. */
+export type Leaf = "idle" | "responding" | "backing_off" | "running" | "completed" | "error";
+
+/** Where an event was told, and how often it was handled there. */
+export interface PairCoverage {
+  readonly leaf: Leaf;
+  readonly event: EventType;
+  readonly told: number;
+  readonly handled: number;
+}
+
+export const leaves: readonly Leaf[] = ["idle", "responding", "backing_off", "running", "completed", "error"];
+
+/** The state at the bottom of the chart that a conversation is in. */
+export const leafOf = ({ value }: State): Leaf => {
+  if (typeof value === "string") return value;
+  return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
+};
+
+/**
+ * How often each event was told in each state, and handled there: for every pair of a leaf and one of `events`,
+ * those that never came among them.
+ */
+export const coverageOf = (traces: Iterable<Trace>, events: readonly EventType[]): readonly PairCoverage[] => {
+  const counts = new Map<string, { told: number; handled: number }>();
+  for (const { steps } of traces) {
+    for (const { before, event, transition } of steps) {
+      const key = `${leafOf(before)} ${event.type}`;
+      const { told, handled } = counts.get(key) ?? { told: 0, handled: 0 };
+      counts.set(key, { told: told + 1, handled: handled + (transition.handled ? 1 : 0) });
+    }
+  }
+  return leaves.flatMap((leaf) =>
+    events.map((event) => ({ leaf, event, ...(counts.get(`${leaf} ${event}`) ?? { told: 0, handled: 0 }) })),
+  );
+};
+
+/** A table for a person: a row for each event, a column for each state, `handled/told` in each cell. */
+export const coverageTable = (coverage: readonly PairCoverage[]): string => {
+  const events = [...new Set(coverage.map(({ event }) => event))];
+  const cell = (event: EventType, leaf: Leaf): string => {
+    const pair = coverage.find((candidate) => candidate.event === event && candidate.leaf === leaf);
+    return pair === undefined ? "" : `${pair.handled}/${pair.told}`;
+  };
+  const rows = [["", ...leaves], ...events.map((event) => [event, ...leaves.map((leaf) => cell(event, leaf))])];
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  return rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+};

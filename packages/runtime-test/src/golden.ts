@@ -1,0 +1,106 @@
+import {
+  type ConversationMachine,
+  type Decided,
+  type Effect,
+  type Event,
+  type Message,
+  outstanding,
+  start,
+  type State,
+  textOf,
+  type ThreadInput,
+  type ThreadStarted,
+  toolCallsOf,
+  toolResultOf,
+  transition,
+} from "@colloquy/machine";
+
+/** An event to tell, or a line of prose that stands in the trace as it is. */
+export type Told = Event | string;
+
+/**
+ * What a machine answers to events, as text to be read and kept: each event above a line of dashes, below it what
+ * came of it, all effects with their ids included. Prose between them says what is to be seen.
+ *
+ * @param input how the thread begins. Default: thread `t`, at 0, with nothing in it.
+ */
+export const traceOf = (machine: ConversationMachine, told: readonly Told[], input?: ThreadInput): string => {
+  const given = input ?? { threadId: "t", at: 0 };
+  let { state } = start(machine, given);
+  const blocks = [[commandOf({ type: "thread.started", ...given }), "----", `0 ${placeOf(state)}`].join("\n")];
+  let prose: string[] = [];
+  for (const item of told) {
+    if (typeof item === "string") {
+      prose.push(`# ${item}`);
+      continue;
+    }
+    const { lines, next } = answerTo(machine, state, item);
+    blocks.push([...prose, commandOf(item), "----", ...lines].join("\n"));
+    prose = [];
+    state = next;
+  }
+  return `${[...blocks, ...(prose.length === 0 ? [] : [prose.join("\n")])].join("\n\n")}\n`;
+};
+
+const answerTo = (
+  machine: ConversationMachine,
+  state: State,
+  event: Event,
+): { readonly lines: readonly string[]; readonly next: State } => {
+  const answer = transition(machine, state, event);
+  if (!answer.handled) return { lines: [`refused (${answer.refusal.kind}): ${answer.refusal.reason}`], next: state };
+  const out = outstanding(answer.state).map(({ id }) => id);
+  const lines = [
+    `${answer.entry.seq} ${placeOf(answer.state)}`,
+    ...decisionsOf(answer.entry.decided ?? {}),
+    ...answer.effects.flatMap(linesOf),
+    `out: ${out.join(" ") || "nothing"}`,
+  ];
+  return { lines, next: answer.state };
+};
+
+const commandOf = ({ type, ...fields }: Event | ThreadStarted): string =>
+  [type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ");
+
+const placeOf = ({ value }: State): string =>
+  typeof value === "string" ? value : Object.entries(value).flat().join(".");
+
+const decisionsOf = (decided: Decided): readonly string[] =>
+  Object.entries(decided).map(([name, value]) => `decided ${name} ${JSON.stringify(value)}`);
+
+const linesOf = (effect: Effect): readonly string[] => {
+  switch (effect.type) {
+    case "callLlm": {
+      const { type, id, messages, promptDigest, model, idleTimeoutMs } = effect;
+      const extras = [
+        `prompt=${promptDigest}`,
+        ...(Object.keys(model).length === 0 ? [] : [`model=${JSON.stringify(model)}`]),
+        ...(idleTimeoutMs === undefined ? [] : [`idleTimeoutMs=${idleTimeoutMs}`]),
+      ];
+      return [[type, id, ...extras].join(" "), ...messages.map((message) => `  ${messageLine(message)}`)];
+    }
+    case "callTool":
+      return [`callTool ${effect.id} ${effect.name}(${effect.arguments}) providerCallId=${JSON.stringify(effect.providerCallId)}`];
+    case "startTimer":
+      return [`startTimer ${effect.id} ${effect.purpose} dueAt=${effect.dueAt}`];
+    case "publish": {
+      const { type, ...fields } = effect.signal;
+      return [`publish ${[type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ")}`];
+    }
+    default:
+      return [`${effect.type} ${effect.effectId}`];
+  }
+};
+
+const messageLine = (message: Message): string => {
+  const calls = toolCallsOf(message).map((call) => `${call.name}(${call.arguments})`);
+  const outcome = toolResultOf(message)?.outcome;
+  const marks = [
+    ...(message.incomplete === true ? ["incomplete"] : []),
+    ...(message.synthesised === true ? ["synthesised"] : []),
+    ...(message.truncated === undefined ? [] : ["truncated"]),
+    ...(outcome === undefined || outcome === "completed" ? [] : [outcome]),
+  ];
+  const text = textOf(message);
+  return [message.id, message.role, ...marks.map((mark) => `(${mark})`), ...(text === "" ? [] : [JSON.stringify(text)]), ...calls].join(" ");
+};
