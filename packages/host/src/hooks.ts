@@ -77,17 +77,21 @@ export class Observation {
 
   report(error: unknown, where: string): void {
     try {
-      this.#onError?.(error, where);
+      // An async function fits a type that returns nothing, so what it comes to is looked at.
+      Promise.resolve(this.#onError?.(error, where) as unknown).catch(nobodyLeftToTell);
     } catch {
-      // There is nobody left to tell.
+      nobodyLeftToTell();
     }
   }
 
-  #guard(where: string, call: () => void): void {
+  #guard(where: string, call: () => unknown): void {
     try {
-      call();
+      const called = call();
+      if (called instanceof Promise) called.catch((thrown: unknown) => this.report(thrown, where));
     } catch (thrown) {
       this.report(thrown, where);
     }
   }
 }
+
+const nobodyLeftToTell = (): void => {};

@@ -20,6 +20,7 @@ import type { Ids } from "./ports/ids.ts";
 import type { ThreadLoop } from "./thread/loop.ts";
 import { load } from "./thread/opening.ts";
 import { toldEvent } from "./told-event.ts";
+import { messageOf } from "./thrown.ts";
 import type { ToolContext } from "./tools/tool.ts";
 
 /** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
@@ -144,7 +145,8 @@ export class HostedThread {
   #stop(ask: Ask, reason: string | undefined): boolean {
     const loop = this.#loops.opened(this.id);
     if (loop === undefined || loop.takeBack(ask)) return true;
-    const why = reason === undefined ? {} : { reason };
+    // Whoever writes JavaScript may hand in an error, as to `AbortController.abort`.
+    const why = reason === undefined ? {} : { reason: messageOf(reason) };
     const at = this.#equipment.clock.now();
     loop.post({ event: { type: "cancel.requested", at, askId: ask.askId, ...why }, receipt: null });
     return false;
@@ -167,7 +169,8 @@ const askEvent = (
   { name, metadata, model, limits }: AskOptions,
 ): Either.Either<Refusal, AskReceived> => {
   const event: AskReceived = { type: "ask.received", at, askId, input };
-  if (typeof input === "string" && (name ?? metadata ?? model ?? limits) === undefined) return Either.right(event);
+  const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
+  if (texts && (name ?? metadata ?? model ?? limits) === undefined) return Either.right(event);
   return toldEvent({
     ...event,
     ...(name === undefined ? {} : { name }),

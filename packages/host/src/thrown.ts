@@ -1,10 +1,18 @@
-/** What a person reads of anything that was thrown, error or not. */
+/** What a person reads of anything that was thrown, error or not. Total: even a message may throw. */
 export const messageOf = (thrown: unknown): string => {
-  if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
-  if (typeof thrown === "string") return thrown;
   try {
-    return JSON.stringify(thrown) ?? String(thrown);
+    if (typeof thrown === "string") return thrown;
+    if (thrown instanceof Error) return String(thrown.message === "" ? thrown.name : thrown.message);
+    return jsonOf(thrown) ?? String(thrown);
   } catch {
-    return Object.prototype.toString.call(thrown);
+    return "something that can't be put into words";
+  }
+};
+
+const jsonOf = (value: unknown): string | undefined => {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return Object.prototype.toString.call(value);
   }
 };

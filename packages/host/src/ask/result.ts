@@ -19,7 +19,7 @@ export const resultOf = (
   cause?: { readonly cause: unknown },
 ): AskResult | TurnError => {
   const messages = toArray(turn.messages);
-  const answer = messages.findLast(({ role }) => role === "assistant");
+  const answer = messages.find(({ id }) => id === turn.answer);
   const text = answer === undefined ? "" : textOf(answer);
   const summary = { threadId, askId, turn: turn.number, text, messages, usage: turn.usage };
   const { outcome } = turn;

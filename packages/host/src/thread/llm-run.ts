@@ -1,5 +1,4 @@
 import type { CallLlm, CancelRequested, Entry, LlmCompleted, ReplyDraft, State } from "@colloquy/machine";
-import { messageOf } from "../thrown.ts";
 import type { LlmContext, LlmDelta, LlmOutcome } from "../ports/llm.ts";
 import { failureOf, llmAnswer } from "./llm-answer.ts";
 import type { Receipt } from "./mail.ts";
@@ -45,7 +44,10 @@ export class LlmRun implements Running, Receipt {
     const partial = this.shown;
     if (this.#over || partial === undefined) return;
     const at = this.#loop.equipment.clock.now();
-    this.#loop.post({ event: { type: "llm.progressed", at, effectId: this.#call.id, partial }, receipt: null });
+    this.#loop.post({
+      event: { type: "llm.progressed", at, effectId: this.#call.id, partial, again: true },
+      receipt: null,
+    });
   }
 
   accepted(entry: Entry): void {
@@ -123,7 +125,9 @@ export class LlmRun implements Running, Receipt {
     try {
       return await this.#loop.equipment.llm(this.#call, context);
     } catch (thrown) {
-      return { type: "failed", failure: failureOf(messageOf(thrown)) };
+      // What it throws may hold a key, and would be journalled.
+      this.#loop.equipment.observation.report(thrown, "llm");
+      return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
     }
   }
 }

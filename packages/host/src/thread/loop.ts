@@ -110,13 +110,11 @@ export class ThreadLoop {
     for (const ask of this.asks) if (ask.turn === turn) ask.push(part);
   }
 
-  /** The host's tool context with those of a turn's asks laid over it. */
+  /** The host's tool context with that of a turn's first ask laid over it: who asks again under the same id changes nothing. */
   toolContextOf(turn: number): ToolContext {
-    let context = this.equipment.toolContext;
-    for (const ask of this.asks) {
-      if (ask.turn === turn && ask.toolContext !== undefined) context = { ...context, ...ask.toolContext };
-    }
-    return context;
+    const { toolContext } = this.equipment;
+    for (const ask of this.asks) if (ask.turn === turn) return { ...toolContext, ...ask.toolContext };
+    return toolContext;
   }
 
   /** Ends the loop without ending the turn: what is being done is stopped, and goes on when the thread is next opened. */

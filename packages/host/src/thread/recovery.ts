@@ -13,7 +13,13 @@ export const recover = (loop: ThreadLoop, state: State): readonly Mail[] => {
   const { equipment } = loop;
   const at = equipment.clock.now();
   const mails: Mail[] = [...changedConfiguration(equipment, state, at)];
-  for (const effect of outstanding(state)) {
+  const effects = outstanding(state);
+  // A turn whose time has passed ends at once: nothing more is begun for it.
+  const overdue = effects.some(
+    (effect) => effect.type === "startTimer" && effect.purpose === "deadline" && effect.dueAt <= at,
+  );
+  for (const effect of effects) {
+    if (overdue && effect.type !== "startTimer") continue;
     const lost = effect.type === "callTool" ? lostCall(equipment, effect, at) : null;
     if (lost === null) perform(loop, effect);
     else mails.push({ event: lost, receipt: null, recovered: true });

@@ -25,7 +25,8 @@ export const readArguments = (
     return issues.length === 0 ? { value } : { problem: inWords(issues) };
   }
   const result = schema["~standard"].validate(value);
-  return result instanceof Promise ? result.then(fromResult) : fromResult(result);
+  // Any thenable is a promise: one of another realm, or of a library, is none of ours.
+  return "then" in result ? Promise.resolve(result).then(fromResult) : fromResult(result);
 };
 
 const fromResult = (result: SchemaResult<unknown>): ReadArguments =>

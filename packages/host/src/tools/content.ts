@@ -1,4 +1,6 @@
 import type { Content, ContentPart } from "@colloquy/machine";
+import { decodeEvent } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../thrown.ts";
 
 /**
@@ -11,8 +13,7 @@ export const contentOf = (value: unknown): Content | null => {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return null;
   const text = jsonOf(value);
-  // Read back from the text, the parts are a copy that nobody else can change, and are plain JSON.
-  return isParts(value) ? (JSON.parse(text) as readonly ContentPart[]) : text;
+  return partsIn(value, text) ?? text;
 };
 
 const jsonOf = (value: unknown): string => {
@@ -30,21 +31,15 @@ const jsonOf = (value: unknown): string => {
 const notJson = (why: string): TypeError =>
   new TypeError(`what it returned can't be written as JSON (${why}); it should return a string or plain JSON`);
 
-const isParts = (value: unknown): value is readonly ContentPart[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isPart);
-
-const isPart = (value: unknown): value is ContentPart => {
-  if (typeof value !== "object" || value === null || !("type" in value)) return false;
-  switch (value.type) {
-    case "text":
-      return "text" in value && typeof value.text === "string";
-    case "data":
-      return "field" in value && typeof value.field === "string" && "value" in value;
-    case "image":
-      return "url" in value && typeof value.url === "string";
-    case "opaque":
-      return "value" in value && typeof value.value === "object" && value.value !== null;
-    default:
-      return false;
-  }
+/**
+ * Read back from the text, parts are a copy that nobody else can change. They are parts if a journal can hold them as
+ * such: what only looks like some is told as JSON.
+ */
+const partsIn = (value: unknown, text: string): readonly ContentPart[] | null => {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(hasType)) return null;
+  const read = decodeEvent({ type: "tool.completed", at: 0, effectId: "", content: JSON.parse(text) as unknown });
+  if (Either.isLeft(read) || read.right.type !== "tool.completed") return null;
+  return typeof read.right.content === "string" ? null : read.right.content;
 };
+
+const hasType = (value: unknown): boolean => typeof value === "object" && value !== null && "type" in value;

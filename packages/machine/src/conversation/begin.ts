@@ -15,16 +15,16 @@ export class SeedError extends Error {
   override readonly name = "SeedError";
 }
 
-/** What a thread begins with under a configuration: the model is the machine's unless the thread brings its own. */
+/** What a thread begins with under a configuration. */
 export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInput => ({
   ...input,
-  model: input.model ?? settings.model,
   configuration: configurationOf(settings),
 });
 
 /** What of the settings a thread keeps. */
-export const configurationOf = ({ fingerprint, idleTimeoutMs }: Settings): Configuration => ({
+export const configurationOf = ({ fingerprint, idleTimeoutMs, model }: Settings): Configuration => ({
   fingerprint,
+  ...(Object.keys(model).length === 0 ? {} : { model }),
   ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
 });
 
@@ -54,5 +54,6 @@ export const begin = (event: ThreadInput): Either.Either<string, ConversationDat
     cut: null,
     configuration: event.configuration ?? { fingerprint: "" },
     model: event.model ?? {},
+    withdrawn: [],
   });
 };

@@ -28,8 +28,14 @@ export interface ConversationData {
   /** What the last prompt left out. */
   readonly cut: Cut | null;
   readonly configuration: Configuration;
+  /** The model parameters that the thread brought itself; those of the configuration stand beneath them. */
   readonly model: JsonObject;
+  /** Asks that were withdrawn from the queue, the newest of them. */
+  readonly withdrawn: readonly string[];
 }
+
+/** How many closed turns, and how many withdrawn asks, back a repeated ask is recognised. */
+export const remembered = 256;
 
 /** `total` is the sum over all turns, the open one included, and `betweenTurns`. */
 export interface ThreadUsage {
@@ -57,8 +63,12 @@ export interface OpenTurn {
   /** The number of the step that is under way, from 1; 0 before the first. */
   readonly step: number;
   readonly toolCalls: number;
+  /** The id of the message with which a model ended the turn, once it is there. */
+  readonly answer: string | null;
+  /** For the turn, where the ask itself is whole messages. */
+  readonly metadata: JsonObject | null;
   readonly usage: Usage;
-  /** The thread's model parameters with the ask's laid over them. */
+  /** The configuration's model parameters, with the thread's and then the ask's laid over them. */
   readonly model: JsonObject;
   /** What the ask laid over the machine's limits. */
   readonly limits: Limits;

@@ -2,6 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { turnsNewestFirst } from "../thread/path.ts";
 import { findNewest } from "../thread/chunks.ts";
 import type { ConversationData } from "./data.ts";
+import { remembered } from "./data.ts";
 import { decideOpening } from "./decide-step.ts";
 import type { AskReceived, Decided } from "./event.ts";
 import { problemOfLimits } from "./limits.ts";
@@ -15,10 +16,11 @@ export const decideAsk = (
   data: ConversationData,
   event: AskReceived,
 ): Either.Either<Refusal, Decided> => {
-  const problem = problemOfAsk(data, event);
-  if (problem !== null) return Either.left({ kind: "invalid", reason: problem });
+  if (event.askId === "") return invalid("an ask needs an askId that is not empty");
   const repeated = whereAsked(data, event.askId);
   if (repeated !== null) return Either.left(repeated);
+  const problem = problemOfAsk(data, event);
+  if (problem !== null) return invalid(problem);
   if (data.open === null && data.queue.length === 0)
     return Either.right(decideOpening(settings, data, event, event.at));
   if (settings.overlap.type === "reject") {
@@ -31,13 +33,15 @@ export const decideAsk = (
     : Either.right({ queued: data.queue.length + 1 });
 };
 
-/** How many closed turns back a repeated ask is recognised. */
-const remembered = 256;
+const invalid = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
 
 const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   if (data.queue.some((ask) => ask.askId === askId))
     return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
+  if (data.withdrawn.includes(askId)) {
+    return { kind: "stale", reason: `ask "${askId}" was withdrawn before its turn came; ask again under another id` };
+  }
   const answered = findNewest(data.conversation.turns, remembered, ({ asks }) =>
     asks.some((ask) => ask.askId === askId),
   );
@@ -51,7 +55,6 @@ const repeatedIn = (askId: string, turn: number): Refusal => ({
 });
 
 const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
-  if (event.askId === "") return "an ask needs an askId that is not empty";
   if (event.limits !== undefined) {
     const problem = problemOfLimits(event.limits);
     if (problem !== null) return problem;

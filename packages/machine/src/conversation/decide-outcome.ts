@@ -6,6 +6,7 @@ import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./dec
 import { retryId } from "./effect-id.ts";
 import type { Decided, LlmCompleted, LlmFailed, SynthesisedResult, ToolCompleted, ToolFailed } from "./event.ts";
 import { retryAt } from "./retry.ts";
+import type { Pricing } from "./options.ts";
 import type { Settings } from "./settings.ts";
 import { update } from "./update.ts";
 
@@ -54,7 +55,7 @@ export const decideFailure = (
   attempt: number,
   event: LlmFailed,
 ): Decided => {
-  const cost = costOf(settings, event.usage, null);
+  const cost = costOf(settings, event.usage, event.model ?? null);
   const spent: OpenTurn = {
     ...open,
     usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
@@ -89,8 +90,20 @@ const costOf = (
   model: string | null,
 ): { readonly cost?: Cost } => {
   if (settings.pricing === null || usage === undefined) return {};
-  const cost = settings.pricing.price(usage, model);
+  const cost = priceOf(settings.pricing, usage, model);
   return cost === null ? {} : { cost };
+};
+
+/** Total: pricing may be anybody's code, and what is no amount of money is no price. */
+const priceOf = (pricing: Pricing, usage: ReportedUsage, model: string | null): Cost | null => {
+  try {
+    const cost = pricing.price(usage, model);
+    return cost !== null && Number.isSafeInteger(cost.nano) && cost.nano >= 0 && typeof cost.currency === "string"
+      ? { nano: cost.nano, currency: cost.currency }
+      : null;
+  } catch {
+    return null;
+  }
 };
 
 const isKnown = (settings: Settings, name: string): boolean =>

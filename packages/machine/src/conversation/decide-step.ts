@@ -19,21 +19,37 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
   if (limit !== null) return { limit };
   const opened = () => openTurn(data, ask, deadline, at).data.open;
   const saysNothing = draftsOf(ask).length === 0 && data.conversation.appended.length === 0;
-  return {
-    ...deadline,
-    ...decided(data, saysNothing ? showingSomething(settings, data, opened) : cutFor(settings, data, opened)),
-  };
+  return { ...deadline, ...decideStep(settings, data, opened, saysNothing) };
 };
 
-/** What the next prompt shows, where that is not what the last one did. `open` is asked only by policies that look at the open turn. */
-export const decideStep = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): Decided =>
-  decided(data, cutFor(settings, data, open));
+/** What the next prompt shows, where that is not what the last one did. `open` is asked only by policies that look at the open turn; `saysNothing`, where that turn holds no message yet. */
+export const decideStep = (
+  settings: Settings,
+  data: ConversationData,
+  open: () => OpenTurn | null,
+  saysNothing = false,
+): Decided => decided(data, saysNothing ? showingSomething(settings, data, open) : cutFor(settings, data, open));
 
 /** Asks the policy about the next prompt of a thread. */
 export const cutFor = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): CutDecision => {
   const history = historyOf(data.conversation, () => fixedUnits(data, open()));
   const { budget, counter, interrupted } = settings;
   return decideCut(settings.policy, history, { budget, counter, lastCut: data.cut, interrupted });
+};
+
+/**
+ * An ask that says nothing lives from what is shown of the thread, so a policy must show something of it; only a
+ * thread that holds nothing but its system prompt is asked with that alone.
+ */
+export const showingSomething = (
+  settings: Settings,
+  data: ConversationData,
+  open: () => OpenTurn | null,
+): CutDecision => {
+  const decision = cutFor(settings, data, open);
+  if (render(data.conversation, decision.cut, null, []).length > 0) return decision;
+  const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
+  return render(data.conversation, all.cut, null, []).length > 0 ? all : decision;
 };
 
 /** The limit that stands before the next model call of a turn, after so many steps; null for none. */
@@ -88,17 +104,6 @@ const decided = (data: ConversationData, { cut, failed }: CutDecision): Decided 
   ...(sameCut(data.cut, cut) ? {} : { cut }),
   ...(failed === undefined ? {} : { policyFailed: failed }),
 });
-
-/**
- * An ask that says nothing lives from what is shown of the thread, so a policy must show something of it; only a
- * thread that holds nothing but its system prompt is asked with that alone.
- */
-const showingSomething = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): CutDecision => {
-  const decision = cutFor(settings, data, open);
-  if (render(data.conversation, decision.cut, null, []).length > 0) return decision;
-  const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
-  return render(data.conversation, all.cut, null, []).length > 0 ? all : decision;
-};
 
 const openingLimit = (limits: Limits): LimitReached | null => {
   const { steps, tokens, costNano, deadlineMs } = limits;

@@ -5,8 +5,8 @@ import type { ConversationData } from "./data.ts";
 import { decideAsk } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults } from "./decide-step.ts";
-import { answerIndexOf } from "./edit.ts";
-import { deadlineId, llmId, queueId, retryId } from "./effect-id.ts";
+import { answerIndexOf, checkpointOf } from "./edit.ts";
+import { deadlineId, llmId, queueId, retryId, toolId } from "./effect-id.ts";
 import type {
   AnswerTruncated,
   CancelRequested,
@@ -18,7 +18,6 @@ import type {
   TurnAnnotated,
 } from "./event.ts";
 import { charactersOf } from "./characters.ts";
-import { positionOf } from "./result.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
 
@@ -50,7 +49,7 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
     case "tool.completed":
     case "tool.failed": {
       const calls = open?.stage.type === "running" ? open.stage.calls : [];
-      const call = calls[positionOf(data, calls, event.effectId)];
+      const call = calls.find((each) => each.result === null && toolId(data.threadId, each.callId) === event.effectId);
       if (open === null || call === undefined || (event.type === "tool.started" && call.started))
         return stale(event.effectId, "tool call");
       return Either.right(event.type === "tool.started" ? nothing : decideResult(settings, data, open, calls, event));
@@ -102,7 +101,7 @@ const decideTimer = (
     open.stage.type === "backing_off" &&
     event.effectId === retryId(data.threadId, open.number, open.step, open.stage.attempt)
   ) {
-    return Either.right(decideStep(settings, data, () => open));
+    return Either.right(decideStep(settings, data, () => open, open.messages.length === 0));
   }
   return stale(event.effectId, "timer");
 };
@@ -113,7 +112,7 @@ const decideCancel = (data: ConversationData, event: CancelRequested): Either.Ei
   const { open } = data;
   if (open === null) return refuse("stale", "no turn is open: there is nothing to cancel");
   if (askId !== undefined && !open.asks.some((ask) => ask.askId === askId)) {
-    return refuse("unknown", `ask "${askId}" is neither open nor queued; leave askId out to cancel the open turn`);
+    return refuse("unknown", `ask "${askId}" is neither open nor queued: it was answered, or never made`);
   }
   return Either.right(interruptedResults(open, "the turn was cancelled"));
 };
@@ -151,7 +150,7 @@ const decideEdit = (
           ? Either.right(nothing)
           : noTurn(data, event.to);
       }
-      return Object.hasOwn(thread.checkpoints, event.to.checkpoint)
+      return checkpointOf(thread, event.to.checkpoint) !== undefined
         ? Either.right(nothing)
         : refuse(
             "unknown",

@@ -2,7 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { append, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
 import { messageFromDraft, withParts } from "../thread/draft.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
-import { textOf } from "../thread/message.ts";
+import { textOf, toolCallsOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -58,9 +58,13 @@ const sealAppended = (thread: Thread, at: number): Thread =>
 /** The head moves, to a turn or to a checkpoint. */
 export const moveHead = (thread: Thread, event: HeadMoved): Thread => {
   const sealed = sealAppended(thread, event.at);
-  const head = typeof event.to === "number" ? event.to : (sealed.checkpoints[event.to.checkpoint] ?? sealed.head);
-  return { ...sealed, head };
+  const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
+  return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
+
+/** The head that a checkpoint names; undefined for none. Names are data: one may be called like a member that every object has. */
+export const checkpointOf = (thread: Thread, name: string): number | undefined =>
+  Object.hasOwn(thread.checkpoints, name) ? thread.checkpoints[name] : undefined;
 
 /** The present head gets a name. */
 export const nameCheckpoint = (thread: Thread, name: string, at: number): Thread => {
@@ -85,9 +89,9 @@ export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: num
       : { ...turn, messages: replaceAt(turn.messages, index, truncated(answer, kept)) };
   });
 
-/** Where a turn's last assistant message with a text is; -1 when it has none. */
+/** Where the message is with which a model ended a turn; -1 when it has none. */
 export const answerIndexOf = (turn: Turn): number =>
-  toArray(turn.messages).findLastIndex((message) => message.role === "assistant" && textOf(message) !== "");
+  turn.answer === undefined ? -1 : toArray(turn.messages).findIndex(({ id }) => id === turn.answer);
 
 const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
   const turn = turnOf(thread, number);
@@ -101,6 +105,7 @@ const closedTurn = (
   metadata: TurnAdded["metadata"],
 ): Thread => {
   const number = thread.turns.length + 1;
+  const answer = messages.findLast((message) => message.role === "assistant" && toolCallsOf(message).length === 0);
   const turn: Turn = {
     number,
     parent: thread.head,
@@ -112,6 +117,7 @@ const closedTurn = (
     toolCalls: 0,
     startedAt: at,
     endedAt: at,
+    ...(answer === undefined ? {} : { answer: answer.id }),
     ...(metadata === undefined ? {} : { metadata }),
   };
   return { ...thread, turns: append(thread.turns, turn), head: number, appended: [] };

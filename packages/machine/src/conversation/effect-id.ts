@@ -17,3 +17,11 @@ export const deadlineId = (threadId: string, turn: number): string => `${threadI
 
 /** The id of the timer that opens the next turn from the queue; `seq` is that of the entry that started it. */
 export const queueId = (threadId: string, seq: number): string => `${threadId}/${seq}!queue`;
+
+/**
+ * Whether two ids are those of the same effect, thread aside: a journal that was copied under another thread id
+ * folds to the same conversation. Whoever takes answers from outside compares whole ids.
+ */
+export const isSameEffect = (left: string, right: string): boolean => placeIn(left) === placeIn(right);
+
+const placeIn = (effectId: string): string => effectId.slice(effectId.lastIndexOf("/") + 1);

@@ -38,7 +38,7 @@ export interface ThreadStarted {
   /** Messages that stand before the first turn. */
   readonly seed?: readonly SeedDraft[];
   readonly metadata?: JsonObject;
-  /** Model and provider parameters for each call, opaque to the machine. */
+  /** Model and provider parameters for each call, opaque to the machine; laid over the configuration's, member by member. */
   readonly model?: JsonObject;
   readonly configuration?: Configuration;
 }
@@ -57,6 +57,8 @@ export type SystemDraft =
 export interface Configuration {
   /** A digest of names, versions and options; see `fingerprintOf`. */
   readonly fingerprint: string;
+  /** Model and provider parameters of the machine, opaque to it. */
+  readonly model?: JsonObject;
   /** The longest silence between two pieces of a streamed reply, in milliseconds. */
   readonly idleTimeoutMs?: number;
 }
@@ -69,7 +71,9 @@ export interface AskReceived {
   readonly askId: string;
   /** What is said. An empty list asks the model to go on from where the thread stands; an empty text adds an empty message. */
   readonly input: Content | readonly MessageDraft[];
+  /** Who asks; of a text or its parts. Whole messages bring their own names. */
   readonly name?: string;
+  /** Kept with the message; with the turn, where the input is whole messages. */
   readonly metadata?: JsonObject;
   /** Laid over the thread's model parameters, member by member, for this turn. */
   readonly model?: JsonObject;
@@ -117,6 +121,8 @@ export interface LlmFailed {
   readonly partial?: ReplyDraft;
   readonly usage?: ReportedUsage;
   readonly promptDigest?: string;
+  /** The model that failed, as it names itself. */
+  readonly model?: string;
 }
 
 /** What has been shown so far of a reply that still comes, so that it survives a crash. */
@@ -124,8 +130,10 @@ export interface LlmProgressed {
   readonly type: "llm.progressed";
   readonly at: number;
   readonly effectId: string;
-  /** All of it so far, not what is new. */
+  /** What is new since the last time, so that a long reply is journalled once. */
   readonly partial: ReplyDraft;
+  /** It begins anew, as when the call was made again after a crash: what was told before is void. */
+  readonly again?: true;
 }
 
 /** A tool is about to run. Told before the function is called where it must not run twice. */
@@ -169,6 +177,8 @@ export interface CancelRequested {
   readonly reason?: string;
   /** What had been shown of the reply; kept and marked incomplete. */
   readonly partial?: ReplyDraft;
+  /** What the stopped call had used, where that is known. */
+  readonly usage?: ReportedUsage;
 }
 
 /** A turn that did not happen here is written into the thread by hand. */
@@ -216,6 +226,8 @@ export interface CheckpointNamed {
 export interface ThreadConfigured {
   readonly type: "thread.configured";
   readonly at: number;
+  /** The journal's format from here on, where it rises. Readers refuse one that is newer than they are. */
+  readonly format?: number;
   readonly configuration: Configuration;
   readonly model?: JsonObject;
 }

@@ -31,9 +31,6 @@ export interface Kernel {
   readonly arrows: Arrows;
 }
 
-/** An event with what was decided about it, so that the machine need not decide again. */
-export type ToldEvent = Event & { readonly plan?: Plan };
-
 /**
  * The machine of a conversation. `transition` and its kin step it as plain data;
  * `createActor(machine.provide({ actions: { perform } }), { input: { threadId, at, … } })` runs it as a live
@@ -50,13 +47,12 @@ export const conversationMachine = (options: MachineOptions = {}): ConversationM
 };
 
 const machineOf = (settings: Settings) => {
-  const planOf = (context: ConversationData, event: ToldEvent): Plan | null =>
-    event.plan ?? planFor(settings, context, event);
+  const planOf = (context: ConversationData, event: Event): Plan | null => planFor(settings, context, event);
   return setup({
     types: {
       // XState reads only the types of these three, never the values.
       context: {} as ConversationData,
-      events: {} as ToldEvent,
+      events: {} as Event,
       input: {} as ThreadInput,
     },
     guards: {

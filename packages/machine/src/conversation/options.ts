@@ -21,7 +21,7 @@ export interface MachineOptions {
   readonly limits?: Limits;
   /** What becomes of an ask while a turn is open. Default `reject`. */
   readonly overlap?: Overlap;
-  /** Model and provider parameters for threads that bring none. Default {}. */
+  /** Model and provider parameters, opaque to the machine. A thread's, and then an ask's, are laid over them. Default {}. */
   readonly model?: JsonObject;
   readonly retry?: Partial<Retry>;
   /** What prompts show of turns that were cancelled or failed. Default `keep`. */
@@ -56,6 +56,6 @@ export interface Pricing {
   readonly name: string;
   readonly version: number;
   readonly options: JsonObject;
-  /** Null when it can't be told. `nano` is a whole number of billionths. */
+  /** Null when it can't be told. `nano` is a whole number of billionths; anything else, or throwing, counts as null. */
   readonly price: (usage: ReportedUsage, model: string | null) => Cost | null;
 }

@@ -5,7 +5,7 @@ import { countPrompt } from "../prompt/counter.ts";
 import type { Cut } from "../prompt/cut.ts";
 import { render } from "../prompt/render.ts";
 import type { ConversationData, OpenTurn } from "./data.ts";
-import { cutFor, interruptedResults } from "./decide-step.ts";
+import { cutFor, interruptedResults, showingSomething } from "./decide-step.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
 import type { State } from "./state.ts";
@@ -34,7 +34,8 @@ export const promptOf = (machine: ConversationMachine, state: State): Prompt => 
   const { settings } = machine[kernel];
   const data = state.context;
   const open = data.open === null ? null : withoutGaps(data.open);
-  const { cut, reason, failed } = cutFor(settings, data, () => open);
+  const saysNothing = open !== null && open.messages.length === 0;
+  const { cut, reason, failed } = (saysNothing ? showingSomething : cutFor)(settings, data, () => open);
   const messages = render(data.conversation, cut, data.conversation.system, openMessages(data, open));
   return {
     messages,

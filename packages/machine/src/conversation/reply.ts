@@ -8,7 +8,7 @@ import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
 import { retryId } from "./effect-id.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
-import { answerFrom, closeTurn, flushWaiting, settleRound } from "./turn-closing.ts";
+import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
 /** A model replied: a round begins, or the turn ends with its answer. */
@@ -20,10 +20,14 @@ export const receiveReply = (
 ): Plan => {
   const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
   const message = messageFromReply(`${open.number}.${open.made}`, `${open.number}.${open.step}`, event.reply);
-  const said: OpenTurn = { ...open, messages: append(open.messages, message), made: open.made + 1 };
   const asked = toolCallsOf(message);
   if (asked.length === 0)
-    return closeTurn(data, said, { status: "completed", finishReason: event.finishReason }, event.at);
+    return closeTurn(
+      data,
+      withAnswer(open, message),
+      { status: "completed", finishReason: event.finishReason },
+      event.at,
+    );
   const calls = answerFrom(
     asked.map(({ callId, providerCallId, name, arguments: written }) => ({
       callId,
@@ -35,7 +39,13 @@ export const receiveReply = (
     })),
     decided.results ?? [],
   );
-  const round = { ...said, toolCalls: said.toolCalls + unanswered(calls).length };
+  const round: OpenTurn = {
+    ...open,
+    messages: append(open.messages, message),
+    made: open.made + 1,
+    // A call to a tool that is not there counts too: a model that invents tools must come to an end.
+    toolCalls: open.toolCalls + (decided.limit === undefined ? calls.length : 0),
+  };
   return unanswered(calls).length === 0
     ? nextCall(data, settleRound(round, calls), decided, event.at)
     : runCalls(data, round, calls);
@@ -52,8 +62,7 @@ export const receiveFailure = (
   const { retry } = decided;
   if (retry === undefined) {
     const shown = messageFromPartial(`${open.number}.${open.made}`, event.partial ?? journalledPartial(open));
-    const ended = shown === null ? open : { ...open, messages: append(open.messages, shown), made: open.made + 1 };
-    return closeTurn(data, ended, { status: "failed", failure: event.failure }, event.at);
+    return closeTurn(data, withAnswer(open, shown), { status: "failed", failure: event.failure }, event.at);
   }
   const waiting: OpenTurn = { ...flushWaiting(open), stage: { type: "backing_off", ...retry } };
   return {

@@ -1,6 +1,6 @@
 import { messageFromResult } from "../thread/draft.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
-import { toolId } from "./effect-id.ts";
+import { isSameEffect, toolId } from "./effect-id.ts";
 import type { Decided, ToolCompleted, ToolFailed, ToolStarted } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
@@ -9,7 +9,7 @@ import { nextCall } from "./turn-opening.ts";
 
 /** The unanswered call of the round that an effect id names; -1 when nobody waits for it. */
 export const positionOf = (data: ConversationData, calls: readonly RoundCall[], effectId: string): number =>
-  calls.findIndex((call) => call.result === null && toolId(data.threadId, call.callId) === effectId);
+  calls.findIndex((call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId), effectId));
 
 /** A tool answered, or did not: its result is kept; with the last one the round is complete. */
 export const receiveResult = (

@@ -17,8 +17,11 @@ export const retryAt = (
   if (!failure.retryable || attempt > retry.attempts || !retry.kinds.includes(failure.kind)) return null;
   const asked = failure.retryAfterMs ?? 0;
   if (asked > retry.maxRetryAfterMs) return null;
-  const delay = Math.min(retry.maxDelayMs, retry.baseDelayMs * 2 ** (attempt - 2));
+  const delay = Math.min(retry.maxDelayMs, retry.baseDelayMs * 2 ** Math.min(attempt - 2, doublings));
   return at + Math.max(asked, Math.round(delay * (0.5 + fractionOf(timerId) / 2)));
 };
+
+/** Beyond these every delay is the longest. */
+const doublings = 40;
 
 const fractionOf = (text: string): number => (Number.parseInt(digestOf(text).slice(-6), 36) % 1000) / 1000;

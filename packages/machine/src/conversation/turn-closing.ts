@@ -2,6 +2,7 @@ import { append } from "../thread/chunks.ts";
 import { messageFromPartial, messageFromResult } from "../thread/draft.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
 import type { Turn, TurnOutcome } from "../thread/turn.ts";
+import type { ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import type { ConversationData, OpenTurn, RoundCall, Waking } from "./data.ts";
 import type { Effect } from "./effect.ts";
@@ -23,6 +24,8 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
     toolCalls: whole.toolCalls,
     startedAt: whole.startedAt,
     endedAt: at,
+    ...(whole.answer === null ? {} : { answer: whole.answer }),
+    ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
   };
   const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
   const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
@@ -33,15 +36,24 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
   };
 };
 
+/** What is known when a turn is stopped from outside. */
+export interface Stopping {
+  /** What had been shown of the reply. */
+  readonly partial: ReplyDraft | undefined;
+  readonly usage?: ReportedUsage | undefined;
+  /** For the calls that have no result. */
+  readonly results: readonly SynthesisedResult[];
+}
+
 /** The open turn is stopped from outside: what was out is cancelled, and what was shown is kept and marked. */
 export const interruptTurn = (
   data: ConversationData,
   open: OpenTurn,
-  stopping: { readonly partial: ReplyDraft | undefined; readonly results: readonly SynthesisedResult[] },
+  stopping: Stopping,
   outcome: TurnOutcome,
   at: number,
 ): Plan => {
-  const stopped = stop(data, open, stopping.partial, stopping.results);
+  const stopped = stop(data, open, stopping);
   const closed = closeTurn(stopped.data, stopped.open, outcome, at);
   return { ...closed, effects: () => [...cancellations(data.threadId, open), ...closed.effects()] };
 };
@@ -87,19 +99,18 @@ const answerAll = (calls: readonly RoundCall[], results: readonly SynthesisedRes
 const stop = (
   data: ConversationData,
   open: OpenTurn,
-  partial: ReplyDraft | undefined,
-  results: readonly SynthesisedResult[],
+  { partial, usage, results }: Stopping,
 ): { readonly data: ConversationData; readonly open: OpenTurn } => {
   switch (open.stage.type) {
     case "backing_off":
       return { data, open };
     case "responding": {
-      // What it cost is unknown, which is not nothing.
-      const cost = usageOfCall(null, null);
+      // What it used is unknown where nobody says so, which is not nothing.
+      const used = usageOfCall(usage ?? null, null);
       const shown = messageFromPartial(`${open.number}.${open.made}`, partial ?? open.stage.call.partial);
       return {
-        data: { ...data, usage: { ...data.usage, total: usageMonoid.concat(data.usage.total, cost) } },
-        open: withMessage({ ...open, usage: usageMonoid.concat(open.usage, cost) }, shown),
+        data: { ...data, usage: { ...data.usage, total: usageMonoid.concat(data.usage.total, used) } },
+        open: withAnswer({ ...open, usage: usageMonoid.concat(open.usage, used) }, shown),
       };
     }
     case "running":
@@ -107,8 +118,11 @@ const stop = (
   }
 };
 
-const withMessage = (open: OpenTurn, message: Message | null): OpenTurn =>
-  message === null ? open : { ...open, messages: append(open.messages, message), made: open.made + 1 };
+/** The message with which a model ended the turn, whole or not; null for none. */
+export const withAnswer = (open: OpenTurn, message: Message | null): OpenTurn =>
+  message === null
+    ? open
+    : { ...open, messages: append(open.messages, message), made: open.made + 1, answer: message.id };
 
 const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
   switch (open.stage.type) {

@@ -78,7 +78,9 @@ const openedTurn = (data: ConversationData, ask: QueuedAsk, decided: Decided, at
     step: 0,
     toolCalls: 0,
     usage: noUsage,
-    model: ask.model === undefined ? data.model : { ...data.model, ...ask.model },
+    answer: null,
+    metadata: isDrafts(ask.input) ? (ask.metadata ?? null) : null,
+    model: { ...data.configuration.model, ...data.model, ...ask.model },
     limits: ask.limits ?? {},
     deadlineAt: decided.deadlineAt ?? null,
     stage: { type: "running", calls: [] },
@@ -86,7 +88,7 @@ const openedTurn = (data: ConversationData, ask: QueuedAsk, decided: Decided, at
 };
 
 const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
-  typeof input !== "string" && input.every((item) => "role" in item);
+  typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
 
 const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
   open.deadlineAt === null

@@ -1,6 +1,8 @@
-import type { ConversationData } from "./data.ts";
+import { joinPartials } from "../thread/draft.ts";
+import type { ConversationData, OpenTurn } from "./data.ts";
+import { remembered } from "./data.ts";
 import { addTurn, annotate, appendMessage, changeSystem, moveHead, nameCheckpoint, truncateAnswer } from "./edit.ts";
-import { deadlineId, queueId } from "./effect-id.ts";
+import { deadlineId, isSameEffect, llmId, queueId, retryId } from "./effect-id.ts";
 import type {
   AskReceived,
   CancelRequested,
@@ -26,15 +28,18 @@ export const update = (before: ConversationData, event: Event, decided: Decided)
   const { open } = data;
   switch (event.type) {
     case "ask.received":
-      return decided.queued === undefined
-        ? openTurn(data, withoutType(event), decided, event.at)
-        : enqueue(data, event, decided.queued);
+      if (decided.queued !== undefined) return enqueue(data, event, decided.queued);
+      return open === null ? openTurn(data, withoutType(event), decided, event.at) : stays(data);
     case "llm.completed":
-      return open?.stage.type === "responding" ? receiveReply(data, open, event, decided) : stays(data);
+      return open !== null && awaitsReply(data, open, event.effectId)
+        ? receiveReply(data, open, event, decided)
+        : stays(data);
     case "llm.failed":
-      return open?.stage.type === "responding" ? receiveFailure(data, open, event, decided) : stays(data);
+      return open !== null && awaitsReply(data, open, event.effectId)
+        ? receiveFailure(data, open, event, decided)
+        : stays(data);
     case "llm.progressed":
-      return stays(progressed(data, event));
+      return stays(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
     case "tool.started":
       return open?.stage.type === "running" ? receiveStart(data, open, open.stage.calls, event) : stays(data);
     case "tool.completed":
@@ -71,14 +76,17 @@ const enqueue = (data: ConversationData, event: AskReceived, place: number): Pla
   effects: () => [{ type: "publish", signal: { type: "ask.queued", askId: event.askId, place } }],
 });
 
+const awaitsReply = ({ threadId }: ConversationData, { number, step, stage }: OpenTurn, effectId: string): boolean =>
+  stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
+
 const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decided): Plan => {
   const { open, queue, waking } = data;
   const next = queue[0];
-  if (waking !== null && next !== undefined && event.effectId === queueId(data.threadId, waking.seq)) {
+  if (waking !== null && next !== undefined && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
     return openTurn({ ...data, queue: queue.slice(1), waking: null }, next, decided, event.at);
   }
   if (open === null) return stays(data);
-  if (event.effectId === deadlineId(data.threadId, open.number) && decided.limit !== undefined) {
+  if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {
     const stopping = { partial: undefined, results: decided.results ?? [] };
     return interruptTurn(
       data,
@@ -88,7 +96,11 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
       event.at,
     );
   }
-  return open.stage.type === "backing_off" ? attemptCall(data, open, open.stage.attempt, decided) : stays(data);
+  const { stage } = open;
+  return stage.type === "backing_off" &&
+    isSameEffect(event.effectId, retryId(data.threadId, open.number, open.step, stage.attempt))
+    ? attemptCall(data, open, stage.attempt, decided)
+    : stays(data);
 };
 
 const cancel = (data: ConversationData, event: CancelRequested, decided: Decided): Plan => {
@@ -98,7 +110,12 @@ const cancel = (data: ConversationData, event: CancelRequested, decided: Decided
     const { askId } = event;
     const asleep = waking !== null && queued.length === 0;
     return {
-      data: { ...data, queue: queued, waking: asleep ? null : waking },
+      data: {
+        ...data,
+        queue: queued,
+        waking: asleep ? null : waking,
+        withdrawn: [...data.withdrawn, askId].slice(-remembered),
+      },
       arrow: "stays",
       effects: () => [
         ...(asleep ? [{ type: "cancelTimer" as const, effectId: queueId(data.threadId, waking.seq) }] : []),
@@ -107,14 +124,16 @@ const cancel = (data: ConversationData, event: CancelRequested, decided: Decided
     };
   }
   if (open === null) return stays(data);
-  const stopping = { partial: event.partial, results: decided.results ?? [] };
+  const stopping = { partial: event.partial, usage: event.usage, results: decided.results ?? [] };
   return interruptTurn(data, open, stopping, { status: "cancelled", reason: event.reason ?? null }, event.at);
 };
 
-const progressed = (data: ConversationData, event: LlmProgressed): ConversationData => {
-  const { open } = data;
-  if (open?.stage.type !== "responding") return data;
-  const call = { ...open.stage.call, partial: event.partial };
+const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed): ConversationData => {
+  if (open.stage.type !== "responding") return data;
+  const call = {
+    ...open.stage.call,
+    partial: joinPartials(event.again === true ? null : open.stage.call.partial, event.partial),
+  };
   return { ...data, open: { ...open, stage: { type: "responding", call } } };
 };
 

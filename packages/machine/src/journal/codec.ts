@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { ZodType } from "zod";
+import type { core, ZodType } from "zod";
 import type { Entry } from "../conversation/entry.ts";
 import { journalFormat } from "../conversation/entry.ts";
 import type { Event } from "../conversation/event.ts";
@@ -24,10 +24,13 @@ export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> =
 export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   if (index === 0) {
     const format = isRecord(value) ? value["format"] : undefined;
-    if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(format));
+    if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(0, "format", format));
     return parsed<Entry>(firstEntrySchema, value, 0);
   }
   const event = isRecord(value) ? value["event"] : undefined;
+  const format = isRecord(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
+  if (typeof format === "number" && format > journalFormat)
+    return Either.left(newerFormat(index, "event.format", format));
   const unknownType = problemOfType(event, index, "event");
   return unknownType === null ? parsed<Entry>(laterEntrySchema, value, index) : Either.left(unknownType);
 };
@@ -52,23 +55,58 @@ const knownTypes: readonly string[] = eventSchema.options.map((option) => option
 const problemOfType = (event: unknown, index: number | null, path: string): DecodeError | null => {
   if (!isRecord(event)) return { index, path, reason: `expected an event, got ${preview(event)}` };
   const { type } = event;
+  if (type === "thread.started" && index !== null)
+    return { index, path, reason: "a second beginning: a journal has one" };
   if (typeof type === "string" && knownTypes.includes(type)) return null;
   const reason = `unknown event type ${preview(type)}; a newer version may have written it. Known are: ${knownTypes.join(", ")}`;
   return { index, path: path === "" ? "type" : `${path}.type`, reason };
 };
 
-const newerFormat = (format: number): DecodeError => ({
-  index: 0,
-  path: "format",
+const newerFormat = (index: number, path: string, format: number): DecodeError => ({
+  index,
+  path,
   reason: `the journal has format ${format}, and this version reads up to ${journalFormat}: read it with a newer version`,
 });
 
 const parsed = <Value>(schema: ZodType, value: unknown, index: number | null): Either.Either<DecodeError, Value> => {
+  const unfit = problemOfJson(value, mostNested);
+  if (unfit !== null) return Either.left({ index, path: "", reason: unfit });
   const result = schema.safeParse(value);
   // The schemas are held to the types where they are declared; zod's own type spells optional fields otherwise.
   if (result.success) return Either.right(result.data as Value);
-  const issue = result.error.issues[0];
-  return Either.left({ index, path: issue?.path.join(".") ?? "", reason: issue?.message ?? "it can't be read" });
+  const { path, message } = deepest(result.error.issues);
+  return Either.left({ index, path: path.join("."), reason: message });
+};
+
+/** A union says of each of its members why it does not fit; the one that came furthest is the one that was meant. */
+const deepest = (
+  issues: readonly core.$ZodIssue[],
+): { readonly path: readonly PropertyKey[]; readonly message: string } => {
+  const reasons = issues.flatMap((issue) =>
+    issue.code === "invalid_union" && issue.errors.length > 0
+      ? issue.errors
+          .map((inner) => deepest(inner))
+          .map(({ path, message }) => ({ path: [...issue.path, ...path], message }))
+      : [{ path: issue.path, message: issue.message }],
+  );
+  return reasons.reduce((furthest, reason) => (reason.path.length > furthest.path.length ? reason : furthest), {
+    path: [],
+    message: reasons[0]?.message ?? "it can't be read",
+  });
+};
+
+/** Deeper nesting overflows the stack of whoever walks through it. */
+const mostNested = 256;
+
+const problemOfJson = (value: unknown, levels: number): string | null => {
+  if (typeof value !== "object" || value === null) return null;
+  if (levels === 0) return `it is nested more than ${mostNested} levels deep`;
+  if (Object.hasOwn(value, "__proto__")) return 'a member is called "__proto__", which JavaScript objects do not keep';
+  for (const member of Object.values(value)) {
+    const problem = problemOfJson(member, levels - 1);
+    if (problem !== null) return problem;
+  }
+  return null;
 };
 
 const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>

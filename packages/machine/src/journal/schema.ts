@@ -79,7 +79,7 @@ const limits = object({
   costNano: count.optional(),
   deadlineMs: count.optional(),
 });
-const configuration = object({ fingerprint: text, idleTimeoutMs: count.optional() });
+const configuration = object({ fingerprint: text, model: jsonObject.optional(), idleTimeoutMs: count.optional() });
 const outcome = zod.enum(["failed", "refused", "interrupted", "unknown"]);
 
 const event = <const Type extends string, Shape extends zod.ZodRawShape>(type: Type, shape: Shape) =>
@@ -122,30 +122,39 @@ export const eventSchema = zod.discriminatedUnion("type", [
     partial: reply.optional(),
     usage: usage.optional(),
     promptDigest: text.optional(),
+    model: text.optional(),
   }),
-  event("llm.progressed", { ...answer, partial: reply }),
+  event("llm.progressed", { ...answer, partial: reply, again: zod.literal(true).optional() }),
   event("tool.started", answer),
   event("tool.completed", { ...answer, content: content.nullable() }),
   event("tool.failed", { ...answer, outcome, content }),
   event("timer.fired", answer),
-  event("cancel.requested", { askId: text.optional(), reason: text.optional(), partial: reply.optional() }),
+  event("cancel.requested", {
+    askId: text.optional(),
+    reason: text.optional(),
+    partial: reply.optional(),
+    usage: usage.optional(),
+  }),
   event("turn.added", { messages: list(seedDraft), metadata: jsonObject.optional() }),
   event("turn.annotated", { turn: count, name: text, value: json, metadata: jsonObject.optional() }),
   event("answer.truncated", { turn: count, characters: count }),
   event("head.moved", { to: zod.union([count, object({ checkpoint: text })]) }),
   event("checkpoint.named", { name: text }),
-  event("thread.configured", { configuration, model: jsonObject.optional() }),
+  event("thread.configured", { format: count.optional(), configuration, model: jsonObject.optional() }),
 ]);
 
-const decided = object({
+// Decisions are what folding applies, so one that this version does not know must stop it.
+const decided = zod.strictObject({
   queued: count.optional(),
   deadlineAt: instant.optional(),
-  cut: object({
-    policy: text,
-    from: object({ turn: count, unit: count }).nullable(),
-    dropped: list(text).optional(),
-    interrupted: zod.enum(["keep", "omit"]),
-  }).optional(),
+  cut: zod
+    .strictObject({
+      policy: text,
+      from: object({ turn: count, unit: count }).nullable(),
+      dropped: list(text).optional(),
+      interrupted: zod.enum(["keep", "omit"]),
+    })
+    .optional(),
   retry: object({ attempt: count, dueAt: instant }).optional(),
   results: list(object({ position: count, outcome, content: list(contentPart) })).optional(),
   limit: object({

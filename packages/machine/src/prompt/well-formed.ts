@@ -9,11 +9,12 @@ export interface PromptProblem {
 }
 
 /**
- * The first problem of a prompt, or null when it is well-formed: each assistant message with tool calls is
+ * The first problem of a prompt, or null when it is well-formed: it is not empty, each assistant message with tool calls is
  * followed at once by exactly one result for each call, in call order; there is no result without its call,
  * and no message without an origin inside a round.
  */
 export const checkPrompt = (messages: readonly Message[]): PromptProblem | null => {
+  if (messages.length === 0) return { index: 0, reason: "the prompt is empty" };
   let expected: readonly ToolCallPart[] = [];
   for (const [index, message] of messages.entries()) {
     const next = expected[0];
@@ -25,7 +26,7 @@ export const checkPrompt = (messages: readonly Message[]): PromptProblem | null 
         return { index, reason: `a ${message.role} message asks for tools` };
       expected = toolCallsOf(message);
     } else {
-      if (result === undefined)
+      if (result === undefined || message.role !== "tool" || message.parts.length > 1)
         return { index, reason: `a ${message.role} message stands where the result of call ${next.callId} should` };
       if (result.callId !== next.callId)
         return { index, reason: `the result of call ${result.callId} stands where that of ${next.callId} should` };

@@ -1,4 +1,4 @@
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 import type { Message, Part } from "./message.ts";
 
 /**
@@ -13,7 +13,7 @@ export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string
   mixer.add(message.role);
   mixer.add(message.name ?? "");
   for (const part of message.parts) addPart(mixer, part);
-  if (message.provider !== undefined) mixer.add(canonicalText(message.provider));
+  addProvider(mixer, message.provider);
   return mixer.digest();
 };
 
@@ -49,7 +49,7 @@ const addPart = (mixer: Mixer, part: Part): void => {
     case "refusal":
     case "reasoning":
       mixer.add(part.text);
-      if (part.provider !== undefined) mixer.add(canonicalText(part.provider));
+      addProvider(mixer, part.provider);
       break;
     case "data":
       mixer.add(part.field);
@@ -66,14 +66,19 @@ const addPart = (mixer: Mixer, part: Part): void => {
       mixer.add(part.providerCallId ?? "");
       mixer.add(part.name);
       mixer.add(part.arguments);
-      if (part.provider !== undefined) mixer.add(canonicalText(part.provider));
+      addProvider(mixer, part.provider);
       break;
     case "toolResult":
       mixer.add(part.providerCallId ?? "");
+      mixer.add(String(part.content.length));
       for (const inner of part.content) addPart(mixer, inner);
       break;
   }
 };
+
+/** Added wherever they may stand, so that those of a message and those of its last part differ. */
+const addProvider = (mixer: Mixer, provider: JsonObject | undefined): void =>
+  mixer.add(provider === undefined ? "" : canonicalText(provider));
 
 /** Each piece is closed by a mark that no UTF-16 unit can be, so that pieces can't run into each other. */
 class Mixer {

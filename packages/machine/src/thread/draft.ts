@@ -6,6 +6,8 @@ import type {
   Message,
   MessageDraft,
   Part,
+  ReasoningPart,
+  RefusalPart,
   ReplyDraft,
   ToolCallPart,
   ToolOutcome,
@@ -18,7 +20,7 @@ export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
 
 /** The assistant message that a reply describes; its calls are `prefix.0`, `prefix.1`, … */
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
-  const parts: Part[] = [...(typeof reply.content === "string" ? partsOf(reply.content) : (reply.content ?? []))];
+  const parts: Part[] = [...replyParts(reply.content)];
   reply.toolCalls?.forEach((call, position) =>
     parts.push({
       type: "toolCall",
@@ -40,6 +42,18 @@ export const messageFromPartial = (id: string, partial: ReplyDraft | undefined |
   return message.parts.length === 0 ? null : { ...message, incomplete: true };
 };
 
+/** What was shown of a reply, with what is new of it: text that goes on is joined. */
+export const joinPartials = (shown: ReplyDraft | null, added: ReplyDraft): ReplyDraft => {
+  const parts: ReplyPart[] = [...replyParts(shown?.content)];
+  for (const part of replyParts(added.content)) {
+    const last = parts.at(-1);
+    if (last !== undefined && goesOn(last) && goesOn(part) && last.type === part.type) {
+      parts[parts.length - 1] = { ...last, text: last.text + part.text };
+    } else parts.push(part);
+  }
+  return { ...shown, ...added, content: parts };
+};
+
 /** The tool message that answers a call, under the id of the call. */
 export const messageFromResult = (
   call: Pick<ToolCallPart, "callId" | "providerCallId" | "name">,
@@ -59,6 +73,14 @@ export const messageFromResult = (
 
 /** The same message with other parts, and the digest that goes with them. */
 export const withParts = (message: Message, parts: readonly Part[]): Message => withDigest({ ...message, parts });
+
+type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
+
+const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
+  typeof content === "string" ? partsOf(content) : (content ?? []);
+
+const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
+  "text" in part && !("provider" in part);
 
 const withDigest = (message: Omit<Message, "digest">): Message => ({ ...message, digest: digestOfMessage(message) });
 

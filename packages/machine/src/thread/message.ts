@@ -18,7 +18,7 @@ export interface Message {
   readonly incomplete?: true;
   /** Not said by anybody: made by the machine so that the thread stays well-formed. */
   readonly synthesised?: true;
-  /** What was spoken of a longer answer; `characters` is the length that the answer had. */
+  /** What was spoken of a longer answer; `characters` is the length that the answer had, in UTF-16 units. */
   readonly truncated?: { readonly characters: number };
   /** A short digest of what a model would see of this message. Not cryptographic. */
   readonly digest: string;

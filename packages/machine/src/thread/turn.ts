@@ -14,7 +14,9 @@ export interface Turn {
   /** What was said, well-formed: each round is complete. */
   readonly messages: Chunks<Message>;
   readonly usage: Usage;
-  /** Model calls that were answered with a step, retries not counted. */
+  /** The id of the message with which a model ended it, incomplete ones included; absent when there is none. */
+  readonly answer?: string;
+  /** Model calls that were begun, retries not counted. */
   readonly steps: number;
   readonly toolCalls: number;
   /** Milliseconds since the epoch, as the events said. */

@@ -17,6 +17,8 @@ export interface Usage {
   readonly cacheWriteTokens: Tally;
   /** Part of `outputTokens`. */
   readonly reasoningTokens: Tally;
+  /** Calls whose price is not known. */
+  readonly unpriced: number;
   /** In billionths of the currency, by currency code. */
   readonly cost: { readonly [currency: string]: Tally };
 }
@@ -58,6 +60,7 @@ export const noUsage: Usage = {
   cacheReadTokens: nothing,
   cacheWriteTokens: nothing,
   reasoningTokens: nothing,
+  unpriced: 0,
   cost: {},
 };
 
@@ -76,6 +79,7 @@ export const usageOfCall = (reported: ReportedUsage | null, cost: Cost | null): 
   cacheReadTokens: tallyOf(reported?.cacheReadTokens),
   cacheWriteTokens: tallyOf(reported?.cacheWriteTokens),
   reasoningTokens: tallyOf(reported?.reasoningTokens),
+  unpriced: cost === null ? 1 : 0,
   cost: cost === null ? {} : { [cost.currency]: tallyOf(cost.nano) },
 });
 
@@ -92,6 +96,7 @@ const addCalls = (left: Usage, right: Usage): Usage => ({
   cacheReadTokens: addTally(left.cacheReadTokens, right.cacheReadTokens),
   cacheWriteTokens: addTally(left.cacheWriteTokens, right.cacheWriteTokens),
   reasoningTokens: addTally(left.reasoningTokens, right.reasoningTokens),
+  unpriced: left.unpriced + right.unpriced,
   cost: addCost(left, right),
 });
 
