@@ -30,6 +30,6 @@ test("another system prompt is found out at the first call", () => {
 
 test("a limit that would have ended a turn is found out at the step before it", () => {
   expect(() => expect(journal).toReplay(weatherMachine({ limits: { steps: 1 } }))).toThrow(
-    /entry 3: the prompt: expected 4 messages .* got no model call/,
+    /entry 3 \(turn 1, step 1\): the prompt: expected 4 messages .* got no model call/,
   );
 });

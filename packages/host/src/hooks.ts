@@ -76,12 +76,15 @@ export class Observation {
   }
 
   report(error: unknown, where: string): void {
+    void this.#tell(error, where);
+  }
+
+  /** Never rejects: of what the teller itself throws there is nobody left to tell. */
+  async #tell(error: unknown, where: string): Promise<void> {
     try {
-      // An async function fits a type that returns nothing, so what it comes to is looked at.
-      Promise.resolve(this.#onError?.(error, where) as unknown).catch(nobodyLeftToTell);
-    } catch {
-      nobodyLeftToTell();
-    }
+      // An async function fits a type that returns nothing.
+      await (this.#onError?.(error, where) as unknown);
+    } catch {}
   }
 
   #guard(where: string, call: () => unknown): void {
@@ -93,5 +96,3 @@ export class Observation {
     }
   }
 }
-
-const nobodyLeftToTell = (): void => {};

@@ -2,7 +2,7 @@
 export const messageOf = (thrown: unknown): string => {
   try {
     if (typeof thrown === "string") return thrown;
-    if (thrown instanceof Error) return String(thrown.message === "" ? thrown.name : thrown.message);
+    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
     return jsonOf(thrown) ?? String(thrown);
   } catch {
     return "something that can't be put into words";

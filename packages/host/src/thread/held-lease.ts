@@ -31,6 +31,11 @@ export class HeldLease {
     return new HeldLease(lease, equipment, takenAt, onLost);
   }
 
+  /** It was not renewed in time, because the store did not answer or the process stood still: somebody else may have it. */
+  get ranOut(): boolean {
+    return this.#equipment.clock.now() >= this.#until;
+  }
+
   /** Gives it back. Never rejects: one that can't be given back runs out. */
   async release(): Promise<void> {
     this.#stop();

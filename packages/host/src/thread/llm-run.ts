@@ -67,7 +67,7 @@ export class LlmRun implements Running, Receipt {
     const { equipment } = this.#loop;
     const { hooks } = equipment.observation;
     if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
-    if (this.#over) return;
+    if (this.#over || !this.#loop.mayCall()) return;
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),

@@ -128,6 +128,12 @@ export class ThreadLoop {
     return this.#released ?? this.#underWay;
   }
 
+  /** Whether a model or a tool may be called now: only by who holds the lease. One that ran out unnoticed ends the loop. */
+  mayCall(): boolean {
+    if (this.#lease?.ranOut === true) this.#end(new LeaseLostError(this.#lease.lease));
+    return this.#ended === null;
+  }
+
   async #open(after: Promise<void> | undefined): Promise<void> {
     try {
       await after;

@@ -62,7 +62,7 @@ export class ToolRun implements Running, Receipt {
       const read = reading instanceof Promise ? await reading : reading;
       if ("problem" in read) return this.#fail("refused", read.problem);
       const mayRun = tool.declaration.recovery !== "once" || (await this.#tellStarted());
-      if (this.#over || !mayRun) return;
+      if (this.#over || !mayRun || !this.#loop.mayCall()) return;
       this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
     } catch (thrown) {
       this.#fail("failed", `The tool failed: ${messageOf(thrown)}`);

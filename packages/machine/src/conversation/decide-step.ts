@@ -4,6 +4,7 @@ import { decideCut, keepingAll, sameCut } from "../prompt/decide-cut.ts";
 import type { CutDecision } from "../prompt/decide-cut.ts";
 import { render } from "../prompt/render.ts";
 import { historyOf } from "../prompt/history.ts";
+import type { Unit } from "../prompt/unit.ts";
 import { unitsOf } from "../prompt/unit.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Decided, SynthesisedResult } from "./event.ts";
@@ -115,7 +116,10 @@ const openingLimit = (limits: Limits): LimitReached | null => {
 
 const limitsOf = (settings: Settings, open: OpenTurn): Limits => ({ ...settings.limits, ...open.limits });
 
-const fixedUnits = (data: ConversationData, open: OpenTurn | null) => [
-  ...(data.conversation.system === null ? [] : unitsOf(0, [data.conversation.system])),
-  ...(open === null ? [] : unitsOf(open.number, toArray(open.messages))),
+/** Between turns, what was appended is what the next turn begins with. */
+const fixedUnits = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Unit[] => [
+  ...(conversation.system === null ? [] : unitsOf(0, [conversation.system])),
+  ...(open === null
+    ? unitsOf(conversation.turns.length + 1, conversation.appended)
+    : unitsOf(open.number, toArray(open.messages))),
 ];

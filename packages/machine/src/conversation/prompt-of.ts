@@ -1,6 +1,7 @@
 import { toArray } from "../thread/chunks.ts";
 import { digestOfPrompt } from "../thread/digest.ts";
 import type { Message } from "../thread/message.ts";
+import type { Counter } from "../prompt/counter.ts";
 import { countPrompt } from "../prompt/counter.ts";
 import type { Cut } from "../prompt/cut.ts";
 import { render } from "../prompt/render.ts";
@@ -16,8 +17,8 @@ export interface Prompt {
   /** Well-formed. */
   readonly messages: readonly Message[];
   readonly digest: string;
-  /** As the machine's counter counts them. */
-  readonly tokens: number;
+  /** As the machine's counter counts them; null where it can't. */
+  readonly tokens: number | null;
   /** What is left out. */
   readonly cut: Cut;
   /** The policy's reason for leaving it out. */
@@ -40,11 +41,21 @@ export const promptOf = (machine: ConversationMachine, state: State): Prompt => 
   return {
     messages,
     digest: digestOfPrompt(messages),
-    tokens: countPrompt(settings.counter, messages),
+    tokens: tokensOf(settings.counter, messages),
     cut,
     reason,
     ...(failed === undefined ? {} : { failed }),
   };
+};
+
+/** Total: a counter may be anybody's code. */
+const tokensOf = (counter: Counter, messages: readonly Message[]): number | null => {
+  try {
+    const tokens = countPrompt(counter, messages);
+    return Number.isFinite(tokens) ? tokens : null;
+  } catch {
+    return null;
+  }
 };
 
 const openMessages = (data: ConversationData, open: OpenTurn | null): readonly Message[] =>

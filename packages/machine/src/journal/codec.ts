@@ -75,8 +75,14 @@ const parsed = <Value>(schema: ZodType, value: unknown, index: number | null): E
   // The schemas are held to the types where they are declared; zod's own type spells optional fields otherwise.
   if (result.success) return Either.right(result.data as Value);
   const { path, message } = deepest(result.error.issues);
-  return Either.left({ index, path: path.join("."), reason: message });
+  return Either.left({ index, path: path.join("."), reason: `${message}, got ${preview(valueAt(value, path))}` });
 };
+
+const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, key) => (isIndexable(inner) ? inner[key] : undefined), value);
+
+const isIndexable = (value: unknown): value is { readonly [key: PropertyKey]: unknown } =>
+  typeof value === "object" && value !== null;
 
 /** A union says of each of its members why it does not fit; the one that came furthest is the one that was meant. */
 const deepest = (

@@ -42,10 +42,12 @@ export const replay = (machine: ConversationMachine, entries: readonly Entry[]):
       return Either.left(
         differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${told.refusal.reason}`),
       );
+    const before = state;
     recorded = foldEntry(recorded, entry);
+    const during = before.context.open === null ? recorded : before;
     state = told.state;
     const difference =
-      asksOtherwise(recorded, state, entry.seq) ?? decidesOtherwise(state, entry, told.entry.decided ?? {});
+      asksOtherwise(recorded, state, during, entry.seq) ?? decidesOtherwise(during, entry, told.entry.decided ?? {});
     if (difference !== null) return Either.left(difference);
   }
   return Either.right(state);
@@ -70,20 +72,20 @@ const sentOtherwise = (state: State, { seq, event }: LaterEntry): Difference | n
       );
 };
 
-const asksOtherwise = (recorded: State, state: State, seq: number): Difference | null => {
+const asksOtherwise = (recorded: State, state: State, during: State, seq: number): Difference | null => {
   const expected = callOf(recorded);
   const got = callOf(state);
   if (expected?.id === got?.id && expected?.promptDigest === got?.promptDigest) return null;
-  return differs(state, seq, "the prompt", inWords(expected), inWords(got));
+  return differs(during, seq, "the prompt", inWords(expected), inWords(got));
 };
 
 /** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
-const decidesOtherwise = (state: State, entry: LaterEntry, got: Decided): Difference | null => {
+const decidesOtherwise = (during: State, entry: LaterEntry, got: Decided): Difference | null => {
   const expected = decisionText(entry.decided ?? {});
   const decided = decisionText(got);
   return expected === decided
     ? null
-    : differs(state, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
+    : differs(during, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
 };
 
 const decisionText = ({ cut: _, ...decided }: Decided): string => canonicalText(decided);

@@ -1,0 +1,28 @@
+// A model handler of one's own: docs/host.md shows it.
+import { createHost, type LlmHandler, memoryStore } from "@colloquy/host";
+import { conversationMachine, textOf } from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+
+const shout: LlmHandler = async ({ messages }, { signal, onDelta }) => {
+  const last = messages.at(-1);
+  if (last === undefined) {
+    const message = "there is nothing to shout";
+    return { type: "failed", failure: { kind: "bad_request", message, retryable: false } };
+  }
+  const content = textOf(last).toUpperCase();
+  for (const text of content.split(/(?<= )/)) {
+    signal.throwIfAborted(); // nobody wants the rest
+    onDelta({ type: "text", text });
+  }
+  return { type: "completed", reply: { content }, finishReason: "stop" };
+};
+
+const host = createHost({
+  machine: conversationMachine(),
+  store: memoryStore({ clock: systemClock }),
+  llm: shout,
+  clock: systemClock,
+  ids: randomIds,
+});
+console.log((await host.ask("Is anybody there?")).text);
+await host.close();

@@ -1,0 +1,44 @@
+// A journal is folded, stored and decided again: docs/conversation.md shows it.
+import {
+  conversationMachine,
+  decodeJournal,
+  describeDecodeError,
+  describeDifference,
+  type Entry,
+  type Event,
+  fold,
+  lastTurns,
+  replay,
+  start,
+  transition,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+
+const machine = conversationMachine();
+const begun = start(machine, { threadId: "t", at: 0 });
+const journal: Entry[] = [begun.entry];
+let state = begun.state;
+
+const tell = (event: Event): void => {
+  const told = transition(machine, state, event);
+  if (!told.handled) throw new Error(told.refusal.reason);
+  journal.push(told.entry);
+  state = told.state;
+};
+tell({ type: "ask.received", askId: "a", input: "My name is Ada.", at: 1 });
+tell({ type: "llm.completed", effectId: "t/1.1#1", reply: { content: "Hello." }, finishReason: "stop", at: 2 });
+tell({ type: "ask.received", askId: "b", input: "What is my name?", at: 3 });
+
+const text = journal.map((entry) => JSON.stringify(entry)).join("\n");
+console.log(text);
+const stored: unknown[] = text.split("\n").map((line): unknown => JSON.parse(line));
+
+const entries = decodeJournal(stored);
+if (Either.isLeft(entries)) throw new Error(describeDecodeError(entries.left));
+
+const folded = fold(entries.right); // no machine: what was decided stands in the entries
+console.log(Either.isRight(folded) && JSON.stringify(folded.right) === JSON.stringify(state)); // true
+
+const forgetful = conversationMachine({ policy: lastTurns(0) });
+const replayed = replay(forgetful, entries.right); // decides again
+if (Either.isLeft(replayed)) console.log(describeDifference(replayed.left));

@@ -1,0 +1,15 @@
+// The contract of the port `Store`, held against two stores. docs/testing.md shows it.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { memoryStore } from "@colloquy/host";
+import { sqliteStore } from "@colloquy/runtime-node";
+import { storeContract } from "@colloquy/runtime-test/contracts";
+
+storeContract("the memory store", async ({ clock }) => ({ store: memoryStore({ clock }) }));
+
+storeContract("a store in a file", async ({ clock }) => {
+  const path = join(mkdtempSync(join(tmpdir(), "colloquy-docs-")), "threads.db");
+  const open = async () => sqliteStore({ path, clock, synchronous: "NORMAL" });
+  return { store: await open(), reopen: open, another: open };
+});

@@ -1,0 +1,60 @@
+// Tools: one with a zod schema, one with a plain JSON Schema, and what they are given. docs/host.md shows it.
+import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { z } from "zod";
+
+declare module "@colloquy/host" {
+  interface ToolContext {
+    readonly user?: string;
+    readonly region?: string;
+  }
+}
+
+const forecast = tool({
+  name: "forecast",
+  description: "The weather of the next days in a city.",
+  input: z.object({ city: z.string(), days: z.int().min(1).max(7) }),
+  recovery: "rerun", // it only reads: after a crash it may run again
+  timeoutMs: 5_000,
+  run: ({ city, days }, { toolContext, signal }) => {
+    signal.throwIfAborted();
+    return { city, days, sky: "clear", for: toolContext.user, in: toolContext.region };
+  },
+});
+
+const alarm = tool({
+  name: "alarm",
+  description: "Sets an alarm.",
+  input: {
+    jsonSchema: { type: "object", properties: { time: { type: "string" } }, required: ["time"] },
+  },
+  recovery: "once", // it must not run twice
+  concurrency: 1,
+  run: ({ time }, { idempotencyKey }) => `Set for ${String(time)} under ${idempotencyKey}.`,
+});
+
+const tools = [forecast, alarm];
+const host = createHost({
+  machine: conversationMachine({ tools: declarationsOf(tools) }),
+  tools,
+  toolContext: { user: "nobody", region: "eu" },
+  store: memoryStore({ clock: systemClock }),
+  llm: scriptedModel([
+    toolCalls([
+      { name: "forecast", arguments: { city: "Oslo", days: 99 } },
+      { name: "alarm", arguments: { time: "7:00" } },
+    ]),
+    toolCalls([{ name: "forecast", arguments: { city: "Oslo", days: 2 } }]),
+    reply("Clear. I will wake you."),
+  ]),
+  clock: systemClock,
+  ids: randomIds,
+});
+
+const asked = host.ask("Wake me at seven if it is clear in Oslo.", { threadId: "t", toolContext: { user: "ada" } });
+for await (const part of asked) {
+  if (part.type === "toolResult") console.log(part.name, part.outcome, part.content);
+}
+await host.close();
