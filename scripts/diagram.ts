@@ -20,7 +20,9 @@ const main = (): void => {
     console.log("docs/conversation.mmd and docs/conversation.md are up to date");
     return;
   }
-  console.error("docs/conversation.mmd or the chart in docs/conversation.md is stale: run `pnpm diagram` and commit it");
+  console.error(
+    "docs/conversation.mmd or the chart in docs/conversation.md is stale: run `pnpm diagram` and commit it",
+  );
   process.exitCode = 1;
 };
 
@@ -40,14 +42,15 @@ const draw = (): string => {
     ...Object.values(root.states).flatMap((node) => declare(node, "  ")),
     `  [*] --> ${root.initial.target?.[0]?.key ?? ""}`,
     ...nodesBelow(root).flatMap(arrowsFrom),
-    `  note right of idle : everywhere, without leaving the state: ${[...root.transitions.keys()].join(", ")}`,
+    // A second colon would end the note.
+    `  note right of idle : everywhere and without leaving the state, ${[...root.transitions.keys()].join(", ")}`,
     "",
   ].join("\n");
 };
 
 const declare = (node: Node, indent: string): readonly string[] => {
   const children = Object.values(node.states);
-  if (children.length === 0) return [`${indent}state ${node.key}`];
+  if (children.length === 0) return [`${indent}${node.key}`];
   return [
     `${indent}state ${node.key} {`,
     ...children.flatMap((child) => declare(child, `${indent}  `)),

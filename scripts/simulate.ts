@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 
-import { simulate } from "@colloquy/runtime-test/simulate";
+import { simulate, SimulationError } from "@colloquy/runtime-test/simulate";
 
 import type { Outcome, Seeds } from "./simulate/seeds.ts";
 import { add, noTotals, printed, type Totals } from "./simulate/totals.ts";
@@ -31,8 +31,7 @@ const main = async (): Promise<void> => {
     return;
   }
   if (options.trace) {
-    const { trace } = await simulate({ seed: options.seed });
-    console.log(trace.join("\n"));
+    await showTrace(options.seed);
     return;
   }
   const started = performance.now();
@@ -48,6 +47,17 @@ const main = async (): Promise<void> => {
   console.log(
     `\nNo law is broken. Seeds ${options.seed} to ${options.seed + options.runs - 1}, ${seconds.toFixed(1)} s, ${rate}/s.`,
   );
+};
+
+const showTrace = async (seed: number): Promise<void> => {
+  try {
+    console.log((await simulate({ seed })).trace.join("\n"));
+  } catch (error) {
+    if (!(error instanceof SimulationError)) throw error;
+    console.log(error.trace.join("\n"));
+    console.error(`law ${error.law} is broken here: ${error.what}`);
+    process.exitCode = 1;
+  }
 };
 
 /** Deals the seeds out to workers, until they are used up or one of them went wrong. */

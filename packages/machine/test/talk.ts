@@ -5,6 +5,7 @@ import {
   type Effect,
   type Event,
   type Failure,
+  type FirstEntry,
   type Handled,
   outstanding,
   type Refusal,
@@ -18,6 +19,8 @@ import {
 /** A conversation that a test holds: it tells events, one millisecond after the other, and keeps what came of them. */
 export class Talk {
   readonly machine: ConversationMachine;
+  /** The first entry of its journal. */
+  readonly beginning: FirstEntry;
   state: State;
   /** The effects of the newest event. */
   effects: readonly Effect[] = [];
@@ -26,7 +29,9 @@ export class Talk {
 
   constructor(machine: ConversationMachine, input: Partial<ThreadInput> = {}) {
     this.machine = machine;
-    this.state = start(machine, { threadId: "t", at: 0, ...input }).state;
+    const begun = start(machine, { threadId: "t", at: 0, ...input });
+    this.beginning = begun.entry;
+    this.state = begun.state;
   }
 
   /** Tells an event that must be handled. */
@@ -93,7 +98,11 @@ export class Talk {
   }
 }
 
-type Untimed = Event extends infer One ? (One extends Event ? Omit<One, "at"> & { readonly at?: number } : never) : never;
+type Untimed = Event extends infer One
+  ? One extends Event
+    ? Omit<One, "at"> & { readonly at?: number }
+    : never
+  : never;
 
 /** Calls of tools, as a model writes them. */
 export const calling = (...names: readonly string[]): ReplyDraft => ({

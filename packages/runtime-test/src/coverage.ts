@@ -47,5 +47,12 @@ export const coverageTable = (coverage: readonly PairCoverage[]): string => {
   };
   const rows = [["", ...leaves], ...events.map((event) => [event, ...leaves.map((leaf) => cell(event, leaf))])];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  return rows.map((row) => row.map((text, column) => text.padEnd(widths[column] ?? 0)).join("  ").trimEnd()).join("\n");
+  return rows
+    .map((row) =>
+      row
+        .map((text, column) => text.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    )
+    .join("\n");
 };

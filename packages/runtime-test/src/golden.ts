@@ -80,12 +80,16 @@ const linesOf = (effect: Effect): readonly string[] => {
       return [[type, id, ...extras].join(" "), ...messages.map((message) => `  ${messageLine(message)}`)];
     }
     case "callTool":
-      return [`callTool ${effect.id} ${effect.name}(${effect.arguments}) providerCallId=${JSON.stringify(effect.providerCallId)}`];
+      return [
+        `callTool ${effect.id} ${effect.name}(${effect.arguments}) providerCallId=${JSON.stringify(effect.providerCallId)}`,
+      ];
     case "startTimer":
       return [`startTimer ${effect.id} ${effect.purpose} dueAt=${effect.dueAt}`];
     case "publish": {
       const { type, ...fields } = effect.signal;
-      return [`publish ${[type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ")}`];
+      return [
+        `publish ${[type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ")}`,
+      ];
     }
     default:
       return [`${effect.type} ${effect.effectId}`];
@@ -102,5 +106,11 @@ const messageLine = (message: Message): string => {
     ...(outcome === undefined || outcome === "completed" ? [] : [outcome]),
   ];
   const text = textOf(message);
-  return [message.id, message.role, ...marks.map((mark) => `(${mark})`), ...(text === "" ? [] : [JSON.stringify(text)]), ...calls].join(" ");
+  return [
+    message.id,
+    message.role,
+    ...marks.map((mark) => `(${mark})`),
+    ...(text === "" ? [] : [JSON.stringify(text)]),
+    ...calls,
+  ].join(" ");
 };

@@ -75,7 +75,8 @@ export const scenario = (given: Given, when: readonly Event[], then: Then): Stat
     ...effectDifferences(then.effects, effects),
     ...changeDifferences("", then.changes, dataOf(before), dataOf(state)),
   ];
-  if (found.length > 0) throw new ScenarioError(`the scenario came out otherwise:\n${found.map((line) => `  ${line}`).join("\n")}`);
+  if (found.length > 0)
+    throw new ScenarioError(`the scenario came out otherwise:\n${found.map((line) => `  ${line}`).join("\n")}`);
   return state;
 };
 
@@ -97,7 +98,10 @@ const stateGiven = ({ machine, input, told = [] }: Given): State => {
   let { state } = start(machine, input ?? { threadId: "t", at: 0 });
   for (const [index, event] of told.entries()) {
     const next = transition(machine, state, event);
-    if (!next.handled) throw new ScenarioError(`event ${index} of what was told before (${event.type}) was refused: ${next.refusal.reason}`);
+    if (!next.handled)
+      throw new ScenarioError(
+        `event ${index} of what was told before (${event.type}) was refused: ${next.refusal.reason}`,
+      );
     state = next.state;
   }
   return state;
@@ -132,6 +136,8 @@ const changeDifferences = (path: string, expected: unknown, before: unknown, aft
   if (expected === anything) return changed ? [] : [`${name}: expected to change, and stays ${shown(after)}`];
   if (expected === absent) return after === undefined ? [] : [`${name}: expected to be gone, is ${shown(after)}`];
   if (expected === undefined) {
+    // What changed inside is named leaf by leaf.
+    if (isObject(before) && isObject(after)) return insideDifferences(path, {}, before, after);
     return changed ? [`${name}: not mentioned: was ${shown(before)}, is ${shown(after)}`] : [];
   }
   if (!isObject(expected) || !isObject(after)) {
@@ -139,9 +145,14 @@ const changeDifferences = (path: string, expected: unknown, before: unknown, aft
       ? []
       : [`${name}: expected ${shown(expected)}, ${changed ? "is" : "stays"} ${shown(after)}`];
   }
-  const was: Expected = isObject(before) ? before : {};
-  const keys = new Set([...Object.keys(expected), ...Object.keys(was), ...Object.keys(after)]);
-  return [...keys].flatMap((key) => changeDifferences(path === "" ? key : `${path}.${key}`, expected[key], was[key], after[key]));
+  return insideDifferences(path, expected, isObject(before) ? before : {}, after);
+};
+
+const insideDifferences = (path: string, expected: Expected, before: Expected, after: Expected): readonly string[] => {
+  const keys = new Set([...Object.keys(expected), ...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].flatMap((key) =>
+    changeDifferences(path === "" ? key : `${path}.${key}`, expected[key], before[key], after[key]),
+  );
 };
 
 const leafDifferences = (path: string, expected: unknown, actual: unknown): readonly string[] =>

@@ -8,7 +8,7 @@ import { settleRound } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
 /** The unanswered call of the round that an effect id names; -1 when nobody waits for it. */
-export const positionOf = (data: ConversationData, calls: readonly RoundCall[], effectId: string): number =>
+const positionOf = (data: ConversationData, calls: readonly RoundCall[], effectId: string): number =>
   calls.findIndex((call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId), effectId));
 
 /** A tool answered, or did not: its result is kept; with the last one the round is complete. */

@@ -25,7 +25,8 @@ const machine = conversationMachine({
   retry: { attempts: 1 },
 });
 const talk = (): Talk => new Talk(machine, { system: "You are helpful." });
-const texts = (prompt: readonly Parameters<typeof textOf>[0][]): readonly string[] => prompt.map((message) => `${message.role}: ${textOf(message)}`);
+const texts = (prompt: readonly Parameters<typeof textOf>[0][]): readonly string[] =>
+  prompt.map((message) => `${message.role}: ${textOf(message)}`);
 
 describe("Jido's machine", () => {
   test("1: a new conversation is idle, has made no step and used nothing", () => {
@@ -49,7 +50,10 @@ describe("Jido's machine", () => {
     conversation.reply(calling("search"), { usage: { inputTokens: 50, outputTokens: 25 } });
     conversation.result(0, "found");
     conversation.reply("Done.", { usage: { inputTokens: 100, outputTokens: 50 } });
-    expect(lastTurnOf(conversation.state)?.usage).toMatchObject({ inputTokens: { sum: 150 }, outputTokens: { sum: 75 } });
+    expect(lastTurnOf(conversation.state)?.usage).toMatchObject({
+      inputTokens: { sum: 150 },
+      outputTokens: { sum: 75 },
+    });
   });
 
   test("4: a call without a report leaves the sum (and is counted as unreported, which Jido does not)", () => {
@@ -76,7 +80,10 @@ describe("Jido's machine", () => {
     conversation.ask("Hello");
     conversation.fail({ kind: "rate_limit", retryable: true });
     expect(phaseOf(conversation.state)).toBe("error");
-    expect(lastTurnOf(conversation.state)?.outcome).toMatchObject({ status: "failed", failure: { kind: "rate_limit" } });
+    expect(lastTurnOf(conversation.state)?.outcome).toMatchObject({
+      status: "failed",
+      failure: { kind: "rate_limit" },
+    });
   });
 
   test("7: cancelling the ask that is open ends it in error, cancelled, with the reason (and stops the call, which Jido does not)", () => {
@@ -109,18 +116,31 @@ describe("Jido's machine", () => {
     });
   });
 
-  test("10: what streamed is kept when the turn is stopped, text and thinking (the deltas are the handler's, partials are told whole)", () => {
+  test("10: what streamed is kept when the turn is stopped, text and thinking (the host journals now and then what is new)", () => {
     const conversation = talk();
     conversation.ask("Hello");
     const effectId = conversation.call().id;
-    const partial = (text: string, thinking: string) => ({ content: [{ type: "reasoning", text: thinking }, { type: "text", text }] as const });
-    conversation.tell({ type: "llm.progressed", effectId, partial: partial("Hello", "Let me think") });
-    conversation.tell({ type: "llm.progressed", effectId, partial: partial("Hello world", "Let me think...") });
+    const partial = (text: string, thinking: string) => ({
+      content: [
+        { type: "reasoning", text: thinking },
+        { type: "text", text },
+      ] as const,
+    });
+    conversation.tell({
+      type: "llm.progressed",
+      effectId,
+      partial: { content: [{ type: "reasoning", text: "Let me think" }] },
+    });
+    conversation.tell({ type: "llm.progressed", effectId, partial: partial("Hello", "...") });
+    conversation.tell({ type: "llm.progressed", effectId, partial: { content: " world" } });
     conversation.tell({ type: "cancel.requested" });
     expect(messagesOf(conversation.state).at(-1)).toMatchObject({
       role: "assistant",
       incomplete: true,
-      parts: [{ type: "reasoning", text: "Let me think..." }, { type: "text", text: "Hello world" }],
+      parts: [
+        { type: "reasoning", text: "Let me think..." },
+        { type: "text", text: "Hello world" },
+      ],
     });
   });
 
@@ -128,19 +148,26 @@ describe("Jido's machine", () => {
     const conversation = talk();
     conversation.ask("Hello");
     const wrong = { effectId: "wrong" } as const;
-    expect(conversation.refused({ type: "llm.progressed", ...wrong, partial: { content: "Hi" } })).toMatchObject({ kind: "stale" });
-    expect(conversation.refused({ type: "llm.completed", ...wrong, reply: { content: "Hi" }, finishReason: null })).toMatchObject({ kind: "stale" });
+    expect(conversation.refused({ type: "llm.progressed", ...wrong, partial: { content: "Hi" } })).toMatchObject({
+      kind: "stale",
+    });
+    expect(
+      conversation.refused({ type: "llm.completed", ...wrong, reply: { content: "Hi" }, finishReason: null }),
+    ).toMatchObject({ kind: "stale" });
   });
 
-  test.each(["awaiting_llm", "awaiting_tool"])("12: an ask in %s is refused as busy, and the state stays (the reason names the turn and the way out)", (phase) => {
-    const conversation = talk();
-    conversation.ask("Hello");
-    if (phase === "awaiting_tool") conversation.reply(calling("search"));
-    expect(phaseOf(conversation.state)).toBe(phase);
-    const refusal = conversation.refused({ type: "ask.received", askId: "call_456", input: "And?" });
-    expect(refusal.kind).toBe("busy");
-    expect(refusal.reason).toContain("turn 1 is open");
-  });
+  test.each(["awaiting_llm", "awaiting_tool"])(
+    "12: an ask in %s is refused as busy, and the state stays (the reason names the turn and the way out)",
+    (phase) => {
+      const conversation = talk();
+      conversation.ask("Hello");
+      if (phase === "awaiting_tool") conversation.reply(calling("search"));
+      expect(phaseOf(conversation.state)).toBe(phase);
+      const refusal = conversation.refused({ type: "ask.received", askId: "call_456", input: "And?" });
+      expect(refusal.kind).toBe("busy");
+      expect(refusal.reason).toContain("turn 1 is open");
+    },
+  );
 
   test("13: a follow-up goes on with what was said", () => {
     const conversation = talk();
@@ -148,7 +175,12 @@ describe("Jido's machine", () => {
     conversation.reply("Hi.");
     conversation.ask("Follow up");
     expect(phaseOf(conversation.state)).toBe("awaiting_llm");
-    expect(texts(conversation.call().messages)).toEqual(["system: You are helpful.", "user: Hello", "assistant: Hi.", "user: Follow up"]);
+    expect(texts(conversation.call().messages)).toEqual([
+      "system: You are helpful.",
+      "user: Hello",
+      "assistant: Hi.",
+      "user: Follow up",
+    ]);
   });
 
   test("14: an ask after an error goes on, and where the error came while tools were out there is no orphan call", () => {
@@ -172,7 +204,10 @@ describe("Jido's machine", () => {
     expect(conversation.effects).toEqual([]);
     conversation.result(0, "first call, second answer");
     expect(conversation.effects.map(({ type }) => type)).toEqual(["callLlm"]);
-    expect(conversation.call().messages.slice(-2).map(textOf)).toEqual(["first call, second answer", "second call, first answer"]);
+    expect(conversation.call().messages.slice(-2).map(textOf)).toEqual([
+      "first call, second answer",
+      "second call, first answer",
+    ]);
   });
 
   test("16: an empty list of tool calls is a final answer (Jido waits for ever)", () => {
@@ -198,7 +233,9 @@ describe("Jido's machine", () => {
     const read = decodeJournal([{ seq: 0, format: 1, event: { type: "thread.started", at: 5, threadId: "t" } }]);
     expect(read).toMatchObject({ _tag: "Right" });
     const folded = "right" in read ? fold(read.right) : read;
-    expect(folded).toMatchObject({ right: { value: "idle", context: { createdAt: 5, metadata: {}, model: {}, queue: [] } } });
+    expect(folded).toMatchObject({
+      right: { value: "idle", context: { createdAt: 5, metadata: {}, model: {}, queue: [] } },
+    });
   });
 
   test("19: thinking is kept once for each call, and not at all where there was none (the streamed text is the reply's, as the handler gives it)", () => {
@@ -207,14 +244,19 @@ describe("Jido's machine", () => {
     conversation.reply({ content: [{ type: "reasoning", text: "streamed" }], ...calling("search") });
     conversation.result(0, "found");
     conversation.reply("Done.");
-    const thinking = messagesOf(conversation.state).map(({ parts }) => parts.filter(({ type }) => type === "reasoning").length);
+    const thinking = messagesOf(conversation.state).map(
+      ({ parts }) => parts.filter(({ type }) => type === "reasoning").length,
+    );
     expect(thinking).toEqual([0, 1, 0, 0]);
   });
 
   test("20: observers are told that a turn started (with its ask's id; lengths and iterations are on the calls themselves)", () => {
     const conversation = talk();
     conversation.ask("Hello world", "call_123");
-    expect(conversation.effects[0]).toEqual({ type: "publish", signal: { type: "turn.started", turn: 1, askIds: ["call_123"] } });
+    expect(conversation.effects[0]).toEqual({
+      type: "publish",
+      signal: { type: "turn.started", turn: 1, askIds: ["call_123"] },
+    });
     conversation.reply(calling("search"));
     conversation.result(0, "found");
     expect(conversation.call()).toMatchObject({ turn: 1, step: 2 });
@@ -226,7 +268,11 @@ describe("Jido's machine", () => {
     conversation.reply("1", { usage: { inputTokens: 50, outputTokens: 25 } });
     conversation.ask("Two");
     conversation.reply("2", { usage: { inputTokens: 10, outputTokens: 5 } });
-    expect(conversation.state.context.usage.total).toMatchObject({ inputTokens: { sum: 60 }, outputTokens: { sum: 30 }, totalTokens: { sum: 90 } });
+    expect(conversation.state.context.usage.total).toMatchObject({
+      inputTokens: { sum: 60 },
+      outputTokens: { sum: 30 },
+      totalTokens: { sum: 90 },
+    });
   });
 
   test("22: a cut inside a tool round of 51 messages splits no round (whole units are left out, so a few more or less than 10 stay)", () => {
@@ -243,7 +289,10 @@ describe("Jido's machine", () => {
         const units = [...history.newestFirst()].flatMap((turn) => [...turn.units()].reverse());
         let kept = 0;
         const first = units.find(({ messages }) => (kept += messages.length) >= 10);
-        return { from: first === undefined ? null : { turn: first.turn, unit: first.position }, reason: "ten messages" };
+        return {
+          from: first === undefined ? null : { turn: first.turn, unit: first.position },
+          reason: "ten messages",
+        };
       },
     };
     const pruning = conversationMachine({ policy: tenMessages });

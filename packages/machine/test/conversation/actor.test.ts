@@ -1,0 +1,92 @@
+import { playArbitrary, realSubject } from "@colloquy/runtime-test/arbitraries";
+import { equalStep } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createActor, transition as xstateTransition } from "xstate";
+import { conversationMachine, type Effect, type Event, start, transition } from "../../src/index.ts";
+import { runs } from "../runs.ts";
+
+describe("the XState machine", () => {
+  test("our step is XState's: values, contexts and effects are equal, and arrows take what is handled", () => {
+    fc.assert(
+      fc.property(playArbitrary, ({ options, schedule }) => equalStep(xstateTransition, options, schedule)),
+      { numRuns: runs(60) },
+    );
+  });
+
+  test("the law of the equal step catches an event that is handled and that no arrow takes", () => {
+    const wrong: typeof transition = (machine, state, event) => {
+      const told = transition(machine, state, event);
+      if (told.handled || event.type !== "timer.fired") return told;
+      return transition(machine, state, {
+        type: "message.appended",
+        at: event.at,
+        message: { role: "user", content: "" },
+      });
+    };
+    const found = fc.check(
+      fc.property(playArbitrary, ({ options, schedule }) =>
+        equalStep(xstateTransition, options, schedule, { ...realSubject, transition: wrong }),
+      ),
+      { numRuns: 300, seed: 1, endOnFailure: true },
+    );
+    expect(found.errorInstance).toHaveProperty("law", "equalStep");
+  });
+
+  test("runs as a live actor, which performs the effects that transition describes", () => {
+    const performed: Effect[] = [];
+    const machine = conversationMachine({ tools: [{ name: "search" }] });
+    const live = machine.provide({ actions: { perform: (_, effect) => void performed.push(effect) } });
+    const input = { threadId: "t", at: 0, system: "Be brief." };
+    const actor = createActor(live, { input }).start();
+    let { state } = start(machine, input);
+    const effects: Effect[] = [];
+    const events: readonly Event[] = [
+      { type: "ask.received", at: 1, askId: "a", input: "Go." },
+      {
+        type: "llm.completed",
+        at: 2,
+        effectId: "t/1.1#1",
+        reply: { toolCalls: [{ id: null, name: "search", arguments: "{}" }] },
+        finishReason: null,
+      },
+      { type: "timer.fired", at: 3, effectId: "nobody's" },
+      { type: "tool.completed", at: 4, effectId: "t/1.1.0#1", content: "found" },
+      { type: "llm.completed", at: 5, effectId: "t/1.2#1", reply: { content: "Done." }, finishReason: "stop" },
+    ];
+    for (const event of events) {
+      actor.send(event);
+      const told = transition(machine, state, event);
+      state = told.state;
+      effects.push(...told.effects);
+    }
+    const { value, context } = actor.getSnapshot();
+    expect({ value, context }).toEqual(state);
+    expect(performed).toEqual(effects);
+    actor.stop();
+  });
+
+  test("has an arrow for each event, and no other", () => {
+    // As the types spell them; a name that is missing here does not compile.
+    const events: { readonly [Type in Event["type"]]: true } = {
+      "ask.received": true,
+      "message.appended": true,
+      "system.changed": true,
+      "llm.completed": true,
+      "llm.failed": true,
+      "llm.progressed": true,
+      "tool.started": true,
+      "tool.completed": true,
+      "tool.failed": true,
+      "timer.fired": true,
+      "cancel.requested": true,
+      "turn.added": true,
+      "turn.annotated": true,
+      "answer.truncated": true,
+      "head.moved": true,
+      "checkpoint.named": true,
+      "thread.configured": true,
+    };
+    expect([...conversationMachine().events].sort()).toEqual(Object.keys(events).sort());
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, test } from "vitest";
+import { conversationMachine, lastTurnOf, messagesOf, textOf, turnsOf } from "../../src/index.ts";
+import { Talk } from "../talk.ts";
+
+const queueing = () => new Talk(conversationMachine({ overlap: { type: "queue", max: 3 } }));
+
+describe("a repeated ask", () => {
+  test("is refused, and names the turn that answers it: open, closed, and after the head moved away", () => {
+    const talk = new Talk(conversationMachine());
+    talk.ask("One", "a");
+    expect(talk.refused({ type: "ask.received", askId: "a", input: "One" })).toMatchObject({ kind: "stale", turn: 1 });
+    talk.reply("1");
+    talk.ask("Two", "b");
+    talk.tell({ type: "cancel.requested" });
+    talk.tell({ type: "head.moved", to: 0 });
+    for (const [askId, turn] of [
+      ["a", 1],
+      ["b", 2],
+    ] as const) {
+      expect(talk.refused({ type: "ask.received", askId, input: [] })).toMatchObject({ kind: "stale", turn });
+    }
+  });
+
+  test("is recognised 256 turns back", () => {
+    const talk = new Talk(conversationMachine());
+    talk.ask("First", "a");
+    talk.reply("1");
+    for (let turn = 1; turn < 256; turn++)
+      talk.tell({ type: "turn.added", messages: [{ role: "user", content: "?" }] });
+    expect(talk.refused({ type: "ask.received", askId: "a", input: "First" })).toMatchObject({ turn: 1 });
+  });
+
+  test("that waits, or was withdrawn, is refused too", () => {
+    const talk = queueing();
+    talk.ask("One", "a");
+    talk.ask("Two", "b");
+    expect(talk.refused({ type: "ask.received", askId: "b", input: "Two" }).kind).toBe("stale");
+    talk.tell({ type: "cancel.requested", askId: "b" });
+    expect(talk.refused({ type: "ask.received", askId: "b", input: "Two" })).toMatchObject({
+      kind: "stale",
+      reason: expect.stringContaining("withdrawn"),
+    });
+  });
+});
+
+describe("asks that wait", () => {
+  test("are answered in their order, each in a turn of its own", () => {
+    const talk = queueing();
+    talk.ask("1", "a");
+    for (const [askId, input] of [
+      ["b", "2"],
+      ["c", "3"],
+      ["d", "4"],
+    ] as const)
+      talk.ask(input, askId);
+    expect(talk.refused({ type: "ask.received", askId: "e", input: "5" }).kind).toBe("full");
+    for (let waiting = 3; waiting > 0; waiting--) {
+      expect(talk.state.context.queue).toHaveLength(waiting);
+      talk.reply("!");
+      talk.fire("queue");
+    }
+    talk.reply("!");
+    expect(turnsOf(talk.state).map(({ asks }) => asks.map(({ askId }) => askId))).toEqual([["a"], ["b"], ["c"], ["d"]]);
+    expect(
+      messagesOf(talk.state)
+        .map(textOf)
+        .filter((text) => text !== "!"),
+    ).toEqual(["1", "2", "3", "4"]);
+    expect(talk.out()).toEqual([]);
+  });
+
+  test("wait for each other where limits forbid every call", () => {
+    const talk = queueing();
+    talk.ask("1", "a");
+    for (const askId of ["b", "c"]) talk.tell({ type: "ask.received", askId, input: "?", limits: { steps: 0 } });
+    talk.reply("!");
+    talk.fire("queue");
+    talk.fire("queue");
+    expect(turnsOf(talk.state).map(({ outcome }) => outcome.status)).toEqual(["completed", "failed", "failed"]);
+    expect(talk.out()).toEqual([]);
+  });
+
+  test("the last to be withdrawn takes its timer with it", () => {
+    const talk = queueing();
+    talk.ask("1", "a");
+    talk.ask("2", "b");
+    talk.reply("!");
+    expect(talk.out()).toMatchObject([{ type: "startTimer", purpose: "queue" }]);
+    talk.tell({ type: "cancel.requested", askId: "b" });
+    expect(talk.effects.map(({ type }) => type)).toEqual(["cancelTimer", "publish"]);
+    expect(talk.out()).toEqual([]);
+  });
+
+  test("a queue of 0 holds nobody", () => {
+    const talk = new Talk(conversationMachine({ overlap: { type: "queue", max: 0 } }));
+    talk.ask("1");
+    expect(talk.refused({ type: "ask.received", askId: "b", input: "2" }).kind).toBe("full");
+  });
+});
+
+describe("the model parameters of a call", () => {
+  test("are the ask's over the thread's over the configuration's, member by member", () => {
+    const machine = conversationMachine({ model: { name: "small", temperature: 1, seed: 1 } });
+    const talk = new Talk(machine, { model: { temperature: 0, top: 5 } });
+    talk.tell({ type: "ask.received", askId: "a", input: "?", model: { name: "large" } });
+    expect(talk.call().model).toEqual({ name: "large", temperature: 0, seed: 1, top: 5 });
+    talk.reply("!");
+    talk.ask("And?");
+    expect(talk.call().model).toEqual({ name: "small", temperature: 0, seed: 1, top: 5 });
+  });
+});
+
+describe("what a turn is about", () => {
+  test("messages, parts and metadata of the ask stand where they belong", () => {
+    const talk = new Talk(conversationMachine());
+    talk.tell({
+      type: "ask.received",
+      askId: "a",
+      input: [{ type: "data", field: "question", value: { n: 1 } }],
+      name: "Ada",
+      metadata: { from: "web" },
+    });
+    expect(talk.call().messages).toMatchObject([
+      { role: "user", name: "Ada", metadata: { from: "web" }, parts: [{ field: "question" }] },
+    ]);
+    talk.reply("!");
+    const drafts = [
+      { role: "system", content: "Now French." },
+      { role: "user", content: "Oui?" },
+    ] as const;
+    talk.tell({ type: "ask.received", askId: "b", input: drafts, metadata: { from: "app" } });
+    talk.reply("Oui.");
+    expect(
+      messagesOf(talk.state)
+        .slice(2)
+        .map(({ role }) => role),
+    ).toEqual(["system", "user", "assistant"]);
+    expect(lastTurnOf(talk.state)?.metadata).toEqual({ from: "app" });
+  });
+});

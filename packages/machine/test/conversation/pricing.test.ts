@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { conversationMachine, type Cost, lastTurnOf, type Pricing } from "../../src/index.ts";
+import { Talk } from "../talk.ts";
+
+const priced = (price: Pricing["price"]) => {
+  const talk = new Talk(conversationMachine({ pricing: { name: "p", version: 1, options: {}, price } }));
+  talk.ask("?");
+  const told = talk.reply("!", { usage: { totalTokens: 3 }, model: "large" });
+  return { cost: told.entry.decided?.cost, usage: lastTurnOf(talk.state)?.usage };
+};
+
+describe("pricing", () => {
+  test("is decided once, and stands on the entry", () => {
+    const { cost, usage } = priced(({ totalTokens = 0 }, model) => ({ nano: totalTokens, currency: model ?? "none" }));
+    expect(cost).toEqual({ nano: 3, currency: "large" });
+    expect(usage).toMatchObject({ unpriced: 0, cost: { large: { sum: 3, reported: 1, unreported: 0 } } });
+  });
+
+  // What a price list in JavaScript may answer is not bound by our types.
+  const nonsense = [
+    { nano: Number.NaN, currency: "USD" },
+    { nano: 0.5, currency: "USD" },
+    { nano: -1, currency: "USD" },
+    { nano: 1 },
+  ] as const;
+
+  const lists: readonly (readonly [string, Pricing["price"]])[] = [
+    [
+      "throws",
+      (): null => {
+        throw new Error("no price today");
+      },
+    ],
+    ["knows no price", (): null => null],
+    ...nonsense.map((price) => [`says ${JSON.stringify(price)}`, (): Cost => price as Cost] as const),
+  ];
+
+  test.each(lists)("a list that %s prices nothing, and the call counts as unpriced", (_, price) => {
+    const { cost, usage } = priced(price);
+    expect(cost).toBeUndefined();
+    expect(usage).toMatchObject({ calls: 1, unpriced: 1, cost: {} });
+  });
+});

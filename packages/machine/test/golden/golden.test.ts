@@ -1,0 +1,16 @@
+import { traceOf } from "@colloquy/runtime-test";
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { conversationMachine } from "../../src/index.ts";
+import { stories } from "./stories.ts";
+
+// Rewritten with `vitest run -u`. Only keep what changed if you know why it did.
+
+test.each(stories)("$name", async ({ name, options, input, told }) => {
+  await expect(traceOf(conversationMachine(options), told, input)).toMatchFileSnapshot(`${name}.txt`);
+});
+
+test("there is a story for each file", () => {
+  const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".txt"));
+  expect(files.sort()).toEqual(stories.map(({ name }) => `${name}.txt`).sort());
+});

@@ -1,0 +1,220 @@
+import { eventArbitrary, journalArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { differenceOf } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import {
+  type DecodeError,
+  decodeEvent,
+  decodeJournal,
+  describeDecodeError,
+  type Event,
+  fold,
+} from "../../src/index.ts";
+import { eventSchema } from "../../src/journal/schema.ts";
+import { runs } from "../runs.ts";
+
+const first = { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t" } };
+const later = (event: object, more: object = {}): unknown => ({ seq: 1, event: { at: 1, ...event }, ...more });
+
+const errorOf = (journal: readonly unknown[]): DecodeError => {
+  const read = decodeJournal(journal);
+  if (Either.isRight(read)) throw new Error("the journal was read");
+  return read.left;
+};
+
+describe("what the machine writes", () => {
+  const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+  test("every event is read as what it is", () => {
+    const read = (event: Event) => {
+      expect(differenceOf(Either.right(event), decodeEvent(throughJson(event)))).toBeNull();
+    };
+    fc.assert(fc.property(eventArbitrary({}), read), { numRuns: runs(1_000) });
+  });
+
+  test("every journal is read as what it is, and folds to the same state", () => {
+    const read = (entries: Parameters<typeof fold>[0]) => {
+      const decoded = decodeJournal(entries.map(throughJson));
+      expect(differenceOf(Either.right(entries), decoded)).toBeNull();
+      if (Either.isLeft(decoded)) throw new Error(describeDecodeError(decoded.left));
+      expect(differenceOf(fold(entries), fold(decoded.right))).toBeNull();
+    };
+    fc.assert(fc.property(journalArbitrary(), read), { numRuns: runs(100) });
+  });
+
+  const appending = (value: unknown) => ({
+    type: "message.appended",
+    at: 0,
+    message: { role: "user", content: [{ type: "data", field: "f", value }] },
+  });
+
+  test("a member that every object has survives like any other; one that objects do not keep is refused, not dropped", () => {
+    const kept = appending({ constructor: 1, toString: { hasOwnProperty: null } });
+    expect(decodeEvent(kept)).toEqual(Either.right(kept));
+    const refused = decodeEvent(appending(JSON.parse('{"__proto__":{"polluted":true}}')));
+    expect(Either.isLeft(refused) && refused.left.reason).toContain("__proto__");
+    expect({}).not.toHaveProperty("polluted");
+  });
+
+  test("what is nested too deep to be walked through is refused", () => {
+    const nested = (levels: number): unknown => JSON.parse(`${"[".repeat(levels)}${"]".repeat(levels)}`);
+    expect(Either.isRight(decodeEvent(appending(nested(200))))).toBe(true);
+    expect(decodeEvent(appending(nested(1_000)))).toMatchObject({
+      left: { reason: expect.stringContaining("nested") },
+    });
+  });
+});
+
+describe("what a later version may write", () => {
+  test("optional fields that are not known survive, at every depth", () => {
+    const everywhere = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(everywhere);
+      if (typeof value !== "object" || value === null) return value;
+      return {
+        ...Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, everywhere(inner)])),
+        later: true,
+      };
+    };
+    const survives = (event: Event) => {
+      const wider = everywhere(event);
+      expect(differenceOf(Either.right(wider), decodeEvent(wider))).toBeNull();
+    };
+    fc.assert(fc.property(eventArbitrary({}), survives), { numRuns: runs(300) });
+  });
+
+  test("an event of another type is refused, and the message says what there is", () => {
+    const error = errorOf([first, later({ type: "llm.exploded" })]);
+    expect(error).toMatchObject({ index: 1, path: "event.type" });
+    expect(describeDecodeError(error)).toMatch(/unknown event type "llm.exploded".*newer version.*ask\.received/);
+  });
+
+  test("a newer format is refused in words", () => {
+    expect(describeDecodeError(errorOf([{ ...first, format: 2 }]))).toBe(
+      'entry 0 at "format": the journal has format 2, and this version reads up to 1: read it with a newer version',
+    );
+  });
+});
+
+describe("what is no journal", () => {
+  const broken: readonly (readonly [string, readonly unknown[], string, RegExp])[] = [
+    ["not an entry", [null], "", /object/],
+    ["a list", [[]], "", /object/],
+    ["an entry without a beginning", [{}], "seq", /0/],
+    [
+      "another beginning",
+      [{ ...first, event: { type: "ask.received", at: 0, askId: "a", input: "" } }],
+      "event.type",
+      /thread\.started/,
+    ],
+    ["no event", [first, { seq: 1 }], "event", /event/],
+    ["a second beginning", [first, later(first.event)], "event", /second beginning/],
+    ["an empty askId", [first, later({ type: "ask.received", askId: "", input: "x" })], "event.askId", /1 character/],
+    [
+      "a limit below zero",
+      [first, later({ type: "ask.received", askId: "a", input: "x", limits: { steps: -1 } })],
+      "event.limits.steps",
+      /0/,
+    ],
+    ["a time that is none", [first, later({ type: "checkpoint.named", name: "a", at: null })], "event.at", /number/],
+    [
+      "arguments that are no text",
+      [
+        first,
+        later({
+          type: "llm.completed",
+          effectId: "e",
+          finishReason: null,
+          reply: { toolCalls: [{ id: null, name: "x", arguments: {} }] },
+        }),
+      ],
+      "event.reply.toolCalls.0.arguments",
+      /string/,
+    ],
+    [
+      "a kind of failure that there is not",
+      [
+        first,
+        later({ type: "llm.failed", effectId: "e", failure: { kind: "bad luck", message: "", retryable: true } }),
+      ],
+      "event.failure.kind",
+      /rate_limit/,
+    ],
+    [
+      "a decision that can't be",
+      [first, later({ type: "checkpoint.named", name: "a" }, { decided: { queued: -1 } })],
+      "decided.queued",
+      /0/,
+    ],
+    ["a seq that starts again", [first, { seq: 0, event: { type: "checkpoint.named", at: 1, name: "a" } }], "seq", /0/],
+  ];
+
+  test.each(broken)("%s is refused with its place", (_, journal, path, words) => {
+    const error = errorOf(journal);
+    expect(error).toMatchObject({ index: journal.length - 1, path });
+    expect(error.reason).toMatch(words);
+  });
+
+  test.each([
+    ["an input of a number", { type: "ask.received", askId: "a", input: 5 }, /5/],
+    [
+      "a message of the role tool",
+      { type: "ask.received", askId: "a", input: [{ role: "tool", content: "" }] },
+      /tool/,
+    ],
+    ["a robot", { type: "turn.added", messages: [{ role: "robot", content: "" }] }, /robot/],
+    ["a system message from the user", { type: "system.changed", system: { role: "user", content: "x" } }, /user/],
+    ["a head of a text", { type: "head.moved", to: "home" }, /home/],
+  ])("%s is refused, and the message shows the value", (_, event, words) => {
+    expect(describeDecodeError(errorOf([first, later(event)]))).toMatch(words);
+  });
+
+  const noEvents = [undefined, null, 5, "text", [], {}, { type: 5 }, { type: "constructor" }].map((value) => ({
+    value,
+  }));
+  test.each(noEvents)("$value is no event", ({ value }) => {
+    expect(decodeEvent(value)).toMatchObject({ _tag: "Left", left: { index: null } });
+  });
+});
+
+type OptionalKey<Type> = { [Key in keyof Type]-?: object extends Pick<Type, Key> ? Key : never }[keyof Type];
+
+/** The fields that the types leave optional: one that is missing here, or one too many, does not compile. */
+const optional: {
+  readonly [Type in Event["type"]]: { readonly [Key in OptionalKey<Extract<Event, { type: Type }>>]: true };
+} = {
+  "ask.received": { name: true, metadata: true, model: true, limits: true },
+  "message.appended": {},
+  "system.changed": {},
+  "llm.completed": { usage: true, promptDigest: true, model: true, responseId: true },
+  "llm.failed": { partial: true, usage: true, promptDigest: true, model: true },
+  "llm.progressed": { again: true },
+  "tool.started": {},
+  "tool.completed": {},
+  "tool.failed": {},
+  "timer.fired": {},
+  "cancel.requested": { askId: true, reason: true, partial: true, usage: true },
+  "turn.added": { metadata: true },
+  "turn.annotated": { metadata: true },
+  "answer.truncated": {},
+  "head.moved": {},
+  "checkpoint.named": {},
+  "thread.configured": { format: true, model: true },
+};
+
+describe("the schema and the types", () => {
+  test("there is a schema for each type of event, and no other", () => {
+    const named = eventSchema.options.map((option) => option.shape.type.value);
+    expect([...named].sort()).toEqual(Object.keys(optional).sort());
+  });
+
+  test("the schema requires what the type requires, and nothing else", () => {
+    const requires = (event: Event) => {
+      for (const key of Object.keys(event)) {
+        const without = Object.fromEntries(Object.entries(event).filter(([name]) => name !== key));
+        expect([key, Either.isRight(decodeEvent(without))]).toEqual([key, key in optional[event.type]]);
+      }
+    };
+    fc.assert(fc.property(eventArbitrary({}), requires), { numRuns: runs(300) });
+  });
+});

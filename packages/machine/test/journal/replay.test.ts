@@ -1,0 +1,91 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import {
+  conversationMachine,
+  describeDifference,
+  type Difference,
+  type Entry,
+  lastTurns,
+  type MachineOptions,
+  replay,
+} from "../../src/index.ts";
+import { calling, Talk } from "../talk.ts";
+
+const tools = [{ name: "search" }];
+
+/** Two turns, the second with a tool round. */
+const recorded = (options: MachineOptions = { tools }): readonly Entry[] => {
+  const talk = new Talk(conversationMachine(options), { system: "Be brief." });
+  const entries: Entry[] = [talk.beginning];
+  entries.push(talk.ask("One", "a").entry);
+  entries.push(talk.reply("1", { promptDigest: talk.call().promptDigest }).entry);
+  entries.push(talk.ask("Two", "b").entry);
+  entries.push(
+    talk.reply(calling("search"), { promptDigest: talk.call().promptDigest, usage: { totalTokens: 10 } }).entry,
+  );
+  entries.push(talk.result(0, "found").entry);
+  entries.push(talk.reply("2").entry);
+  return entries;
+};
+
+const differenceUnder = (options: MachineOptions, entries: readonly Entry[] = recorded()): Difference | null => {
+  const replayed = replay(conversationMachine(options), entries);
+  return Either.isLeft(replayed) ? replayed.left : null;
+};
+
+describe("replay", () => {
+  test("finds no difference under the configuration that the journal was written with", () => {
+    expect(differenceUnder({ tools })).toBeNull();
+  });
+
+  test("finds none under a policy that shows the same", () => {
+    expect(differenceUnder({ tools, policy: lastTurns(5) })).toBeNull();
+  });
+
+  test.each<readonly [string, MachineOptions, Partial<Difference>]>([
+    ["another policy", { tools, policy: lastTurns(0) }, { seq: 3, turn: 2, step: 1, what: "the prompt" }],
+    ["a limit", { tools, limits: { steps: 1 } }, { seq: 5, turn: 2 }],
+    ["a tool that is not declared", {}, { seq: 4, turn: 2 }],
+    [
+      "a price",
+      { tools, pricing: { name: "p", version: 1, options: {}, price: () => ({ nano: 1, currency: "USD" }) } },
+      { seq: 4 },
+    ],
+    ["a deadline", { tools, limits: { deadlineMs: 1_000 } }, { seq: 1 }],
+  ])("says at which entry %s would first have come to something else", (_, options, expected) => {
+    expect(differenceUnder(options)).toMatchObject(expected);
+  });
+
+  test("says that another prompt was really sent than the journal asks for", () => {
+    const entries = recorded().map((entry): Entry =>
+      entry.seq === 2 && entry.event.type === "llm.completed"
+        ? { ...entry, event: { ...entry.event, promptDigest: "other" } }
+        : entry,
+    );
+    const difference = differenceUnder({ tools }, entries);
+    expect(difference).toMatchObject({ seq: 2, turn: 1, step: 1, what: "the prompt", expected: "digest other" });
+    expect(difference === null ? "" : describeDifference(difference)).toMatch(
+      /^entry 2 \(turn 1, step 1\): the prompt: expected digest other; got 2 messages/,
+    );
+  });
+
+  test("says which event is refused", () => {
+    const again = recorded().map((entry): Entry =>
+      entry.seq === 3 && entry.event.type === "ask.received"
+        ? { ...entry, event: { ...entry.event, askId: "a" } }
+        : entry,
+    );
+    expect(differenceUnder({ tools }, again)).toMatchObject({
+      seq: 3,
+      expected: expect.stringContaining("taken"),
+      got: expect.stringContaining("turn 1 answers it"),
+    });
+  });
+
+  test.each<readonly [string, readonly Entry[], number]>([
+    ["an empty journal", [], 0],
+    ["a journal with a gap", recorded().filter(({ seq }) => seq !== 2), 2],
+  ])("says that %s can't be folded", (_, entries, seq) => {
+    expect(differenceUnder({ tools }, entries)).toMatchObject({ seq, what: "the journal" });
+  });
+});

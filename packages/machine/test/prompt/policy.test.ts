@@ -1,0 +1,76 @@
+import { hostilePolicies } from "@colloquy/runtime-test/arbitraries";
+import { describe, expect, test } from "vitest";
+import { conversationMachine, keepAll, type Policy, type PolicyInput, promptOf, textOf } from "../../src/index.ts";
+import { Talk } from "../talk.ts";
+
+const threeTurns = (policy: Policy): Talk => {
+  const talk = new Talk(conversationMachine({ policy }), { system: "Be brief." });
+  for (const text of ["One", "Two"]) {
+    talk.ask(text);
+    talk.reply(`${text}!`);
+  }
+  talk.ask("Three");
+  return talk;
+};
+
+describe("a policy that breaks its promise", () => {
+  const broken = hostilePolicies().filter(({ name }) => name.startsWith("throws") || name.startsWith("nonsense"));
+
+  test.each(broken)("is replaced by keep-all, and reported: $name", (policy) => {
+    const talk = threeTurns(policy);
+    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "One!", "Two", "Two!", "Three"]);
+    expect(talk.effects).toContainEqual({
+      type: "publish",
+      signal: expect.objectContaining({ type: "policy.failed" }),
+    });
+    const { failed, cut } = promptOf(talk.machine, talk.state);
+    expect(failed).toContain(`"${policy.name}@1"`);
+    expect(cut.policy).toBe("keep-all@1");
+  });
+});
+
+describe("what a policy is given", () => {
+  test("the closed turns, newest first, in units; what is shown whatever it decides; its last cut", () => {
+    const inputs: PolicyInput[] = [];
+    const watching: Policy = {
+      ...keepAll(),
+      name: "watching",
+      decide: (input) => {
+        inputs.push(input);
+        return { from: { turn: 2, unit: 1 }, reason: "watching" };
+      },
+    };
+    threeTurns(watching);
+    const last = inputs.at(-1);
+    if (last === undefined) throw new Error("the policy was not asked");
+    const turns = [...last.history.newestFirst()];
+    expect(turns.map(({ number, interrupted }) => [number, interrupted])).toEqual([
+      [2, false],
+      [1, false],
+    ]);
+    expect(turns[0]?.units().map(({ id, kind, position }) => [id, kind, position])).toEqual([
+      ["2.0", "message", 0],
+      ["2.1", "message", 1],
+    ]);
+    expect(last.history.fixed().map(({ id }) => id)).toEqual(["s1", "3.0"]);
+    expect(last.lastCut).toEqual({ policy: "watching@1", from: { turn: 2, unit: 1 }, interrupted: "keep" });
+  });
+
+  test("a cut in the middle of a turn shows the rest of it", () => {
+    const talk = threeTurns({
+      ...keepAll(),
+      name: "cutting",
+      decide: () => ({ from: { turn: 2, unit: 1 }, reason: "half a turn" }),
+    });
+    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "Two!", "Three"]);
+  });
+
+  test("units that it drops are left out, and none of the open turn", () => {
+    const dropping: Policy = {
+      ...keepAll(),
+      name: "dropping",
+      decide: () => ({ from: null, dropped: ["1.1", "3.0", "s1"], reason: "no" }),
+    };
+    expect(threeTurns(dropping).call().messages.map(textOf)).toEqual(["Be brief.", "One", "Two", "Two!", "Three"]);
+  });
+});

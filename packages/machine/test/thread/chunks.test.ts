@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  append,
+  at,
+  type Chunks,
+  chunkSize,
+  chunksOf,
+  emptyChunks,
+  replaceAt,
+  toArray,
+} from "../../src/thread/chunks.ts";
+import { runs } from "../runs.ts";
+
+// Lengths about the places where a level fills up.
+const length = fc.oneof(
+  fc.nat({ max: 100 }),
+  fc.constantFrom(
+    chunkSize - 1,
+    chunkSize,
+    chunkSize + 1,
+    chunkSize ** 2 - 1,
+    chunkSize ** 2,
+    chunkSize ** 2 + 1,
+    chunkSize ** 3 + 33,
+  ),
+);
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+
+test("chunks are the list that they were made from, element by element", () => {
+  fc.assert(
+    fc.property(length, fc.integer({ min: -3, max: chunkSize ** 3 + 40 }), (count, index) => {
+      const list = numbers(count);
+      const chunks = chunksOf(list);
+      expect(chunks.length).toBe(count);
+      expect(toArray(chunks)).toEqual(list);
+      expect(at(chunks, index)).toBe(list[index]);
+    }),
+    { numRuns: runs(60) },
+  );
+});
+
+test("replacing an element leaves the others, and the chunks before, as they are", () => {
+  fc.assert(
+    fc.property(length, fc.nat({ max: chunkSize ** 3 + 40 }), (count, index) => {
+      const list = numbers(count);
+      const chunks = chunksOf(list);
+      const replaced = replaceAt(chunks, index, -1);
+      expect(toArray(replaced)).toEqual(index < count ? list.with(index, -1) : list);
+      expect(toArray(chunks)).toEqual(list);
+      expect(replaced === chunks).toBe(index >= count);
+    }),
+    { numRuns: runs(60) },
+  );
+});
+
+/** The lists that chunks are made of. */
+const listsOf = (chunks: Chunks<unknown>): ReadonlySet<unknown> => {
+  const lists = new Set<unknown>();
+  const visit = (value: unknown): void => {
+    if (!Array.isArray(value)) return;
+    lists.add(value);
+    value.forEach(visit);
+  };
+  visit(chunks.levels);
+  return lists;
+};
+
+test("appending and replacing copy a bounded amount, however long the list", () => {
+  for (const count of [10, 1_000, 100_000]) {
+    const chunks = chunksOf(numbers(count));
+    const before = listsOf(chunks);
+    for (const after of [append(chunks, -1), replaceAt(chunks, count >> 1, -1)]) {
+      const copied = [...listsOf(after)].filter((list) => !before.has(list)) as readonly unknown[][];
+      const references = copied.reduce((sum, list) => sum + list.length, 0);
+      expect(references).toBeLessThanOrEqual(chunkSize * 5);
+    }
+  }
+});
+
+test("chunks are plain JSON", () => {
+  const chunks = chunksOf(numbers(chunkSize ** 2 + 5));
+  expect(JSON.parse(JSON.stringify(chunks))).toEqual(chunks);
+  expect(JSON.parse(JSON.stringify(emptyChunks))).toEqual(emptyChunks);
+});

@@ -1,0 +1,121 @@
+import type {
+  Content,
+  ContentPart,
+  DataPart,
+  ImagePart,
+  MessageDraft,
+  OpaquePart,
+  ReasoningPart,
+  RefusalPart,
+  SeedDraft,
+  SystemDraft,
+  TextPart,
+} from "@colloquy/machine";
+import fc from "fast-check";
+import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
+import { nameArbitrary, textArbitrary } from "./text.ts";
+import { type ToolNames, toolCallDraftArbitrary } from "./tool-call.ts";
+
+const plain = { noNullPrototype: true } as const;
+
+const textPart: fc.Arbitrary<TextPart> = fc.record({ type: fc.constant("text"), text: textArbitrary }, plain);
+
+const dataPart: fc.Arbitrary<DataPart> = fc.record(
+  { type: fc.constant("data"), field: nameArbitrary, value: jsonArbitrary },
+  plain,
+);
+
+const imagePart: fc.Arbitrary<ImagePart> = fc.record(
+  { type: fc.constant("image"), url: fc.webUrl(), detail: fc.constantFrom("low", "high") },
+  { ...plain, requiredKeys: ["type", "url"] },
+);
+
+const opaquePart: fc.Arbitrary<OpaquePart> = fc.record(
+  { type: fc.constant("opaque"), value: jsonObjectArbitrary },
+  plain,
+);
+
+const reasoningPart: fc.Arbitrary<ReasoningPart> = fc.record(
+  { type: fc.constant("reasoning"), text: textArbitrary, provider: jsonObjectArbitrary },
+  { ...plain, requiredKeys: ["type", "text"] },
+);
+
+const refusalPart: fc.Arbitrary<RefusalPart> = fc.record({ type: fc.constant("refusal"), text: textArbitrary }, plain);
+
+/** A part that any message may contain. */
+export const contentPartArbitrary: fc.Arbitrary<ContentPart> = fc.oneof(
+  { weight: 4, arbitrary: textPart },
+  dataPart,
+  imagePart,
+  opaquePart,
+);
+
+/** A part of a reply. */
+export const replyPartArbitrary: fc.Arbitrary<ContentPart | ReasoningPart | RefusalPart> = fc.oneof(
+  { weight: 4, arbitrary: contentPartArbitrary },
+  { weight: 2, arbitrary: reasoningPart },
+  refusalPart,
+);
+
+/** What a message may be made from: mostly a text. */
+export const contentArbitrary: fc.Arbitrary<Content> = fc.oneof(
+  { weight: 4, arbitrary: textArbitrary },
+  { weight: 1, arbitrary: fc.array(contentPartArbitrary, { maxLength: 3 }) },
+);
+
+/** A message that a host hands in, in any role that it may take. */
+export const messageDraftArbitrary: fc.Arbitrary<MessageDraft> = fc.record(
+  {
+    role: fc.constantFrom("user", "user", "user", "assistant", "system", "developer"),
+    content: contentArbitrary,
+    name: nameArbitrary,
+    metadata: jsonObjectArbitrary,
+    provider: jsonObjectArbitrary,
+  },
+  { ...plain, requiredKeys: ["role", "content"] },
+);
+
+/** A system prompt: its text, or a message. */
+export const systemDraftArbitrary: fc.Arbitrary<SystemDraft> = fc.oneof(
+  { weight: 3, arbitrary: textArbitrary },
+  fc.record(
+    {
+      role: fc.constantFrom("system", "developer"),
+      content: contentArbitrary,
+      name: nameArbitrary,
+      provider: jsonObjectArbitrary,
+    },
+    { ...plain, requiredKeys: ["role", "content"] },
+  ),
+);
+
+/** Messages of an earlier conversation, well-formed: each round is whole, its results in any order. */
+export const seedArbitrary = (tools: ToolNames): fc.Arbitrary<readonly SeedDraft[]> =>
+  fc
+    .array(fc.oneof({ weight: 3, arbitrary: seedMessages }, seedRound(tools)), { maxLength: 4 })
+    .map((units) => units.flat());
+
+/** Drafts in any order, most of which are no conversation: results without calls, calls without results. */
+export const brokenSeedArbitrary = (tools: ToolNames): fc.Arbitrary<readonly SeedDraft[]> =>
+  seedArbitrary(tools).chain((drafts) => fc.subarray([...drafts, strayResult]));
+
+const strayResult: SeedDraft = { role: "tool", toolCallId: "nobody asked", content: "" };
+
+const seedMessages: fc.Arbitrary<readonly SeedDraft[]> = messageDraftArbitrary.map((draft) => [draft]);
+
+const seedRound = (tools: ToolNames): fc.Arbitrary<readonly SeedDraft[]> =>
+  fc
+    .record({
+      content: textArbitrary,
+      toolCalls: fc.array(toolCallDraftArbitrary(tools), { minLength: 1, maxLength: 3 }),
+      results: fc.array(contentArbitrary, { minLength: 3, maxLength: 3 }),
+      backwards: fc.boolean(),
+    })
+    .map(({ content, toolCalls, results, backwards }) => {
+      const answers = toolCalls.map(({ id }, index): SeedDraft => ({
+        role: "tool",
+        toolCallId: id,
+        content: results[index] ?? "",
+      }));
+      return [{ role: "assistant", content, toolCalls }, ...(backwards ? answers.reverse() : answers)];
+    });

@@ -1,0 +1,81 @@
+import {
+  type Counter,
+  estimateCounter,
+  type MachineOptions,
+  type Overlap,
+  type Pricing,
+  type Retry,
+} from "@colloquy/machine";
+import fc from "fast-check";
+import { jsonObjectArbitrary } from "./json.ts";
+import { failureKinds, limitsArbitrary } from "./outcome.ts";
+import { policyArbitrary } from "./policy.ts";
+import { toolsArbitrary } from "./tool.ts";
+
+/** How a machine may be configured: any of its options, each at its default now and then, limits of 0 among them. */
+export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = fc.record(
+  {
+    tools: toolsArbitrary,
+    policy: policyArbitrary,
+    counter: fc.constantFrom(...counters()),
+    budget: fc.constantFrom(null, { tokens: 0, reserve: 0 }, { tokens: 1_000, reserve: 200 }),
+    limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
+    overlap: overlapArbitrary(),
+    model: jsonObjectArbitrary,
+    retry: retryArbitrary(),
+    interrupted: fc.constantFrom("keep", "omit"),
+    unknownTool: fc.constantFrom("result", "ask"),
+    idleTimeoutMs: fc.integer({ min: 1, max: 60_000 }),
+    pricing: fc.integer({ min: 0, max: 3 }).map(pricingOf),
+  },
+  { noNullPrototype: true, requiredKeys: [] },
+);
+
+/** One that counts, and some that do not keep their promise. */
+function counters(): readonly Counter[] {
+  const nameless = { version: 1, options: {}, perMessage: 0, perPrompt: 0 };
+  return [
+    estimateCounter,
+    { ...nameless, name: "not-a-number", countPart: () => Number.NaN },
+    {
+      ...nameless,
+      name: "throws",
+      countPart: () => {
+        throw new RangeError("a special token");
+      },
+    },
+  ];
+}
+
+function overlapArbitrary(): fc.Arbitrary<Overlap> {
+  return fc.oneof(
+    fc.constant<Overlap>({ type: "reject" }),
+    fc.nat({ max: 3 }).map((max): Overlap => ({ type: "queue", max })),
+  );
+}
+
+function retryArbitrary(): fc.Arbitrary<Partial<Retry>> {
+  return fc.record(
+    {
+      attempts: fc.integer({ min: 1, max: 4 }),
+      baseDelayMs: fc.constantFrom(0, 500),
+      maxDelayMs: fc.constantFrom(0, 100, 30_000),
+      maxRetryAfterMs: fc.constantFrom(0, 120_000),
+      kinds: fc.oneof(fc.constant(failureKinds), fc.subarray([...failureKinds])),
+    },
+    { noNullPrototype: true, requiredKeys: [] },
+  );
+}
+
+/** So many nano-units a token in either of two currencies; unknown where the tokens are. */
+function pricingOf(nanoPerToken: number): Pricing {
+  return {
+    name: "per-token",
+    version: 1,
+    options: { nanoPerToken },
+    price: ({ inputTokens, outputTokens }, model) =>
+      inputTokens === undefined || outputTokens === undefined
+        ? null
+        : { nano: nanoPerToken * (inputTokens + outputTokens), currency: model === "other" ? "EUR" : "USD" },
+  };
+}

@@ -1,0 +1,156 @@
+import type { ThreadInput } from "@colloquy/machine";
+import fc from "fast-check";
+import { eventArbitrary } from "./event.ts";
+import { jsonObjectArbitrary } from "./json.ts";
+import {
+  brokenSeedArbitrary,
+  contentArbitrary,
+  messageDraftArbitrary,
+  seedArbitrary,
+  systemDraftArbitrary,
+} from "./message.ts";
+import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
+import { partialArbitrary, replyArbitrary } from "./reply.ts";
+import type { Move, Schedule } from "./schedule.ts";
+import { nameArbitrary, textArbitrary } from "./text.ts";
+import type { ToolNames } from "./tool-call.ts";
+
+/**
+ * What may happen to a conversation: more than half of its moves fit.
+ *
+ * @param options `tools` are the names that replies call; `movesMax` how many moves there are at most (default 30).
+ */
+export const scheduleArbitrary = (
+  options: { readonly tools?: ToolNames; readonly movesMax?: number } = {},
+): fc.Arbitrary<Schedule> => {
+  const { tools = [], movesMax = 30 } = options;
+  return fc.record(
+    { input: inputArbitrary(tools), moves: fc.array(moveArbitrary(tools), { maxLength: movesMax, size: "max" }) },
+    { noNullPrototype: true },
+  );
+};
+
+const inputArbitrary = (tools: ToolNames): fc.Arbitrary<ThreadInput> =>
+  fc.record(
+    {
+      at: fc.constant(1_700_000_000_000),
+      threadId: fc.oneof({ weight: 3, arbitrary: fc.constant("t") }, nameArbitrary),
+      system: systemDraftArbitrary,
+      seed: seedArbitrary(tools),
+      metadata: jsonObjectArbitrary,
+      model: jsonObjectArbitrary,
+    },
+    { noNullPrototype: true, requiredKeys: ["at", "threadId"] },
+  );
+
+const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
+  fc
+    .tuple(
+      fc.oneof(
+        { weight: 8, arbitrary: fc.nat({ max: 2_000 }) },
+        { weight: 2, arbitrary: fc.constantFrom(0, -5_000, 600_000) },
+      ),
+      fc.oneof(
+        { weight: 8, arbitrary: ask },
+        { weight: 16, arbitrary: answer(tools) },
+        { weight: 7, arbitrary: fail },
+        { weight: 2, arbitrary: cancel },
+        { weight: 2, arbitrary: named("fire", { pick, early: fc.boolean() }) },
+        { weight: 2, arbitrary: named("progress", { partial: partialArbitrary, again: fc.boolean() }) },
+        { weight: 1, arbitrary: named("startTool", { pick }) },
+        { weight: 8, arbitrary: edit(tools) },
+        { weight: 1, arbitrary: named("reconfigure", {}) },
+        { weight: 2, arbitrary: named("repeat", { pick }) },
+        { weight: 1, arbitrary: named("foreign", { pick }) },
+        { weight: 2, arbitrary: named("tell", { event: strayEvent }) },
+      ),
+    )
+    .map(([afterMs, move]): Move => ({ afterMs, ...move }));
+
+const pick = fc.nat({ max: 7 });
+const checkpoint = fc.constantFrom("a", "b", "__proto__", "toString", "");
+
+// Ids of the first turns of thread "t", so that some of these hit what is out.
+const strayEvent = eventArbitrary({
+  effectIds: ["t/1.1#1", "t/1.1.0#1", "t/1.1#2!retry", "t/1!deadline", "t/2.1#1", "t/2.1.0#1", "t/5!queue"],
+  askIds: ["ask-0", "ask-1", "stray"],
+});
+
+const ask = fc.record(
+  {
+    move: fc.constant("ask" as const),
+    input: fc.oneof(
+      { weight: 4, arbitrary: contentArbitrary },
+      { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
+    ),
+    name: nameArbitrary,
+    metadata: jsonObjectArbitrary,
+    model: jsonObjectArbitrary,
+    limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
+  },
+  { noNullPrototype: true, requiredKeys: ["move", "input"] },
+);
+
+const answer = (tools: ToolNames) =>
+  fc.record(
+    {
+      move: fc.constant("answer" as const),
+      pick,
+      reply: replyArbitrary(tools),
+      finishReason: fc.constantFrom("stop", "length", null),
+      usage: reportedUsageArbitrary,
+      model: fc.constantFrom("model-1", "other"),
+      content: fc.option(contentArbitrary, { freq: 8 }),
+    },
+    { noNullPrototype: true, requiredKeys: ["move", "pick", "reply", "finishReason", "content"] },
+  );
+
+const fail = fc.record(
+  {
+    move: fc.constant("fail" as const),
+    pick,
+    failure: failureArbitrary,
+    partial: partialArbitrary,
+    usage: reportedUsageArbitrary,
+    model: fc.constantFrom("model-1", "other"),
+    outcome: toolOutcomeArbitrary,
+    content: contentArbitrary,
+  },
+  { noNullPrototype: true, requiredKeys: ["move", "pick", "failure", "outcome", "content"] },
+);
+
+const cancel = fc.record(
+  {
+    move: fc.constant("cancel" as const),
+    whom: fc.constantFrom("open", "queued", "open", "queued", "nobody"),
+    reason: textArbitrary,
+    partial: partialArbitrary,
+    usage: reportedUsageArbitrary,
+  },
+  { noNullPrototype: true, requiredKeys: ["move", "whom"] },
+);
+
+const edit = (tools: ToolNames) =>
+  fc.oneof(
+    { weight: 3, arbitrary: named("append", { message: messageDraftArbitrary }) },
+    named("changeSystem", { system: fc.option(systemDraftArbitrary) }),
+    {
+      weight: 2,
+      arbitrary: named("addTurn", { messages: fc.oneof(seedArbitrary(tools), brokenSeedArbitrary(tools)) }),
+    },
+    named("annotate", { pick, name: nameArbitrary, value: fc.oneof(fc.integer(), textArbitrary) }),
+    { weight: 2, arbitrary: named("truncate", { pick, characters: fc.nat({ max: 12 }) }) },
+    named("checkpoint", { name: checkpoint }),
+    {
+      weight: 2,
+      arbitrary: named("moveHead", { to: fc.oneof(pick, fc.record({ checkpoint }, { noNullPrototype: true })) }),
+    },
+  );
+
+/** A move with all its fields. */
+function named<const Name extends Move["move"], Fields>(
+  move: Name,
+  fields: { readonly [Field in keyof Fields]: fc.Arbitrary<Fields[Field]> },
+): fc.Arbitrary<{ readonly move: Name } & Fields> {
+  return fc.record(fields, { noNullPrototype: true }).map((values) => ({ move, ...values }));
+}

@@ -1,0 +1,81 @@
+import type {
+  AskReceived,
+  Content,
+  Event,
+  Failure,
+  MessageDraft,
+  ReplyDraft,
+  ReportedUsage,
+  SeedDraft,
+  SystemDraft,
+  ThreadInput,
+  ToolFailed,
+  TurnAnnotated,
+} from "@colloquy/machine";
+
+/**
+ * What happens to a conversation, said without knowing it: "answer the second thing that is out". It is read
+ * against the state that is reached, so that most of its moves fit, and it stays meaningful when it shrinks.
+ */
+export interface Schedule {
+  readonly input: ThreadInput;
+  readonly moves: readonly Move[];
+}
+
+/** One thing that happens, `afterMs` milliseconds after the one before; negative where a clock was set back. */
+export type Move = { readonly afterMs: number } & (AskMove | OutcomeMove | TimeMove | EditMove | StrayMove);
+
+/** Chooses among what there is: it is taken modulo their number. */
+type Choice = number;
+
+type AskMove =
+  | ({ readonly move: "ask" } & Pick<AskReceived, "input" | "name" | "metadata" | "model" | "limits">)
+  | {
+      readonly move: "cancel";
+      readonly whom: "open" | "queued" | "nobody";
+      readonly reason?: string;
+      readonly partial?: ReplyDraft;
+      readonly usage?: ReportedUsage;
+    };
+
+/** The good or the bad outcome of whatever is picked; a timer that is picked fires. */
+type OutcomeMove =
+  | {
+      readonly move: "answer";
+      readonly pick: Choice;
+      readonly reply: ReplyDraft;
+      readonly finishReason: string | null;
+      readonly usage?: ReportedUsage;
+      readonly model?: string;
+      readonly content: Content | null;
+    }
+  | {
+      readonly move: "fail";
+      readonly pick: Choice;
+      readonly failure: Failure;
+      readonly partial?: ReplyDraft;
+      readonly usage?: ReportedUsage;
+      readonly model?: string;
+      readonly outcome: ToolFailed["outcome"];
+      readonly content: Content;
+    }
+  | { readonly move: "progress"; readonly partial: ReplyDraft; readonly again: boolean }
+  | { readonly move: "startTool"; readonly pick: Choice };
+
+type TimeMove = { readonly move: "fire"; readonly pick: Choice; readonly early: boolean };
+
+type EditMove =
+  | { readonly move: "append"; readonly message: MessageDraft }
+  | { readonly move: "changeSystem"; readonly system: SystemDraft | null }
+  | { readonly move: "addTurn"; readonly messages: readonly SeedDraft[] }
+  | { readonly move: "annotate"; readonly pick: Choice; readonly name: string; readonly value: TurnAnnotated["value"] }
+  | { readonly move: "truncate"; readonly pick: Choice; readonly characters: number }
+  | { readonly move: "checkpoint"; readonly name: string }
+  | { readonly move: "moveHead"; readonly to: Choice | { readonly checkpoint: string } }
+  | { readonly move: "reconfigure" };
+
+/** What should not happen: an event told again, an answer to another thread, an event out of nowhere. */
+type StrayMove =
+  | { readonly move: "repeat"; readonly pick: Choice }
+  | { readonly move: "foreign"; readonly pick: Choice }
+  | { readonly move: "tell"; readonly event: Event };

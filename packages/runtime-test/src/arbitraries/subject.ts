@@ -1,0 +1,16 @@
+import { fold, outstanding, promptOf, start, transition } from "@colloquy/machine";
+
+/**
+ * The functions that laws are about. A test of a law hands in one that is wrong, and the law must notice; everybody
+ * else leaves it at the machine's own.
+ */
+export interface Subject {
+  readonly start: typeof start;
+  readonly transition: typeof transition;
+  readonly outstanding: typeof outstanding;
+  readonly fold: typeof fold;
+  readonly promptOf: typeof promptOf;
+}
+
+/** The machine's own functions. */
+export const realSubject: Subject = { start, transition, outstanding, fold, promptOf };

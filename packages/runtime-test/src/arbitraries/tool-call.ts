@@ -1,0 +1,28 @@
+import type { ToolCallDraft } from "@colloquy/machine";
+import fc from "fast-check";
+import { jsonObjectArbitrary } from "./json.ts";
+import { nameArbitrary } from "./text.ts";
+
+/** The names of the tools that a model was told of. */
+export type ToolNames = readonly string[];
+
+/**
+ * A tool call as a model writes it. Its id is one of very few, or none, as providers repeat them; its name is
+ * sometimes none that was declared; its arguments are sometimes no JSON, or nothing.
+ */
+export const toolCallDraftArbitrary = (tools: ToolNames): fc.Arbitrary<ToolCallDraft> =>
+  fc.record(
+    {
+      id: fc.constantFrom("call_0", "call_0", "call_1", "", null),
+      name:
+        tools.length === 0
+          ? nameArbitrary
+          : fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...tools) }, nameArbitrary),
+      arguments: fc.oneof(
+        jsonObjectArbitrary.map((value) => JSON.stringify(value)),
+        fc.constantFrom("", "{", "null", "[]", '{"city":"Par', "\ud800"),
+      ),
+      provider: jsonObjectArbitrary,
+    },
+    { noNullPrototype: true, requiredKeys: ["id", "name", "arguments"] },
+  );

@@ -1,0 +1,24 @@
+import type { ToolDeclaration } from "@colloquy/machine";
+import fc from "fast-check";
+import { jsonObjectArbitrary } from "./json.ts";
+import { nameArbitrary, textArbitrary } from "./text.ts";
+
+/** A tool as the machine knows it. */
+export const toolDeclarationArbitrary: fc.Arbitrary<ToolDeclaration> = fc.record(
+  {
+    name: nameArbitrary,
+    version: fc.constantFrom("1", "2.0.1"),
+    description: textArbitrary,
+    parameters: jsonObjectArbitrary,
+    recovery: fc.constantFrom("rerun", "interrupted", "once"),
+    timeoutMs: fc.nat({ max: 60_000 }),
+    concurrency: fc.integer({ min: 1, max: 4 }),
+  },
+  { noNullPrototype: true, requiredKeys: ["name"] },
+);
+
+/** Tools under different names. */
+export const toolsArbitrary: fc.Arbitrary<readonly ToolDeclaration[]> = fc.uniqueArray(toolDeclarationArbitrary, {
+  selector: ({ name }) => name,
+  maxLength: 3,
+});

@@ -1,0 +1,10 @@
+export { differenceOf } from "./difference.ts";
+export { equalStep, type XStateTransition } from "./equal-step.ts";
+export { type HostLogItem, lawNothingBeforeJournal } from "./journal-first.ts";
+export { LawBroken } from "./law-broken.ts";
+export type { MachineLaw } from "./machine-law.ts";
+export { checkMachineLaws, laws } from "./machine-laws.ts";
+export { problemOfPrompt } from "./prompts.ts";
+export { lawRecovery, type RecoveredRun } from "./recovery.ts";
+export { deepFreeze } from "./untouched.ts";
+export { type ReportedCall, usageAddsUp, type UsageSubject } from "./usage.ts";

@@ -1,0 +1,107 @@
+import {
+  type AnswerableEffect,
+  type Entry,
+  fold,
+  outstanding,
+  type ToolDeclaration,
+  type ToolRecovery,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { differenceOf } from "./difference.ts";
+import { LawBroken } from "./law-broken.ts";
+
+/** One script, run twice: without a crash, and with one or more. */
+export interface RecoveredRun {
+  /** The journal of the run without a crash. */
+  readonly uncrashed: readonly Entry[];
+  /** The journal of the other run, when it had come to its end. */
+  readonly resumed: readonly Entry[];
+  /** The tools as they were declared, for how each recovers. */
+  readonly tools: readonly ToolDeclaration[];
+  /** Each time a tool's function was called in the run that crashed, by the id of its effect. */
+  readonly ran: readonly string[];
+}
+
+/**
+ * R2: a crash changes nothing but what it must. Times aside, the journal is the uncrashed one up to the first
+ * entry that is marked `recovered`, and to its end when there is none. Such an entry is one of these:
+ *
+ * | what was out | recovery of the tool | the recovered entry |
+ * | --- | --- | --- |
+ * | `callLlm`, `startTimer` | | none: it is performed again |
+ * | `callTool` | `rerun` | none: it is performed again |
+ * | `callTool` | `interrupted` (the default) | `tool.failed`, outcome `interrupted` |
+ * | `callTool`, not started | `once` | none: it runs |
+ * | `callTool`, started | `once` | `tool.failed`, outcome `unknown` |
+ *
+ * The function of a `once` tool is called at most once for each call. The script must fix the order of answers
+ * that come at the same time.
+ */
+export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): void => {
+  const first = resumed.findIndex(isRecovered);
+  requireEqual(uncrashed, resumed, first < 0 ? Math.max(uncrashed.length, resumed.length) : first);
+  for (const [index, entry] of resumed.entries()) {
+    if (isRecovered(entry)) requireByTable(resumed.slice(0, index), entry, tools);
+  }
+  const once = new Set(
+    calls(resumed)
+      .filter((call) => recoveryOf(call, tools) === "once")
+      .map(({ id }) => id),
+  );
+  for (const [index, id] of ran.entries()) {
+    if (once.has(id) && ran.indexOf(id) !== index)
+      throw new LawBroken("R2", `the once-only call ${id} ran a second time`);
+  }
+};
+
+const isRecovered = (entry: Entry): boolean => "recovered" in entry;
+
+const requireEqual = (uncrashed: readonly Entry[], resumed: readonly Entry[], length: number): void => {
+  for (let index = 0; index < length; index++) {
+    const difference = differenceOf(withoutTimes(uncrashed[index]), withoutTimes(resumed[index]));
+    if (difference !== null) throw new LawBroken("R2", `entry ${index} is another after the crash: ${difference}`);
+  }
+};
+
+const requireByTable = (before: readonly Entry[], { seq, event }: Entry, tools: readonly ToolDeclaration[]): void => {
+  const answered = "effectId" in event ? event.effectId : "";
+  const effect = outstandingAfter(before).find(({ id }) => id === answered);
+  if (effect?.type !== "callTool" || event.type !== "tool.failed") {
+    throw new LawBroken(
+      "R2",
+      `recovered entry ${seq} (${event.type}) answers ${effect?.type ?? "nothing that was out"}: only a tool call is answered by recovery`,
+    );
+  }
+  const rule = recoveryOf(effect, tools);
+  const allowed = rule === "interrupted" ? "interrupted" : rule === "once" && effect.started ? "unknown" : null;
+  if (event.outcome !== allowed) {
+    const how = `${rule}${effect.started ? ", started" : ""}`;
+    throw new LawBroken(
+      "R2",
+      `recovered entry ${seq} says that ${effect.id} (${how}) is ${event.outcome}; it should ${allowed === null ? "run" : `be ${allowed}`}`,
+    );
+  }
+};
+
+type ToolCall = Extract<AnswerableEffect, { readonly type: "callTool" }>;
+
+const recoveryOf = ({ name }: ToolCall, tools: readonly ToolDeclaration[]): ToolRecovery =>
+  tools.find((tool) => tool.name === name)?.recovery ?? "interrupted";
+
+/** Every tool call that a journal ever asked for. */
+const calls = (entries: readonly Entry[]): readonly ToolCall[] => {
+  const found = entries.flatMap((_, index) => outstandingAfter(entries.slice(0, index + 1)));
+  return found.filter((effect): effect is ToolCall => effect.type === "callTool");
+};
+
+const outstandingAfter = (entries: readonly Entry[]): readonly AnswerableEffect[] => {
+  const state = fold(entries);
+  if (Either.isLeft(state)) throw new LawBroken("R2", `the journal can't be folded: ${state.left.reason}`);
+  return outstanding(state.right);
+};
+
+/** Two runs are not at the same time. */
+const withoutTimes = (entry: Entry | undefined): unknown =>
+  JSON.parse(JSON.stringify(entry ?? null), (key: string, value: unknown) => (times.has(key) ? 0 : value));
+
+const times: ReadonlySet<string> = new Set(["at", "dueAt", "deadlineAt"]);

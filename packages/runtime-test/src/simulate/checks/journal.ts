@@ -1,0 +1,88 @@
+import {
+  canonicalText,
+  type ConversationMachine,
+  decodeJournal,
+  describeDecodeError,
+  describeDifference,
+  type Entry,
+  fold,
+  type Json,
+  replay,
+  type State,
+  turnNumbered,
+  type Usage,
+  usageMonoid,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { WatchedJournal } from "../watched-journal.ts";
+import type { World } from "../world.ts";
+
+/** The journal as it is stored: nothing is lost, it folds to what was seen, and a machine decides the same again. */
+export const checkJournal = (
+  world: World,
+  journal: WatchedJournal,
+  machine: ConversationMachine,
+  stored: readonly unknown[],
+): readonly Entry[] => {
+  const decoded = decodeJournal(stored);
+  if (Either.isLeft(decoded)) {
+    world.breaks("M3", `the journal can't be read: ${describeDecodeError(decoded.left)}`);
+    return [];
+  }
+  const entries = decoded.right;
+  if (!isSame(stored, journal.entries)) world.breaks("R3", differenceOf(journal.entries, stored));
+  const folded = fold(entries);
+  if (Either.isLeft(folded)) world.breaks("M5", `entry ${folded.left.seq}: ${folded.left.reason}`);
+  else if (!isSame(folded.right, journal.state))
+    world.breaks("M5", "the stored journal folds to another state than the entries did as they came");
+  const replayed = replay(machine, entries);
+  if (Either.isLeft(replayed)) world.breaks("R5", describeDifference(replayed.left));
+  return entries;
+};
+
+/** M5: the live state is what the journal tells. */
+export const checkLiveState = (world: World, told: State | null, live: State | null): void => {
+  if (isSame(live, told)) return;
+  world.breaks(
+    "M5",
+    `the live state is not the fold of the journal:\n${JSON.stringify(live)}\n${JSON.stringify(told)}`,
+  );
+};
+
+/** M8: the thread's usage is that of its turns and of what came between them, and that of all calls in the journal. */
+export const checkUsage = (world: World, { usage, state }: Pick<WatchedJournal, "usage" | "state">): void => {
+  if (state === null) return;
+  const { total, betweenTurns } = state.context.usage;
+  if (!isSameUsage(total, usage)) {
+    world.breaks(
+      "M8",
+      `the thread's usage is ${JSON.stringify(total)}, and its calls add up to ${JSON.stringify(usage)}`,
+    );
+  }
+  let turns = betweenTurns;
+  for (let number = 1; number <= state.context.conversation.turns.length; number++) {
+    turns = usageMonoid.concat(turns, turnNumbered(state, number)?.usage ?? usageMonoid.empty);
+  }
+  if (!isSameUsage(total, turns)) {
+    world.breaks(
+      "M8",
+      `the thread's usage is ${JSON.stringify(total)}, and its turns add up to ${JSON.stringify(turns)}`,
+    );
+  }
+};
+
+const differenceOf = (written: readonly Entry[], stored: readonly unknown[]): string => {
+  if (written.length !== stored.length) return `${written.length} entries were written, and ${stored.length} are there`;
+  const index = written.findIndex((entry, at) => !isSame(entry, stored[at]));
+  return `entry ${index} was written as ${JSON.stringify(written[index])}, and is ${JSON.stringify(stored[index])}`;
+};
+
+/** What was read from a store has its members in another order now and then; the text is the same nearly always. */
+const isSame = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) === JSON.stringify(right) || canonicalText(plain(left)) === canonicalText(plain(right));
+
+const plain = (value: unknown): Json =>
+  // What JSON.parse returns is JSON.
+  JSON.parse(JSON.stringify(value)) as Json;
+
+const isSameUsage = (left: Usage, right: Usage): boolean => JSON.stringify(left) === JSON.stringify(right);

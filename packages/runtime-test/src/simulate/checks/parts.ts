@@ -1,0 +1,34 @@
+import type { AskHandle, AskPart } from "@colloquy/host";
+import type { SimulatedProcess } from "../process.ts";
+import type { World } from "../world.ts";
+
+/**
+ * Reads what an ask shows: when it has a turn, the parts end with the end of that turn, and what the last attempt
+ * showed is in the answer. All of it need not be: who asks again comes in the middle.
+ */
+export const checkParts = (world: World, process: SimulatedProcess, handle: AskHandle): void => {
+  const breaks = (what: string): void => {
+    if (process.alive) world.breaks("settles", `the parts of ${handle.askId} ${what}`);
+  };
+  const read = async (): Promise<void> => {
+    let last: AskPart | null = null;
+    let text = "";
+    try {
+      for await (const part of handle) {
+        last = part;
+        if (part.type === "step.started" || (part.type === "signal" && part.signal.type === "retry.scheduled"))
+          text = "";
+        if (part.type === "text.delta") text += part.text;
+      }
+    } catch {
+      // The handle rejects with the same, and is looked at.
+      return;
+    }
+    if (last?.type !== "turn.ended") return breaks(`end with ${last?.type ?? "nothing"}`);
+    if (last.status !== "completed") return;
+    const result = await handle;
+    if (!result.text.includes(text))
+      breaks(`say ${JSON.stringify(text)}, and its result ${JSON.stringify(result.text)}`);
+  };
+  void read().catch((error: unknown) => breaks(`can't be read: ${String(error)}`));
+};

@@ -1,0 +1,65 @@
+import type { Tool } from "@colloquy/host";
+import { type CallLlm, checkPrompt, digestOfPrompt } from "@colloquy/machine";
+import type { SimulatedProcess } from "../process.ts";
+import type { WatchedJournal } from "../watched-journal.ts";
+import type { World } from "../world.ts";
+
+/** Holds a model call against the laws at the time when it is made. */
+export const checkModelCall = (
+  world: World,
+  process: SimulatedProcess,
+  journal: WatchedJournal,
+  call: CallLlm,
+): void => {
+  checkJournalled(world, process, journal, call.id);
+  const asked = journal.asked.get(call.id);
+  if (asked?.type === "callLlm" && asked.promptDigest !== call.promptDigest) {
+    world.breaks(
+      "R1",
+      `"${call.id}" was journalled with the prompt ${asked.promptDigest}, and made with ${call.promptDigest}`,
+    );
+  }
+  const problem = checkPrompt(call.messages);
+  if (problem !== null) world.breaks("M10", `the prompt of "${call.id}", message ${problem.index}: ${problem.reason}`);
+  if (digestOfPrompt(call.messages) !== call.promptDigest) {
+    world.breaks("R5", `the prompt of "${call.id}" is not the one of its digest ${call.promptDigest}`);
+  }
+  const other = [...process.work].find(({ signal }) => !signal.aborted);
+  if (other !== undefined) world.breaks("M7", `"${call.id}" was made while "${other.id}" was under way`);
+};
+
+/** Holds the run of a tool against the laws at the time when it begins. */
+export const checkToolCall = (
+  world: World,
+  process: SimulatedProcess,
+  journal: WatchedJournal,
+  { declaration }: Tool,
+  key: string,
+): void => {
+  checkJournalled(world, process, journal, key);
+  if (declaration.recovery === "once" && !journal.started.has(key)) {
+    world.breaks("R1", `${declaration.name} (${key}) must not run twice, and runs before "tool.started" is journalled`);
+  }
+  const other = [...process.work].find(({ type, signal }) => type === "callLlm" && !signal.aborted);
+  if (other !== undefined) world.breaks("M7", `${declaration.name} (${key}) runs while "${other.id}" is under way`);
+};
+
+const checkJournalled = (world: World, process: SimulatedProcess, journal: WatchedJournal, id: string): void => {
+  if (!journal.asked.has(id)) world.breaks("R1", `"${id}" is performed, and no entry of the journal asks for it`);
+  const { opening } = process;
+  if (opening === null) {
+    world.breaks("R3", `"${id}" is performed by ${process.name}, which never held the thread`);
+    return;
+  }
+  const performed = (opening.performed.get(id) ?? 0) + 1;
+  opening.performed.set(id, performed);
+  if (performed > 1) world.breaks("R2", `"${id}" is performed ${performed} times by ${process.name} under one lease`);
+  if (process.clock.now() >= opening.until) {
+    world.breaks("R3", `"${id}" is performed by ${process.name}, whose lease has run out`);
+  }
+  // Who does not know yet what was journalled last may still do what was asked for before.
+  const knows = process.knows === journal.entries.length - 1;
+  if (knows && !journal.outstanding.some((effect) => effect.id === id)) {
+    world.breaks("M6", `"${id}" is performed, and it is not outstanding any more`);
+  }
+};

@@ -1,0 +1,75 @@
+import type { TurnSummary } from "@colloquy/host";
+import { type CallLlm, messagesOf, type State, turnNumbered } from "@colloquy/machine";
+import type { AskEnd, Question } from "../user.ts";
+import type { WatchedJournal } from "../watched-journal.ts";
+import type { World } from "../world.ts";
+
+/** R3: each ask stands in the thread once, as its asker was told; one that was refused does not stand there. */
+export const checkQuestions = (
+  world: World,
+  { state }: Pick<WatchedJournal, "state">,
+  questions: readonly Question[],
+): void => {
+  if (state === null) return;
+  const turns = turnsOfAsks(world, state);
+  for (const { askId, end } of questions) {
+    if (end === null) {
+      world.breaks("settles", `${askId} never came to an end`);
+      continue;
+    }
+    const told = toldOf(end);
+    if (told !== null) checkTold(world, state, askId, turns.get(askId) ?? null, told);
+    else if (turns.has(askId) && !isAskedTwice(questions, askId)) {
+      world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
+    }
+  }
+};
+
+/** M9, where the policy leaves nothing out: the next prompt is the path so far and the new message. */
+export const checkContinuation = (world: World, before: State, after: State, call: CallLlm): void => {
+  const { cut } = after.context;
+  if (cut === null || !cut.policy.startsWith("keep-all@") || cut.interrupted === "omit") return;
+  const path = messagesOf(before).map(({ id }) => id);
+  const sent = call.messages.filter(({ id }) => id !== before.context.conversation.system?.id).map(({ id }) => id);
+  if (sent.length === path.length + 1 && path.every((id, index) => sent[index] === id)) return;
+  world.breaks("M9", `what was said is ${path.join(", ")}; the next prompt was ${sent.join(", ")}`);
+};
+
+const turnsOfAsks = (world: World, state: State): ReadonlyMap<string, number> => {
+  const turns = new Map<string, number>();
+  for (let number = 1; number <= state.context.conversation.turns.length; number++) {
+    for (const { askId } of turnNumbered(state, number)?.asks ?? []) {
+      if (turns.has(askId)) {
+        world.breaks("R3", `${askId} is answered by turn ${turns.get(askId)} and by turn ${number}`);
+      }
+      turns.set(askId, number);
+    }
+  }
+  return turns;
+};
+
+/** What an asker was told of a turn; null when the ask was refused. */
+interface Told extends Pick<TurnSummary, "turn" | "text"> {
+  readonly status: "completed" | "failed" | "cancelled";
+}
+
+const toldOf = (end: AskEnd): Told | null => {
+  if ("status" in end) return end;
+  if ("refusal" in end) return null;
+  return { ...end.summary, status: end.name === "TurnCancelledError" ? "cancelled" : "failed" };
+};
+
+/** Who gave up before anything was known was told of no turn, and there may be one all the same. */
+const checkTold = (world: World, state: State, askId: string, turn: number | null, told: Told): void => {
+  if (told.turn === null) return;
+  if (told.turn !== turn) {
+    world.breaks("R3", `${askId} was answered by turn ${told.turn}, and the thread has it in ${turn ?? "none"}`);
+  }
+  const status = turnNumbered(state, told.turn)?.outcome.status;
+  if (status !== told.status) {
+    world.breaks("R3", `${askId} was told that turn ${told.turn} is ${told.status}, and it is ${status ?? "lost"}`);
+  }
+};
+
+const isAskedTwice = (questions: readonly Question[], askId: string): boolean =>
+  questions.filter((question) => question.askId === askId).length > 1;

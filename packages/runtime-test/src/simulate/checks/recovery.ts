@@ -1,0 +1,117 @@
+import type { Tool } from "@colloquy/host";
+import type { AnswerableEffect, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
+import type { SimulatedProcess } from "../process.ts";
+import type { ToolLedger } from "../tool-ledger.ts";
+import type { WatchedJournal } from "../watched-journal.ts";
+import type { World } from "../world.ts";
+
+// R2, the table of what a recovery does about what was outstanding when the process before it stopped:
+//
+// | outstanding      | then                                                                              |
+// |------------------|-----------------------------------------------------------------------------------|
+// | a model call     | is made again, with the same id and the same prompt                               |
+// | tool, rerun      | runs again, under the same idempotency key                                        |
+// | tool, interrupted| does not run; its result says that it was interrupted, on an entry marked recovered |
+// | tool, once       | not started: runs. Started: does not run; its result says that its outcome is unknown |
+
+/** What is to be done about a lost call of a tool. */
+export type RecoveryOf = (tool: string) => ToolRecovery;
+
+export const recoveryIn =
+  (tools: readonly Tool[]): RecoveryOf =>
+  (name) =>
+    tools.find(({ declaration }) => declaration.name === name)?.declaration.recovery ?? "interrupted";
+
+/** Looks whether a process that has just read the journal takes up what was outstanding. */
+export const checkResumption = (
+  world: World,
+  process: SimulatedProcess,
+  journal: WatchedJournal,
+  recoveryOf: RecoveryOf,
+): void => {
+  const { opening } = process;
+  // Who is late may not know that somebody else took over.
+  if (opening === null || process.paused || opening.token !== journal.newestToken) return;
+  const { pauses } = process;
+  const isUndisturbed = (): boolean =>
+    process.alive && process.opening === opening && !opening.over && process.pauses === pauses;
+  const now = world.clock.now();
+  // A turn whose time has passed ends instead.
+  if (journal.outstanding.some((effect) => isDeadline(effect) && effect.dueAt <= now)) return;
+  for (const effect of journal.outstanding) {
+    if (effect.type === "startTimer") continue;
+    const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(effect.name), effect.started);
+    world.clock.wakeAt(now + (effect.type === "callLlm" ? longestHookMs : longestToolMs), () => {
+      if (!isUndisturbed() || (isToRun && opening.performed.has(effect.id))) return;
+      if (!journal.outstanding.some(({ id }) => id === effect.id)) return;
+      world.breaks(
+        "R2",
+        `${process.name} took the thread up, and ${isToRun ? "did not perform" : "did not answer"} "${effect.id}"`,
+      );
+    });
+  }
+};
+
+/** Looks at what was recovered, and at what was run how often. */
+export const checkRecovered = (
+  world: World,
+  journal: WatchedJournal,
+  ledger: ToolLedger,
+  recoveryOf: RecoveryOf,
+): void => {
+  for (const entry of journal.entries) {
+    if ("recovered" in entry) checkEntry(world, journal, entry, recoveryOf);
+  }
+  for (const [key, runs] of ledger.runs) {
+    const tool = runs[0]?.tool ?? "";
+    const recovery = recoveryOf(tool);
+    if (recovery !== "rerun" && runs.length > 1) {
+      world.breaks("R2", `${tool} (${key}) ran ${runs.length} times, and its recovery is "${recovery}"`);
+    }
+    const answer = journal.answers.get(key)?.event;
+    if (answer?.type === "tool.completed" && !runs.some(({ returned }) => returned === answer.content)) {
+      world.breaks(
+        "R3",
+        `the result of ${tool} (${key}) is ${JSON.stringify(answer.content)}, which it never returned`,
+      );
+    }
+    if (answer?.type === "tool.failed" && answer.outcome === "refused") {
+      world.breaks("R1", `${tool} (${key}) ran, and its result says that it was refused`);
+    }
+  }
+  for (const [key, { event }] of journal.answers) {
+    if (event.type === "tool.completed" && ledger.of(key).length === 0) {
+      world.breaks("R3", `"${key}" has a result, and nothing ran`);
+    }
+  }
+};
+
+const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry, recoveryOf: RecoveryOf): void => {
+  if (event.type !== "tool.failed") {
+    world.breaks("R2", `entry ${seq} (${event.type}) is marked recovered, and answers no tool call`);
+    return;
+  }
+  const call = journal.asked.get(event.effectId);
+  const recovery = call?.type === "callTool" ? recoveryOf(call.name) : undefined;
+  const outcome = recovery === "once" ? "unknown" : "interrupted";
+  if (recovery === "rerun" || event.outcome !== outcome) {
+    world.breaks("R2", `entry ${seq} recovers a tool of recovery "${recovery}" by the outcome "${event.outcome}"`);
+  }
+  if (recovery === "once" && !journal.started.has(event.effectId)) {
+    world.breaks(
+      "R2",
+      `entry ${seq} says that the outcome of "${event.effectId}" is unknown, and it was never started`,
+    );
+  }
+};
+
+const isDeadline = (effect: AnswerableEffect): effect is StartTimer =>
+  effect.type === "startTimer" && effect.purpose === "deadline";
+
+const runsAgain = (recovery: ToolRecovery, started: boolean): boolean =>
+  recovery === "rerun" || (recovery === "once" && !started);
+
+/** Longer than a model call waits for hooks. */
+const longestHookMs = 50;
+/** Longer than a tool waits for its place, for its entry and for hooks. */
+const longestToolMs = 1_000;

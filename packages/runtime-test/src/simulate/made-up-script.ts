@@ -1,0 +1,121 @@
+import { declarationsOf } from "@colloquy/host";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  keepAll,
+  lastTurns,
+  type Limits,
+  type MachineOptions,
+  type MessageDraft,
+  type Pricing,
+} from "@colloquy/machine";
+import { Random } from "./random.ts";
+import type { Action, EventWithoutTime } from "./script.ts";
+import { simulatedTools } from "./simulated-tools.ts";
+
+/** What a user does in a conversation of this seed: two to five things to talk about, and what comes in between. */
+export const madeUpActions = (seed: number): readonly Action[] => {
+  const random = new Random(seed, "script");
+  const actions: Action[] = [];
+  let asks = 0;
+  for (let left = random.whole(2, 5); left > 0; left--) {
+    const again = asks > 0 && random.chance(0.08) ? { again: random.whole(0, asks - 1) } : {};
+    actions.push({
+      type: "ask",
+      input: inputFrom(random, asks),
+      ...limitsFrom(random),
+      ...again,
+      afterMs: gapFrom(random),
+    });
+    asks++;
+    if (random.chance(0.3)) actions.push(aside(random, asks));
+    if (random.chance(0.6)) actions.push({ type: "settle" });
+  }
+  return actions;
+};
+
+/** The machine of a seed: one of the ways to configure it. Revisions decide alike, and have different fingerprints. */
+export const madeUpMachine = (seed: number, revision: number): ConversationMachine => {
+  const random = new Random(seed, "machine");
+  const choices = [random.chance(0.5), random.chance(0.5), random.chance(0.3), random.chance(0.3), random.chance(0.3)];
+  const key = [...choices.map(Number), revision].join("");
+  const known = machines.get(key);
+  if (known !== undefined) return known;
+  const machine = conversationMachine({
+    ...optionsOf(choices),
+    tools: declarationsOf(simulatedTools),
+    model: { revision },
+  });
+  machines.set(key, machine);
+  return machine;
+};
+
+/** Making one takes longer than some of the conversations, and each is a value. */
+const machines = new Map<string, ConversationMachine>();
+
+const optionsOf = ([queues, prunes, limits, times, prices]: readonly boolean[]): MachineOptions => ({
+  overlap: queues === true ? { type: "queue", max: 2 } : { type: "reject" },
+  policy: prunes === true ? lastTurns(2) : keepAll(),
+  interrupted: prunes === true ? "omit" : "keep",
+  limits: limits === true ? { steps: 3, toolCalls: 4, deadlineMs: 400 } : {},
+  retry: { baseDelayMs: 20, maxDelayMs: 200, maxRetryAfterMs: 100 },
+  ...(times === true ? { idleTimeoutMs: 100 } : {}),
+  ...(prices === true ? { pricing } : {}),
+});
+
+const pricing: Pricing = {
+  name: "simulated",
+  version: 1,
+  options: {},
+  price: ({ inputTokens, outputTokens }) =>
+    inputTokens === undefined ? null : { nano: 3 * inputTokens + 15 * (outputTokens ?? 0), currency: "EUR" },
+};
+
+const inputFrom = (random: Random, asks: number): string | readonly MessageDraft[] => {
+  const text = `What about number ${asks}?`;
+  if (random.chance(0.8)) return text;
+  // Sometimes nothing new is said: go on. At the very beginning there would be nothing to send.
+  if (asks > 0 && random.chance(0.5)) return [];
+  return [
+    { role: "user", content: text, name: "somebody" },
+    { role: "user", content: [{ type: "text", text: "And besides?" }] },
+  ];
+};
+
+const limitsFrom = (random: Random): { readonly limits?: Limits } => {
+  if (random.chance(0.9)) return {};
+  return {
+    limits: random.pick<Limits>([{ steps: 0 }, { steps: 1 }, { toolCalls: 1 }, { tokens: 150 }, { deadlineMs: 80 }]),
+  };
+};
+
+const gapFrom = (random: Random): number => random.whole(0, 3) * random.whole(0, 100);
+
+/** What a user does beside asking. */
+const aside = (random: Random, asks: number): Action => {
+  const afterMs = random.whole(0, 80);
+  if (random.chance(0.25)) return { type: "cancel", afterMs };
+  if (random.chance(0.25)) return { type: "abort", ask: random.whole(0, asks - 1), afterMs };
+  return { type: "send", event: eventFrom(random), afterMs };
+};
+
+const eventFrom = (random: Random): EventWithoutTime =>
+  random.pick<EventWithoutTime>([
+    { type: "message.appended", message: { role: "user", content: "By the way." } },
+    { type: "message.appended", message: { role: "system", content: "Be brief." } },
+    { type: "system.changed", system: `You are version ${random.whole(1, 9)}.` },
+    { type: "system.changed", system: null },
+    { type: "turn.annotated", turn: random.whole(1, 3), name: "score", value: random.whole(1, 5) },
+    { type: "answer.truncated", turn: random.whole(1, 3), characters: random.whole(0, 12) },
+    { type: "head.moved", to: random.whole(0, 3) },
+    { type: "head.moved", to: { checkpoint: "here" } },
+    { type: "checkpoint.named", name: "here" },
+    {
+      type: "turn.added",
+      messages: [
+        { role: "user", content: "Said elsewhere." },
+        { role: "assistant", content: "Indeed." },
+      ],
+    },
+    { type: "cancel.requested", reason: "enough" },
+  ]);

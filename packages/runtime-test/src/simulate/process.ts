@@ -1,0 +1,133 @@
+import type { AskHandle, Clock, Host } from "@colloquy/host";
+import type { World } from "./world.ts";
+
+/** What a process did between acquiring the lease and giving it back, losing it, or dying. */
+export interface Opening {
+  readonly token: number;
+  /** The ids of the model calls and tool calls that it made, with how often. */
+  readonly performed: Map<string, number>;
+  /** When the lease runs out, as far as the process can know. */
+  until: number;
+  over: boolean;
+}
+
+/** A model or a tool that is working for a process. */
+export interface Work {
+  readonly id: string;
+  readonly type: "callLlm" | "callTool";
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A process with a host in it. It can stand still, and it can die at any time that something enters or leaves the
+ * host: from then on nothing that the host does reaches the world any more, and nothing reaches the host.
+ */
+export class SimulatedProcess {
+  readonly name: string;
+  readonly clock: Clock;
+  readonly work: Set<Work> = new Set();
+  /** Asks, and other calls of the host, of which nothing has been heard yet. */
+  readonly unsettled: Set<AskHandle | Promise<unknown>> = new Set();
+  alive = true;
+  /** Resolves when it dies. */
+  readonly died: Promise<void>;
+  /** Told to stop: nobody asks it for anything any more. */
+  closing = false;
+  opening: Opening | null = null;
+  /** How often it stood still. */
+  pauses = 0;
+  /** The seq of the newest entry of which the host knows that it is stored. */
+  knows = -1;
+  readonly #world: World;
+  readonly #onCrash: (process: SimulatedProcess) => void;
+  readonly #death: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #alarms: Set<() => void> = new Set();
+  #pausedUntil = 0;
+  #host: Host | null = null;
+
+  constructor(world: World, name: string, onCrash: (process: SimulatedProcess) => void) {
+    this.#world = world;
+    this.name = name;
+    this.#onCrash = onCrash;
+    this.died = this.#death.promise;
+    this.clock = { now: () => world.clock.now(), wakeAt: (dueAt, callback) => this.#wakeAt(dueAt, callback) };
+  }
+
+  get host(): Host {
+    if (this.#host === null) throw new Error(`process ${this.name} has no host yet`);
+    return this.#host;
+  }
+
+  /** It has to be made after the process, of whose parts it is made. */
+  set host(host: Host) {
+    this.#host = host;
+  }
+
+  get paused(): boolean {
+    return this.#pausedUntil > this.#world.clock.now();
+  }
+
+  /** How many wake-ups the host has asked for that are still to come. */
+  get alarms(): number {
+    return this.#alarms.size;
+  }
+
+  note(what: string): void {
+    this.#world.note(this.name, what);
+  }
+
+  /** Something enters or leaves the host. False when it does not get through, because the process is dead. */
+  crosses(what: string): boolean {
+    if (!this.alive) return false;
+    if (this.#world.crosses()) {
+      this.crash(what);
+      return false;
+    }
+    if (this.#world.hits("pause")) this.pause(this.#world.random.whole(50, 1500));
+    return true;
+  }
+
+  crash(when: string): void {
+    if (!this.alive) return;
+    this.note(`dies (${when})`);
+    this.alive = false;
+    for (const cancel of this.#alarms) cancel();
+    this.#alarms.clear();
+    this.#death.resolve();
+    this.#onCrash(this);
+  }
+
+  pause(ms: number): void {
+    this.note(`stands still for ${ms} ms`);
+    this.pauses++;
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#world.clock.now() + ms);
+  }
+
+  /** Waits for something outside, so it wakes up late when the process stands still, and never when it died. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#wakeAt(this.clock.now() + ms, resolve));
+  }
+
+  #wakeAt(dueAt: number, callback: () => void): () => void {
+    if (!this.alive) return () => undefined;
+    const { clock } = this.#world;
+    const ring = (): void => {
+      if (this.paused) {
+        cancel = clock.wakeAt(this.#pausedUntil, ring);
+        return;
+      }
+      this.#alarms.delete(forget);
+      callback();
+    };
+    let cancel = clock.wakeAt(dueAt, ring);
+    const forget = (): void => {
+      cancel();
+      this.#alarms.delete(forget);
+    };
+    this.#alarms.add(forget);
+    return forget;
+  }
+}
+
+/** What somebody waits for who is dead. */
+export const never = (): Promise<never> => new Promise(() => undefined);

@@ -1,0 +1,110 @@
+import type { Host } from "@colloquy/host";
+import { SimulatedProcess } from "./process.ts";
+import type { World } from "./world.ts";
+
+/** How a host is put into a process that takes leases under the name of an owner. */
+export type MakeHost = (process: SimulatedProcess, owner: string) => Host;
+
+/** The processes of a simulation: one that is there whenever it can be, and now and then a rival. */
+export class Processes {
+  /** All that there ever were. */
+  readonly all: SimulatedProcess[] = [];
+  readonly #world: World;
+  readonly #makeHost: MakeHost;
+  readonly #onCrash: (process: SimulatedProcess) => void;
+  #primary: SimulatedProcess;
+  #rival: SimulatedProcess | null = null;
+
+  constructor(world: World, makeHost: MakeHost, onCrash: (process: SimulatedProcess) => void) {
+    this.#world = world;
+    this.#makeHost = makeHost;
+    this.#onCrash = onCrash;
+    this.#primary = this.#start("server");
+  }
+
+  /** One that can be asked for something; null while there is none. */
+  reachable(): SimulatedProcess | null {
+    const candidates = [this.#primary, ...(this.#rival === null ? [] : [this.#rival])].filter(isReachable);
+    const [first, ...others] = candidates;
+    return first === undefined ? null : this.#world.random.pick([first, ...others]);
+  }
+
+  /** What comes between two things that a user does. */
+  disturb(): void {
+    if (this.#world.hits("handover")) this.#handOver();
+    if (this.#world.hits("rival") && (this.#rival === null || !isReachable(this.#rival))) {
+      this.#rival = this.#start("rival");
+    }
+  }
+
+  crash(): void {
+    this.#primary.crash("as the script says");
+  }
+
+  pause(forMs: number): void {
+    this.#primary.pause(forMs);
+  }
+
+  /** The rival goes, and its threads with it. */
+  async sendRivalAway(): Promise<void> {
+    const rival = this.#rival;
+    this.#rival = null;
+    if (rival?.alive !== true) return;
+    rival.closing = true;
+    await closed(rival);
+  }
+
+  /** Everybody goes. */
+  async close(): Promise<void> {
+    await this.sendRivalAway();
+    const primary = this.#primary;
+    primary.closing = true;
+    if (primary.alive) await closed(primary);
+  }
+
+  #start(owner: string): SimulatedProcess {
+    const name = `${owner}-${this.all.length + 1}`;
+    const process = new SimulatedProcess(this.#world, name, (dead) => this.#crashed(dead));
+    process.host = this.#makeHost(process, owner);
+    this.all.push(process);
+    process.note("starts");
+    return process;
+  }
+
+  #crashed(dead: SimulatedProcess): void {
+    if (dead === this.#primary) {
+      void this.#restart(dead);
+    }
+    this.#onCrash(dead);
+  }
+
+  async #restart(dead: SimulatedProcess): Promise<void> {
+    await this.#world.sleep(this.#world.random.whole(1, 200));
+    if (this.#primary === dead) this.#primary = this.#start(this.#owner());
+  }
+
+  #handOver(): void {
+    const leaving = this.#primary;
+    if (!isReachable(leaving)) return;
+    leaving.note("is told to stop");
+    leaving.closing = true;
+    void closed(leaving);
+    this.#primary = this.#start(this.#owner());
+  }
+
+  /** One that comes back under its old name need not wait for its lease to run out. */
+  #owner(): string {
+    return this.#world.random.chance(0.5) ? "server" : `server-${this.all.length}`;
+  }
+}
+
+const isReachable = (process: SimulatedProcess): boolean => process.alive && !process.closing && !process.paused;
+
+/** A process that stands still, or dies, does not close in time, or ever. */
+const closed = async (process: SimulatedProcess): Promise<void> => {
+  const closing = process.host.close();
+  process.unsettled.add(closing);
+  const over = closing.finally(() => process.unsettled.delete(closing));
+  await Promise.race([over, process.died]);
+  if (process.alive) process.note("is closed");
+};

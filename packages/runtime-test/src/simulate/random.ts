@@ -1,0 +1,55 @@
+/**
+ * A source of random numbers that a seed decides: sfc32 by Chris Doty-Humphrey (PractRand, public domain). The
+ * label makes streams of one seed independent, so that drawing more in one place moves nothing in another.
+ */
+export class Random {
+  #a: number;
+  #b: number;
+  #c: number;
+  #count = 1;
+
+  /** @param seed a whole number from 0 to 2^53 - 1 */
+  constructor(seed: number, label: string) {
+    this.#a = hash(label);
+    this.#b = seed >>> 0;
+    this.#c = Math.floor(seed / 2 ** 32) >>> 0;
+    for (let round = 0; round < roundsToMix; round++) this.next();
+  }
+
+  /** From 0 up to, but not, 1. */
+  next(): number {
+    const sum = (this.#a + this.#b + this.#count) | 0;
+    this.#count = (this.#count + 1) | 0;
+    this.#a = this.#b ^ (this.#b >>> 9);
+    this.#b = (this.#c + (this.#c << 3)) | 0;
+    this.#c = (((this.#c << 21) | (this.#c >>> 11)) + sum) | 0;
+    return (sum >>> 0) / 2 ** 32;
+  }
+
+  /** True so often; nothing is drawn for 0. */
+  chance(probability: number): boolean {
+    return probability > 0 && this.next() < probability;
+  }
+
+  /** A whole number from `least` to `most`, both included. */
+  whole(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1));
+  }
+
+  /** One of a list that is not empty. */
+  pick<Item>(items: readonly [Item, ...Item[]]): Item {
+    return items[Math.floor(this.next() * items.length)] ?? items[0];
+  }
+}
+
+/** As many as the author uses for a seed of this size. */
+const roundsToMix = 12;
+
+/** FNV-1a, 32 bits. */
+const hash = (text: string): number => {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  }
+  return value >>> 0;
+};

@@ -1,0 +1,83 @@
+import { tool, type Tool, type ToolCall } from "@colloquy/host";
+import { never, type SimulatedProcess } from "./process.ts";
+import { checkToolCall } from "./checks/performed.ts";
+import { Random } from "./random.ts";
+import type { ToolLedger } from "./tool-ledger.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+import type { World } from "./world.ts";
+
+const parameters = {
+  type: "object",
+  properties: { about: { type: "string" } },
+  required: ["about"],
+  additionalProperties: false,
+};
+
+const simulated = (name: string, options: Pick<Tool["declaration"], "recovery" | "timeoutMs" | "concurrency">): Tool =>
+  tool({
+    name,
+    description: `Does what "${name}" stands for.`,
+    input: { jsonSchema: parameters },
+    ...options,
+    run: (_, { idempotencyKey }) => `${name} of ${idempotencyKey}`,
+  });
+
+/** One of each kind of recovery, and one that is impatient and does one thing at a time. */
+export const simulatedTools: readonly Tool[] = [
+  simulated("lookup", { recovery: "rerun" }),
+  simulated("note", {}),
+  simulated("pay", { recovery: "once" }),
+  simulated("search", { recovery: "rerun", timeoutMs: 60, concurrency: 1 }),
+];
+
+/** Tools as a process runs them: taking their time, failing, and remembered in the ledger. */
+export const toolsIn = (
+  world: World,
+  process: SimulatedProcess,
+  journal: WatchedJournal,
+  ledger: ToolLedger,
+  tools: readonly Tool[],
+): readonly Tool[] =>
+  tools.map((tool) => ({
+    ...tool,
+    run: (input, call) => runTool({ world, process, journal, ledger, tool }, input, call),
+  }));
+
+interface Workshop {
+  readonly world: World;
+  readonly process: SimulatedProcess;
+  readonly journal: WatchedJournal;
+  readonly ledger: ToolLedger;
+  readonly tool: Tool;
+}
+
+const runTool = async (workshop: Workshop, input: unknown, call: ToolCall): Promise<unknown> => {
+  const { world, process, journal, ledger, tool } = workshop;
+  const { name } = tool.declaration;
+  const key = call.idempotencyKey;
+  if (!process.crosses("before a tool runs")) return never();
+  process.note(`runs ${name} (${key})`);
+  checkToolCall(world, process, journal, tool, key);
+  const random = new Random(world.seed, `tool ${key} ${ledger.of(key).length}`);
+  const run = ledger.begin(key, { tool: name, process: process.name });
+  const work = { id: key, type: "callTool", signal: call.signal } as const;
+  process.work.add(work);
+  try {
+    // It takes its time each time anew, so that a crash does not change the order of answers.
+    await process.sleep(new Random(world.seed, `time of ${key}`).whole(0, 40));
+    if (world.hits("toolNever", random)) await (world.hits("toolDeaf", random) ? never() : aborted(call.signal));
+    if (world.hits("toolThrows", random)) throw new Error(`${name} is out of order`);
+    if (call.signal.aborted && !world.hits("toolDeaf", random)) throw new Error("it was stopped");
+    run.returned = await tool.run(input, call);
+    return process.crosses("after a tool ran") ? run.returned : await never();
+  } finally {
+    process.work.delete(work);
+  }
+};
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(new Error("it was stopped"));
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });

@@ -1,0 +1,23 @@
+/** What tools did to the world, under their idempotency keys. */
+export class ToolLedger {
+  readonly runs: Map<string, ToolRun[]> = new Map();
+
+  begin(key: string, run: Omit<ToolRun, "returned">): ToolRun {
+    const begun: ToolRun = { ...run, returned: undefined };
+    const runs = this.runs.get(key);
+    if (runs === undefined) this.runs.set(key, [begun]);
+    else runs.push(begun);
+    return begun;
+  }
+
+  of(key: string): readonly ToolRun[] {
+    return this.runs.get(key) ?? [];
+  }
+}
+
+export interface ToolRun {
+  readonly tool: string;
+  readonly process: string;
+  /** What it returned; undefined as long as it did not. */
+  returned: unknown;
+}

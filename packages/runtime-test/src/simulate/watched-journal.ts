@@ -1,0 +1,131 @@
+import type { Lease, Store } from "@colloquy/host";
+import {
+  type AnswerableEffect,
+  type Entry,
+  type Event,
+  fold,
+  foldEntry,
+  outstanding,
+  type State,
+  type Usage,
+  usageMonoid,
+  usageOfCall,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { leafOf } from "../coverage.ts";
+import type { World } from "./world.ts";
+
+/** The one store of a simulation, and what is known of the journal in it: each entry is looked at when it is written. */
+export class WatchedJournal {
+  readonly store: Store;
+  readonly entries: Entry[] = [];
+  /** What the journal tells; null before its first entry. */
+  state: State | null = null;
+  /** All effects that the journal ever asked for, by id. */
+  readonly asked: Map<string, AnswerableEffect> = new Map();
+  /** Those that are neither answered nor cancelled. */
+  outstanding: readonly AnswerableEffect[] = [];
+  /** The entries that answered an effect, by its id. */
+  readonly answers: Map<string, Entry> = new Map();
+  /** The tool calls of which it is journalled that they started. */
+  readonly started: Set<string> = new Set();
+  /** The usage of all calls, added up from the entries alone. */
+  usage: Usage = usageMonoid.empty;
+  /** How often an event was taken in a state: `responding llm.completed`. */
+  readonly transitions: Map<string, number> = new Map();
+  /** The state that an ask came upon, by its id. */
+  readonly askedUpon: Map<string, State> = new Map();
+  /** The token of the newest lease. */
+  newestToken = 0;
+  readonly #world: World;
+  readonly #onWritten: (entry: Entry) => void;
+
+  constructor(world: World, store: Store, onWritten: (entry: Entry) => void) {
+    this.#world = world;
+    this.store = store;
+    this.#onWritten = onWritten;
+  }
+
+  append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    const writing = this.store.append(lease, expectedSeq, entries);
+    if (writing !== undefined) return writing.then(() => this.#wrote(entries));
+    this.#wrote(entries);
+  }
+
+  #wrote(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (entry.seq !== this.entries.length) {
+        this.#world.breaks("R3", `entry ${entry.seq} was written where ${this.entries.length} is due`);
+      }
+      this.entries.push(entry);
+      this.#world.note("journal", `${entry.seq} ${entry.event.type}${about(entry)}`);
+      this.#follow(entry);
+      this.#onWritten(entry);
+    }
+  }
+
+  #follow(entry: Entry): void {
+    const before = this.state;
+    if (entry.event.type === "thread.started" || before === null) {
+      const begun = fold([entry]);
+      if (Either.isRight(begun)) this.state = begun.right;
+      else this.#world.breaks("M5", `a journal begins with an entry that can't be folded: ${begun.left.reason}`);
+      return;
+    }
+    const { event } = entry;
+    if (event.type === "ask.received") this.askedUpon.set(event.askId, before);
+    this.#checkAnswer(entry, event);
+    const after = foldEntry(before, { ...entry, event });
+    this.state = after;
+    this.#addUsage(before, after, entry);
+    this.#count(`${leafOf(before)} ${event.type}`);
+    if (before.context.open?.stage !== after.context.open?.stage || before.context.waking !== after.context.waking) {
+      this.#refresh(after);
+    }
+  }
+
+  /** M6: an answer is to something that is outstanding, and each is answered once. */
+  #checkAnswer(entry: Entry, event: Event): void {
+    if (!("effectId" in event)) return;
+    const { effectId, type } = event;
+    if (!this.outstanding.some(({ id }) => id === effectId)) {
+      this.#world.breaks("M6", `entry ${entry.seq} (${type}) was taken, and "${effectId}" is not outstanding`);
+    }
+    if (type === "tool.started") this.started.add(effectId);
+    if (type === "tool.started" || type === "llm.progressed") return;
+    if (this.answers.has(effectId)) {
+      this.#world.breaks("M6", `entry ${entry.seq} (${type}) answers "${effectId}" a second time`);
+    }
+    this.answers.set(effectId, entry);
+  }
+
+  /** M7: one answering call at a time, and none beside a tool call. */
+  #refresh(state: State): void {
+    this.outstanding = outstanding(state);
+    for (const effect of this.outstanding) if (!this.asked.has(effect.id)) this.asked.set(effect.id, effect);
+    const calls = this.outstanding.filter(({ type }) => type === "callLlm").length;
+    const tools = this.outstanding.filter(({ type }) => type === "callTool").length;
+    if (calls > 1 || (calls === 1 && tools > 0)) {
+      this.#world.breaks("M7", `${calls} model calls and ${tools} tool calls are outstanding at the same time`);
+    }
+  }
+
+  #addUsage(before: State, after: State, { event, ...entry }: Entry): void {
+    if (event.type === "llm.completed" || event.type === "llm.failed") {
+      const cost = ("decided" in entry ? entry.decided?.cost : undefined) ?? null;
+      this.usage = usageMonoid.concat(this.usage, usageOfCall(event.usage ?? null, cost));
+    } else if (before.context.open?.stage.type === "responding" && after.context.open === null) {
+      this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
+    }
+  }
+
+  #count(transition: string): void {
+    this.transitions.set(transition, (this.transitions.get(transition) ?? 0) + 1);
+  }
+}
+
+const about = (entry: Entry): string => {
+  const { event } = entry;
+  const what = "effectId" in event ? ` ${event.effectId}` : "askId" in event ? ` ${event.askId ?? ""}` : "";
+  return "recovered" in entry ? `${what} (recovered)` : what;
+};

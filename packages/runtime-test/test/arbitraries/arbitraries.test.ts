@@ -1,0 +1,133 @@
+import { conversationMachine, decodeJournal, fold, outstanding, type ReplyDraft } from "@colloquy/machine";
+import {
+  entriesOf,
+  failureArbitrary,
+  failureKinds,
+  handledSteps,
+  journalArbitrary,
+  jsonArbitrary,
+  limitNames,
+  limitsArbitrary,
+  machineOptionsArbitrary,
+  playArbitrary,
+  replyArbitrary,
+  reportedUsageArbitrary,
+  runSchedule,
+  textArbitrary,
+  threadArbitrary,
+} from "@colloquy/runtime-test/arbitraries";
+import { differenceOf } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+
+const sample = <Value>(arbitrary: fc.Arbitrary<Value>, numRuns = 400): readonly Value[] =>
+  fc.sample(arbitrary, { numRuns, seed: 1 });
+
+describe("texts and values", () => {
+  test.each<readonly [string, (text: string) => boolean]>([
+    ["empty", (text) => text === ""],
+    ["blank", (text) => text !== "" && text.trim() === ""],
+    ["half a character", (text) => !text.isWellFormed()],
+    ["beyond the basic plane", (text) => text.isWellFormed() && /[\u{10000}-\u{10ffff}]/u.test(text)],
+    ["long", (text) => text.length > 1_000],
+  ])("some text is %s", (_, matches) => {
+    expect(sample(textArbitrary).some(matches)).toBe(true);
+  });
+
+  test("every value is what its JSON is read back as, and its objects are plain", () => {
+    for (const value of sample(jsonArbitrary))
+      expect(differenceOf(value, JSON.parse(JSON.stringify(value)))).toBeNull();
+  });
+});
+
+describe("replies, failures, reports and limits", () => {
+  const calls = (reply: ReplyDraft) => reply.toolCalls ?? [];
+  test.each<readonly [string, (reply: ReplyDraft) => boolean]>([
+    ["asks for nothing", (reply) => reply.toolCalls === undefined],
+    ["asks for an empty list", (reply) => reply.toolCalls?.length === 0],
+    ["asks for several tools at once", (reply) => calls(reply).length > 2],
+    ["repeats a provider's id", (reply) => new Set(calls(reply).map(({ id }) => id)).size < calls(reply).length],
+    ["has a call without an id", (reply) => calls(reply).some(({ id }) => id === null)],
+    ["asks for a tool that there is not", (reply) => calls(reply).some(({ name }) => name !== "search")],
+    ["has arguments that are no JSON", (reply) => calls(reply).some(({ arguments: written }) => written === "{")],
+    ["is empty", (reply) => Object.keys(reply).length === 0],
+  ])("some reply %s", (_, matches) => {
+    expect(sample(replyArbitrary(["search"])).some(matches)).toBe(true);
+  });
+
+  test("there are failures of all kinds, reports without each of their fields, limits of 0 of each name", () => {
+    expect(new Set(sample(failureArbitrary).map(({ kind }) => kind))).toEqual(new Set(failureKinds));
+    const reports = sample(reportedUsageArbitrary);
+    for (const field of ["inputTokens", "outputTokens", "totalTokens", "reasoningTokens"] as const) {
+      expect(reports.some((report) => report[field] === undefined)).toBe(true);
+      expect(reports.some((report) => report[field] !== undefined)).toBe(true);
+    }
+    for (const name of limitNames) expect(sample(limitsArbitrary).some((limits) => limits[name] === 0)).toBe(true);
+  });
+});
+
+describe("machines and schedules", () => {
+  test("every configuration can be meant", () => {
+    for (const options of sample(machineOptionsArbitrary)) expect(() => conversationMachine(options)).not.toThrow();
+  });
+
+  test("more than half of what a schedule says fits, and some does not", () => {
+    const traces = sample(playArbitrary).map(({ options, schedule }) =>
+      runSchedule(conversationMachine(options), schedule),
+    );
+    const told = traces.reduce((sum, { steps }) => sum + steps.length, 0);
+    const handled = traces.reduce((sum, trace) => sum + handledSteps(trace).length, 0);
+    expect(handled / told).toBeGreaterThan(0.5);
+    expect(handled / told).toBeLessThan(0.95);
+  });
+
+  test("a schedule is told the same each time", () => {
+    for (const { options, schedule } of sample(playArbitrary, 30)) {
+      const [first, second] = [0, 1].map(() => runSchedule(conversationMachine(options), schedule));
+      expect(first?.steps.map(({ event }) => event)).toEqual(second?.steps.map(({ event }) => event));
+    }
+  });
+
+  test("an `answer` is taken while something is out, and asks when nothing is", () => {
+    const machine = conversationMachine({ tools: [{ name: "search" }] });
+    const answer = { afterMs: 1, move: "answer", pick: 0, finishReason: null, content: "found" } as const;
+    const trace = runSchedule(machine, {
+      input: { threadId: "t", at: 0 },
+      moves: [
+        { ...answer, reply: {} },
+        { ...answer, reply: { toolCalls: [{ id: null, name: "search", arguments: "{}" }] } },
+        { ...answer, reply: {} },
+        { ...answer, reply: { content: "Done." } },
+      ],
+    });
+    expect(trace.steps.map(({ event }) => event.type)).toEqual([
+      "ask.received",
+      "llm.completed",
+      "tool.completed",
+      "llm.completed",
+    ]);
+    expect(entriesOf(trace)).toHaveLength(5);
+  });
+});
+
+describe("journals and threads", () => {
+  test("every journal can be read and folded; some end while something is out", () => {
+    const journals = sample(journalArbitrary(), 100);
+    const states = journals.map((journal) => {
+      expect(Either.isRight(decodeJournal(JSON.parse(JSON.stringify(journal))))).toBe(true);
+      const folded = fold(journal);
+      if (Either.isLeft(folded)) throw new Error(folded.left.reason);
+      return folded.right;
+    });
+    expect(states.some((state) => outstanding(state).length > 0)).toBe(true);
+    expect(states.some((state) => outstanding(state).length === 0)).toBe(true);
+  });
+
+  test("some threads have branches, some a seed, some none of it", () => {
+    const threads = sample(threadArbitrary(), 300);
+    expect(threads.some(({ head, turns }) => head < turns.length)).toBe(true);
+    expect(threads.some(({ seed }) => seed.length > 0)).toBe(true);
+    expect(threads.some(({ turns }) => turns.length === 0)).toBe(true);
+  });
+});

@@ -1,0 +1,105 @@
+import { conversationMachine, type Event, type EventType, type Failure } from "@colloquy/machine";
+import { type Move, runSchedule, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { coverageOf, coverageTable, type Leaf, leaves, type PairCoverage } from "../../src/coverage.ts";
+import { runs } from "./runs.ts";
+
+// XState types the names of a machine's events as any text.
+const events = conversationMachine().events as readonly EventType[];
+
+const betweenTurns: readonly Leaf[] = ["idle", "completed", "error"];
+const inTurn: readonly Leaf[] = ["responding", "backing_off", "running"];
+const others = (...those: readonly Leaf[]): readonly Leaf[] => leaves.filter((leaf) => !those.includes(leaf));
+
+/** Where an event is never handled, and why that is right. Whatever is not here must have been handled. */
+const neverHandled: readonly { readonly event: EventType; readonly in: readonly Leaf[]; readonly because: string }[] = [
+  ...(["llm.completed", "llm.failed", "llm.progressed"] as const).map((event) => ({
+    event,
+    in: others("responding"),
+    because: "no model call is out",
+  })),
+  ...(["tool.started", "tool.completed", "tool.failed"] as const).map((event) => ({
+    event,
+    in: others("running"),
+    because: "no tool call is out",
+  })),
+  { event: "timer.fired", in: ["idle"], because: "nothing waits in the queue before the first turn" },
+  { event: "turn.annotated", in: ["idle"], because: "until a turn is written by hand there is none" },
+  ...(["turn.added", "answer.truncated", "head.moved", "checkpoint.named"] as const).map((event) => ({
+    event,
+    in: inTurn,
+    because: "the thread is edited between turns only",
+  })),
+  { event: "cancel.requested", in: ["idle"], because: "nothing is open and nothing waits" },
+];
+
+const explained = ({ event, leaf }: PairCoverage): boolean =>
+  neverHandled.some((row) => row.event === event && row.in.includes(leaf));
+
+const named = ({ event, leaf }: PairCoverage): string => `${event} in ${leaf}`;
+
+const ask: Move = { afterMs: 1, move: "ask", input: "Well?" };
+const answer: Move = {
+  afterMs: 1,
+  move: "answer",
+  pick: 0,
+  reply: { content: "Yes." },
+  finishReason: "stop",
+  content: null,
+};
+const failure: Failure = { kind: "overloaded", message: "later", retryable: true };
+const fail: Move = { afterMs: 1, move: "fail", pick: 0, failure, outcome: "failed", content: "" };
+const tell = (event: Event): Move => ({ afterMs: 1, move: "tell", event });
+
+/** Answers to calls that were never made. */
+const strays: readonly Move[] = [
+  tell({ type: "tool.completed", at: 1, effectId: "never", content: null }),
+  tell({ type: "tool.failed", at: 1, effectId: "never", outcome: "failed", content: "" }),
+  tell({ type: "tool.started", at: 1, effectId: "never" }),
+  tell({ type: "llm.completed", at: 1, effectId: "never", reply: {}, finishReason: null }),
+  tell({ type: "llm.failed", at: 1, effectId: "never", failure }),
+  tell({ type: "llm.progressed", at: 1, effectId: "never", partial: {} }),
+];
+
+/** What random schedules hardly ever come to. */
+const byHand: readonly (readonly Move[])[] = [
+  strays,
+  [ask, fail, ...strays],
+  [ask, answer, ...strays],
+  [
+    { afterMs: 1, move: "addTurn", messages: [{ role: "assistant", content: "Hello." }] },
+    { afterMs: 1, move: "truncate", pick: 0, characters: 2 },
+  ],
+  [ask, ask, answer, { afterMs: 1, move: "cancel", whom: "queued" }],
+];
+
+describe("states and events", () => {
+  let coverage: readonly PairCoverage[] = [];
+  beforeAll(() => {
+    const machine = conversationMachine({ overlap: { type: "queue", max: 1 } });
+    const traces = [
+      ...fc.sample(traceArbitrary(), { numRuns: Math.max(1_000, runs(1_000)), seed: 1 }),
+      ...byHand.map((moves) => runSchedule(machine, { input: { threadId: "t", at: 0 }, moves })),
+    ];
+    coverage = coverageOf(traces, events);
+    console.log(`handled/told, of ${traces.length} schedules:\n${coverageTable(coverage)}`);
+  });
+
+  test("every event was told in every state", () => {
+    expect(coverage.filter(({ told }) => told === 0).map(named)).toEqual([]);
+  });
+
+  test("every event was handled wherever nothing explains that it can't be", () => {
+    expect(coverage.filter((pair) => pair.handled === 0 && !explained(pair)).map(named)).toEqual([]);
+  });
+
+  test("nothing is explained that does happen", () => {
+    expect(coverage.filter((pair) => pair.handled > 0 && explained(pair)).map(named)).toEqual([]);
+  });
+
+  test("the table of explanations names states and events that there are", () => {
+    expect(betweenTurns.length + inTurn.length).toBe(leaves.length);
+    expect(neverHandled.filter(({ event }) => !events.includes(event))).toEqual([]);
+  });
+});

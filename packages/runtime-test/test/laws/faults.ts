@@ -1,0 +1,70 @@
+import { fold, promptOf, transition } from "@colloquy/machine";
+import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
+import type { laws } from "@colloquy/runtime-test/laws";
+import * as wrong from "./wrong-functions.ts";
+
+/** A machine that is wrong in one way, and the law that must notice. */
+export interface Fault {
+  readonly law: keyof typeof laws;
+  readonly what: string;
+  /** Made anew for each run: some faults remember. */
+  readonly subject: () => Subject;
+}
+
+const transitions = (law: Fault["law"], what: string, make: () => typeof transition): Fault => ({
+  law,
+  what,
+  subject: () => ({ ...realSubject, transition: make() }),
+});
+
+const outstandings = (law: Fault["law"], what: string, outstanding: Subject["outstanding"]): Fault => ({
+  law,
+  what,
+  subject: () => ({ ...realSubject, outstanding }),
+});
+
+const prompts = (law: Fault["law"], what: string, make: () => typeof promptOf): Fault => ({
+  law,
+  what,
+  subject: () => ({ ...realSubject, promptOf: make() }),
+});
+
+const folds = (law: Fault["law"], what: string, wrongFold: typeof fold): Fault => ({
+  law,
+  what,
+  subject: () => ({ ...realSubject, fold: wrongFold }),
+});
+
+export const faults: readonly Fault[] = [
+  transitions("M1", "counts in a variable of its own", wrong.counting),
+  transitions("M1", "reads a clock", wrong.readingAClock),
+  prompts("M1", "shows another prompt at the second look", wrong.moody),
+  transitions("M2", "throws for an answer that nobody waits for", () => wrong.throwingWhenStale),
+  transitions("M2", "copies the state when it refuses", () => wrong.copyingWhenRefused),
+  transitions("M2", "refuses without a reason", () => wrong.silent),
+  transitions("M2", "gives an entry the seq of the one before", () => wrong.oneBehind),
+  transitions("M3", "keeps a date in the state", () => wrong.keepingADate),
+  transitions("M3", "keeps an undefined member in an effect", () => wrong.keepingUndefined),
+  transitions("M3", "knows a state by its reference", wrong.knowingByReference),
+  transitions("M4", "pushes onto the messages that were appended", () => wrong.pushing),
+  transitions("M4", "writes into the event", () => wrong.writingIntoEvent),
+  folds("M5", "a fold that drops what was decided", wrong.foldWithoutDecisions),
+  folds("M5", "a fold that drops the newest entry", wrong.foldWithoutTheNewest),
+  outstandings("M6", "misses one of the effects that are out", wrong.missingTheLast),
+  outstandings("M6", "forgets that a tool started", wrong.neverStarted),
+  transitions("M6", "lets a tool answer twice", () => wrong.answeringAgain),
+  transitions("M6", "asks for an effect twice", () => wrong.askingTwice),
+  transitions("M6", "gives another state for a stale answer", () => wrong.copyingWhenRefused),
+  outstandings("M7", "has a model call out beside tool calls", wrong.callingBeside),
+  transitions("M8", "forgets the calls that were cancelled", () => wrong.forgettingCancelled),
+  transitions("M8", "counts unknown tokens as none", () => wrong.unknownAsZero),
+  transitions("M9", "forgets what a reply had shown when it was stopped", () => wrong.forgettingPartials),
+  transitions("M9", "goes on without what was said before", () => wrong.forgettingThePast),
+  transitions("M9", "shows interrupted turns that should be left out", () => wrong.showingInterrupted),
+  transitions("M9", "says twice what was appended", () => wrong.appendingTwice),
+  prompts("M10", "a renderer that splits a round", () => wrong.splitting),
+  prompts("M10", "a prompt without the end of the open turn", () => wrong.withoutTheEnd),
+  transitions("M10", "results in another order than their calls", () => wrong.swappingResults),
+  transitions("M10", "a prompt without the system message", () => wrong.withoutSystem),
+  { law: "R5", what: "cuts otherwise when it is replayed", subject: wrong.otherOnReplay },
+];

@@ -1,0 +1,167 @@
+import {
+  conversationMachine,
+  type Entry,
+  type Event,
+  start,
+  type State,
+  type ToolDeclaration,
+  transition,
+} from "@colloquy/machine";
+import { handledSteps, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { type HostLogItem, LawBroken, lawNothingBeforeJournal, lawRecovery } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { runs } from "./runs.ts";
+
+describe("R1: nothing is performed before it is journalled", () => {
+  const traces = traceArbitrary().map((trace): readonly HostLogItem[] => [
+    { did: "appended", entry: trace.started.entry },
+    ...handledSteps(trace).flatMap(({ transition: { entry, effects } }): readonly HostLogItem[] => [
+      { did: "appended", entry },
+      ...effects.map((effect): HostLogItem => ({ did: "performed", effect })),
+    ]),
+  ]);
+
+  test("holds for a host that appends first", () => {
+    fc.assert(fc.property(traces, lawNothingBeforeJournal), { numRuns: runs(60) });
+  });
+
+  test("holds for one that reads its journal again and performs what is still out", () => {
+    const [loaded, out] = [toolRun("rerun").slice(0, 3), toolEffect()];
+    lawNothingBeforeJournal([
+      { did: "loaded", entries: loaded },
+      { did: "performed", effect: out },
+    ]);
+  });
+
+  test("catches a host that performs first", () => {
+    const early = (log: readonly HostLogItem[]) => {
+      const swapped = log.findIndex((item, index) => item.did === "appended" && log[index + 1]?.did === "performed");
+      fc.pre(swapped >= 0);
+      expect(() =>
+        lawNothingBeforeJournal(log.toSpliced(swapped, 2, ...log.slice(swapped, swapped + 2).reverse())),
+      ).toThrow(LawBroken);
+    };
+    fc.assert(fc.property(traces, early), { numRuns: runs(60) });
+  });
+
+  test("catches a host that performs something else than it journalled", () => {
+    const log: readonly HostLogItem[] = [
+      { did: "loaded", entries: toolRun("rerun").slice(0, 3) },
+      { did: "performed", effect: { ...toolEffect(), arguments: "{}" } },
+    ];
+    expect(() => lawNothingBeforeJournal(log)).toThrow(/arguments: expected "1", got "\{\}"/);
+  });
+});
+
+describe("R2: a crash changes nothing but what it must", () => {
+  const tools = (recovery: ToolDeclaration["recovery"]): readonly ToolDeclaration[] => [
+    { name: "pay", ...(recovery === undefined ? {} : { recovery }) },
+  ];
+  const id = toolEffect().id;
+
+  test("no recovered entry, the same journal at another time", () => {
+    lawRecovery({
+      uncrashed: toolRun("rerun"),
+      resumed: toolRun("rerun", { at: 99 }),
+      tools: tools("rerun"),
+      ran: [id, id],
+    });
+  });
+
+  test("a tool without recovery of its own is told to be interrupted", () => {
+    const resumed = toolRun(undefined, { recovered: "interrupted" });
+    lawRecovery({ uncrashed: toolRun(undefined), resumed, tools: tools(undefined), ran: [id] });
+  });
+
+  test("a once-only tool that had started has an unknown outcome", () => {
+    const resumed = toolRun("once", { recovered: "unknown", started: true });
+    lawRecovery({ uncrashed: toolRun("once", { started: true }), resumed, tools: tools("once"), ran: [id] });
+  });
+
+  test.each([
+    [
+      "another journal without a recovered entry",
+      { resumed: toolRun("rerun", { answer: "other" }) },
+      /entry 4 is another/,
+    ],
+    ["an entry too few", { resumed: toolRun("rerun").slice(0, -1) }, /entry 4 is another/],
+    [
+      "a rerun tool that was not run again",
+      { resumed: toolRun("rerun", { recovered: "interrupted" }) },
+      /\(rerun\) is interrupted; it should run/,
+    ],
+    [
+      "a once-only tool that never started, and is not run",
+      { resumed: toolRun("once", { recovered: "unknown" }), uncrashed: toolRun("once"), tools: tools("once") },
+      /\(once\) is unknown; it should run/,
+    ],
+    [
+      "a once-only tool whose outcome is guessed",
+      {
+        resumed: toolRun("once", { recovered: "failed", started: true }),
+        uncrashed: toolRun("once", { started: true }),
+        tools: tools("once"),
+      },
+      /\(once, started\) is failed; it should be unknown/,
+    ],
+    ["a once-only tool that ran twice", { ran: [id, id], tools: tools("once") }, /ran a second time/],
+  ] as const)("catches %s", (_, parts, words) => {
+    const run = { uncrashed: toolRun("rerun"), resumed: toolRun("rerun"), tools: tools("rerun"), ran: [id], ...parts };
+    expect(() => lawRecovery(run)).toThrow(words);
+  });
+});
+
+/** The journal of one ask whose only tool call ends as said; entry 3 is what the tool came to. */
+function toolRun(
+  recovery: ToolDeclaration["recovery"],
+  how: {
+    readonly at?: number;
+    readonly answer?: string;
+    readonly started?: boolean;
+    readonly recovered?: "interrupted" | "unknown" | "failed";
+  } = {},
+): readonly Entry[] {
+  const { at = 0, answer = "Done.", started = false, recovered } = how;
+  const machine = conversationMachine({ tools: [{ name: "pay", ...(recovery === undefined ? {} : { recovery }) }] });
+  const begun = start(machine, { threadId: "t", at });
+  const entries: Entry[] = [begun.entry];
+  let state: State = begun.state;
+  const tell = (event: Event, options = {}) => {
+    const told = transition(machine, state, event, options);
+    if (!told.handled) throw new Error(told.refusal.reason);
+    entries.push(told.entry);
+    state = told.state;
+  };
+  const effectId = "t/1.1.0#1";
+  tell({ type: "ask.received", at, askId: "a", input: "Pay." });
+  tell({
+    type: "llm.completed",
+    at,
+    effectId: "t/1.1#1",
+    reply: { toolCalls: [{ id: null, name: "pay", arguments: "1" }] },
+    finishReason: null,
+  });
+  if (started) tell({ type: "tool.started", at, effectId });
+  if (recovered === undefined) tell({ type: "tool.completed", at, effectId, content: "paid" });
+  else tell({ type: "tool.failed", at, effectId, outcome: recovered, content: "?" }, { recovered: true });
+  tell({ type: "llm.completed", at, effectId: "t/1.2#1", reply: { content: answer }, finishReason: "stop" });
+  return entries;
+}
+
+function toolEffect() {
+  return {
+    type: "callTool",
+    id: "t/1.1.0#1",
+    threadId: "t",
+    turn: 1,
+    step: 1,
+    position: 0,
+    attempt: 1,
+    callId: "1.1.0",
+    providerCallId: null,
+    name: "pay",
+    arguments: "1",
+    started: false,
+  } as const;
+}

@@ -1,0 +1,80 @@
+import { declarationsOf, tool, type Tool } from "@colloquy/host";
+import type { Entry, ToolRecovery } from "@colloquy/machine";
+import { describe, expect, it } from "vitest";
+import { lawRecovery } from "../../src/laws/index.ts";
+import { reply, toolCalls } from "../../src/models/index.ts";
+import { type Script, simulate, type Simulation } from "../../src/simulate/index.ts";
+
+/** A tool that writes down its runs. */
+const written = (recovery: ToolRecovery, ran: string[]): Tool =>
+  tool({
+    name: "act",
+    description: "Acts.",
+    input: { jsonSchema: { type: "object" } },
+    recovery,
+    run: (_, { idempotencyKey }) => {
+      ran.push(idempotencyKey);
+      return `done: ${idempotencyKey}`;
+    },
+  });
+
+/** Two turns, the first with a round of two calls. What the model says follows from the call alone. */
+const scriptWith = (tools: readonly Tool[]): Script => ({
+  tools,
+  reply: ({ turn, step }) =>
+    turn === 1 && step === 1
+      ? toolCalls([
+          { name: "act", arguments: { first: true } },
+          { name: "act", arguments: { first: false } },
+        ])
+      : reply(`Answer ${turn}.${step}.`, { delayMs: 5 }),
+  actions: [
+    { type: "ask", input: "Act." },
+    { type: "settle", withinMs: 10_000 },
+    { type: "ask", input: "And now?" },
+  ],
+});
+
+const crashed = async (
+  recovery: ToolRecovery,
+  crashAt: readonly number[],
+): Promise<{ readonly simulation: Simulation; readonly ran: readonly string[]; readonly tools: readonly Tool[] }> => {
+  const ran: string[] = [];
+  const tools = [written(recovery, ran)];
+  const simulation = await simulate({ seed: 1, script: scriptWith(tools), faults: "none", crashAt });
+  return { simulation, ran, tools };
+};
+
+const outcomes = (journal: readonly Entry[]): readonly string[] =>
+  journal.flatMap(({ event }) =>
+    event.type === "tool.failed" ? [event.outcome] : event.type === "tool.completed" ? ["completed"] : [],
+  );
+
+describe.each(["rerun", "interrupted", "once"] as const)(
+  "R2: a crash at any step, with a tool of recovery %s",
+  (recovery) => {
+    it("leaves the journal as it would have been, but for what the table says", async () => {
+      const { simulation: uncrashed } = await crashed(recovery, []);
+      const seen = new Set<string>();
+      expect(uncrashed.counts.steps).toBeGreaterThan(30);
+      for (let step = 1; step <= uncrashed.counts.steps; step++) {
+        const { simulation, ran, tools } = await crashed(recovery, [step]);
+        expect(simulation.counts.processes).toBe(2);
+        for (const outcome of outcomes(simulation.journal)) seen.add(outcome);
+        lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
+      }
+      const lost = { rerun: [], interrupted: ["interrupted"], once: ["unknown"] }[recovery];
+      expect([...seen].sort()).toEqual(["completed", ...lost]);
+    });
+
+    it("does so also when the next process dies as well", async () => {
+      const { simulation: uncrashed } = await crashed(recovery, []);
+      for (let step = 1; step <= uncrashed.counts.steps; step += 3) {
+        for (const after of [1, 2, 4, 7, 11]) {
+          const { simulation, ran, tools } = await crashed(recovery, [step, step + after]);
+          lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
+        }
+      }
+    });
+  },
+);

@@ -1,0 +1,27 @@
+import { describe, expect, it } from "vitest";
+import { simulate, SimulationError } from "../../src/simulate/index.ts";
+import { sabotages, type Sabotage } from "./sabotage.ts";
+
+/** The first law that is broken within so many conversations, or null. */
+const broken = async ({ createHost, createStore }: Sabotage): Promise<SimulationError | null> => {
+  for (let seed = 1; seed <= 300; seed++) {
+    try {
+      await simulate({
+        seed,
+        ...(createHost === undefined ? {} : { createHost }),
+        ...(createStore === undefined ? {} : { createStore }),
+      });
+    } catch (error) {
+      if (error instanceof SimulationError) return error;
+      throw error;
+    }
+  }
+  return null;
+};
+
+describe("a host that", () => {
+  it.each(sabotages)("$what breaks $law", async (sabotage) => {
+    const error = await broken(sabotage);
+    expect(error?.message).toMatch(new RegExp(`^law ${sabotage.law} is broken`, "u"));
+  });
+});

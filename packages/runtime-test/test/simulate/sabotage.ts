@@ -1,0 +1,352 @@
+import {
+  type AskHandle,
+  type AskPart,
+  type AskResult,
+  createHost,
+  declarationsOf,
+  type Host,
+  type HostOptions,
+  memoryStore,
+  type Store,
+} from "@colloquy/host";
+import {
+  conversationMachine,
+  type Entry,
+  keepAll,
+  type LaterEntry,
+  type MachineOptions,
+  type State,
+} from "@colloquy/machine";
+import type { Law, SimulateOptions } from "../../src/simulate/index.ts";
+
+/** A host, or a store, with a fault built in, and the law that it has to break. */
+export interface Sabotage extends Pick<SimulateOptions, "createHost" | "createStore"> {
+  readonly what: string;
+  readonly law: Law;
+}
+
+type CreateHost = NonNullable<SimulateOptions["createHost"]>;
+
+const withStore =
+  (change: (store: Store, options: HostOptions) => Partial<Store>): CreateHost =>
+  (options) =>
+    createHost({ ...options, store: changed(options.store, change(options.store, options)) });
+
+/** A store that does some things otherwise. */
+const changed = (store: Store, change: Partial<Store>): Store => ({
+  acquire: (...given) => store.acquire(...given),
+  renew: (...given) => store.renew(...given),
+  release: (...given) => store.release(...given),
+  append: (...given) => store.append(...given),
+  read: (...given) => store.read(...given),
+  list: (...given) => store.list(...given),
+  delete: (...given) => store.delete(...given),
+  close: () => store.close(),
+  ...change,
+});
+
+const withMachine =
+  (change: (options: MachineOptions) => MachineOptions): CreateHost =>
+  (options) =>
+    createHost({ ...options, machine: conversationMachine(change({ tools: declarationsOf(options.tools ?? []) })) });
+
+/** Recovery as somebody might have got it wrong; the machine is not asked about it. */
+const withRecovery =
+  (name: string, recovery: "rerun" | "interrupted" | "once"): CreateHost =>
+  (options) =>
+    createHost({
+      ...options,
+      tools: (options.tools ?? []).map((tool) =>
+        tool.declaration.name === name ? { ...tool, declaration: { ...tool.declaration, recovery } } : tool,
+      ),
+    });
+
+/** A host whose asks come to something else, or show something else. */
+const withAsk =
+  (change: {
+    readonly outcome?: (handle: AskHandle) => Promise<AskResult>;
+    readonly parts?: (handle: AskHandle) => AsyncIterable<AskPart>;
+  }): CreateHost =>
+  (options) => {
+    const host = createHost(options);
+    const { outcome = async (handle) => handle, parts = (handle) => handle } = change;
+    const ask: Host["ask"] = (...given) => {
+      const handle = host.ask(...given);
+      return {
+        threadId: handle.threadId,
+        askId: handle.askId,
+        abort: (reason) => handle.abort(reason),
+        // oxlint-disable-next-line unicorn/no-thenable -- a handle is one
+        then: (...callbacks) => outcome(handle).then(...callbacks),
+        catch: (...callbacks) => outcome(handle).catch(...callbacks),
+        finally: (...callbacks) => outcome(handle).finally(...callbacks),
+        [Symbol.asyncIterator]: () => iteratorOf(parts(handle)),
+      };
+    };
+    return { ask, thread: (threadId) => host.thread(threadId), close: () => host.close() };
+  };
+
+async function* iteratorOf(parts: AsyncIterable<AskPart>): AsyncGenerator<AskPart, undefined> {
+  yield* parts;
+}
+
+const isLater = (entry: Entry | undefined): entry is LaterEntry => entry !== undefined && entry.seq > 0;
+
+const unheard = (): AbortSignal => new AbortController().signal;
+
+export const sabotages: readonly Sabotage[] = [
+  {
+    what: "performs before the entry is stored",
+    law: "R1",
+    createHost: (options) =>
+      createHost({
+        ...options,
+        // Whoever does so would not say that the entry is stored either.
+        observers: [],
+        store: changed(options.store, {
+          append: (...given) => {
+            options.clock.wakeAt(
+              options.clock.now() + 1,
+              () => void Promise.resolve(options.store.append(...given)).catch(() => undefined),
+            );
+          },
+        }),
+      }),
+  },
+  {
+    what: "takes entries for stored that are not",
+    law: "R3",
+    createHost: withStore((store) => ({
+      append: (lease, seq, entries) => (seq > 3 ? undefined : store.append(lease, seq, entries)),
+    })),
+  },
+  {
+    what: "stores another entry than the one that it acts on",
+    law: "R3",
+    createHost: withStore((store) => ({
+      append: (lease, seq, entries) =>
+        store.append(
+          lease,
+          seq,
+          entries.map((entry) => (isLater(entry) ? { ...entry, event: { ...entry.event, at: 0 } } : entry)),
+        ),
+    })),
+  },
+  {
+    what: "takes an answer twice",
+    law: "M6",
+    createHost: withStore((store) => ({
+      append: async (lease, seq, entries) => {
+        await store.append(lease, seq, entries);
+        const [entry] = entries;
+        if (isLater(entry) && entry.event.type === "llm.completed")
+          await store.append(lease, seq + 1, [{ ...entry, seq: seq + 2 }]);
+      },
+    })),
+  },
+  {
+    what: "runs a tool twice",
+    law: "R2",
+    createHost: (options) =>
+      createHost({
+        ...options,
+        tools: (options.tools ?? []).map((tool) => ({
+          ...tool,
+          run: async (input, call) => {
+            await tool.run(input, call);
+            return tool.run(input, call);
+          },
+        })),
+      }),
+  },
+  { what: "runs a once-only tool without saying so first", law: "R1", createHost: withRecovery("pay", "rerun") },
+  { what: "runs an interrupted tool again", law: "R2", createHost: withRecovery("note", "rerun") },
+  { what: "gives up on a tool that is to be rerun", law: "R2", createHost: withRecovery("lookup", "interrupted") },
+  {
+    what: "does not call the model again after a crash",
+    law: "R2",
+    createHost: (options) => {
+      // Called before anything is appended, it is a call of before.
+      let appended = false;
+      const store = changed(options.store, {
+        read: (...given) => {
+          appended = false;
+          return options.store.read(...given);
+        },
+        append: (...given) => {
+          appended = true;
+          return options.store.append(...given);
+        },
+      });
+      const llm: HostOptions["llm"] = (...given) => (appended ? options.llm(...given) : new Promise(() => undefined));
+      return createHost({ ...options, store, llm });
+    },
+  },
+  {
+    what: "calls a model without the results of the tools",
+    law: "M10",
+    createHost: (options) =>
+      createHost({
+        ...options,
+        llm: (call, context) =>
+          options.llm({ ...call, messages: call.messages.filter(({ role }) => role !== "tool") }, context),
+      }),
+  },
+  {
+    what: "calls a model with another prompt than it decided on",
+    law: "R5",
+    createHost: (options) =>
+      createHost({
+        ...options,
+        llm: (call, context) => options.llm({ ...call, messages: call.messages.slice(1) }, context),
+      }),
+  },
+  {
+    what: "does not stop what is cancelled",
+    law: "M7",
+    createHost: (options) =>
+      createHost({ ...options, llm: (call, context) => options.llm(call, { ...context, signal: unheard() }) }),
+  },
+  {
+    what: "has a live state that the journal does not tell",
+    law: "M5",
+    createHost: (options) => {
+      const host = createHost(options);
+      const thread: Host["thread"] = (threadId) => {
+        const hosted = host.thread(threadId);
+        const state = async (): Promise<State | null> => {
+          const told = await Object.getPrototypeOf(hosted).state.call(hosted);
+          return told === null ? null : { ...told, context: { ...told.context, updatedAt: 0 } };
+        };
+        return Object.defineProperty(hosted, "state", { value: state });
+      };
+      return { ask: (...given) => host.ask(...given), thread, close: () => host.close() };
+    },
+  },
+  {
+    what: "forgets what was said",
+    law: "M9",
+    createHost: withMachine((machine) => ({
+      ...machine,
+      policy: { ...keepAll(), decide: () => ({ from: { turn: 99, unit: 0 }, reason: "" }) },
+    })),
+  },
+  {
+    what: "decides otherwise than the machine does",
+    law: "R5",
+    createHost: withMachine((machine) => ({ ...machine, overlap: { type: "queue", max: 9 } })),
+  },
+  {
+    what: "never answers an ask",
+    law: "settles",
+    createHost: withAsk({ outcome: () => new Promise(() => undefined) }),
+  },
+  {
+    what: "rejects an ask with anything",
+    law: "settles",
+    createHost: withAsk({
+      outcome: async (handle) => {
+        await handle;
+        throw new TypeError("undefined is not a function");
+      },
+    }),
+  },
+  {
+    what: "answers an ask with the wrong turn",
+    law: "R3",
+    createHost: withAsk({
+      outcome: async (handle) => {
+        const result = await handle;
+        return { ...result, turn: result.turn + 1 };
+      },
+    }),
+  },
+  {
+    what: "shows an ask without its end",
+    law: "settles",
+    createHost: withAsk({
+      parts: async function* withoutEnd(handle) {
+        for await (const part of handle) if (part.type !== "turn.ended") yield part;
+      },
+    }),
+  },
+  {
+    what: "does not give the thread back",
+    law: "settles",
+    createHost: withStore(() => ({ release: async () => undefined })),
+  },
+  {
+    what: "goes on waking up when it is closed",
+    law: "settles",
+    createHost: (options) => {
+      const tick = (): void => void options.clock.wakeAt(options.clock.now() + 100, tick);
+      tick();
+      return createHost(options);
+    },
+  },
+  {
+    what: "runs a tool under a lease that has run out",
+    law: "R3",
+    // It counts on a lease that it does not renew, and waits for a hook that takes longer.
+    createHost: (options) =>
+      createHost({
+        ...options,
+        store: changed(options.store, { renew: async () => true }),
+        hooks: {
+          beforeToolCall: () =>
+            new Promise((resolve) => {
+              options.clock.wakeAt(options.clock.now() + 700, resolve);
+            }),
+        },
+      }),
+  },
+  {
+    what: "a store that can't be read in the end",
+    law: "M3",
+    createStore: ({ clock }) => {
+      const store = memoryStore({ clock });
+      let inspected = false;
+      return changed(store, {
+        acquire: (threadId, owner, ttlMs) => {
+          inspected = owner === "inspector";
+          return store.acquire(threadId, owner, ttlMs);
+        },
+        read: async (...given) => {
+          const entries = await store.read(...given);
+          return inspected ? entries.with(1, { seq: 1, event: { type: "ask.received" } }) : entries;
+        },
+      });
+    },
+  },
+  {
+    what: "a store that gives the same lease to everybody",
+    law: "R3",
+    createStore: ({ clock }) =>
+      changed(memoryStore({ clock }), { acquire: async (threadId, owner) => ({ threadId, owner, token: 1 }) }),
+  },
+  {
+    what: "a store that loses the last entry",
+    law: "R3",
+    createStore: ({ clock }) => {
+      const store = memoryStore({ clock });
+      let journals = 0;
+      return changed(store, {
+        read: async (...given) => {
+          const entries = await store.read(...given);
+          return entries.length > 8 + journals++ ? entries.slice(0, -1) : entries;
+        },
+      });
+    },
+  },
+  {
+    what: "a store that changes what was said",
+    law: "R3",
+    createStore: ({ clock }) => {
+      const store = memoryStore({ clock });
+      return changed(store, {
+        read: async (...given) =>
+          JSON.parse(JSON.stringify(await store.read(...given)).replaceAll("What about", "What of")),
+      });
+    },
+  },
+];

@@ -1,0 +1,144 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import * as host from "@colloquy/host";
+import * as machine from "@colloquy/machine";
+import * as node from "@colloquy/runtime-node";
+import * as root from "@colloquy/runtime-test";
+import * as arbitraries from "@colloquy/runtime-test/arbitraries";
+import * as contracts from "@colloquy/runtime-test/contracts";
+import * as laws from "@colloquy/runtime-test/laws";
+import * as models from "@colloquy/runtime-test/models";
+import * as recordings from "@colloquy/runtime-test/recordings";
+import * as server from "@colloquy/runtime-test/server";
+import * as simulation from "@colloquy/runtime-test/simulate";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import * as cli from "../packages/cli/src/index.ts";
+
+const repository = dirname(import.meta.dirname);
+const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: repository })];
+
+const read = (path: string): string => readFileSync(join(repository, path), "utf8");
+
+/** Output that a page shows, and the file that it comes from, as the comment before it says. */
+const outputsOf = (page: string) =>
+  [...read(page).matchAll(/(?:<!-- (\S+) -->\s*)?```text\n([\s\S]*?)```/g)].map(([, source = "", text = ""]) => ({
+    page,
+    source,
+    text: text.trimEnd(),
+  }));
+
+const shown = pages.flatMap(outputsOf);
+
+/** The programs that pages show, and what each of them says, at least in part. */
+const programs = [
+  {
+    path: "examples/docs/asking.ts",
+    run: () => import("../examples/docs/asking.ts"),
+    says: 'bad_request: no such model\ncancelled, after "It is a line "\nstopped by steps\nA queue is a line.\n',
+  },
+  { path: "examples/docs/configuration.ts", run: () => import("../examples/docs/configuration.ts"), says: "\n" },
+  { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
+  { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
+  { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },
+  { path: "examples/docs/observing.ts", run: () => import("../examples/docs/observing.ts"), says: "1 completed" },
+  {
+    path: "examples/docs/tools.ts",
+    run: () => import("../examples/docs/tools.ts"),
+    says: 'alarm completed Set for 7:00 under t/1.1.1#1.\nforecast completed {"city":"Oslo","days":2,"sky":"clear","for":"ada","in":"eu"}\n',
+  },
+  {
+    path: "examples/docs/transition.ts",
+    run: () => import("../examples/docs/transition.ts"),
+    says: '["publish","callLlm"]\n["tea/1.1#1"]\ncompleted\nstale true\n',
+  },
+];
+
+describe("the programs that the documentation shows", () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it.each(programs)("$path says what it should", async ({ path, run, says }) => {
+    const said = await outputOf(run);
+
+    const texts = shown.filter(({ source }) => source === path).map(({ text }) => text);
+    for (const text of [says, ...texts]) expect(said).toContain(text);
+  });
+});
+
+describe("what a page shows", () => {
+  it.each(shown)("output of $source on $page is that of a program above, or stands in the file", ({ source, text }) => {
+    const comesFromHere = programs.some(({ path }) => path === source) || read(source).includes(text);
+    expect(comesFromHere, "a comment before it names where it comes from").toBe(true);
+  });
+});
+
+describe("the pages are whole", () => {
+  const testing = [root, models, server, contracts, laws, recordings, simulation];
+
+  it.each([
+    { page: "docs/conversation.md", modules: [machine] },
+    { page: "docs/host.md", modules: [host, node] },
+    { page: "docs/testing.md", modules: testing },
+  ])("$page names all that its packages export", ({ page, modules }) => {
+    const text = ["docs/conversation.md", page].map(read).join("\n");
+    const names = modules.flatMap((module) => Object.keys(module));
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+  });
+
+  it("docs/conversation.md has a row for each event", () => {
+    const unknown = machine.decodeEvent({ type: "" });
+    const known = "left" in unknown ? unknown.left.reason.replace(/.*Known are: /, "").split(", ") : [];
+    expect(known.length).toBeGreaterThan(10);
+    expect(known.filter((event) => !read("docs/conversation.md").includes(`\n| \`${event}\``))).toEqual([]);
+  });
+
+  it("docs/testing.md names each fault", () => {
+    const faults = Object.keys(simulation.defaultFaults);
+    expect(faults.filter((fault) => !read("docs/testing.md").includes(`\`${fault}\``))).toEqual([]);
+  });
+
+  it.each([
+    { name: "machine", modules: [machine] },
+    { name: "host", modules: [host] },
+    { name: "runtime-node", modules: [node] },
+    { name: "runtime-test", modules: [...testing, arbitraries] },
+    { name: "cli", modules: [cli] },
+  ])("the README of $name names what is there", ({ name, modules }) => {
+    const rows = [...read(`packages/${name}/README.md`).matchAll(/^\| (`[^|]*) \|/gm)].map(([, names = ""]) => names);
+    const named = rows.flatMap((names) => names.split(",").map((each) => each.replaceAll(/[` ]/g, "")));
+    expect(named.length).toBeGreaterThan(4);
+    expect(named.filter((each) => modules.every((module) => !(each in module)))).toEqual([]);
+  });
+
+  it.each(pages)("%s links to what is there", (page) => {
+    for (const [, path = "", anchor] of read(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
+      const file = path === "" ? page : join(dirname(page), path);
+      expect(globSync(file, { cwd: repository }), `${page}: ${path}`).not.toEqual([]);
+      const anchors = anchor === undefined ? [anchor] : anchorsOf(read(file));
+      expect(anchors, `${page}: ${path}#${anchor ?? ""}`).toContain(anchor);
+    }
+  });
+});
+
+/** As GitHub makes them from headings. */
+const anchorsOf = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+/** What a program writes while it runs. */
+const outputOf = async (run: () => Promise<unknown>): Promise<string> => {
+  const said: string[] = [];
+  vi.spyOn(console, "log").mockImplementation((...values: unknown[]) => {
+    said.push(`${values.map((value) => (typeof value === "string" ? value : JSON.stringify(value))).join(" ")}\n`);
+  });
+  vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+    said.push(String(text));
+    return true;
+  });
+  await run();
+  return said.join("");
+};
