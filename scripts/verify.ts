@@ -47,8 +47,15 @@ const steps: readonly Step[] = [
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
   tests,
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
-  { name: "simulation", command: ["node", "scripts/simulate.ts", "--runs", "300", "--seed", "1"], minutesMax: 2 },
-  { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "5"], minutesMax: 2 },
+  {
+    name: "simulation",
+    command: ["node", "scripts/simulate.ts", "--runs", "10000", "--seed", "1", "--workers", "2"],
+    minutesMax: 4,
+  },
+  { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "10"], minutesMax: 2 },
+  // The two whose figures do not depend on how busy the machine is.
+  { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
+  { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },
   ...(existsSync(recordings)
     ? [{ name: "recordings", command: ["node", "scripts/recordings.ts", recordings], minutesMax: 2 } as const]
     : []),

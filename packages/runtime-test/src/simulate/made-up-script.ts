@@ -1,4 +1,4 @@
-import { declarationsOf } from "@colloquy/host";
+import { declarationsOf, type ThreadDefaults } from "@colloquy/host";
 import {
   type ConversationMachine,
   conversationMachine,
@@ -8,6 +8,7 @@ import {
   type MachineOptions,
   type MessageDraft,
   type Pricing,
+  type SeedDraft,
 } from "@colloquy/machine";
 import { Random } from "./random.ts";
 import type { Action, EventWithoutTime } from "./script.ts";
@@ -34,10 +35,27 @@ export const madeUpActions = (seed: number): readonly Action[] => {
   return actions;
 };
 
+/** What the thread of a seed begins with. */
+export const madeUpThread = (seed: number): ThreadDefaults => {
+  const random = new Random(seed, "thread");
+  return {
+    ...(random.chance(0.5) ? { system: "You are somebody who helps." } : {}),
+    ...(random.chance(0.2) ? { seed: saidBefore } : {}),
+    ...(random.chance(0.2) ? { model: { temperature: 0 }, metadata: { user: "somebody" } } : {}),
+  };
+};
+
+const saidBefore: readonly SeedDraft[] = [
+  { role: "user", content: "What did we say about it?" },
+  { role: "assistant", content: "Wait.", toolCalls: [{ id: "call_0", name: "lookup", arguments: "{}" }] },
+  { role: "tool", toolCallId: "call_0", content: "Nothing." },
+  { role: "assistant", content: "Nothing so far." },
+];
+
 /** The machine of a seed: one of the ways to configure it. Revisions decide alike, and have different fingerprints. */
 export const madeUpMachine = (seed: number, revision: number): ConversationMachine => {
   const random = new Random(seed, "machine");
-  const choices = [random.chance(0.5), random.chance(0.5), random.chance(0.3), random.chance(0.3), random.chance(0.3)];
+  const choices = [0.5, 0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
   const key = [...choices.map(Number), revision].join("");
   const known = machines.get(key);
   if (known !== undefined) return known;
@@ -53,7 +71,7 @@ export const madeUpMachine = (seed: number, revision: number): ConversationMachi
 /** Making one takes longer than some of the conversations, and each is a value. */
 const machines = new Map<string, ConversationMachine>();
 
-const optionsOf = ([queues, prunes, limits, times, prices]: readonly boolean[]): MachineOptions => ({
+const optionsOf = ([queues, prunes, limits, times, prices, asks]: readonly boolean[]): MachineOptions => ({
   overlap: queues === true ? { type: "queue", max: 2 } : { type: "reject" },
   policy: prunes === true ? lastTurns(2) : keepAll(),
   interrupted: prunes === true ? "omit" : "keep",
@@ -61,6 +79,7 @@ const optionsOf = ([queues, prunes, limits, times, prices]: readonly boolean[]):
   retry: { baseDelayMs: 20, maxDelayMs: 200, maxRetryAfterMs: 100 },
   ...(times === true ? { idleTimeoutMs: 100 } : {}),
   ...(prices === true ? { pricing } : {}),
+  unknownTool: asks === true ? "ask" : "result",
 });
 
 const pricing: Pricing = {

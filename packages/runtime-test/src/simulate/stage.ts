@@ -4,7 +4,7 @@ import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
 import { checkContinuation, checkQuestions } from "./checks/questions.ts";
 import { checkRecovered, checkResumption, recoveryIn, type RecoveryOf } from "./checks/recovery.ts";
 import { faultsOf } from "./faults.ts";
-import { madeUpActions, madeUpMachine } from "./made-up-script.ts";
+import { madeUpActions, madeUpMachine, madeUpThread } from "./made-up-script.ts";
 import { madeUpReply } from "./made-up-reply.ts";
 import { checkReported, hooksIn } from "./simulated-hooks.ts";
 import { ProcessStore } from "./process-store.ts";
@@ -99,7 +99,7 @@ export class Stage {
       hooks: hooksIn(world, process),
       onObserverError: (error, where) => checkReported(world, error, where),
       observers: [{ entry: (entry) => this.#acknowledged(process, entry) }],
-      ...(script?.thread === undefined ? {} : { thread: script.thread }),
+      thread: script === undefined ? madeUpThread(this.#options.seed) : (script.thread ?? {}),
     });
   }
 
