@@ -17,11 +17,10 @@ export const llmAnswer = (
 ): LlmCompleted | LlmFailed => {
   const answered = { at, effectId: call.id, promptDigest: call.promptDigest };
   const kept = shown === undefined ? {} : { partial: shown };
-  // Whoever writes a handler in JavaScript may forget to return, or return members without a value.
-  const { type, ...given } = (outcome as LlmOutcome | undefined) ?? { type: undefined };
-  const fields = Object.fromEntries(
-    Object.entries(withoutKnownTotal(given)).filter(([, value]) => value !== undefined),
-  );
+  const copy = plainCopy(outcome);
+  if (copy === null) return { type: "llm.failed", ...answered, failure: failureOf(notJson), ...kept };
+  const { type, ...given } = copy;
+  const fields = withoutKnownTotal(given);
   const told =
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
@@ -32,6 +31,21 @@ export const llmAnswer = (
   const message = `the outcome that the llm handler returned can't be used: ${describeDecodeError(decoded.left)}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
 };
+
+/**
+ * Plain JSON that nobody else holds: what a journal can't keep is not believed. Null where there is no such copy.
+ * Whoever writes a handler in JavaScript may also forget to return.
+ */
+const plainCopy = (outcome: LlmOutcome | undefined): Partial<LlmOutcome> | null => {
+  try {
+    // The copy has the members that the outcome had.
+    return JSON.parse(JSON.stringify(outcome ?? {})) as Partial<LlmOutcome>;
+  } catch {
+    return null;
+  }
+};
+
+const notJson = "the outcome that the llm handler returned can't be used: it can't be written as JSON";
 
 /** A total that is the sum says nothing new, and each journal would repeat it: `usageOfCall` gives it back. */
 const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | undefined }>(given: Given): Given => {

@@ -118,4 +118,11 @@ const problemOfJson = (value: unknown, levels: number): string | null => {
 const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-const preview = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 80);
+/** Total: what can't be read may be anything. */
+const preview = (value: unknown): string => {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+  } catch {
+    return `a ${typeof value} that has no JSON`;
+  }
+};

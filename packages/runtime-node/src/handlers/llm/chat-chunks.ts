@@ -41,16 +41,25 @@ export interface ChatChunks {
  */
 export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
   const choices: GrowingChoice[] = [];
+  const byIndex = new Map<number, GrowingChoice>();
   let usage: JsonObject | null = null;
   let model: string | undefined;
   let responseId: string | undefined;
   let error: Json | undefined;
 
   const choiceOf = (index: number): GrowingChoice => {
-    const begun = choices.find((choice) => choice.index === index);
+    const begun = byIndex.get(index);
     if (begun !== undefined) return begun;
-    const choice: GrowingChoice = { index, finishReason: null, fields: {}, content: null, toolCalls: toolCallPieces() };
+    const choice: GrowingChoice = {
+      index,
+      finishReason: null,
+      fields: {},
+      lists: new Map(),
+      content: null,
+      toolCalls: toolCallPieces(),
+    };
     choices.push(choice);
+    byIndex.set(index, choice);
     return choice;
   };
 
@@ -80,7 +89,7 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
       ...(error === undefined ? {} : { error }),
     }),
     // Some servers give an empty reason with each chunk.
-    isFinished: () => Boolean((choices.find((choice) => choice.index === 0) ?? choices[0])?.finishReason),
+    isFinished: () => Boolean((byIndex.get(0) ?? choices[0])?.finishReason),
   };
 };
 
@@ -91,6 +100,8 @@ interface GrowingChoice {
   readonly toolCalls: ToolCallPieces;
   /** Everything else of the message, as it grows. */
   readonly fields: { [field: string]: Json };
+  /** Of everything else, the lists. */
+  readonly lists: Map<string, Json[]>;
 }
 
 /** An empty reason says nothing once there was another, and stands when there is none. */
@@ -173,7 +184,10 @@ const addRefusal = (choice: GrowingChoice, refusal: Json | undefined, onDelta?: 
 /** Lists grow, everything else is as it was said last. */
 const addOther = (choice: GrowingChoice, field: string, value: Json | undefined): void => {
   if (field === "role" || value === undefined || value === null) return;
-  choice.fields[field] = Array.isArray(value) ? [...listOf(choice.fields[field]), ...listOf(value)] : value;
+  const list = choice.lists.get(field);
+  if (!Array.isArray(value)) choice.fields[field] = value;
+  else if (list === undefined) choice.lists.set(field, [...listOf(value)]);
+  else for (const item of listOf(value)) list.push(item);
 };
 
 const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
@@ -185,6 +199,7 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
       role: "assistant",
       content: choice.content,
       ...choice.fields,
+      ...Object.fromEntries(choice.lists),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
     },
   };

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, parseJson, textOf } from "./loose-json.ts";
+import { readCharacters } from "./redact.ts";
 
 /** What an error says of itself, however it is wrapped. */
 export interface ErrorFacts {
@@ -31,7 +32,7 @@ export const errorFacts = (error: unknown, responseStatus = 0): ErrorFacts => {
       (status === undefined
         ? "the server reported an error and did not say which"
         : `the server answered with status ${status}`),
-    words: words.map((word) => textOf(word)).join(" "),
+    words: words.map((word) => textOf(word).slice(0, codeCharacters)).join(" "),
   };
 };
 
@@ -49,6 +50,9 @@ const objectIn = (text: string): JsonObject | undefined => {
   return isObject(value) ? value : undefined;
 };
 
+/** The longest code that is one. */
+const codeCharacters = 200;
+
 const statusOf = (error: JsonObject): number | undefined =>
   [error["status_code"], error["status"], error["code"]]
     .map(Number)
@@ -57,14 +61,14 @@ const statusOf = (error: JsonObject): number | undefined =>
 const codeOf = (error: JsonObject): string | undefined => {
   const code = error["code"] ?? error["type"];
   if (typeof code === "number") return String(code);
-  return isText(code) ? code : undefined;
+  return isText(code) ? code.slice(0, codeCharacters) : undefined;
 };
 
 /** A gateway's own message says little; what it got from the model's provider stands behind it. */
 const messageOf = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
   const { message, detail, metadata } = error;
-  const own = isText(message) ? message : isText(detail) ? detail : JSON.stringify(error);
+  const own = (isText(message) ? message : isText(detail) ? detail : JSON.stringify(error)).slice(0, readCharacters);
   const raw = isObject(metadata) ? metadata["raw"] : undefined;
   const upstream = isText(raw) ? messageOf(unwrapped(raw)) || raw : "";
   return upstream === "" ? own : `${own}: ${upstream}`;
@@ -73,6 +77,7 @@ const messageOf = (error: Json): string => {
 /** A page's text, as far as it can be told without its marks. */
 const plainText = (text: string): string =>
   text
+    .slice(0, readCharacters)
     .replaceAll(/<(script|style)[^>]*>[\s\S]*?<\/\1>/gi, " ")
     .replaceAll(/<[^>]*>/g, " ")
     .replaceAll(/\s+/g, " ")

@@ -11,6 +11,7 @@ import { chatStream } from "./chat-stream.ts";
 import type { FailureSetting } from "./failure.ts";
 import { aborted, failureOfBody, failureOfThrown, idleFailure } from "./failure.ts";
 import { idleTimer } from "./idle-timer.ts";
+import { refuseCredentials, secretsOf } from "./secrets.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection =
@@ -21,11 +22,14 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
 
 /**
  * Calls any server that speaks OpenAI's chat completions. It reads the bytes itself, since the SDK's own decoding
- * loses calls and throws on what servers really send. Throws only here and at once, where the SDK can't make a client (no key).
+ * loses calls and throws on what servers really send. Throws only here and at once, where the SDK can't make a client (no key),
+ * or where the base URL holds credentials.
  */
 export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
   const client = options.client ?? new OpenAI(pick(options, connectionOptions));
-  return (call, context) => perform(client, call, chatRequest(call, options), context);
+  refuseCredentials(client.baseURL);
+  const secrets = secretsOf(client);
+  return (call, context) => perform(client, secrets, call, chatRequest(call, options), context);
 };
 
 const connectionOptions = [
@@ -40,17 +44,20 @@ const connectionOptions = [
   "timeout",
 ] as const;
 
-const perform = async (client: OpenAI, call: CallLlm, body: JsonObject, context: LlmContext): Promise<LlmOutcome> => {
+const perform = async (
+  client: OpenAI,
+  secrets: readonly string[],
+  call: CallLlm,
+  body: JsonObject,
+  context: LlmContext,
+): Promise<LlmOutcome> => {
   const control = new AbortController();
   const abort = (): void => control.abort();
   if (context.signal.aborted) abort();
   context.signal.addEventListener("abort", abort, { once: true });
   const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
   const stream = chatStream(context.onDelta);
-  const setting = (): FailureSetting => ({
-    now: context.clock.now(),
-    secrets: [client.apiKey ?? "", client.adminAPIKey ?? ""],
-  });
+  const setting = (): FailureSetting => ({ now: context.clock.now(), secrets });
   const interrupted = (thrown: unknown): LlmOutcome => {
     if (context.signal.aborted) return failed(aborted, stream.decoded());
     // The answer is whole: only what would have followed it (a report of usage) is lost.

@@ -1,14 +1,18 @@
 /**
  * A text without what looks like a secret: the given ones (from 8 characters on) wherever they stand, keys by their usual beginnings,
  * whatever follows words like "API key", credentials in a URL, and long runs of mixed letters and digits.
- * Servers quote keys in their errors, and errors are journalled.
+ * Servers quote keys in their errors, and errors are journalled. What stands behind the first 4,096 characters is left
+ * out: a body is as long as its server likes, and patterns take their time.
  */
 export const redact = (text: string, secrets: readonly string[] = []): string => {
-  let redacted = text;
+  let redacted = text.slice(0, readCharacters);
   for (const secret of secrets) if (secret.length >= secretLength) redacted = redacted.replaceAll(secret, mark);
   for (const [pattern, replacement] of patterns) redacted = redacted.replaceAll(pattern, replacement);
   return redacted;
 };
+
+/** How much of an error is read. */
+export const readCharacters = 4096;
 
 const mark = "[redacted]";
 
@@ -17,7 +21,7 @@ const secretLength = 8;
 
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${mark}`],
-  [/(:\/\/)[^\s/@:]+:[^\s/@]+@/g, `$1${mark}@`],
+  [/(:\/\/)[^\s/@]+@/g, `$1${mark}@`],
   [/([?&](?:api[-_]?key|key|access_token|token|sig)=)[^&\s"']+/gi, `$1${mark}`],
   [
     /\b([\w-]*(?:api[-_ ]?key|(?:access|auth|refresh|session)[-_ ]?token|authorization|secret|password)["']?(?: provided| given)?["']?\s*[:=]\s*["']?)(?!\[redacted)[^\s"',;&]+/gi,

@@ -5,13 +5,16 @@
  */
 export const retryAfterMs = (headers: { get(name: string): string | null }, now: number): number | undefined => {
   const milliseconds = numberOf(headers.get("retry-after-ms"));
-  if (milliseconds !== undefined) return milliseconds;
+  if (milliseconds !== undefined) return whole(milliseconds);
   const after = headers.get("retry-after");
   const seconds = numberOf(after);
-  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  if (seconds !== undefined) return whole(seconds * 1000);
   const date = after === null ? Number.NaN : Date.parse(after);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+  return Number.isNaN(date) ? undefined : whole(Math.max(0, date - now));
 };
+
+/** Servers do send fractions; and whoever asks for more than can be counted asks for too long all the same. */
+const whole = (milliseconds: number): number => Math.min(Math.ceil(milliseconds), Number.MAX_SAFE_INTEGER);
 
 const numberOf = (header: string | null): number | undefined => {
   if (header === null || header.trim() === "") return undefined;

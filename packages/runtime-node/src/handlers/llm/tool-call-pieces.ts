@@ -72,7 +72,8 @@ const beginsAnother = (call: GrowingCall, piece: JsonObject, called: JsonObject)
   if (name === "" || call.name === "") return false;
   if (id !== "" && call.id !== null && call.id !== "") return id !== call.id;
   if (piece["index"] === undefined && name !== call.name) return true;
-  return parseJson(call.arguments) !== undefined && argumentsOf(called["arguments"]).startsWith("{");
+  // In this order: what was written so far is long, and read only where something begins.
+  return argumentsOf(called["arguments"]).startsWith("{") && parseJson(call.arguments) !== undefined;
 };
 
 /** A name comes at once, or again with each piece; one that comes in pieces does so before any arguments. */

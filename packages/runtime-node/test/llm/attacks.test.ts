@@ -1,0 +1,75 @@
+// What a server that lies could do: each of these was possible once.
+import OpenAI from "openai";
+import { describe, expect, it } from "vitest";
+import { failureOfBody, failureOfResponse } from "../../src/handlers/llm/failure.ts";
+import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
+import { redact } from "../../src/handlers/llm/redact.ts";
+import { retryAfterMs } from "../../src/handlers/llm/retry-after.ts";
+import { secretsOf } from "../../src/handlers/llm/secrets.ts";
+import { toolCallPieces } from "../../src/handlers/llm/tool-call-pieces.ts";
+
+describe("an error body of a megabyte", () => {
+  it.each([
+    ["open scripts", "<script>"],
+    ["open tags", "<"],
+    ["pluses", "+"],
+    ["dashes", "a-"],
+  ])("of %s is read as far as a person would, and no further", (_, piece) => {
+    const body = piece.repeat(1_000_000 / piece.length);
+    const setting = { now: 0 };
+    // Without a bound each of these takes most of a minute, and the test its time-out.
+    expect(failureOfResponse({ status: 500, error: body }, setting)).toMatchObject({
+      kind: "unknown",
+      retryable: true,
+    });
+    expect(failureOfResponse({ status: 500, error: { message: body, code: body } }, setting).code?.length).toBeLessThan(
+      300,
+    );
+    expect(failureOfBody(`<html>${body}`, setting).message.length).toBeLessThan(1000);
+  });
+});
+
+describe("a wait", () => {
+  const wait = (headers: { readonly [name: string]: string }) => retryAfterMs(new Headers(headers), 0);
+
+  it("may be given as a fraction of a millisecond, or as more than can be counted", () => {
+    expect(wait({ "retry-after-ms": "12.5" })).toBe(13);
+    expect(wait({ "retry-after": "0.0001" })).toBe(1);
+    expect(wait({ "retry-after": "1e300" })).toBe(Number.MAX_SAFE_INTEGER);
+  });
+});
+
+describe("secrets", () => {
+  const client = new OpenAI({
+    apiKey: "sk-short-key",
+    baseURL: "http://127.0.0.1:1/v1",
+    defaultHeaders: { "api-key": "azure-secret-1", authorization: "Token inner-secret-2", "x-none": null },
+    defaultQuery: { code: "query-secret-3" },
+  });
+
+  it("are also the values of a client's headers and of its query", () => {
+    const quoted = "no access with azure-secret-1, inner-secret-2, query-secret-3 or sk-short-key";
+    expect(redact(quoted, secretsOf(client))).toBe("no access with [redacted], [redacted], [redacted] or [redacted]");
+  });
+
+  it("are what stands before the @ of a URL", () => {
+    expect(redact("connect to http://t0ken@host/v1 failed")).toBe("connect to http://[redacted]@host/v1 failed");
+  });
+
+  it("can't be given in a base URL", () => {
+    const make = () => openaiChat({ apiKey: "none-at-all", baseURL: "http://ada:lovelace@localhost/v1" });
+    expect(make).toThrow(/the base URL of localhost holds a user name or a password; send them as a header/);
+    expect(make).not.toThrow(/lovelace/);
+  });
+});
+
+describe("a tool call in twenty thousand pieces that each repeat its name", () => {
+  it("is put together without reading what came before for each of them", () => {
+    const pieces = toolCallPieces();
+    pieces.add({ function: { name: "note", arguments: '{"text":"' } });
+    for (let count = 0; count < 20_000; count++)
+      pieces.add({ function: { name: "note", arguments: "words and words " } });
+    pieces.add({ function: { name: "note", arguments: '"}' } });
+    expect(pieces.calls()).toHaveLength(1);
+  });
+});
