@@ -89,6 +89,13 @@ describe("what a later version may write", () => {
     expect(describeDecodeError(error)).toMatch(/unknown event type "llm.exploded".*newer version.*ask\.received/);
   });
 
+  test("a format that rises on the way is refused where it does", () => {
+    const configured = { type: "thread.configured", configuration: { fingerprint: "f" } };
+    expect(Either.isRight(decodeJournal([first, later({ ...configured, format: 1 })]))).toBe(true);
+    const error = errorOf([first, later({ ...configured, format: 2 })]);
+    expect(error).toMatchObject({ index: 1, path: "event.format", reason: expect.stringContaining("newer version") });
+  });
+
   test("a newer format is refused in words", () => {
     expect(describeDecodeError(errorOf([{ ...first, format: 2 }]))).toBe(
       'entry 0 at "format": the journal has format 2, and this version reads up to 1: read it with a newer version',

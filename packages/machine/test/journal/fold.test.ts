@@ -116,6 +116,17 @@ describe("a journal that can be read, and that nobody can have written", () => {
     fc.assert(fc.property(strangeJournals, folds), { numRuns: runs(200) });
   });
 
+  test("an ask that nobody queued, while a turn is open, changes nothing", () => {
+    const ask = (seq: number, askId: string): LaterEntry => ({
+      seq,
+      event: { type: "ask.received", at: seq, askId, input: "?" },
+    });
+    const folded = fold([first, ask(1, "a"), ask(2, "b")]);
+    expect(folded).toMatchObject({
+      right: { context: { seq: 2, queue: [], open: { number: 1, asks: [{ askId: "a" }] } } },
+    });
+  });
+
   test.each([{ checkpoint: "constructor" }, { checkpoint: "__proto__" }, { checkpoint: "nowhere" }, 1, 7])(
     "a head that moves to %j, where nothing is, stays",
     (to) => {

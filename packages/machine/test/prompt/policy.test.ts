@@ -1,6 +1,15 @@
 import { hostilePolicies } from "@colloquy/runtime-test/arbitraries";
 import { describe, expect, test } from "vitest";
-import { conversationMachine, keepAll, type Policy, type PolicyInput, promptOf, textOf } from "../../src/index.ts";
+import {
+  conversationMachine,
+  keepAll,
+  lastTurns,
+  type MachineOptions,
+  type Policy,
+  type PolicyInput,
+  promptOf,
+  textOf,
+} from "../../src/index.ts";
 import { Talk } from "../talk.ts";
 
 const threeTurns = (policy: Policy): Talk => {
@@ -72,5 +81,57 @@ describe("what a policy is given", () => {
       decide: () => ({ from: null, dropped: ["1.1", "3.0", "s1"], reason: "no" }),
     };
     expect(threeTurns(dropping).call().messages.map(textOf)).toEqual(["Be brief.", "One", "Two", "Two!", "Three"]);
+  });
+
+  test("a cut that changes only in what it drops is journalled, and followed", () => {
+    const alternating: Policy = {
+      ...keepAll(),
+      name: "alternating",
+      decide: ({ lastCut }) => ({
+        from: null,
+        dropped: lastCut?.dropped?.[0] === "1.0" ? ["1.1"] : ["1.0"],
+        reason: "in turns",
+      }),
+    };
+    const talk = new Talk(conversationMachine({ policy: alternating }));
+    talk.ask("One");
+    talk.reply("One!");
+    talk.ask("Two");
+    expect(talk.call().messages.map(textOf)).toEqual(["One", "Two"]);
+    talk.reply("Two!");
+    expect(talk.ask("Three").entry.decided?.cut?.dropped).toEqual(["1.0"]);
+    expect(talk.call().messages.map(textOf)).toEqual(["One!", "Two", "Two!", "Three"]);
+  });
+});
+
+describe("an ask that says nothing", () => {
+  const silent = { type: "ask.received", askId: "silent", input: [] } as const;
+
+  test.each<readonly [string, MachineOptions]>([
+    ["a policy that shows nothing", { policy: lastTurns(0) }],
+    ["interrupted turns that are left out", { interrupted: "omit" }],
+  ])("is sent with all of the thread where %s would leave it empty", (_, options) => {
+    const talk = new Talk(conversationMachine({ ...options, retry: { baseDelayMs: 0 } }), { system: "Be brief." });
+    talk.ask("One");
+    talk.fail({}, { partial: { content: "On" } });
+    talk.tell(silent);
+    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "On"]);
+    expect(talk.effects.map((effect) => (effect.type === "publish" ? effect.signal.type : effect.type))).toContain(
+      "policy.failed",
+    );
+    expect(promptOf(talk.machine, talk.state).digest).toBe(talk.call().promptDigest);
+    talk.fail({ retryable: true });
+    talk.fire("retry");
+    expect(talk.call().messages.map(textOf)).toEqual(["Be brief.", "One", "On"]);
+  });
+
+  test("is sent with the system message alone where that is all there is", () => {
+    const talk = new Talk(conversationMachine(), { system: "Tell a joke." });
+    talk.tell(silent);
+    expect(talk.call().messages.map(textOf)).toEqual(["Tell a joke."]);
+  });
+
+  test("is refused where there is nothing at all", () => {
+    expect(new Talk(conversationMachine()).refused(silent).kind).toBe("invalid");
   });
 });

@@ -15,7 +15,7 @@ import { total } from "./total.ts";
 import { untouched } from "./untouched.ts";
 import { usageOfThread } from "./usage.ts";
 
-/** The laws of the machine by their names in the design. */
+/** The laws of the machine, by name. */
 export const laws: {
   readonly [Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "R5"]: MachineLaw;
 } = {

@@ -32,7 +32,8 @@ export class Processes {
   /** What comes between two things that a user does. */
   disturb(): void {
     if (this.#world.hits("handover")) this.#handOver();
-    if (this.#world.hits("rival") && (this.#rival === null || !isReachable(this.#rival))) {
+    // One that stands still is there all the same: it may hold the thread, and go on with it.
+    if (this.#world.hits("rival") && this.#rival?.alive !== true) {
       this.#rival = this.#start("rival");
     }
   }

@@ -2,7 +2,7 @@ import { createHost, declarationsOf, type Host, memoryStore, type Tool } from "@
 import { type ConversationMachine, conversationMachine, type Entry } from "@colloquy/machine";
 import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
 import { checkContinuation, checkQuestions } from "./checks/questions.ts";
-import { checkRecovered, checkResumption, recoveryIn, type RecoveryOf } from "./checks/recovery.ts";
+import { checkRecovered, checkResumption } from "./checks/recovery.ts";
 import { faultsOf } from "./faults.ts";
 import { madeUpActions, madeUpMachine, madeUpThread } from "./made-up-script.ts";
 import { madeUpReply } from "./made-up-reply.ts";
@@ -23,7 +23,6 @@ import { World } from "./world.ts";
 export class Stage {
   readonly #world: World;
   readonly #tools: readonly Tool[];
-  readonly #recoveryOf: RecoveryOf;
   readonly #journal: WatchedJournal;
   readonly #ledger: ToolLedger = new ToolLedger();
   readonly #processes: Processes;
@@ -39,7 +38,6 @@ export class Stage {
     this.#options = options;
     this.#world = world;
     this.#tools = script?.tools ?? simulatedTools;
-    this.#recoveryOf = recoveryIn(this.#tools);
     this.#journal = new WatchedJournal(world, createStore({ clock: world.clock }), (entry) =>
       this.#answers.written(entry),
     );
@@ -113,7 +111,7 @@ export class Stage {
   /** A host has read the journal. */
   #opened(process: SimulatedProcess, seq: number): void {
     process.knows = seq;
-    checkResumption(this.#world, process, this.#journal, this.#recoveryOf);
+    checkResumption(this.#world, process, this.#journal, this.#tools);
   }
 
   /** A host takes an entry for stored. */
@@ -196,7 +194,7 @@ export class Stage {
     for (const process of this.#processes.all) checkClosed(world, process);
     const entries = checkJournal(world, this.#journal, this.#machineOf(0), await this.#journal.store.read(threadId));
     checkUsage(world, this.#journal);
-    checkRecovered(world, this.#journal, this.#ledger, this.#recoveryOf);
+    checkRecovered(world, this.#journal, this.#ledger, this.#tools);
     checkQuestions(world, this.#journal, this.#user.questions);
     return entries;
   }

@@ -1,98 +1,13 @@
-import {
-  type AskHandle,
-  type AskPart,
-  type AskResult,
-  createHost,
-  declarationsOf,
-  type Host,
-  type HostOptions,
-  memoryStore,
-  type Store,
-} from "@colloquy/host";
-import {
-  conversationMachine,
-  type Entry,
-  keepAll,
-  type LaterEntry,
-  type MachineOptions,
-  type State,
-} from "@colloquy/machine";
+import { createHost, type Host, type HostOptions, memoryStore } from "@colloquy/host";
+import { keepAll, type State } from "@colloquy/machine";
 import type { Law, SimulateOptions } from "../../src/simulate/index.ts";
+import { changed, isLater, unheard, withAsk, withMachine, withRecovery, withStore } from "./broken-host.ts";
 
 /** A host, or a store, with a fault built in, and the law that it has to break. */
 export interface Sabotage extends Pick<SimulateOptions, "createHost" | "createStore"> {
   readonly what: string;
   readonly law: Law;
 }
-
-type CreateHost = NonNullable<SimulateOptions["createHost"]>;
-
-const withStore =
-  (change: (store: Store, options: HostOptions) => Partial<Store>): CreateHost =>
-  (options) =>
-    createHost({ ...options, store: changed(options.store, change(options.store, options)) });
-
-/** A store that does some things otherwise. */
-const changed = (store: Store, change: Partial<Store>): Store => ({
-  acquire: (...given) => store.acquire(...given),
-  renew: (...given) => store.renew(...given),
-  release: (...given) => store.release(...given),
-  append: (...given) => store.append(...given),
-  read: (...given) => store.read(...given),
-  list: (...given) => store.list(...given),
-  delete: (...given) => store.delete(...given),
-  close: () => store.close(),
-  ...change,
-});
-
-const withMachine =
-  (change: (options: MachineOptions) => MachineOptions): CreateHost =>
-  (options) =>
-    createHost({ ...options, machine: conversationMachine(change({ tools: declarationsOf(options.tools ?? []) })) });
-
-/** Recovery as somebody might have got it wrong; the machine is not asked about it. */
-const withRecovery =
-  (name: string, recovery: "rerun" | "interrupted" | "once"): CreateHost =>
-  (options) =>
-    createHost({
-      ...options,
-      tools: (options.tools ?? []).map((tool) =>
-        tool.declaration.name === name ? { ...tool, declaration: { ...tool.declaration, recovery } } : tool,
-      ),
-    });
-
-/** A host whose asks come to something else, or show something else. */
-const withAsk =
-  (change: {
-    readonly outcome?: (handle: AskHandle) => Promise<AskResult>;
-    readonly parts?: (handle: AskHandle) => AsyncIterable<AskPart>;
-  }): CreateHost =>
-  (options) => {
-    const host = createHost(options);
-    const { outcome = async (handle) => handle, parts = (handle) => handle } = change;
-    const ask: Host["ask"] = (...given) => {
-      const handle = host.ask(...given);
-      return {
-        threadId: handle.threadId,
-        askId: handle.askId,
-        abort: (reason) => handle.abort(reason),
-        // oxlint-disable-next-line unicorn/no-thenable -- a handle is one
-        then: (...callbacks) => outcome(handle).then(...callbacks),
-        catch: (...callbacks) => outcome(handle).catch(...callbacks),
-        finally: (...callbacks) => outcome(handle).finally(...callbacks),
-        [Symbol.asyncIterator]: () => iteratorOf(parts(handle)),
-      };
-    };
-    return { ask, thread: (threadId) => host.thread(threadId), close: () => host.close() };
-  };
-
-async function* iteratorOf(parts: AsyncIterable<AskPart>): AsyncGenerator<AskPart, undefined> {
-  yield* parts;
-}
-
-const isLater = (entry: Entry | undefined): entry is LaterEntry => entry !== undefined && entry.seq > 0;
-
-const unheard = (): AbortSignal => new AbortController().signal;
 
 export const sabotages: readonly Sabotage[] = [
   {

@@ -14,20 +14,12 @@ import type { World } from "../world.ts";
 // | tool, interrupted| does not run; its result says that it was interrupted, on an entry marked recovered |
 // | tool, once       | not started: runs. Started: does not run; its result says that its outcome is unknown |
 
-/** What is to be done about a lost call of a tool. */
-export type RecoveryOf = (tool: string) => ToolRecovery;
-
-export const recoveryIn =
-  (tools: readonly Tool[]): RecoveryOf =>
-  (name) =>
-    tools.find(({ declaration }) => declaration.name === name)?.declaration.recovery ?? "interrupted";
-
 /** Looks whether a process that has just read the journal takes up what was outstanding. */
 export const checkResumption = (
   world: World,
   process: SimulatedProcess,
   journal: WatchedJournal,
-  recoveryOf: RecoveryOf,
+  tools: readonly Tool[],
 ): void => {
   const { opening } = process;
   // Who is late may not know that somebody else took over.
@@ -39,8 +31,8 @@ export const checkResumption = (
   // A turn whose time has passed ends instead.
   if (journal.outstanding.some((effect) => isDeadline(effect) && effect.dueAt <= now)) return;
   for (const effect of journal.outstanding) {
-    if (effect.type === "startTimer") continue;
-    const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(effect.name), effect.started);
+    if (effect.type === "startTimer" || (effect.type === "callTool" && waits(tools, effect.name))) continue;
+    const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(tools, effect.name), effect.started);
     world.clock.wakeAt(now + (effect.type === "callLlm" ? longestHookMs : longestToolMs), () => {
       if (!isUndisturbed() || (isToRun && opening.performed.has(effect.id))) return;
       if (!journal.outstanding.some(({ id }) => id === effect.id)) return;
@@ -57,14 +49,14 @@ export const checkRecovered = (
   world: World,
   journal: WatchedJournal,
   ledger: ToolLedger,
-  recoveryOf: RecoveryOf,
+  tools: readonly Tool[],
 ): void => {
   for (const entry of journal.entries) {
-    if ("recovered" in entry) checkEntry(world, journal, entry, recoveryOf);
+    if ("recovered" in entry) checkEntry(world, journal, entry, tools);
   }
   for (const [key, runs] of ledger.runs) {
     const tool = runs[0]?.tool ?? "";
-    const recovery = recoveryOf(tool);
+    const recovery = recoveryOf(tools, tool);
     if (recovery !== "rerun" && runs.length > 1) {
       world.breaks("R2", `${tool} (${key}) ran ${runs.length} times, and its recovery is "${recovery}"`);
     }
@@ -86,13 +78,13 @@ export const checkRecovered = (
   }
 };
 
-const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry, recoveryOf: RecoveryOf): void => {
+const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry, tools: readonly Tool[]): void => {
   if (event.type !== "tool.failed") {
     world.breaks("R2", `entry ${seq} (${event.type}) is marked recovered, and answers no tool call`);
     return;
   }
   const call = journal.asked.get(event.effectId);
-  const recovery = call?.type === "callTool" ? recoveryOf(call.name) : undefined;
+  const recovery = call?.type === "callTool" ? recoveryOf(tools, call.name) : undefined;
   const outcome = recovery === "once" ? "unknown" : "interrupted";
   if (recovery === "rerun" || event.outcome !== outcome) {
     world.breaks("R2", `entry ${seq} recovers a tool of recovery "${recovery}" by the outcome "${event.outcome}"`);
@@ -105,6 +97,14 @@ const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry
   }
 };
 
+/** A tool that nobody declared has no rule of its own. */
+const recoveryOf = (tools: readonly Tool[], name: string): ToolRecovery =>
+  tools.find(({ declaration }) => declaration.name === name)?.declaration.recovery ?? "interrupted";
+
+/** Whether its calls wait for each other: nobody can say for how long. */
+const waits = (tools: readonly Tool[], name: string): boolean =>
+  tools.some(({ declaration }) => declaration.name === name && declaration.concurrency !== undefined);
+
 const isDeadline = (effect: AnswerableEffect): effect is StartTimer =>
   effect.type === "startTimer" && effect.purpose === "deadline";
 
@@ -113,5 +113,5 @@ const runsAgain = (recovery: ToolRecovery, started: boolean): boolean =>
 
 /** Longer than a model call waits for hooks. */
 const longestHookMs = 50;
-/** Longer than a tool waits for its place, for its entry and for hooks. */
+/** Longer than a tool waits for its entry and for hooks. */
 const longestToolMs = 1_000;
