@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import type { Lines, LinesSource } from "./lines.ts";
+import { printable } from "./screen.ts";
 
 /**
  * The lines of a pipe or a file, without the blank ones. Each is repeated behind the prompt, so that what is
@@ -13,7 +14,7 @@ export const pipedLines = ({ input, output, prompt }: LinesSource): Lines => {
     next: async () => {
       for (let line = await read.next(); line.done !== true && !closed; line = await read.next()) {
         if (line.value.trim() === "") continue;
-        output.write(`${prompt}${line.value}\n`);
+        output.write(`${prompt}${printable(line.value)}\n`);
         return line.value;
       }
       return null;

@@ -42,4 +42,5 @@ export class Screen {
 }
 
 /** What a model, a tool or a server says must not steer the terminal: control characters but tab and newline go. */
-const printable = (text: string): string => text.replaceAll(/(?![\t\n])\p{Cc}/gu, "");
+export const printable = (text: string): string =>
+  text.replaceAll(/(?![\t\n])\p{Cc}|[\u202A-\u202E\u2066-\u2069]/gu, "");

@@ -4,16 +4,10 @@ import type { Ask } from "../ask/ask.ts";
 import { resultsDecided } from "../ask/parts.ts";
 import type { AskPart } from "../ask/parts.ts";
 import type { Equipment } from "../equipment.ts";
-import {
-  LeaseLostError,
-  SequenceConflictError,
-  StoreError,
-  ThreadClosedError,
-  ThreadExistsError,
-  ThreadUnknownError,
-} from "../errors.ts";
+import { LeaseLostError, StoreError, ThreadClosedError, ThreadExistsError, ThreadUnknownError } from "../errors.ts";
 import { toldStart } from "../told-event.ts";
 import type { ToolContext } from "../tools/tool.ts";
+import { appendError } from "./append-error.ts";
 import { HeldLease } from "./held-lease.ts";
 import { type LlmRun, withShown } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
@@ -229,7 +223,9 @@ export class ThreadLoop {
     if (this.#lease === null) throw new ThreadClosedError(this.threadId);
     try {
       const appending = this.equipment.store.append(this.#lease.lease, entry.seq - 1, [entry]);
-      return appending?.catch((thrown: unknown) => {
+      // A thenable of a library has no catch of its own.
+      if (appending === undefined) return undefined;
+      return Promise.resolve(appending).catch((thrown: unknown) => {
         throw appendError(this.threadId, thrown);
       });
     } catch (thrown) {
@@ -292,8 +288,3 @@ const makesThread: ReadonlySet<string> = new Set(["ask.received", "message.appen
 
 const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>
   "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";
-
-const appendError = (threadId: string, thrown: unknown): Error =>
-  thrown instanceof LeaseLostError || thrown instanceof SequenceConflictError
-    ? thrown
-    : new StoreError(threadId, "append an entry", thrown);

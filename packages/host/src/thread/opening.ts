@@ -15,13 +15,20 @@ export const load = async ({ store }: Equipment, threadId: string): Promise<Stat
   const entries = decodeJournal(stored);
   if (Either.isLeft(entries)) throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
   const state = fold(entries.right);
-  if (Either.isRight(state)) return state.right;
+  if (Either.isRight(state)) {
+    const whose = state.right.context.threadId;
+    if (whose === threadId) return state.right;
+    throw new JournalUnreadableError(threadId, `it is the journal of thread "${whose}"; the store mixed them up`);
+  }
   throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
 };
 
 const read = async (store: Equipment["store"], threadId: string): Promise<readonly unknown[]> => {
   try {
-    return await store.read(threadId);
+    const stored: unknown = await store.read(threadId);
+    // A store may be anybody's code.
+    if (Array.isArray(stored)) return stored as readonly unknown[];
+    throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of entries`);
   } catch (thrown) {
     throw new StoreError(threadId, "read the journal", thrown);
   }

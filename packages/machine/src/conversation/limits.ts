@@ -18,9 +18,12 @@ export interface Limits {
 /** The first limit that is no non-negative integer, in words, or null. */
 export const problemOfLimits = (limits: Limits): string | null => {
   for (const [name, value] of Object.entries(limits)) {
+    if (!names.includes(name)) return `there is no limit "${name}"; there are: ${names.join(", ")}`;
     if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 0)) {
       return `limit "${name}" is ${String(value)}; it must be a whole number of 0 or more (leave it out for no limit)`;
     }
   }
   return null;
 };
+
+const names: readonly string[] = ["steps", "toolCalls", "tokens", "costNano", "deadlineMs"];

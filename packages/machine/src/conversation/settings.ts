@@ -67,6 +67,9 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
     const names = settings.tools.map(({ name }) => name);
     return `tool "${names.find((name, index) => names.indexOf(name) !== index)}" is declared twice; names must differ`;
   }
+  if (settings.toolNames.has("")) return "a tool is declared without a name";
+  const wrongWord = problemOfWords(settings);
+  if (wrongWord !== null) return wrongWord;
   for (const [name, value] of Object.entries({
     policy: settings.policy,
     counter: settings.counter,
@@ -91,6 +94,17 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
     return `idleTimeoutMs is ${idleTimeoutMs}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
   }
   return null;
+};
+
+/** Whoever writes JavaScript may give a word that is none of ours. */
+const problemOfWords = ({ overlap, interrupted, unknownTool }: Omit<Settings, "fingerprint">): string | null => {
+  const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
+    ["overlap.type", overlap.type, ["reject", "queue"]],
+    ["interrupted", interrupted, ["keep", "omit"]],
+    ["unknownTool", unknownTool, ["result", "ask"]],
+  ];
+  const wrong = words.find(([, word, known]) => !known.includes(word));
+  return wrong === undefined ? null : `${wrong[0]} is "${wrong[1]}"; it must be one of: ${wrong[2].join(", ")}`;
 };
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

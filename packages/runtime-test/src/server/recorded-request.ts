@@ -36,10 +36,19 @@ const secret = /authorization|api-key|cookie|token/;
 /** All of the body. Rejects when the client goes away before that. */
 export const textOfRequest = async (request: IncomingMessage): Promise<string> => {
   const pieces: Buffer[] = [];
-  // Without an encoding set, a request gives Buffers.
-  for await (const piece of request) pieces.push(piece as Buffer);
+  let bytes = 0;
+  for await (const piece of request) {
+    // Without an encoding set, a request gives Buffers.
+    const buffer = piece as Buffer;
+    bytes += buffer.length;
+    if (bytes > bodyBytesMax) throw new RangeError(`the body of the request is larger than ${bodyBytesMax} bytes`);
+    pieces.push(buffer);
+  }
   return Buffer.concat(pieces).toString("utf8");
 };
+
+/** Far more than any conversation. */
+const bodyBytesMax = 2 ** 28;
 
 const parsed = (text: string): Json | undefined => {
   try {

@@ -17,7 +17,8 @@ export interface EventStreamListener {
 
 /**
  * Reads server-sent events as they come. However the bytes are cut, the listener is told the same. Comments, event
- * names, ids and lines that mean nothing are passed over; all three line ends are understood.
+ * names, ids and lines that mean nothing are passed over; all three line ends are understood. Throws a `RangeError` at a
+ * line of more than 67 million characters.
  */
 export const eventStream = ({ onData, onUnknownLine }: EventStreamListener): EventStream => {
   const decoder = new TextDecoder();
@@ -29,18 +30,26 @@ export const eventStream = ({ onData, onUnknownLine }: EventStreamListener): Eve
   });
   // The parser drops an unknown line that it is given in pieces, so it is given whole lines only.
   let pieces: string[] = [];
+  let waiting = 0;
   const feedText = (text: string): void => {
     const end = Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1;
     if (end === 0) {
+      waiting += text.length;
+      if (waiting > lineCharacters)
+        throw new RangeError(`a line of the stream is longer than ${lineCharacters} characters`);
       if (text !== "") pieces.push(text);
       return;
     }
     const lines = text.slice(0, end);
     parser.feed(pieces.length === 0 ? lines : pieces.join("") + lines);
     pieces = end === text.length ? [] : [text.slice(end)];
+    waiting = text.length - end;
   };
   return {
     feed: (bytes) => feedText(decoder.decode(bytes, { stream: true })),
     end: () => feedText(`${decoder.decode()}\n\n`),
   };
 };
+
+/** Far more than a piece of any reply; a line without an end must come to one. */
+const lineCharacters = 2 ** 26;

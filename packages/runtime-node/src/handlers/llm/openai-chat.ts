@@ -128,6 +128,10 @@ const read = async (
     if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
       kept.push(value);
       keptBytes += value.length;
+      if (keptBytes > bodyBytesMax) {
+        await reader.cancel();
+        throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);
+      }
     }
   }
   stream?.end();
@@ -135,6 +139,9 @@ const read = async (
 };
 
 const keptBytesMax = 65_536;
+
+/** Far more than any reply; an answer without an end must come to one. */
+const bodyBytesMax = 2 ** 26;
 
 /**
  * The answer is there; the end of the body comes right behind it. Reading it lets the connection be used again;

@@ -1,0 +1,127 @@
+// What stores, handlers, observers and callers in JavaScript may do that their types would not allow.
+import type { LlmOutcome, Store } from "@colloquy/host";
+import { memoryStore } from "@colloquy/host";
+import { describe, expect, test } from "vitest";
+import { manualClock, says, stage } from "./stage.ts";
+
+const wrapped = (
+  change: (store: Store) => Partial<Store>,
+): { readonly store: Store; readonly clock: ReturnType<typeof manualClock> } => {
+  const clock = manualClock();
+  const store = memoryStore({ clock });
+  const kept: Store = {
+    acquire: (...given) => store.acquire(...given),
+    renew: (...given) => store.renew(...given),
+    release: (lease) => store.release(lease),
+    append: (...given) => store.append(...given),
+    read: (...given) => store.read(...given),
+    list: (page) => store.list(page),
+    delete: (threadId) => store.delete(threadId),
+    close: () => store.close(),
+  };
+  return { clock, store: { ...kept, ...change(store) } };
+};
+
+describe("a store", () => {
+  test("that gives another thread's journal is found out before a word is sent", async () => {
+    const mixed = wrapped((store) => ({ read: () => store.read("one") }));
+    const first = stage({ ...mixed, script: [says("ok")] });
+    await first.host.ask("the words of one", { threadId: "one" });
+    const other = first.another({ script: [says("ok")] });
+    await expect(other.host.ask("hi", { threadId: "two" }).then(String, String)).resolves.toMatch(
+      /it is the journal of thread "one"; the store mixed them up/,
+    );
+    expect(other.model.calls).toEqual([]);
+    await first.host.close();
+    await other.host.close();
+  });
+
+  test("that gives no list is told so", async () => {
+    const odd = wrapped(() => ({ read: async () => null as unknown as readonly unknown[] }));
+    const { host } = stage({ ...odd, script: [says("ok")] });
+    await expect(host.ask("hi").then(String, String)).resolves.toMatch(/read the journal: it gave null, not a list/);
+    await host.close();
+  });
+
+  test("may answer with any thenable", async () => {
+    const thenable = wrapped((store) => ({
+      append: (...given) => {
+        const appended = Promise.resolve(store.append(...given));
+        // oxlint-disable-next-line unicorn/no-thenable -- a promise of a library, which has no `catch`
+        return { then: appended.then.bind(appended) } as Promise<void>;
+      },
+    }));
+    const { host } = stage({ ...thenable, script: [says("ok")] });
+    expect((await host.ask("hi")).text).toBe("ok");
+    await host.close();
+  });
+});
+
+describe("a handler", () => {
+  const odd: readonly (readonly [string, unknown])[] = [
+    ["a BigInt in its usage", { ...says("ok"), usage: { inputTokens: 10n } }],
+    ["a BigInt beside its reply", { ...says("ok"), extra: 10n }],
+    [
+      "a getter that throws",
+      {
+        type: "completed",
+        get reply(): never {
+          throw new Error("no");
+        },
+        finishReason: null,
+      },
+    ],
+    ["a circle", Object.assign({ type: "completed", reply: {} }, { self: circle() })],
+  ];
+
+  test.each(odd)("that returns %s ends the turn as failed, and the thread goes on", async (_, outcome) => {
+    const { host } = stage({ script: [async () => outcome as LlmOutcome, says("again")] });
+    await expect(host.ask("hi").then(String, String)).resolves.toMatch(
+      /the outcome that the llm handler returned can't be used/,
+    );
+    expect((await host.ask("hi again")).text).toBe("again");
+    await host.close();
+  });
+});
+
+describe("an observer", () => {
+  test("that fails in its own time is reported, and nothing else happens", async () => {
+    const reported: string[] = [];
+    const { host } = stage({
+      script: [says("ok")],
+      observers: [{ entry: (async () => Promise.reject(new Error("late"))) as () => void }],
+      onObserverError: (async (error: unknown, where: string) => {
+        reported.push(`${where}: ${String(error)}`);
+        throw new Error("and so does who is told");
+      }) as (error: unknown, where: string) => void,
+    });
+    expect((await host.ask("hi")).text).toBe("ok");
+    await Promise.resolve();
+    expect(reported[0]).toBe("observer.entry: Error: late");
+    await host.close();
+  });
+});
+
+describe("a caller", () => {
+  test("that gives a number for an ask id, or an error for a reason, does not spoil the thread", async () => {
+    const { host, another } = stage({ script: [says("ok"), () => new Promise(() => {})] });
+    await expect(host.ask("hi", { askId: 42 as unknown as string }).then(String, String)).resolves.toMatch(
+      /askId.*got 42/,
+    );
+    await host.ask("hi");
+    const handle = host.ask("hi again");
+    await handle[Symbol.asyncIterator]().next();
+    handle.abort(new Error("enough") as unknown as string);
+    await expect(handle.then(String, String)).resolves.toMatch(/TurnCancelledError.*enough/);
+    await host.close();
+    const later = another({ script: [says("still here")] });
+    expect((await later.host.ask("and now?", { askId: "later" })).text).toBe("still here");
+    await later.host.close();
+  });
+});
+
+function circle(): object {
+  const value: { self?: object } = {};
+  value.self = value;
+  return value;
+}
