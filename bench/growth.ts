@@ -9,12 +9,12 @@ const late = 10_000;
 const early = 10;
 const window = 100;
 
-export const benchmark = async (): Promise<readonly Figure[]> => {
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const machine = lookupMachine({ policy: lastTurns(10) });
-  const memory = await grow(inMemory(machine));
+  const memory = await grow(inMemory(machine), rounds);
   const sqlite = await onFile(async (path) => {
     const store = fileStore(path);
-    const costs = await grow(benchmarkHost(store, machine));
+    const costs = await grow(benchmarkHost(store, machine), rounds);
     await store.close();
     return costs;
   });
@@ -27,12 +27,12 @@ interface Costs {
 }
 
 /** The early turns are measured on many fresh threads, in the same warm process, after the long one. */
-const grow = async (host: Host): Promise<Costs> => {
+const grow = async (host: Host, rounds: number): Promise<Costs> => {
   const long = host.thread("long");
-  for (let turn = 1; turn <= late - window * 5; turn++) await long.ask(userText(turn));
+  for (let turn = 1; turn <= late - window * rounds; turn++) await long.ask(userText(turn));
   const lateCosts: number[] = [];
   const earlyCosts: number[] = [];
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < rounds; round++) {
     lateCosts.push(
       await cost(async () => {
         for (let turn = 0; turn < window; turn++) await long.ask(userText(turn));

@@ -8,15 +8,18 @@ import OpenAI from "openai";
 import { deltas, streamedText } from "./deltas.ts";
 import { type Figure, pair, short } from "./measure.ts";
 
-export const benchmark = async (): Promise<readonly Figure[]> => [await inProcess(), await overHttp()];
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  await inProcess(rounds),
+  await overHttp(rounds),
+];
 
-const inProcess = async (): Promise<Figure> => {
+const inProcess = async (rounds: number): Promise<Figure> => {
   const host = hostOf(async (_, { onDelta }) => {
     for await (const text of source()) onDelta({ type: "text", text });
     return { type: "completed", reply: { content: streamedText }, finishReason: "stop" };
   });
   const measured = await pair(
-    9,
+    rounds,
     20 * deltas.length,
     () => times(20, () => readFromHost(host)),
     () =>
@@ -35,7 +38,7 @@ const inProcess = async (): Promise<Figure> => {
   };
 };
 
-const overHttp = async (): Promise<Figure> => {
+const overHttp = async (rounds: number): Promise<Figure> => {
   const server = spawn(process.execPath, [new URL("stream-server.ts", import.meta.url).pathname], {
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
@@ -43,7 +46,7 @@ const overHttp = async (): Promise<Figure> => {
   const client = new OpenAI({ apiKey: "none", baseURL: `http://127.0.0.1:${String(port)}/v1`, maxRetries: 0 });
   const host = hostOf(openaiChat({ client, model: "bench" }));
   const measured = await pair(
-    9,
+    rounds,
     20 * deltas.length,
     () => times(20, () => readFromHost(host)),
     () => times(20, () => readFromSdk(client)),

@@ -4,7 +4,7 @@ import { transition as xstateTransition } from "xstate";
 import { type Figure, pair, short } from "./measure.ts";
 import { answerText, lookupMachine, toolArguments, toolResult, userText } from "./work.ts";
 
-export const benchmark = async (): Promise<readonly Figure[]> => {
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const machine = lookupMachine({ policy: lastTurns(2) });
   const turns = 500;
   const units = turns * 4;
@@ -18,8 +18,8 @@ export const benchmark = async (): Promise<readonly Figure[]> => {
       },
       start(machine, { threadId: "t", at: 0 }).state,
     );
-  const byHand = await pair(9, units, ours, () => everyTurn(turns, reduce, { phase: "idle", messages: [] }));
-  const byXState = await pair(5, units, ours, () =>
+  const byHand = await pair(rounds, units, ours, () => everyTurn(turns, reduce, { phase: "idle", messages: [] }));
+  const byXState = await pair(rounds, units, ours, () =>
     everyTurn(
       turns,
       xstateStep(machine),

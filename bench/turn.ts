@@ -3,15 +3,18 @@ import { type Figure, pair, short } from "./measure.ts";
 import { fileStore, benchmarkHost, handWrittenInserts, inMemory, onFile } from "./hosts.ts";
 import { type PlainMessage, plainTurn, userText } from "./work.ts";
 
-export const benchmark = async (): Promise<readonly Figure[]> => [await memory(), await sqlite()];
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  await memory(rounds),
+  await sqlite(rounds),
+];
 
 const turns = 400;
 
-const memory = async (): Promise<Figure> => {
+const memory = async (rounds: number): Promise<Figure> => {
   const host = inMemory();
   let threads = 0;
   const measured = await pair(
-    9,
+    rounds,
     turns,
     async () => {
       // Ten turns a thread, as most threads are; the growth of long ones is measured apart.
@@ -37,14 +40,14 @@ const memory = async (): Promise<Figure> => {
   };
 };
 
-const sqlite = (): Promise<Figure> =>
+const sqlite = (rounds: number): Promise<Figure> =>
   onFile(async (path) => {
     const store = fileStore(path);
     const host = benchmarkHost(store);
     const plain = handWrittenInserts(`${path}.plain`);
     let threads = 0;
     const measured = await pair(
-      9,
+      rounds,
       turns,
       async () => {
         for (let done = 0; done < turns; done += 10) {

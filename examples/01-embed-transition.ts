@@ -46,7 +46,9 @@ function perform(effect: Effect): void {
           ? { content: `It is ${textOf(last)}.` }
           : { toolCalls: [{ id: "call_1", name: "add", arguments: '{"numbers":[2,3]}' }] };
       console.log(`${effect.id}: ${effect.messages.length} messages go to the model`);
-      mailbox.push({ type: "llm.completed", effectId: effect.id, reply, finishReason: "stop", at: at++ });
+      // The digest says what was really sent, so that a replay can tell whether it would be sent again.
+      const { id: effectId, promptDigest } = effect;
+      mailbox.push({ type: "llm.completed", effectId, promptDigest, reply, finishReason: "stop", at: at++ });
       break;
     }
     case "callTool":

@@ -16,7 +16,7 @@ await using server = await loopbackServer({ model });
 const host = createHost({
   machine: conversationMachine(),
   store: memoryStore({ clock: systemClock }),
-  llm: openaiChat({ baseURL: server.url, apiKey: "none", model: "any", tools: [] }),
+  llm: openaiChat({ baseURL: server.url, apiKey: "none", model: "any" }),
   clock: systemClock,
   ids: randomIds,
 });

@@ -87,11 +87,15 @@ const run = (step: Step): Outcome => {
     stdio: ["ignore", "inherit", "inherit"],
     timeout: step.minutesMax * 60_000,
     killSignal: "SIGKILL",
-    env: { ...(command === "npx" ? callerEnvironment() : workspaceEnvironment()), CI: "true" },
+    env: { ...withoutModels(command === "npx" ? callerEnvironment() : workspaceEnvironment()), CI: "true" },
   });
   if (error !== undefined) console.error(`${step.name}: ${error.message}`);
   return { step, passed: status === 0, seconds: (performance.now() - started) / 1000 };
 };
+
+/** The gate talks to no real model, whatever its caller has set up. */
+const withoutModels = (environment: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("OPENAI_")));
 
 /** The tests count one by one; their step counts only when it failed without a failed test. */
 const total = (outcomes: readonly Outcome[]): { readonly passed: number; readonly failed: number } => {

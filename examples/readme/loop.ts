@@ -20,7 +20,8 @@ for (let event = mailbox.shift(); event; event = mailbox.shift()) {
 function perform(effect: Effect): void {
   if (effect.type !== "callLlm") return;
   const reply = { content: `You said: ${effect.messages.map(textOf).join(" ")}` };
-  mailbox.push({ type: "llm.completed", effectId: effect.id, reply, finishReason: "stop", at: Date.now() });
+  const { id: effectId, promptDigest } = effect;
+  mailbox.push({ type: "llm.completed", effectId, promptDigest, reply, finishReason: "stop", at: Date.now() });
 }
 
 console.log(state.value, JSON.stringify(journal, null, 1));

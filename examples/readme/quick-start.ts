@@ -5,7 +5,7 @@ import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 const host = createHost({
   machine: conversationMachine(),
   store: memoryStore({ clock: systemClock }), // sqliteStore({ path: "threads.db" }) keeps it
-  llm: openaiChat({ model: "gpt-4o-mini", tools: [] }), // reads OPENAI_API_KEY and OPENAI_BASE_URL
+  llm: openaiChat({ model: "gpt-4o-mini" }), // reads OPENAI_API_KEY and OPENAI_BASE_URL
   clock: systemClock,
   ids: randomIds,
 });

@@ -55,8 +55,10 @@ const printJournal = async (store: Store, threadId: string): Promise<void> => {
 
 const talk = async (store: Store, threadId: string | undefined, pace: number | undefined): Promise<void> => {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const isDemonstration = !isTerminal && !(await hasInput(process.stdin));
   const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0));
+  // Said before anything is waited for: a pipe may stay open and empty.
+  console.log(model.about);
+  const isDemonstration = !isTerminal && !(await hasInput(process.stdin));
   const host = createHost({
     machine: weatherMachine(),
     store,
@@ -69,7 +71,6 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
     leaseTtlMs: 5_000,
   });
   const signal = endingOf(process);
-  console.log(model.about);
   if (isDemonstration) console.log("there is no input, so this is a demonstration; in a terminal it is a conversation");
   try {
     const { failures } = await converse({

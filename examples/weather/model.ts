@@ -28,6 +28,9 @@ export const chooseModel = async (
     OPENAI_MODEL: model = "gpt-4o-mini",
   } = environment;
   if (apiKey !== "" || baseURL !== "") {
+    if (baseURL !== "" && !URL.canParse(baseURL)) {
+      throw new Error(`OPENAI_BASE_URL is "${baseURL}", which is no URL; give one such as http://127.0.0.1:8080/v1`);
+    }
     const connection = { apiKey: apiKey === "" ? "none" : apiKey, ...(baseURL === "" ? {} : { baseURL }) };
     return {
       llm: openaiChat({ ...connection, model, tools }),

@@ -67,6 +67,9 @@ const serverOf = (options: ChatOptions, environment: CommandSetting["environment
   if (apiKey === undefined && given === undefined) {
     throw new Error("no model to talk to: set OPENAI_API_KEY, or give the --base-url of a server that needs no key");
   }
+  if (given !== undefined && !URL.canParse(given)) {
+    throw new Error(`the base URL "${given}" is no URL; give one such as http://127.0.0.1:8080/v1`);
+  }
   return {
     // The client wants a key, also for a server that wants none.
     apiKey: apiKey ?? "none",

@@ -1,12 +1,20 @@
 #!/usr/bin/env node
-import { runCommand } from "./command.ts";
 import { endingOf } from "./process-ending.ts";
 
-process.exitCode = await runCommand(process.argv.slice(2), {
-  input: process.stdin,
-  output: process.stdout,
-  error: process.stderr,
-  isTerminal: process.stdin.isTTY && process.stdout.isTTY,
-  environment: process.env,
-  signal: endingOf(process),
-});
+const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+if (major < 22 || (major === 22 && minor < 18)) {
+  console.error(`colloquy needs Node 22.18 or newer; this is Node ${process.versions.node}`);
+  process.exitCode = 2;
+} else {
+  // Only now: older versions lack modules that it needs.
+  const { runCommand } = await import("./command.ts");
+  process.exitCode = await runCommand(process.argv.slice(2), {
+    input: process.stdin,
+    output: process.stdout,
+    error: process.stderr,
+    isTerminal: process.stdin.isTTY && process.stdout.isTTY,
+    environment: process.env,
+    signal: endingOf(process),
+  });
+}

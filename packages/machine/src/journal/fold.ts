@@ -20,6 +20,9 @@ export const fold = (entries: readonly Entry[]): Either.Either<JournalError, Sta
   if (first === undefined) return Either.left({ seq: 0, reason: "the journal is empty" });
   if (first.event.type !== "thread.started")
     return wrong(0, `it begins with "${first.event.type}", not with "thread.started"`);
+  // What was not decoded may say anything.
+  const { seq }: { readonly seq: number } = first;
+  if (seq !== 0) return wrong(0, `entry ${seq} stands where 0 should`);
   const begun = begin(first.event);
   if (Either.isLeft(begun)) return wrong(0, begun.left);
   let state: State = { value: "idle", context: begun.right };

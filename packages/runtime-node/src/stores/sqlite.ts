@@ -67,7 +67,7 @@ const storeOver = (connection: Connection): Store => {
     append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
     read: async (threadId, fromSeq = 0) => {
       refuseUnstorable(threadId, path);
-      const rows = attempt(connection, () => statements.read(threadId, fromSeq));
+      const rows = attempt(connection, () => statements.read(threadId, Math.max(fromSeq, 0)));
       return rows.map(({ seq, body }) => parse(body, threadId, seq, path));
     },
     list: async (page) => list(connection, page),
