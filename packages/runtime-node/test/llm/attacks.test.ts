@@ -1,6 +1,7 @@
 // What a server that lies could do: each of these was possible once.
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
+import { decodeChatStream } from "../../src/handlers/llm/chat-stream.ts";
 import { failureOfBody, failureOfResponse } from "../../src/handlers/llm/failure.ts";
 import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
 import { redact } from "../../src/handlers/llm/redact.ts";
@@ -71,5 +72,25 @@ describe("a tool call in twenty thousand pieces that each repeat its name", () =
       pieces.add({ function: { name: "note", arguments: "words and words " } });
     pieces.add({ function: { name: "note", arguments: '"}' } });
     expect(pieces.calls()).toHaveLength(1);
+  });
+});
+
+describe("an error in the middle of a stream that is not under `error`", () => {
+  it.each([
+    [
+      "vLLM's",
+      { object: "error", message: "maximum context length is 4096 tokens", type: "BadRequestError", code: 400 },
+    ],
+    ["one with a code alone", { message: "maximum context length is 4096 tokens", code: 400 }],
+    ["FastAPI's", { detail: "Unauthorized" }],
+  ])("is one: %s", async (_, error) => {
+    const body = `data: {"id":"1","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\ndata: ${JSON.stringify(error)}\n\n`;
+    const decoded = await decodeChatStream(new TextEncoder().encode(body));
+    expect(decoded.error).toEqual(error);
+  });
+
+  it("is none where it is a chunk of another kind", async () => {
+    const body = 'data: {"id":"1","choices":[],"message":"hello","type":"note"}\n\ndata: {"type":"ping"}\n\n';
+    expect((await decodeChatStream(new TextEncoder().encode(body))).error).toBeUndefined();
   });
 });

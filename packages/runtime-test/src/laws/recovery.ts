@@ -34,8 +34,9 @@ export interface RecoveredRun {
  * | `callTool`, not started | `once` | none: it runs |
  * | `callTool`, started | `once` | `tool.failed`, outcome `unknown` |
  *
- * The function of a `once` tool is called at most once for each call. The script must fix the order of answers
- * that come at the same time.
+ * What follows from such an entry may be another conversation, but every ask of the uncrashed run is there, in its
+ * order, and where that run came to its end nothing is left outstanding. The function of a `once` or an `interrupted`
+ * tool is called at most once for each call. The script must fix the order of answers that come at the same time.
  */
 export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): void => {
   const first = resumed.findIndex(isRecovered);
@@ -43,16 +44,35 @@ export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): v
   for (const [index, entry] of resumed.entries()) {
     if (isRecovered(entry)) requireByTable(resumed.slice(0, index), entry, tools);
   }
-  const once = new Set(
+  const single = new Set(
     calls(resumed)
-      .filter((call) => recoveryOf(call, tools) === "once")
+      .filter((call) => recoveryOf(call, tools) !== "rerun")
       .map(({ id }) => id),
   );
   for (const [index, id] of ran.entries()) {
-    if (once.has(id) && ran.indexOf(id) !== index)
-      throw new LawBroken("R2", `the once-only call ${id} ran a second time`);
+    if (single.has(id) && ran.indexOf(id) !== index)
+      throw new LawBroken("R2", `the call ${id}, whose tool is not to be run again, ran a second time`);
   }
+  requireAsks(uncrashed, resumed);
+  if (outstandingAfter(uncrashed).length === 0 && outstandingAfter(resumed).length > 0)
+    throw new LawBroken(
+      "R2",
+      `the uncrashed run came to its end; after the crash there is still something outstanding`,
+    );
 };
+
+const requireAsks = (uncrashed: readonly Entry[], resumed: readonly Entry[]): void => {
+  const [expected, got] = [askIdsIn(uncrashed), askIdsIn(resumed)];
+  const missing = expected.findIndex((askId, index) => got[index] !== askId);
+  if (missing >= 0)
+    throw new LawBroken(
+      "R2",
+      `ask "${expected[missing]}" stands at place ${missing} without the crash, and not after it`,
+    );
+};
+
+const askIdsIn = (entries: readonly Entry[]): readonly string[] =>
+  entries.flatMap(({ event }) => (event.type === "ask.received" ? [event.askId] : []));
 
 const isRecovered = (entry: Entry): boolean => "recovered" in entry;
 

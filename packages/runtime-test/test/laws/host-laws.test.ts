@@ -106,11 +106,43 @@ describe("R2: a crash changes nothing but what it must", () => {
       /\(once, started\) is failed; it should be unknown/,
     ],
     ["a once-only tool that ran twice", { ran: [id, id], tools: tools("once") }, /ran a second time/],
+    [
+      "an interrupted tool that ran twice",
+      {
+        uncrashed: toolRun(undefined),
+        resumed: toolRun(undefined, { recovered: "interrupted" }),
+        tools: tools(undefined),
+        ran: [id, id],
+      },
+      /is not to be run again, ran a second time/,
+    ],
+    [
+      "a turn that is left open behind a recovered entry",
+      {
+        uncrashed: toolRun(undefined),
+        resumed: toolRun(undefined, { recovered: "interrupted" }).slice(0, -1),
+        tools: tools(undefined),
+      },
+      /after the crash there is still something outstanding/,
+    ],
+    [
+      "an ask that is lost behind a recovered entry",
+      {
+        uncrashed: [...toolRun(undefined), anotherAsk(5)],
+        resumed: toolRun(undefined, { recovered: "interrupted" }),
+        tools: tools(undefined),
+      },
+      /ask "b" stands at place 1 without the crash, and not after it/,
+    ],
   ] as const)("catches %s", (_, parts, words) => {
     const run = { uncrashed: toolRun("rerun"), resumed: toolRun("rerun"), tools: tools("rerun"), ran: [id], ...parts };
     expect(() => lawRecovery(run)).toThrow(words);
   });
 });
+
+function anotherAsk(seq: number): Entry {
+  return { seq, event: { type: "ask.received", at: 0, askId: "b", input: "And now?" } };
+}
 
 /** The journal of one ask whose only tool call ends as said; entry 3 is what the tool came to. */
 function toolRun(

@@ -70,6 +70,7 @@ export const chatChunks = (onDelta?: (delta: LlmDelta) => void): ChatChunks => {
       if (isText(chunk["model"])) model ??= chunk["model"];
       if (isText(chunk["id"])) responseId ??= chunk["id"];
       if (isError(chunk["error"])) error ??= chunk["error"];
+      else if (isBareError(chunk)) error ??= chunk;
       for (const wire of listOf(chunk["choices"])) {
         if (!isObject(wire)) continue;
         const index = typeof wire["index"] === "number" ? wire["index"] : 0;
@@ -234,3 +235,10 @@ const joinedTexts = (thinking: Json | undefined): string =>
 /** What is not empty under `error` is one. */
 const isError = (value: Json | undefined): value is Json =>
   isObject(value) ? Object.keys(value).length > 0 : isText(value) || listOf(value).length > 0;
+
+/** Some servers send an error in the middle without a wrapper: a chunk that answers nothing, and says what went wrong. */
+const isBareError = (chunk: JsonObject): boolean => {
+  if ("choices" in chunk || "usage" in chunk) return false;
+  if (chunk["object"] === "error" || isText(chunk["detail"])) return true;
+  return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
+};
