@@ -1,6 +1,7 @@
 // A whole turn (model, tool, model; in process, no latency) through the host, against a loop written by hand.
+import type { Host } from "@colloquy/host";
+import { benchmarkHost, fileStore, handWrittenInserts, inMemory, onFile } from "./hosts.ts";
 import { type Figure, pair, short } from "./measure.ts";
-import { fileStore, benchmarkHost, handWrittenInserts, inMemory, onFile } from "./hosts.ts";
 import { type PlainMessage, plainTurn, userText } from "./work.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
@@ -10,26 +11,16 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
 
 const turns = 400;
 
+/** As most threads are; the growth of long ones is measured apart. */
+const turnsPerThread = 10;
+
 const memory = async (rounds: number): Promise<Figure> => {
   const host = inMemory();
-  let threads = 0;
   const measured = await pair(
     rounds,
     turns,
-    async () => {
-      // Ten turns a thread, as most threads are; the growth of long ones is measured apart.
-      for (let done = 0; done < turns; done += 10) {
-        const thread = host.thread(`thread-${threads++}`);
-        for (let turn = 1; turn <= 10; turn++) await thread.ask(userText(turn));
-        await thread.close();
-      }
-    },
-    async () => {
-      for (let done = 0; done < turns; done += 10) {
-        const messages: PlainMessage[] = [];
-        for (let turn = 1; turn <= 10; turn++) await plainTurn(messages, userText(turn), () => {});
-      }
-    },
+    throughHost(host),
+    byHand(() => {}),
   );
   await host.close();
   return {
@@ -45,24 +36,7 @@ const sqlite = (rounds: number): Promise<Figure> =>
     const store = fileStore(path);
     const host = benchmarkHost(store);
     const plain = handWrittenInserts(`${path}.plain`);
-    let threads = 0;
-    const measured = await pair(
-      rounds,
-      turns,
-      async () => {
-        for (let done = 0; done < turns; done += 10) {
-          const thread = host.thread(`thread-${threads++}`);
-          for (let turn = 1; turn <= 10; turn++) await thread.ask(userText(turn));
-          await thread.close();
-        }
-      },
-      async () => {
-        for (let done = 0; done < turns; done += 10) {
-          const messages: PlainMessage[] = [];
-          for (let turn = 1; turn <= 10; turn++) await plainTurn(messages, userText(turn), plain.insert);
-        }
-      },
-    );
+    const measured = await pair(rounds, turns, throughHost(host), byHand(plain.insert));
     await host.close();
     await store.close();
     plain.close();
@@ -73,3 +47,23 @@ const sqlite = (rounds: number): Promise<Figure> =>
       note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
     };
   });
+
+const throughHost = (host: Host): (() => Promise<void>) => {
+  let threads = 0;
+  return async () => {
+    for (let done = 0; done < turns; done += turnsPerThread) {
+      const thread = host.thread(`thread-${threads++}`);
+      for (let turn = 1; turn <= turnsPerThread; turn++) await thread.ask(userText(turn));
+      await thread.close();
+    }
+  };
+};
+
+const byHand =
+  (kept: (message: PlainMessage) => void): (() => Promise<void>) =>
+  async () => {
+    for (let done = 0; done < turns; done += turnsPerThread) {
+      const messages: PlainMessage[] = [];
+      for (let turn = 1; turn <= turnsPerThread; turn++) await plainTurn(messages, userText(turn), kept);
+    }
+  };
