@@ -94,3 +94,12 @@ describe("an error in the middle of a stream that is not under `error`", () => {
     expect((await decodeChatStream(new TextEncoder().encode(body))).error).toBeUndefined();
   });
 });
+
+describe("a stream that is half a line, or comments alone", () => {
+  it.each(['data: {"choices":[{"index":0,"del', ": ping\n\n: ping\n\n", ': ping\n\ndata: {"id":'])(
+    "breaks off: %j",
+    (body) => {
+      expect(failureOfBody(body, { now: 0 })).toMatchObject({ kind: "truncated", retryable: true });
+    },
+  );
+});

@@ -55,7 +55,7 @@ export const failureOfErrorObject = (error: Json, setting: FailureSetting): Fail
  * retryable; an empty body, or one that breaks off, is truncated; anything else is unknown.
  */
 export const failureOfBody = (body: string, setting: FailureSetting): Failure => {
-  const text = body.trim();
+  const text = withoutFrame(body.trim());
   if (text === "") return { kind: "truncated", retryable: true, message: "the server's answer was empty" };
   if (/^<(!doctype|html|\?xml|head|body)/i.test(text)) {
     return {
@@ -68,6 +68,15 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
     ? { kind: "truncated", retryable: true, message: `the server's answer breaks off: ${shortened(text, setting)}` }
     : { kind: "unknown", retryable: true, message: `the server's answer holds no reply: ${shortened(text, setting)}` };
 };
+
+/** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */
+const withoutFrame = (body: string): string =>
+  /^(:|data:)/.test(body)
+    ? body
+        .replaceAll(/^:.*$/gm, "")
+        .trim()
+        .replace(/^data:\s*/, "")
+    : body;
 
 /** The failure that something thrown by the SDK, or by `fetch` while a body was read, is. */
 export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
