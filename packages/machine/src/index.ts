@@ -4,27 +4,43 @@ export { chunkSize, type Chunks, toArray } from "./thread/chunks.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
 export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/draft.ts";
 export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";
-export type { Thread } from "./thread/thread.ts";
+export type { Summary } from "./thread/summary.ts";
+export type { Pin, Thread } from "./thread/thread.ts";
 export type * from "./thread/turn.ts";
 export * from "./thread/usage.ts";
 
 export { ConfigurationError } from "./prompt/configuration-error.ts";
 export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
-export type { Cut, InterruptedTurns, UnitPosition } from "./prompt/cut.ts";
+export type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./prompt/cut.ts";
+export type { Fields } from "./prompt/fields.ts";
 export { keepAll } from "./prompt/policies/keep-all.ts";
 export { lastTurns } from "./prompt/policies/last-turns.ts";
-export type { Budget, History, HistoryTurn, Policy, PolicyDecision, PolicyInput } from "./prompt/policy.ts";
+export type {
+  Budget,
+  History,
+  HistoryTurn,
+  Policy,
+  PolicyDecision,
+  PolicyInput,
+  Summariser,
+  SummaryWanted,
+} from "./prompt/policy.ts";
+export { type Shrink, shortestShrink, shrinkMessage } from "./prompt/shrink.ts";
+export { summaryLines } from "./prompt/summary-message.ts";
 export { type Unit, unitsOf } from "./prompt/unit.ts";
 export { checkPrompt, type PromptProblem } from "./prompt/well-formed.ts";
 
 export { SeedError, type ThreadInput } from "./conversation/begin.ts";
 export type {
   ConversationData,
+  Fullness,
+  Measured,
   OpenTurn,
   OutstandingCall,
   QueuedAsk,
   RoundCall,
   Stage,
+  Summarising,
   ThreadUsage,
   Waking,
 } from "./conversation/data.ts";

@@ -2,7 +2,7 @@ import type { EventType, State } from "@colloquy/machine";
 import type { Trace } from "./arbitraries/trace.ts";
 
 /** The states at the bottom of the chart. */
-export type Leaf = "idle" | "responding" | "backing_off" | "running" | "completed" | "error";
+export type Leaf = "idle" | "responding" | "compacting" | "backing_off" | "running" | "completed" | "error";
 
 /** Where an event was told, and how often it was handled there. */
 export interface PairCoverage {
@@ -12,7 +12,15 @@ export interface PairCoverage {
   readonly handled: number;
 }
 
-export const leaves: readonly Leaf[] = ["idle", "responding", "backing_off", "running", "completed", "error"];
+export const leaves: readonly Leaf[] = [
+  "idle",
+  "responding",
+  "compacting",
+  "backing_off",
+  "running",
+  "completed",
+  "error",
+];
 
 /** The state at the bottom of the chart that a conversation is in. */
 export const leafOf = ({ value }: State): Leaf => {

@@ -9,7 +9,7 @@ export type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: 
 export type Targets = { readonly [Taken in Arrow]?: StateValue };
 
 /** A state that has no states below it. */
-export type Leaf = "idle" | "responding" | "backing_off" | "running" | "completed" | "error";
+export type Leaf = "idle" | "responding" | "compacting" | "backing_off" | "running" | "completed" | "error";
 
 /** The state without states below it that a value stands for. */
 export const leafOf = (value: StateValue): Leaf => {
@@ -26,6 +26,7 @@ export const leafOf = (value: StateValue): Leaf => {
 export const arrowsOf = (machine: AnyStateMachine): Arrows => ({
   idle: arrowsFrom(machine, "idle"),
   responding: arrowsFrom(machine, "responding"),
+  compacting: arrowsFrom(machine, "compacting"),
   backing_off: arrowsFrom(machine, "backing_off"),
   running: arrowsFrom(machine, "running"),
   completed: arrowsFrom(machine, "completed"),
@@ -35,6 +36,7 @@ export const arrowsOf = (machine: AnyStateMachine): Arrows => ({
 const valueOf: { readonly [State in Leaf]: StateValue } = {
   idle: "idle",
   responding: { awaiting_llm: "responding" },
+  compacting: { awaiting_llm: "compacting" },
   backing_off: { awaiting_llm: "backing_off" },
   running: { awaiting_tool: "running" },
   completed: "completed",
@@ -73,5 +75,13 @@ const arrowOf = (guard: unknown): Arrow | undefined => {
 
 const leafNamed = (key: string): Leaf => leafNames.find((name) => name === key) ?? "error";
 
-const arrowNames: readonly Arrow[] = ["stays", "responding", "backing_off", "running", "completed", "error"];
-const leafNames: readonly Leaf[] = ["idle", "responding", "backing_off", "running", "completed", "error"];
+const arrowNames: readonly Arrow[] = [
+  "stays",
+  "responding",
+  "compacting",
+  "backing_off",
+  "running",
+  "completed",
+  "error",
+];
+const leafNames: readonly Leaf[] = ["idle", "responding", "compacting", "backing_off", "running", "completed", "error"];

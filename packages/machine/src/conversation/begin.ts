@@ -6,6 +6,7 @@ import type { ConversationData } from "./data.ts";
 import { systemMessage } from "./edit.ts";
 import type { Configuration, ThreadStarted } from "./event.ts";
 import type { Settings } from "./settings.ts";
+import type { Summariser } from "../prompt/policy.ts";
 
 /** What a thread begins with. */
 export type ThreadInput = Omit<ThreadStarted, "type">;
@@ -22,10 +23,16 @@ export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInpu
 });
 
 /** What of the settings a thread keeps. */
-export const configurationOf = ({ fingerprint, idleTimeoutMs, model }: Settings): Configuration => ({
+export const configurationOf = ({ fingerprint, idleTimeoutMs, model, policy }: Settings): Configuration => ({
   fingerprint,
   ...(Object.keys(model).length === 0 ? {} : { model }),
   ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
+  ...(policy.summariser === undefined ? {} : { summariser: summariserOf(policy.summariser) }),
+});
+
+const summariserOf = ({ instruction, model }: Summariser): NonNullable<Configuration["summariser"]> => ({
+  instruction,
+  ...(Object.keys(model).length === 0 ? {} : { model }),
 });
 
 /** The data of a thread that has just begun; or in words why its seed is no conversation. */
@@ -45,6 +52,8 @@ export const begin = (event: ThreadInput): Either.Either<string, ConversationDat
       turns: emptyChunks,
       head: 0,
       appended: [],
+      pins: [],
+      shortened: [],
       checkpoints: {},
     },
     usage: { total: noUsage, betweenTurns: noUsage },
@@ -54,6 +63,10 @@ export const begin = (event: ThreadInput): Either.Either<string, ConversationDat
     cut: null,
     configuration: event.configuration ?? { fingerprint: "" },
     model: event.model ?? {},
+    summarising: null,
+    summaries: 0,
+    fullness: "within",
+    measured: null,
     withdrawn: [],
   });
 };

@@ -1,13 +1,15 @@
 import { toArray } from "../thread/chunks.ts";
 import { digestOfPrompt } from "../thread/digest.ts";
 import { render } from "../prompt/render.ts";
-import type { ConversationData, OpenTurn, OutstandingCall, RoundCall } from "./data.ts";
+import { summaryRequest } from "../prompt/summary-request.ts";
+import type { ConversationData, OpenTurn, OutstandingCall, RoundCall, Summarising } from "./data.ts";
 import type { CallLlm, CallTool } from "./effect.ts";
-import { llmId, toolId } from "./effect-id.ts";
+import { llmId, summaryId, toolId } from "./effect-id.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
 export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
-  const messages = render(data.conversation, call.cut, call.system, toArray(open.messages));
+  const thread = { ...data.conversation, pins: call.pins };
+  const messages = render(thread, call.cut, call.system, toArray(open.messages));
   return {
     type: "callLlm",
     id: llmId(data.threadId, open.number, open.step, call.attempt),
@@ -20,6 +22,25 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     promptDigest: digestOfPrompt(messages),
     model: open.model,
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
+  };
+};
+
+/** The model call that writes a summary. */
+export const callSummary = (data: ConversationData, summarising: Summarising): CallLlm => {
+  const { number, turn, instruction, model, idleTimeoutMs } = summarising;
+  const messages = summaryRequest(data.conversation, summarising, instruction, number - 1);
+  return {
+    type: "callLlm",
+    id: summaryId(data.threadId, number),
+    threadId: data.threadId,
+    turn: turn ?? 0,
+    step: 0,
+    attempt: 1,
+    purpose: "summary",
+    messages,
+    promptDigest: digestOfPrompt(messages),
+    model,
+    ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
   };
 };
 

@@ -1,10 +1,11 @@
 import type { Chunks } from "../thread/chunks.ts";
 import type { JsonObject } from "../thread/json.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
-import type { Thread } from "../thread/thread.ts";
+import type { Pin, Thread } from "../thread/thread.ts";
 import type { Ask } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
+import type { SummaryWanted } from "../prompt/policy.ts";
 import type { AskReceived, Configuration } from "./event.ts";
 import type { Limits } from "./limits.ts";
 
@@ -28,10 +29,37 @@ export interface ConversationData {
   /** What the last prompt left out. */
   readonly cut: Cut | null;
   readonly configuration: Configuration;
+  /** The summary that is being written. */
+  readonly summarising: Summarising | null;
+  /** How many summaries were ever asked for, from which they have their numbers. */
+  readonly summaries: number;
+  /** How full the last prompt was, so that each crossing is told once. */
+  readonly fullness: Fullness;
+  /** What the last call was counted at, and what was reported of it; null while both were never known. */
+  readonly measured: Measured | null;
   /** The model parameters that the thread brought itself; those of the configuration stand beneath them. */
   readonly model: JsonObject;
   /** Asks that were withdrawn from the queue, the newest of them. */
   readonly withdrawn: readonly string[];
+}
+
+/** How full a prompt is, as shares of what there is room for; `at_limit` also where something had to be left out for want of room. */
+export type Fullness = "within" | "approaching_limit" | "at_limit";
+
+/** Input tokens of one call. */
+export interface Measured {
+  readonly counted: number;
+  readonly reported: number;
+}
+
+/** A summary that is being written. Its prompt is rendered from this and the thread. */
+export interface Summarising extends SummaryWanted {
+  readonly number: number;
+  /** The turn that was open when it was asked for, which bears its cost; null between turns. */
+  readonly turn: number | null;
+  readonly instruction: string;
+  readonly model: JsonObject;
+  readonly idleTimeoutMs: number | null;
 }
 
 /** How many closed turns, and how many withdrawn asks, back a repeated ask is recognised. */
@@ -80,6 +108,8 @@ export interface OpenTurn {
 export type Stage =
   | { readonly type: "responding"; readonly call: OutstandingCall }
   | { readonly type: "backing_off"; readonly attempt: number; readonly dueAt: number }
+  /** The next prompt does not fit without the summary that is being written. */
+  | { readonly type: "compacting"; readonly attempt: number }
   | { readonly type: "running"; readonly calls: readonly RoundCall[] };
 
 /** A model call that is out. What it was sent is rendered from this and the thread. */
@@ -87,7 +117,11 @@ export interface OutstandingCall {
   readonly attempt: number;
   readonly cut: Cut;
   readonly system: Message | null;
+  /** As they were when it was asked for. */
+  readonly pins: readonly Pin[];
   readonly idleTimeoutMs: number | null;
+  /** Tokens that its prompt was counted at; null where that was not of interest. */
+  readonly counted: number | null;
   /** What has been shown of it, as far as the host journalled that. */
   readonly partial: ReplyDraft | null;
 }

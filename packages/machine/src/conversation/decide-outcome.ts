@@ -2,9 +2,11 @@ import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import type { LimitReached } from "../thread/turn.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
-import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./decide-step.ts";
+import { situationOf } from "./decide-prompt.ts";
+import { decideStep, decideSummary, limitBeforeBatch, limitBeforeCall, limitSpent } from "./decide-step.ts";
 import { retryId } from "./effect-id.ts";
 import type { Decided, LlmCompleted, LlmFailed, SynthesisedResult, ToolCompleted, ToolFailed } from "./event.ts";
+import { measuredBy } from "./reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Pricing } from "./options.ts";
 import type { Settings } from "./settings.ts";
@@ -19,7 +21,7 @@ export const decideReply = (
 ): Decided => {
   const cost = costOf(settings, event.usage, event.model ?? null);
   const calls = event.reply.toolCalls ?? [];
-  if (calls.length === 0) return cost;
+  if (calls.length === 0) return { ...cost, ...decideAfterTurn(settings, () => update(data, event, cost).data) };
   const spent: OpenTurn = {
     ...open,
     usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
@@ -81,10 +83,21 @@ const withNextStep = (
 ): Decided => {
   const limit = limitBeforeCall(settings, spent, event.at);
   if (limit !== null) return { ...decided, limit };
-  return { ...decided, ...decideStep(settings, data, () => update(data, event, decided).data.open) };
+  const measured = event.type === "llm.completed" ? measuredBy(data, event) : data.measured;
+  return {
+    ...decided,
+    ...decideStep(settings, { ...data, measured }, { open: () => update(data, event, decided).data.open }),
+  };
 };
 
-const costOf = (
+/** When a turn has ended, a summary may be wanted; the answer is there already. */
+const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Decided => {
+  if (settings.policy.summariser === undefined) return {};
+  const after = ended();
+  return decideSummary(settings, after, situationOf(settings, after, { open: () => null }));
+};
+
+export const costOf = (
   settings: Settings,
   usage: ReportedUsage | undefined,
   model: string | null,

@@ -1,13 +1,11 @@
-import { toArray } from "../thread/chunks.ts";
 import type { LimitReached } from "../thread/turn.ts";
-import { decideCut, keepingAll, sameCut } from "../prompt/decide-cut.ts";
-import type { CutDecision } from "../prompt/decide-cut.ts";
-import { render } from "../prompt/render.ts";
-import { historyOf } from "../prompt/history.ts";
-import type { Unit } from "../prompt/unit.ts";
-import { unitsOf } from "../prompt/unit.ts";
+import type { Situation } from "../prompt/decide-cut.ts";
+import { sameCut, wantedSummary } from "../prompt/decide-cut.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
+import type { Asked, PromptDecision } from "./decide-prompt.ts";
+import { decidePrompt, measurableShare, unfitOf } from "./decide-prompt.ts";
 import type { Decided, SynthesisedResult } from "./event.ts";
+import { fullnessOf } from "./fullness.ts";
 import type { Limits } from "./limits.ts";
 import type { Settings } from "./settings.ts";
 import { draftsOf, openTurn } from "./turn-opening.ts";
@@ -18,39 +16,47 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
   const deadline = limits.deadlineMs === undefined ? {} : { deadlineAt: at + limits.deadlineMs };
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
-  const opened = () => openTurn(data, ask, deadline, at).data.open;
+  const open = () => openTurn(data, ask, deadline, at).data.open;
   const saysNothing = draftsOf(ask).length === 0 && data.conversation.appended.length === 0;
-  return { ...deadline, ...decideStep(settings, data, opened, saysNothing) };
+  return { ...deadline, ...decideStep(settings, data, { open, saysNothing }) };
 };
 
-/** What the next prompt shows, where that is not what the last one did. `open` is asked only by policies that look at the open turn; `saysNothing`, where that turn holds no message yet. */
-export const decideStep = (
-  settings: Settings,
-  data: ConversationData,
-  open: () => OpenTurn | null,
-  saysNothing = false,
-): Decided => decided(data, saysNothing ? showingSomething(settings, data, open) : cutFor(settings, data, open));
-
-/** Asks the policy about the next prompt of a thread. */
-export const cutFor = (settings: Settings, data: ConversationData, open: () => OpenTurn | null): CutDecision => {
-  const history = historyOf(data.conversation, () => fixedUnits(data, open()));
-  const { budget, counter, interrupted } = settings;
-  return decideCut(settings.policy, history, { budget, counter, lastCut: data.cut, interrupted });
+/** What the next call of the open turn shows, where that is not what the last one did; or why it can't be made yet, or at all. */
+export const decideStep = (settings: Settings, data: ConversationData, asked: Asked): Decided => {
+  const prompt = decidePrompt(settings, data, asked);
+  const { cut, failed, fits } = prompt;
+  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation);
+  const problem = failed ?? wanted.policyFailed;
+  const reported = {
+    ...fullness(settings, data, prompt),
+    ...(problem === undefined ? {} : { policyFailed: problem }),
+  };
+  const canWait = asked.withoutSummary !== true && (data.summarising !== null || wanted.summary !== undefined);
+  if (!fits && !canWait) {
+    // A policy that counts on summaries leaves out nothing while one may still come.
+    return asked.withoutSummary !== true && settings.policy.summariser !== undefined
+      ? decideStep(settings, data, { ...asked, withoutSummary: true })
+      : { ...reported, unfit: unfitOf(prompt) };
+  }
+  if (!fits) return { ...wanted, ...reported, compacting: true };
+  return {
+    ...wanted,
+    ...reported,
+    ...(sameCut(data.cut, cut) ? {} : { cut }),
+    ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
+  };
 };
 
-/**
- * An ask that says nothing lives from what is shown of the thread, so a policy must show something of it; only a
- * thread that holds nothing but its system prompt is asked with that alone.
- */
-export const showingSomething = (
+/** The summary that is wanted now, where none is being written. */
+export const decideSummary = (
   settings: Settings,
   data: ConversationData,
-  open: () => OpenTurn | null,
-): CutDecision => {
-  const decision = cutFor(settings, data, open);
-  if (render(data.conversation, decision.cut, null, []).length > 0) return decision;
-  const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
-  return render(data.conversation, all.cut, null, []).length > 0 ? all : decision;
+  situation: Situation,
+): Pick<Decided, "summary" | "policyFailed"> => {
+  if (data.summarising !== null) return {};
+  const wanted = wantedSummary(settings.policy, situation);
+  if (wanted === null) return {};
+  return typeof wanted === "string" ? { policyFailed: wanted } : { summary: wanted };
 };
 
 /** The limit that stands before the next model call of a turn, after so many steps; null for none. */
@@ -101,10 +107,17 @@ export const interruptedResults = (open: OpenTurn, because: string): Pick<Decide
   return { results };
 };
 
-const decided = (data: ConversationData, { cut, failed }: CutDecision): Decided => ({
-  ...(sameCut(data.cut, cut) ? {} : { cut }),
-  ...(failed === undefined ? {} : { policyFailed: failed }),
-});
+/** Told only where it is another grade than the last one's. */
+const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {
+  const { tokens, situation, pressed } = prompt;
+  const { available } = situation;
+  if (tokens === null || available === null) return {};
+  const is = fullnessOf(tokens, available, pressed, settings.warnAt);
+  return is === data.fullness ? {} : { fullness: { is, tokens, available } };
+};
+
+const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
+  calibrate && tokens !== null && available !== null && tokens > 0 && tokens >= available * measurableShare;
 
 const openingLimit = (limits: Limits): LimitReached | null => {
   const { steps, tokens, costNano, deadlineMs } = limits;
@@ -115,11 +128,3 @@ const openingLimit = (limits: Limits): LimitReached | null => {
 };
 
 const limitsOf = (settings: Settings, open: OpenTurn): Limits => ({ ...settings.limits, ...open.limits });
-
-/** Between turns, what was appended is what the next turn begins with. */
-const fixedUnits = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Unit[] => [
-  ...(conversation.system === null ? [] : unitsOf(0, [conversation.system])),
-  ...(open === null
-    ? unitsOf(conversation.turns.length + 1, conversation.appended)
-    : unitsOf(open.number, toArray(open.messages))),
-];

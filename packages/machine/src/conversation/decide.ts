@@ -1,18 +1,23 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { turnOf } from "../thread/path.ts";
+import { toArray } from "../thread/chunks.ts";
+import type { Message } from "../thread/message.ts";
+import { isBefore, isOnPath, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
-import type { ConversationData } from "./data.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
 import { decideAsk } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults } from "./decide-step.ts";
 import { answerIndexOf, checkpointOf } from "./edit.ts";
-import { deadlineId, llmId, queueId, retryId, toolId } from "./effect-id.ts";
+import { decideSummaryOutcome } from "./decide-summary.ts";
+import { deadlineId, llmId, queueId, retryId, summaryId, toolId } from "./effect-id.ts";
 import type {
   AnswerTruncated,
   CancelRequested,
   Decided,
   Event,
   HeadMoved,
+  MessagePinned,
   TimerFired,
   TurnAdded,
   TurnAnnotated,
@@ -33,6 +38,10 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
     case "llm.completed":
     case "llm.failed":
     case "llm.progressed":
+      if (data.summarising !== null && event.effectId === summaryId(data.threadId, data.summarising.number))
+        return event.type === "llm.progressed"
+          ? refuse("invalid", "the progress of a summary is not kept: tell its outcome")
+          : Either.right(decideSummaryOutcome(settings, data, data.summarising, event));
       if (
         open?.stage.type !== "responding" ||
         event.effectId !== llmId(data.threadId, open.number, open.step, open.stage.call.attempt)
@@ -68,6 +77,8 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
     case "head.moved":
     case "checkpoint.named":
       return decideEdit(data, event);
+    case "message.pinned":
+      return decidePin(data, event);
   }
 };
 
@@ -101,7 +112,7 @@ const decideTimer = (
     open.stage.type === "backing_off" &&
     event.effectId === retryId(data.threadId, open.number, open.step, open.stage.attempt)
   ) {
-    return Either.right(decideStep(settings, data, () => open, open.messages.length === 0));
+    return Either.right(decideStep(settings, data, { open: () => open, saysNothing: open.messages.length === 0 }));
   }
   return stale(event.effectId, "timer");
 };
@@ -142,16 +153,22 @@ const decideEdit = (
       if (turn === undefined) return noTurn(data, event.turn);
       const answer = answerIndexOf(turn);
       if (answer < 0) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
-      return Either.right({ kept: charactersOf(turn, answer, event.characters) });
+      return Either.right({
+        kept: charactersOf(turn, answer, event.characters),
+        ...staleSummary(data, ({ covers, earlier }) => {
+          const first = Math.min(covers.from, earlier?.from ?? covers.from);
+          return event.turn >= first && event.turn <= covers.to;
+        }),
+      });
     }
     case "head.moved":
       if (typeof event.to === "number") {
         return event.to === 0 || turnOf(thread, event.to) !== undefined
-          ? Either.right(nothing)
+          ? Either.right(leaving(data, event.to))
           : noTurn(data, event.to);
       }
       return checkpointOf(thread, event.to.checkpoint) !== undefined
-        ? Either.right(nothing)
+        ? Either.right(leaving(data, checkpointOf(thread, event.to.checkpoint) ?? 0))
         : refuse(
             "unknown",
             `no checkpoint "${event.to.checkpoint}"; there are: ${Object.keys(thread.checkpoints).join(", ") || "none"}`,
@@ -160,6 +177,43 @@ const decideEdit = (
       return event.name === "" ? refuse("invalid", "a checkpoint needs a name") : Either.right(nothing);
   }
 };
+
+const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): Either.Either<Refusal, Decided> => {
+  const { conversation, open } = data;
+  if (!pinned) {
+    return conversation.pins.some((pin) => pin.message === message)
+      ? Either.right(nothing)
+      : refuse("unknown", `message "${message}" is not pinned`);
+  }
+  const number = Number.parseInt(message, 10);
+  const next = number === conversation.turns.length + 1;
+  const said = next ? [...conversation.appended, ...openMessages(open)] : closedMessages(conversation, number);
+  return said.some(({ id }) => id === message)
+    ? Either.right(nothing)
+    : refuse("unknown", `there is no message "${message}" on the path; messagesOf tells those that there are`);
+};
+
+const closedMessages = (thread: Thread, number: number): readonly Message[] => {
+  if (number === 0) return thread.seed;
+  const turn = isOnPath(thread, number) ? turnOf(thread, number) : undefined;
+  return turn === undefined ? [] : toArray(turn.messages);
+};
+
+const openMessages = (open: OpenTurn | null): readonly Message[] =>
+  open === null
+    ? []
+    : [
+        ...toArray(open.messages),
+        ...(open.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : []),
+        ...open.waiting,
+      ];
+
+/** A summary that is being written is called off when its turns leave the path. */
+const leaving = (data: ConversationData, head: number): Decided =>
+  staleSummary(data, ({ covers }) => !isBefore(data.conversation, covers.to, head));
+
+const staleSummary = (data: ConversationData, isStale: (summarising: Summarising) => boolean): Decided =>
+  data.summarising !== null && isStale(data.summarising) ? { summaryStale: true } : nothing;
 
 const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
   const { length } = data.conversation.turns;

@@ -1,15 +1,15 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { append, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
+import { append, at, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
 import { messageFromDraft, withParts } from "../thread/draft.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
-import { turnOf } from "../thread/path.ts";
+import { placeAfter, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Annotation, Turn } from "../thread/turn.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { ConversationData } from "./data.ts";
-import type { AnswerTruncated, HeadMoved, SystemDraft, TurnAdded, TurnAnnotated } from "./event.ts";
+import type { AnswerTruncated, HeadMoved, MessagePinned, SystemDraft, TurnAdded, TurnAnnotated } from "./event.ts";
 
 /** A message joins the thread: at once where nothing is out, else at the next gap. */
 export const appendMessage = (data: ConversationData, draft: MessageDraft): ConversationData => {
@@ -26,7 +26,7 @@ export const appendMessage = (data: ConversationData, draft: MessageDraft): Conv
   return {
     ...data,
     open:
-      open.stage.type === "backing_off"
+      open.stage.type === "backing_off" || open.stage.type === "compacting"
         ? { ...open, made, messages: append(open.messages, message) }
         : { ...open, made, waiting: [...open.waiting, message] },
   };
@@ -80,14 +80,25 @@ export const annotate = (thread: Thread, event: TurnAnnotated): Thread =>
   }));
 
 /** A turn's last answer keeps so many UTF-16 units of its text. */
-export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: number): Thread =>
-  changeTurn(thread, event.turn, (turn) => {
-    const index = answerIndexOf(turn);
-    const answer = toArray(turn.messages)[index];
-    return answer === undefined
-      ? turn
-      : { ...turn, messages: replaceAt(turn.messages, index, truncated(answer, kept)) };
-  });
+export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: number): Thread => {
+  const turn = turnOf(thread, event.turn);
+  const index = turn === undefined ? -1 : answerIndexOf(turn);
+  const answer = turn === undefined ? undefined : at(turn.messages, index);
+  if (turn === undefined || answer === undefined) return thread;
+  const spoken = truncated(answer, kept);
+  const changed = changeTurn(thread, event.turn, () => ({
+    ...turn,
+    messages: replaceAt(turn.messages, index, spoken),
+  }));
+  return shortened(changed, event.turn, textOf(answer).length - textOf(spoken).length);
+};
+
+/** A message is pinned, or no longer. */
+export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): Thread => {
+  const others = thread.pins.filter((pin) => pin.message !== message);
+  const turn = Number.parseInt(message, 10);
+  return { ...thread, pins: pinned ? [...others, { turn, message }] : others };
+};
 
 /** Where the message is with which a model ended a turn; -1 when it has none. */
 export const answerIndexOf = (turn: Turn): number =>
@@ -96,6 +107,22 @@ export const answerIndexOf = (turn: Turn): number =>
 const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
   const turn = turnOf(thread, number);
   return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
+};
+
+/**
+ * A turn became shorter by so many characters, and with it every path that goes through it. The newest one says so
+ * itself; of an older one the thread does, so that no turn after it has to change.
+ */
+const shortened = (thread: Thread, number: number, characters: number): Thread => {
+  if (number === thread.turns.length) {
+    return changeTurn(thread, number, (turn) => ({
+      ...turn,
+      place: { ...turn.place, characters: turn.place.characters - characters },
+    }));
+  }
+  const before = thread.shortened.find(({ turn }) => turn === number)?.characters ?? 0;
+  const others = thread.shortened.filter(({ turn }) => turn !== number);
+  return { ...thread, shortened: [...others, { turn: number, characters: before + characters }] };
 };
 
 const closedTurn = (
@@ -117,6 +144,7 @@ const closedTurn = (
     toolCalls: 0,
     startedAt: at,
     endedAt: at,
+    place: placeAfter(thread, thread.head, number, messages),
     ...(answer === undefined ? {} : { answer: answer.id }),
     ...(metadata === undefined ? {} : { metadata }),
   };

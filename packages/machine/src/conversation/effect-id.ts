@@ -5,6 +5,9 @@
 export const llmId = (threadId: string, turn: number, step: number, attempt: number): string =>
   `${threadId}/${turn}.${step}#${attempt}`;
 
+/** The id of the model call that writes a summary. */
+export const summaryId = (threadId: string, number: number): string => `${threadId}/summary-${number}#1`;
+
 /** The id of a tool call. */
 export const toolId = (threadId: string, callId: string): string => `${threadId}/${callId}#1`;
 

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
-import type { LimitReached, TurnStatus } from "../thread/turn.ts";
+import type { ContextUnfit, LimitReached, TurnStatus } from "../thread/turn.ts";
+import type { TurnRange } from "../prompt/cut.ts";
+import type { Fullness } from "./data.ts";
 
 /**
  * Something that the machine wants done. Plain JSON; whoever performs it tells the machine the outcome as an
@@ -17,19 +19,22 @@ export type OneShotEffect = CancelLlm | CancelTool | CancelTimer | Publish;
 
 /**
  * Call a model with exactly `messages`. Answered by `llm.completed` or `llm.failed`, once. Must not be dropped;
- * may be performed again after a crash (a model call has no lasting effect but its price); never runs beside
- * another `callLlm` of purpose answer, nor beside a `callTool`.
+ * may be performed again after a crash (a model call has no lasting effect but its price). One of purpose `answer`
+ * never runs beside another of that purpose, nor beside a `callTool`; one of purpose `summary` is background work
+ * beside anything, one at a time, and offers the model no tools.
  */
 export interface CallLlm {
   readonly type: "callLlm";
-  /** `thread/turn.step#attempt` */
+  /** `thread/turn.step#attempt`; of a summary `thread/summary-number#attempt`. */
   readonly id: string;
   readonly threadId: string;
+  /** Of a summary, the turn that bears its cost: 0 between turns. */
   readonly turn: number;
+  /** Of a summary 0. */
   readonly step: number;
   /** From 1; each retry is an attempt of its own. */
   readonly attempt: number;
-  readonly purpose: "answer";
+  readonly purpose: "answer" | "summary";
   /** The prompt, well-formed. */
   readonly messages: readonly Message[];
   /** To be echoed on the outcome. */
@@ -115,4 +120,18 @@ export type Signal =
     }
   | { readonly type: "limit.reached"; readonly turn: number; readonly reached: LimitReached }
   | { readonly type: "policy.failed"; readonly reason: string }
+  /** What was said is another than before. Counted on the path, the seed and what waits included, the system message not. */
+  | { readonly type: "thread.updated"; readonly turns: number; readonly messages: number; readonly characters: number }
+  /** The prompt of a call is fuller than the last one. Once for each crossing. */
+  | {
+      readonly type: "context.warning";
+      readonly warning: Exclude<Fullness, "within">;
+      readonly tokens: number;
+      readonly available: number;
+    }
+  | { readonly type: "context.unfit"; readonly turn: number; readonly unfit: ContextUnfit }
+  | { readonly type: "summary.started"; readonly number: number; readonly covers: TurnRange }
+  | { readonly type: "summary.completed"; readonly number: number; readonly covers: TurnRange }
+  /** Nothing is changed by it; `reason` is for a person. */
+  | { readonly type: "summary.failed"; readonly number: number; readonly covers: TurnRange; readonly reason: string }
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };

@@ -2,8 +2,10 @@ import type { JsonObject } from "../thread/json.ts";
 import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
 import type { Cut } from "../prompt/cut.ts";
-import type { Failure, LimitReached } from "../thread/turn.ts";
+import type { SummaryWanted } from "../prompt/policy.ts";
+import type { ContextUnfit, Failure, LimitReached } from "../thread/turn.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
+import type { Fullness } from "./data.ts";
 import type { Limits } from "./limits.ts";
 
 /**
@@ -27,6 +29,7 @@ export type Event =
   | AnswerTruncated
   | HeadMoved
   | CheckpointNamed
+  | MessagePinned
   | ThreadConfigured;
 
 /** What a thread begins with: the first entry of every journal, and the input of the machine. */
@@ -61,6 +64,8 @@ export interface Configuration {
   readonly model?: JsonObject;
   /** The longest silence between two pieces of a streamed reply, in milliseconds. */
   readonly idleTimeoutMs?: number;
+  /** How summaries are asked for; absent where none are. */
+  readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
 }
 
 /** Somebody asks. Opens a turn, or waits in the queue, as the overlap policy says. */
@@ -222,6 +227,15 @@ export interface CheckpointNamed {
   readonly name: string;
 }
 
+/** From here on a message is shown whole in every prompt while it is on the path, with the round that it belongs to; or no longer. */
+export interface MessagePinned {
+  readonly type: "message.pinned";
+  readonly at: number;
+  /** The id of a message on the path. */
+  readonly message: string;
+  readonly pinned: boolean;
+}
+
 /** The thread runs under another configuration from here on. */
 export interface ThreadConfigured {
   readonly type: "thread.configured";
@@ -249,6 +263,20 @@ export interface Decided {
   readonly results?: readonly SynthesisedResult[];
   /** The turn ends here. */
   readonly limit?: LimitReached;
+  /** The turn ends here: its next prompt does not fit. */
+  readonly unfit?: ContextUnfit;
+  /** The next call waits for a summary. */
+  readonly compacting?: true;
+  /** A summary is asked for. */
+  readonly summary?: SummaryWanted;
+  /** The summary that came, or did not, is not used: why. */
+  readonly summaryFailed?: string;
+  /** The outstanding summary is called off: its turns are off the path, or are no longer what they were. */
+  readonly summaryStale?: true;
+  /** How full the prompt is, where that is another grade than the last one's. */
+  readonly fullness?: { readonly is: Fullness; readonly tokens: number; readonly available: number };
+  /** Tokens that the prompt was counted at, where its size can calibrate the counter. */
+  readonly counted?: number;
   readonly cost?: Cost;
   /** The policy could not be used: why. All was kept instead. */
   readonly policyFailed?: string;

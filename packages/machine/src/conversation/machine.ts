@@ -80,12 +80,13 @@ const machineOf = (settings: Settings) => {
         states: {
           responding: {
             on: {
-              "llm.completed": [responding, running, completed, error],
+              "llm.completed": [responding, compacting, running, completed, error],
               "llm.failed": [backingOff, error],
               "llm.progressed": stays,
             },
           },
-          backing_off: { on: { "timer.fired": responding } },
+          compacting: { on: { "llm.completed": [responding, error], "llm.failed": [responding, error] } },
+          backing_off: { on: { "timer.fired": [responding, compacting, error] } },
         },
       },
       awaiting_tool: {
@@ -95,8 +96,8 @@ const machineOf = (settings: Settings) => {
           running: {
             on: {
               "tool.started": stays,
-              "tool.completed": [stays, responding, error],
-              "tool.failed": [stays, responding, error],
+              "tool.completed": [stays, responding, compacting, error],
+              "tool.failed": [stays, responding, compacting, error],
             },
           },
         },
@@ -111,6 +112,11 @@ const stays = { guard: { type: "leads", params: "stays" }, actions: "carryOut" }
 const responding = {
   guard: { type: "leads", params: "responding" },
   target: "#conversation.awaiting_llm.responding",
+  actions: "carryOut",
+} as const;
+const compacting = {
+  guard: { type: "leads", params: "compacting" },
+  target: "#conversation.awaiting_llm.compacting",
   actions: "carryOut",
 } as const;
 const backingOff = {
@@ -137,6 +143,9 @@ const error = {
 /** What can be told in every state, and does not leave it. */
 const everywhere = {
   "ask.received": stays,
+  // The outcome of a summary, which is background work.
+  "llm.completed": stays,
+  "llm.failed": stays,
   "cancel.requested": stays,
   "message.appended": stays,
   "system.changed": stays,
@@ -145,11 +154,15 @@ const everywhere = {
   "answer.truncated": stays,
   "head.moved": stays,
   "checkpoint.named": stays,
+  "message.pinned": stays,
   "thread.configured": stays,
 } as const;
 
 /** A turn opens with an ask, or with the timer that wakes a queued one; a limit of zero ends it at once. */
-const opening = { "ask.received": [responding, error], "timer.fired": [responding, error] } as const;
+const opening = {
+  "ask.received": [responding, compacting, error],
+  "timer.fired": [responding, compacting, error],
+} as const;
 
 const planFor = (settings: Settings, data: ConversationData, event: Event): Plan | null => {
   const decided = decide(settings, data, event);

@@ -15,8 +15,12 @@ export interface MachineOptions {
   readonly policy?: Policy;
   /** Default `estimateCounter`. */
   readonly counter?: Counter;
-  /** How much a prompt may hold; null for no bound. Default null. */
+  /** How much a prompt may hold; null for no bound. What does not fit is never sent. Default null. */
   readonly budget?: Budget | null;
+  /** Whether what models report makes the counter's counts larger, where they count less than is reported. Default true. */
+  readonly calibrate?: boolean;
+  /** The share of the room from which on a prompt counts as approaching its limit, from 0 to 1. Default 0.8. */
+  readonly warnAt?: number;
   /** Default: none. */
   readonly limits?: Limits;
   /** What becomes of an ask while a turn is open. Default `reject`. */

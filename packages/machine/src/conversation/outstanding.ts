@@ -1,4 +1,5 @@
-import { callLlm, callTool } from "./call.ts";
+import { callLlm, callSummary, callTool } from "./call.ts";
+import type { ConversationData } from "./data.ts";
 import type { AnswerableEffect } from "./effect.ts";
 import { deadlineId, queueId, retryId } from "./effect-id.ts";
 import type { State } from "./state.ts";
@@ -9,6 +10,11 @@ import type { State } from "./state.ts";
  */
 export const outstanding = (state: State): readonly AnswerableEffect[] => {
   const { context: data } = state;
+  const { summarising } = data;
+  return summarising === null ? ofTurns(data) : [...ofTurns(data), callSummary(data, summarising)];
+};
+
+const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   const { open, waking, threadId } = data;
   if (open === null) {
     return waking === null
@@ -31,6 +37,8 @@ export const outstanding = (state: State): readonly AnswerableEffect[] => {
   switch (stage.type) {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];
+    case "compacting":
+      return deadline;
     case "backing_off":
       return [
         ...deadline,

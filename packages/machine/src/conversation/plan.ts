@@ -11,13 +11,14 @@ export interface Plan {
 }
 
 /** Where an event leads; `stays` where it is. */
-export type Arrow = "stays" | "responding" | "backing_off" | "running" | "completed" | "error";
+export type Arrow = "stays" | "responding" | "compacting" | "backing_off" | "running" | "completed" | "error";
 
 /** The state that an arrow leads to, from another. */
 export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : targets[arrow]);
 
 const targets: { readonly [To in Exclude<Arrow, "stays">]: StateValue } = {
   responding: { awaiting_llm: "responding" },
+  compacting: { awaiting_llm: "compacting" },
   backing_off: { awaiting_llm: "backing_off" },
   running: { awaiting_tool: "running" },
   completed: "completed",

@@ -1,14 +1,13 @@
-import { toArray } from "../thread/chunks.ts";
 import { digestOfPrompt } from "../thread/digest.ts";
 import type { Message } from "../thread/message.ts";
-import type { Counter } from "../prompt/counter.ts";
-import { countPrompt } from "../prompt/counter.ts";
 import type { Cut } from "../prompt/cut.ts";
-import { render } from "../prompt/render.ts";
-import type { ConversationData, OpenTurn } from "./data.ts";
-import { cutFor, interruptedResults, showingSomething } from "./decide-step.ts";
+import type { PromptDecision } from "./decide-prompt.ts";
+import { decidePrompt } from "./decide-prompt.ts";
+import type { OpenTurn } from "./data.ts";
+import { interruptedResults } from "./decide-step.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
+import type { Settings } from "./settings.ts";
 import type { State } from "./state.ts";
 import { answerFrom, flushWaiting, settleRound } from "./turn-closing.ts";
 
@@ -19,6 +18,10 @@ export interface Prompt {
   readonly digest: string;
   /** As the machine's counter counts them; null where it can't. */
   readonly tokens: number | null;
+  /** What there is room for in the counter's tokens: the budget without its reserve, calibrated; null for no bound. */
+  readonly available: number | null;
+  /** What does not fit is not sent. */
+  readonly fits: boolean;
   /** What is left out. */
   readonly cut: Cut;
   /** The policy's reason for leaving it out. */
@@ -28,38 +31,45 @@ export interface Prompt {
 }
 
 /**
- * What the next model call would see if it were made now. Pure and total. Calls that are still out are shown
- * with a result that says so, marked as synthesised.
+ * What the next model call would see if it were made now, a summary that still comes left aside. Pure and total.
+ * Calls that are still out are shown with a result that says so, marked as synthesised.
  */
 export const promptOf = (machine: ConversationMachine, state: State): Prompt => {
   const { settings } = machine[kernel];
-  const data = state.context;
-  const open = data.open === null ? null : withoutGaps(data.open);
-  const saysNothing = open !== null && open.messages.length === 0;
-  const { cut, reason, failed } = (saysNothing ? showingSomething : cutFor)(settings, data, () => open);
-  const messages = render(data.conversation, cut, data.conversation.system, openMessages(data, open));
+  const decision = nextPrompt(settings, state);
+  const { cut, reason, failed, fits, situation } = decision;
+  const messages = decision.messages();
   return {
     messages,
     digest: digestOfPrompt(messages),
-    tokens: tokensOf(settings.counter, messages),
+    tokens: decision.tokens ?? tokensOf(settings, messages),
+    available: situation.available,
+    fits,
     cut,
     reason,
     ...(failed === undefined ? {} : { failed }),
   };
 };
 
+/** What is decided about the next prompt if it were made now. */
+export const nextPrompt = (settings: Settings, { context: data }: State): PromptDecision => {
+  const open = data.open === null ? null : withoutGaps(data.open);
+  const asked = { open: () => open, saysNothing: open !== null && open.messages.length === 0 };
+  const decision = decidePrompt(settings, data, asked);
+  return decision.fits || settings.policy.summariser === undefined
+    ? decision
+    : decidePrompt(settings, data, { ...asked, withoutSummary: true });
+};
+
 /** Total: a counter may be anybody's code. */
-const tokensOf = (counter: Counter, messages: readonly Message[]): number | null => {
+const tokensOf = ({ counts }: Settings, messages: readonly Message[]): number | null => {
   try {
-    const tokens = countPrompt(counter, messages);
+    const tokens = counts.prompt(messages);
     return Number.isFinite(tokens) ? tokens : null;
   } catch {
     return null;
   }
 };
-
-const openMessages = (data: ConversationData, open: OpenTurn | null): readonly Message[] =>
-  open === null ? data.conversation.appended : toArray(open.messages);
 
 const withoutGaps = (open: OpenTurn): OpenTurn => {
   if (open.stage.type !== "running") return flushWaiting(open);

@@ -4,7 +4,7 @@ import { toolCallsOf } from "../thread/message.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import { callTool } from "./call.ts";
-import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
+import type { ConversationData, Measured, OpenTurn, RoundCall } from "./data.ts";
 import { retryId } from "./effect-id.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
@@ -18,7 +18,9 @@ export const receiveReply = (
   event: LlmCompleted,
   decided: Decided,
 ): Plan => {
-  const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const charged = charge(before, beforeOpen, event.usage, decided.cost);
+  const { open } = charged;
+  const data = { ...charged.data, measured: measuredBy(before, event) };
   const message = messageFromReply(`${open.number}.${open.made}`, `${open.number}.${open.step}`, event.reply);
   const asked = toolCallsOf(message);
   if (asked.length === 0)
@@ -88,6 +90,13 @@ export const receiveFailure = (
       },
     ],
   };
+};
+
+/** How far the counter was off in the call that an event answers; what was known before where it does not say. */
+export const measuredBy = ({ open, measured }: ConversationData, { usage }: LlmCompleted): Measured | null => {
+  const counted = open?.stage.type === "responding" ? open.stage.call.counted : null;
+  const reported = usage?.inputTokens;
+  return counted === null || counted === 0 || reported === undefined ? measured : { counted, reported };
 };
 
 const journalledPartial = (open: OpenTurn) => (open.stage.type === "responding" ? open.stage.call.partial : null);

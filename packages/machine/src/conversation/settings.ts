@@ -1,6 +1,8 @@
 import { ConfigurationError } from "../prompt/configuration-error.ts";
 import { estimateCounter } from "../prompt/counter.ts";
 import type { Counter } from "../prompt/counter.ts";
+import type { Counts } from "../prompt/counts.ts";
+import { countsOf } from "../prompt/counts.ts";
 import type { InterruptedTurns } from "../prompt/cut.ts";
 import { keepAll } from "../prompt/policies/keep-all.ts";
 import type { Budget, Policy } from "../prompt/policy.ts";
@@ -17,7 +19,10 @@ export interface Settings {
   readonly toolNames: ReadonlySet<string>;
   readonly policy: Policy;
   readonly counter: Counter;
+  readonly counts: Counts;
   readonly budget: Budget | null;
+  readonly calibrate: boolean;
+  readonly warnAt: number;
   readonly limits: Limits;
   readonly overlap: Overlap;
   readonly model: JsonObject;
@@ -37,7 +42,10 @@ export const settingsOf = (options: MachineOptions): Settings => {
     toolNames: new Set(options.tools?.map(({ name }) => name)),
     policy: options.policy ?? keepAll(),
     counter: options.counter ?? estimateCounter,
+    counts: countsOf(options.counter ?? estimateCounter),
     budget: options.budget ?? null,
+    calibrate: options.calibrate ?? true,
+    warnAt: options.warnAt ?? 0.8,
     limits: options.limits ?? {},
     overlap: options.overlap ?? { type: "reject" },
     model: options.model ?? {},
@@ -78,7 +86,7 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
     if (value !== null && !isNamed(value))
       return `the ${name} has no name and version: an anonymous one can't be told from another in a journal`;
   }
-  const { overlap, retry, budget, idleTimeoutMs } = settings;
+  const { overlap, retry, budget, idleTimeoutMs, warnAt } = settings;
   if (overlap.type === "queue" && !isCount(overlap.max))
     return `overlap.max is ${overlap.max}; it must be a whole number of 0 or more`;
   if (!isCount(retry.attempts) || retry.attempts < 1)
@@ -90,6 +98,8 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
   if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens)) {
     return `the budget is ${JSON.stringify(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
   }
+  if (typeof warnAt !== "number" || !(warnAt >= 0 && warnAt <= 1))
+    return `warnAt is ${String(warnAt)}; it is a share of the room, from 0 to 1`;
   if (idleTimeoutMs !== null && !(isCount(idleTimeoutMs) && idleTimeoutMs > 0)) {
     return `idleTimeoutMs is ${idleTimeoutMs}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
   }
@@ -119,6 +129,8 @@ const fingerprintOf = (settings: Omit<Settings, "fingerprint">): string =>
     counter: identityOf(settings.counter),
     pricing: settings.pricing === null ? null : identityOf(settings.pricing),
     budget: settings.budget === null ? null : { ...settings.budget },
+    calibrate: settings.calibrate,
+    warnAt: settings.warnAt,
     limits: { ...settings.limits },
     overlap: { ...settings.overlap },
     retry: { ...settings.retry },

@@ -11,7 +11,7 @@ export interface State {
 /** The five states, and what goes on below them. */
 export type StateValue =
   | "idle"
-  | { readonly awaiting_llm: "responding" | "backing_off" }
+  | { readonly awaiting_llm: "responding" | "compacting" | "backing_off" }
   | { readonly awaiting_tool: "running" }
   | "completed"
   | "error";

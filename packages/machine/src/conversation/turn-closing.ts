@@ -1,6 +1,7 @@
-import { append } from "../thread/chunks.ts";
+import { append, toArray } from "../thread/chunks.ts";
 import { messageFromPartial, messageFromResult } from "../thread/draft.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
+import { placeAfter } from "../thread/path.ts";
 import type { Turn, TurnOutcome } from "../thread/turn.ts";
 import type { ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
@@ -9,6 +10,7 @@ import type { Effect } from "./effect.ts";
 import { deadlineId, llmId, queueId, retryId, toolId } from "./effect-id.ts";
 import type { SynthesisedResult } from "./event.ts";
 import type { Plan } from "./plan.ts";
+import { updated } from "./updated.ts";
 
 /** The open turn ends, with what it has; whoever waits in the queue is woken. The head moves to it. */
 export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnOutcome, at: number): Plan => {
@@ -24,15 +26,22 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
     toolCalls: whole.toolCalls,
     startedAt: whole.startedAt,
     endedAt: at,
+    place: placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages)),
     ...(whole.answer === null ? {} : { answer: whole.answer }),
     ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
   };
   const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
   const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
+  const after = { ...data, conversation, open: null, waking };
   return {
-    data: { ...data, conversation, open: null, waking },
+    data: after,
     arrow: outcome.status === "completed" ? "completed" : "error",
-    effects: () => [...cancelDeadline(data.threadId, open), ...signalsOf(turn), ...wake(data.threadId, waking)],
+    effects: () => [
+      ...cancelDeadline(data.threadId, open),
+      ...signalsOf(turn),
+      updated(after),
+      ...wake(data.threadId, waking),
+    ],
   };
 };
 
@@ -103,6 +112,7 @@ const stop = (
 ): { readonly data: ConversationData; readonly open: OpenTurn } => {
   switch (open.stage.type) {
     case "backing_off":
+    case "compacting":
       return { data, open };
     case "responding": {
       // What it used is unknown where nobody says so, which is not nothing.
@@ -126,6 +136,8 @@ export const withAnswer = (open: OpenTurn, message: Message | null): OpenTurn =>
 
 const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
   switch (open.stage.type) {
+    case "compacting":
+      return [];
     case "responding":
       return [{ type: "cancelLlm", effectId: llmId(threadId, open.number, open.step, open.stage.call.attempt) }];
     case "backing_off":
@@ -143,6 +155,8 @@ const cancelDeadline = (threadId: string, open: OpenTurn): readonly Effect[] =>
 const signalsOf = (turn: Turn): readonly Effect[] => {
   const { outcome, number } = turn;
   const ended: Effect = { type: "publish", signal: { type: "turn.ended", turn: number, status: outcome.status } };
+  if ("unfit" in outcome)
+    return [{ type: "publish", signal: { type: "context.unfit", turn: number, unfit: outcome.unfit } }, ended];
   return "limit" in outcome
     ? [{ type: "publish", signal: { type: "limit.reached", turn: number, reached: outcome.limit } }, ended]
     : [ended];

@@ -9,6 +9,7 @@ import type { Effect } from "./effect.ts";
 import { deadlineId } from "./effect-id.ts";
 import type { Decided } from "./event.ts";
 import type { Plan } from "./plan.ts";
+import { noEffects } from "./plan.ts";
 import { closeTurn } from "./turn-closing.ts";
 
 /** An ask opens a turn: what was appended before leads it, then what is asked. */
@@ -32,22 +33,46 @@ export const openTurn = (data: ConversationData, ask: QueuedAsk, decided: Decide
 /** The next model call of the open turn; or its end, where a limit stands before it. */
 export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decided, at: number): Plan => {
   if (decided.limit !== undefined) return closeTurn(data, open, { status: "failed", limit: decided.limit }, at);
-  return attemptCall(data, { ...open, step: open.step + 1 }, 1, decided);
+  return attemptCall(data, { ...open, step: open.step + 1 }, 1, decided, at);
 };
 
 /** An attempt of the present step's model call. */
-export const attemptCall = (data: ConversationData, open: OpenTurn, attempt: number, decided: Decided): Plan => {
+export const attemptCall = (
+  data: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  decided: Decided,
+  at: number,
+): Plan => {
+  const { unfit, compacting } = decided;
+  // A step that is never made does not count.
+  const unmade = attempt === 1 ? { ...open, step: open.step - 1 } : open;
+  if (unfit !== undefined) return closeTurn(data, unmade, { status: "failed", unfit }, at);
+  if (compacting === true) {
+    const waiting: OpenTurn = { ...unmade, stage: { type: "compacting", attempt } };
+    return { data: { ...data, open: waiting }, arrow: "compacting", effects: noEffects };
+  }
   const cut = decided.cut ?? data.cut ?? nothingCut;
   const idleTimeoutMs = data.configuration.idleTimeoutMs ?? null;
-  const call = { attempt, cut, system: data.conversation.system, idleTimeoutMs, partial: null };
+  const { system, pins } = data.conversation;
+  const call = { attempt, cut, system, pins, idleTimeoutMs, counted: decided.counted ?? null, partial: null };
   const calling: OpenTurn = { ...open, stage: { type: "responding", call } };
   const after = { ...data, cut, open: calling };
   return {
     data: after,
     arrow: "responding",
-    effects: () => [...reportOf(decided), callLlm(after, calling, call)],
+    effects: () => [callLlm(after, calling, call)],
   };
 };
+
+/** The call that waited for a summary is made, or the turn ends. */
+export const goOnCompacted = (
+  data: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  decided: Decided,
+  at: number,
+): Plan => (attempt === 1 ? nextCall(data, open, decided, at) : attemptCall(data, open, attempt, decided, at));
 
 /** The messages that an ask says. */
 export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
@@ -102,11 +127,6 @@ const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
           dueAt: open.deadlineAt,
         },
       ];
-
-const reportOf = (decided: Decided): readonly Effect[] =>
-  decided.policyFailed === undefined
-    ? []
-    : [{ type: "publish", signal: { type: "policy.failed", reason: decided.policyFailed } }];
 
 /** Every first call of a thread has a cut on its entry; this stands for journals that lack it. */
 const nothingCut: Cut = { policy: "keep-all@1", from: null, interrupted: "keep" };

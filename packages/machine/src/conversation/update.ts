@@ -1,23 +1,38 @@
 import { joinPartials } from "../thread/draft.ts";
 import type { ConversationData, OpenTurn } from "./data.ts";
 import { remembered } from "./data.ts";
-import { addTurn, annotate, appendMessage, changeSystem, moveHead, nameCheckpoint, truncateAnswer } from "./edit.ts";
-import { deadlineId, isSameEffect, llmId, queueId, retryId } from "./effect-id.ts";
+import {
+  addTurn,
+  annotate,
+  appendMessage,
+  changeSystem,
+  moveHead,
+  nameCheckpoint,
+  pinMessage,
+  truncateAnswer,
+} from "./edit.ts";
+import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId } from "./effect-id.ts";
+import type { Effect, Signal } from "./effect.ts";
 import type {
   AskReceived,
   CancelRequested,
   Decided,
   Event,
+  LlmCompleted,
+  LlmFailed,
   LlmProgressed,
   ThreadConfigured,
   TimerFired,
 } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
+import { isFuller } from "./fullness.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveResult, receiveStart } from "./result.ts";
 import { interruptTurn } from "./turn-closing.ts";
-import { attemptCall, openTurn } from "./turn-opening.ts";
+import { askSummary, callOff, receiveSummary } from "./summary.ts";
+import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
+import { updated } from "./updated.ts";
 
 /**
  * What an accepted event comes to, given what was decided about it. Needs no configuration: this alone folds a
@@ -25,16 +40,26 @@ import { attemptCall, openTurn } from "./turn-opening.ts";
  */
 export const update = (before: ConversationData, event: Event, decided: Decided): Plan => {
   const data: ConversationData = { ...before, seq: before.seq + 1, updatedAt: event.at };
+  let plan = reported(told(data, event, decided), decided);
+  const { summarising } = plan.data;
+  if (decided.summaryStale === true && summarising !== null)
+    plan = callOff(plan, summarising, "its turns are no longer those");
+  return decided.summary === undefined ? plan : askSummary(plan, decided.summary);
+};
+
+const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
   const { open } = data;
   switch (event.type) {
     case "ask.received":
       if (decided.queued !== undefined) return enqueue(data, event, decided.queued);
       return open === null ? openTurn(data, withoutType(event), decided, event.at) : stays(data);
     case "llm.completed":
+      if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
       return open !== null && awaitsReply(data, open, event.effectId)
         ? receiveReply(data, open, event, decided)
         : stays(data);
     case "llm.failed":
+      if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
       return open !== null && awaitsReply(data, open, event.effectId)
         ? receiveFailure(data, open, event, decided)
         : stays(data);
@@ -50,25 +75,62 @@ export const update = (before: ConversationData, event: Event, decided: Decided)
     case "cancel.requested":
       return cancel(data, event, decided);
     case "message.appended":
-      return stays(appendMessage(data, event.message));
+      return said(appendMessage(data, event.message));
     case "system.changed":
       return stays({ ...data, conversation: changeSystem(data.conversation, event.system) });
     case "turn.added":
-      return stays({ ...data, conversation: addTurn(data.conversation, event) });
+      return said({ ...data, conversation: addTurn(data.conversation, event) });
     case "turn.annotated":
       return stays({ ...data, conversation: annotate(data.conversation, event) });
     case "answer.truncated":
-      return stays({ ...data, conversation: truncateAnswer(data.conversation, event, decided.kept ?? 0) });
+      return said({ ...data, conversation: truncateAnswer(data.conversation, event, decided.kept ?? 0) });
     case "head.moved":
-      return stays({ ...data, conversation: moveHead(data.conversation, event) });
+      return said({ ...data, conversation: moveHead(data.conversation, event) });
     case "checkpoint.named":
       return stays({ ...data, conversation: nameCheckpoint(data.conversation, event.name, event.at) });
+    case "message.pinned":
+      return stays({ ...data, conversation: pinMessage(data.conversation, event) });
     case "thread.configured":
       return stays(configured(data, event));
   }
 };
 
 const stays = (data: ConversationData): Plan => ({ data, arrow: "stays", effects: noEffects });
+
+/** As above, and what was said is another. */
+const said = (data: ConversationData): Plan => ({ data, arrow: "stays", effects: () => [updated(data)] });
+
+/** What was decided beside where the event leads is told as soon as a turn is open that can hear of it. */
+const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
+  if (fullness === undefined && policyFailed === undefined) return plan;
+  const signals: Signal[] = policyFailed === undefined ? [] : [{ type: "policy.failed", reason: policyFailed }];
+  const is = fullness?.is ?? plan.data.fullness;
+  if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
+    const { tokens, available } = fullness;
+    signals.push({ type: "context.warning", warning: is, tokens, available });
+  }
+  const published = signals.map((signal): Effect => ({ type: "publish", signal }));
+  return { ...plan, data: { ...plan.data, fullness: is }, effects: () => afterOpening(plan.effects(), published) };
+};
+
+const afterOpening = (effects: readonly Effect[], published: readonly Effect[]): readonly Effect[] => {
+  const [first] = effects;
+  const opening = first?.type === "publish" && first.signal.type === "turn.started" ? 1 : 0;
+  return effects.toSpliced(opening, 0, ...published);
+};
+
+const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
+  summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
+
+/** The summary that was written is there, or will not come; a call that waited for it is made. */
+const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, decided: Decided): Plan => {
+  if (before.summarising === null) return stays(before);
+  const { data, effects } = receiveSummary(before, before.summarising, event, decided);
+  const { open } = data;
+  if (open?.stage.type !== "compacting") return { data, arrow: "stays", effects };
+  const plan = goOnCompacted(data, open, open.stage.attempt, decided, event.at);
+  return { ...plan, effects: () => [...effects(), ...plan.effects()] };
+};
 
 const enqueue = (data: ConversationData, event: AskReceived, place: number): Plan => ({
   data: { ...data, queue: [...data.queue, withoutType(event)] },
@@ -99,7 +161,7 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
   const { stage } = open;
   return stage.type === "backing_off" &&
     isSameEffect(event.effectId, retryId(data.threadId, open.number, open.step, stage.attempt))
-    ? attemptCall(data, open, stage.attempt, decided)
+    ? attemptCall(data, open, stage.attempt, decided, event.at)
     : stays(data);
 };
 

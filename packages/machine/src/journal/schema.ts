@@ -79,7 +79,14 @@ const limits = object({
   costNano: count.optional(),
   deadlineMs: count.optional(),
 });
-const configuration = object({ fingerprint: text, model: jsonObject.optional(), idleTimeoutMs: count.optional() });
+const configuration = object({
+  fingerprint: text,
+  model: jsonObject.optional(),
+  idleTimeoutMs: count.optional(),
+  summariser: object({ instruction: text, model: jsonObject.optional() }).optional(),
+});
+const position = object({ turn: count, unit: count });
+const turnRange = object({ from: count, to: count });
 const outcome = zod.enum(["failed", "refused", "interrupted", "unknown"]);
 
 const event = <const Type extends string, Shape extends zod.ZodRawShape>(type: Type, shape: Shape) =>
@@ -140,6 +147,7 @@ export const eventSchema = zod.discriminatedUnion("type", [
   event("answer.truncated", { turn: count, characters: count }),
   event("head.moved", { to: zod.union([count, object({ checkpoint: text })]) }),
   event("checkpoint.named", { name: text }),
+  event("message.pinned", { message: text, pinned: zod.boolean() }),
   event("thread.configured", { format: count.optional(), configuration, model: jsonObject.optional() }),
 ]);
 
@@ -150,9 +158,22 @@ const decided = zod.strictObject({
   cut: zod
     .strictObject({
       policy: text,
-      from: object({ turn: count, unit: count }).nullable(),
+      from: position.nullable(),
       dropped: list(text).optional(),
+      summarised: turnRange.extend({ upTo: count }).optional(),
+      shrink: list(
+        zod.strictObject({
+          rule: zod.enum(["clear", "headAndTail", "reference"]),
+          of: zod.enum(["toolResults", "messages"]),
+          characters: count,
+          before: position.optional(),
+          tool: text.optional(),
+        }),
+      ).optional(),
+      fields: zod.strictObject({ omit: list(text).optional(), inputs: list(text).optional() }).optional(),
+      system: zod.literal("omit").optional(),
       interrupted: zod.enum(["keep", "omit"]),
+      calibration: zod.number().positive().optional(),
     })
     .optional(),
   retry: object({ attempt: count, dueAt: instant }).optional(),
@@ -162,6 +183,24 @@ const decided = zod.strictObject({
     allowed: zod.number(),
     reached: zod.number(),
   }).optional(),
+  unfit: object({
+    tokens: zod.number(),
+    available: zod.number(),
+    budget: count,
+    reserve: count,
+    fixed: zod.number(),
+    largest: object({ message: text, tokens: zod.number() }).nullable(),
+  }).optional(),
+  compacting: zod.literal(true).optional(),
+  summary: zod.strictObject({ covers: turnRange, earlier: turnRange.nullable() }).optional(),
+  summaryFailed: text.optional(),
+  summaryStale: zod.literal(true).optional(),
+  fullness: object({
+    is: zod.enum(["within", "approaching_limit", "at_limit"]),
+    tokens: zod.number(),
+    available: zod.number(),
+  }).optional(),
+  counted: zod.number().nonnegative().optional(),
   cost: object({ nano: zod.int(), currency: text }).optional(),
   policyFailed: text.optional(),
   kept: count.optional(),

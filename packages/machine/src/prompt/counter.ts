@@ -12,6 +12,8 @@ export interface Counter {
   readonly perMessage: number;
   /** Tokens that each prompt costs beside its messages. */
   readonly perPrompt: number;
+  /** Tokens of a whole prompt, where they are no sum of its parts' (a template is laid around them). More messages never take less. */
+  readonly countPrompt?: (messages: readonly Message[]) => number;
 }
 
 /** Tokens of one message. */
@@ -20,6 +22,7 @@ export const countMessage = (counter: Counter, message: Message): number =>
 
 /** Tokens of a prompt. */
 export const countPrompt = (counter: Counter, messages: readonly Message[]): number =>
+  counter.countPrompt?.(messages) ??
   messages.reduce((total, message) => total + countMessage(counter, message), counter.perPrompt);
 
 /**

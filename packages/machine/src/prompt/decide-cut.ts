@@ -1,39 +1,74 @@
-import type { Counter } from "./counter.ts";
-import type { Cut, InterruptedTurns } from "./cut.ts";
-import type { Budget, History, Policy, PolicyDecision } from "./policy.ts";
+import type { Message } from "../thread/message.ts";
+import { toolCallsOf } from "../thread/message.ts";
+import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./cut.ts";
+import type { HistorySource } from "./history.ts";
+import { historyOf } from "./history.ts";
+import { nonsenseIn, nonsenseInRange } from "./nonsense.ts";
+import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
+import { render } from "./render.ts";
+import type { Shrink } from "./shrink.ts";
+import { summaryLines } from "./summary-message.ts";
+import { unitsOf } from "./unit.ts";
+
+/** All that a policy is asked with. */
+export interface Situation extends HistorySource {
+  readonly budget: Budget | null;
+  readonly available: number | null;
+  readonly calibration: number;
+  readonly lastCut: Cut | null;
+  readonly withoutSummary: boolean;
+  /** The number of the newest summary that has come, or failed. */
+  readonly summaries: number;
+}
 
 /** What a policy decided, as a cut; or all of it, and why the policy could not be used. */
 export interface CutDecision {
   readonly cut: Cut;
   readonly reason: string;
+  readonly reasons?: PolicyDecision["reasons"];
+  /** The budget made it leave something out. */
+  readonly pressed: boolean;
   readonly failed?: string;
 }
 
 /** Asks a policy what the next prompt shows. Total: a policy that throws, or decides nonsense, is replaced by keeping all. */
-export const decideCut = (
-  policy: Policy,
-  history: History,
-  options: {
-    readonly budget: Budget | null;
-    readonly counter: Counter;
-    readonly lastCut: Cut | null;
-    readonly interrupted: InterruptedTurns;
-  },
-): CutDecision => {
+export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
-    const decision = policy.decide({
-      history,
-      budget: options.budget,
-      counter: options.counter,
-      lastCut: options.lastCut,
-    });
-    const nonsense = nonsenseIn(decision);
-    if (nonsense !== null) return keepingAll(options.interrupted, `policy "${label}" decided nonsense: ${nonsense}`);
-    return { cut: cutOf(label, decision, options.interrupted), reason: decision.reason };
+    const decision = policy.decide(policyInput(situation));
+    const nonsense = nonsenseIn(decision, situation.thread);
+    if (nonsense !== null) {
+      if (decision instanceof Promise) decision.catch(() => {});
+      return keepingAll(situation.interrupted, `policy "${label}" decided nonsense: ${nonsense}`);
+    }
+    return {
+      cut: cutOf(label, decision, situation),
+      reason: decision.reason,
+      pressed: decision.pressed === true,
+      ...(decision.reasons === undefined ? {} : { reasons: decision.reasons }),
+    };
   } catch (thrown) {
     // A policy may be anybody's code; what it throws must not stop the conversation.
-    return keepingAll(options.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
+    return keepingAll(situation.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
+  }
+};
+
+/** What a policy wants summarised now, null for nothing; or in words why what it wants can't be done. */
+export const wantedSummary = (policy: Policy, situation: Situation): SummaryWanted | null | string => {
+  if (policy.summariser === undefined) return null;
+  const label = `${policy.name}@${policy.version}`;
+  try {
+    const wanted = policy.summariser.next(policyInput(situation));
+    if (wanted === null) return null;
+    const { covers, earlier } = wanted;
+    const nonsense =
+      nonsenseInRange(covers, situation.thread) ??
+      (earlier === null ? null : nonsenseInRange(earlier, situation.thread)) ??
+      (isWithin(earlier, covers) ? null : "earlier turns reach beyond those that are covered");
+    if (nonsense !== null) return `policy "${label}" wants a summary that can't be: ${nonsense}`;
+    return { covers: rangeOf(covers), earlier: earlier === null ? null : rangeOf(earlier) };
+  } catch (thrown) {
+    return `policy "${label}" threw when asked for a summary: ${inWords(thrown)}`;
   }
 };
 
@@ -41,24 +76,104 @@ export const decideCut = (
 export const keepingAll = (interrupted: InterruptedTurns, failed: string): CutDecision => ({
   cut: { policy: "keep-all@1", from: null, interrupted },
   reason: "everything is kept",
+  pressed: false,
   failed,
 });
 
-/** Whether two cuts show the same. */
+/** Whether two cuts show the same; how they were calibrated aside. */
 export const sameCut = (left: Cut | null, right: Cut): boolean =>
   left !== null &&
   left.policy === right.policy &&
   left.interrupted === right.interrupted &&
+  left.system === right.system &&
   left.from?.turn === right.from?.turn &&
   left.from?.unit === right.from?.unit &&
-  (left.dropped ?? []).join("\n") === (right.dropped ?? []).join("\n");
+  left.summarised?.from === right.summarised?.from &&
+  left.summarised?.to === right.summarised?.to &&
+  left.summarised?.upTo === right.summarised?.upTo &&
+  sameJson(left.dropped, right.dropped) &&
+  sameJson(left.shrink, right.shrink) &&
+  sameJson(left.fields, right.fields);
 
-const cutOf = (policy: string, decision: PolicyDecision, interrupted: InterruptedTurns): Cut => ({
-  policy,
-  from: decision.from === null ? null : { turn: decision.from.turn, unit: decision.from.unit },
-  ...(decision.dropped === undefined || decision.dropped.length === 0 ? {} : { dropped: [...decision.dropped] }),
-  interrupted,
+const policyInput = (situation: Situation): PolicyInput => {
+  const { budget, available, calibration, lastCut, withoutSummary, counts } = situation;
+  return {
+    history: historyOf(situation),
+    available,
+    budget,
+    calibration,
+    counter: counts.counter,
+    count: counts.message,
+    measure: (decision) => {
+      const cut = cutOf("measured", decision, situation);
+      return counts.prompt(render(situation.thread, cut, situation.system, situation.open(), counts.shrink));
+    },
+    lastCut,
+    withoutSummary,
+  };
+};
+
+const cutOf = (policy: string, decision: Omit<PolicyDecision, "reason">, situation: Situation): Cut => {
+  const { from, dropped, summarised, shrink, fields, system } = decision;
+  const { calibration } = situation;
+  return {
+    policy,
+    from: from === null ? null : { turn: from.turn, unit: from.unit },
+    ...(dropped === undefined || dropped.length === 0 ? {} : { dropped: [...dropped] }),
+    ...(summarised === undefined ? {} : { summarised: withUpTo(summarised, situation) }),
+    ...(shrink === undefined || shrink.length === 0 ? {} : { shrink: shrink.map((rule) => ruleOf(rule, situation)) }),
+    ...(fields === undefined ? {} : { fields: fieldsOf(fields) }),
+    ...(system === undefined ? {} : { system }),
+    interrupted: situation.interrupted,
+    ...(calibration === 1 ? {} : { calibration }),
+  };
+};
+
+/** The number stays what it was as long as no newer summary tells these turns otherwise, so that a cut does not change without need. */
+const withUpTo = ({ from, to }: TurnRange, { lastCut, summaries, thread }: Situation): SummarisedTurns => {
+  const now = { from, to, upTo: summaries };
+  const before = lastCut?.summarised;
+  if (before === undefined || before.from !== from || before.to !== to) return now;
+  return before.upTo <= summaries && summaryLines(thread, before) === summaryLines(thread, now) ? before : now;
+};
+
+const ruleOf = ({ rule, of, characters, before, tool }: Shrink, situation: Situation): Shrink => ({
+  rule,
+  of,
+  characters,
+  ...(before === undefined
+    ? {}
+    : { before: rule === "clear" ? notBeyondNewest(before, situation) : positionOf(before) }),
+  ...(tool === undefined ? {} : { tool }),
 });
+
+/** The model has not seen the results of the open turn's newest round: clearing them would make it ask again. */
+const notBeyondNewest = (before: UnitPosition, { thread, open }: Situation): UnitPosition => {
+  const turn = thread.turns.length + 1;
+  if (before.turn < turn) return positionOf(before);
+  const newest = newestRound(turn, open());
+  return before.turn > turn || before.unit > newest ? { turn, unit: newest } : positionOf(before);
+};
+
+const newestRound = (turn: number, open: readonly Message[]): number =>
+  unitsOf(turn, open).findLast(({ messages: [first] }) => first !== undefined && toolCallsOf(first).length > 0)
+    ?.position ?? 0;
+
+const fieldsOf = ({ omit, inputs }: NonNullable<PolicyDecision["fields"]>): NonNullable<Cut["fields"]> => ({
+  ...(omit === undefined ? {} : { omit: [...omit] }),
+  ...(inputs === undefined ? {} : { inputs: [...inputs] }),
+});
+
+const positionOf = ({ turn, unit }: UnitPosition): UnitPosition => ({ turn, unit });
+
+const rangeOf = ({ from, to }: TurnRange): TurnRange => ({ from, to });
+
+/** What is folded into a summary lies within what it covers, or wholly before it. */
+const isWithin = (earlier: TurnRange | null, covers: TurnRange): boolean =>
+  earlier === null || earlier.to < covers.from || (earlier.from === covers.from && earlier.to <= covers.to);
+
+/** Small plain data, whose members are always made in the same order. */
+const sameJson = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
 
 /** Total: what is thrown may be anything, and even its message may throw. */
 const inWords = (thrown: unknown): string => {
@@ -68,15 +183,3 @@ const inWords = (thrown: unknown): string => {
     return "something that can't be put into words";
   }
 };
-
-const nonsenseIn = (decision: PolicyDecision): string | null => {
-  if (typeof decision !== "object" || decision === null) return `it is ${String(decision)}, not a decision`;
-  const { from, dropped } = decision;
-  if (from !== null && !(isCount(from.turn) && isCount(from.unit))) return `from is ${JSON.stringify(from)}`;
-  if (dropped !== undefined && !(Array.isArray(dropped) && dropped.every((id) => typeof id === "string"))) {
-    return `dropped is ${JSON.stringify(dropped)}, not a list of ids`;
-  }
-  return null;
-};
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;

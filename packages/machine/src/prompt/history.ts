@@ -1,23 +1,120 @@
 import { toArray } from "../thread/chunks.ts";
+import type { Message } from "../thread/message.ts";
 import { turnsNewestFirst } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { Counts } from "./counts.ts";
+import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
 import type { History, HistoryTurn } from "./policy.ts";
+import type { Pins } from "./render.ts";
+import { isLeftOut, pinnedUnits, pinsOf } from "./render.ts";
+import { summaryMessage } from "./summary-message.ts";
 import type { Unit } from "./unit.ts";
 import { unitsOf } from "./unit.ts";
 
-/** The closed turns of a thread as a policy sees them. `fixed` is asked only by policies that look at it. */
-export const historyOf = (thread: Thread, fixed: () => readonly Unit[]): History => ({
-  fixed,
-  newestFirst: () => newestFirst(thread),
+/** What a history is made of. `open` is asked only by policies that look at it. */
+export interface HistorySource {
+  readonly thread: Thread;
+  readonly system: Message | null;
+  readonly open: () => readonly Message[];
+  readonly interrupted: InterruptedTurns;
+  readonly counts: Counts;
+}
+
+/** The closed turns of a thread as a policy sees them. */
+export const historyOf = (source: HistorySource): History => {
+  const { thread, counts, interrupted } = source;
+  const pins = pinsOf(thread);
+  const fixed = (): readonly Unit[] => fixedUnits(source, pins);
+  return {
+    newestFirst: () => newestFirst(source, pins),
+    fixed,
+    fixedTokens: () => fixed().reduce((total, unit) => total + tokensOf(counts, unit), counts.counter.perPrompt),
+    summaryTokens: (turns) => {
+      const message = summaryMessage(thread, { summarised: allOf(turns), interrupted });
+      return message === null ? 0 : counts.message(message);
+    },
+  };
+};
+
+/** Turns as all summaries that there are tell them. */
+export const allOf = (turns: { readonly from: number; readonly to: number }): SummarisedTurns => ({
+  from: turns.from,
+  to: turns.to,
+  upTo: Number.MAX_SAFE_INTEGER,
 });
 
-function* newestFirst(thread: Thread): Generator<HistoryTurn, void, void> {
+function* newestFirst({ thread, interrupted, counts }: HistorySource, pins: Pins): Generator<HistoryTurn, void, void> {
   for (const turn of turnsNewestFirst(thread)) {
-    yield {
-      number: turn.number,
-      interrupted: turn.outcome.status !== "completed",
-      units: () => unitsOf(turn.number, toArray(turn.messages)),
-    };
+    if (!isLeftOut(turn, { interrupted })) yield new ClosedTurn(turn, pins.get(turn.number), counts);
   }
-  if (thread.seed.length > 0) yield { number: 0, interrupted: false, units: () => unitsOf(0, thread.seed) };
+  if (thread.seed.length > 0) yield seedOf(thread, pins, counts);
 }
+
+/** Made for each turn that a policy looks at, so it is kept small. */
+class ClosedTurn implements HistoryTurn {
+  readonly number: number;
+  readonly #turn: Turn;
+  readonly #pins: ReadonlySet<string> | undefined;
+  readonly #counts: Counts;
+
+  constructor(turn: Turn, pins: ReadonlySet<string> | undefined, counts: Counts) {
+    this.number = turn.number;
+    this.#turn = turn;
+    this.#pins = pins;
+    this.#counts = counts;
+  }
+
+  get interrupted(): boolean {
+    return this.#turn.outcome.status !== "completed";
+  }
+
+  get length(): number {
+    return this.#turn.messages.length;
+  }
+
+  get summaries(): HistoryTurn["summaries"] {
+    return this.#turn.summaries ?? [];
+  }
+
+  get summaryFailures(): number {
+    return this.#turn.summaryFailures ?? 0;
+  }
+
+  units(): readonly Unit[] {
+    return unitsOf(this.number, toArray(this.#turn.messages), this.#pins);
+  }
+
+  tokens(): number {
+    return this.#pins === undefined ? this.#counts.turn(this.#turn) : unpinnedTokens(this.#counts, this.units());
+  }
+}
+
+const seedOf = (thread: Thread, pins: Pins, counts: Counts): HistoryTurn => {
+  const units = (): readonly Unit[] => unitsOf(0, thread.seed, pins.get(0));
+  return {
+    number: 0,
+    interrupted: false,
+    length: thread.seed.length,
+    units,
+    tokens: () => unpinnedTokens(counts, units()),
+    summaries: [],
+    summaryFailures: 0,
+  };
+};
+
+const unpinnedTokens = (counts: Counts, units: readonly Unit[]): number =>
+  units.reduce((total, unit) => (unit.pinned === true ? total : total + tokensOf(counts, unit)), 0);
+
+const tokensOf = (counts: Counts, { messages }: Unit): number =>
+  messages.reduce((total, message) => total + counts.message(message), 0);
+
+/** Between turns, what was appended is what the next turn begins with. */
+const fixedUnits = ({ thread, system, open }: HistorySource, pins: Pins): readonly Unit[] => {
+  const next = thread.turns.length + 1;
+  return [
+    ...(system === null ? [] : unitsOf(0, [system])),
+    ...[...pins.keys()].filter((turn) => turn < next).flatMap((turn) => pinnedUnits(thread, pins, turn)),
+    ...unitsOf(next, open(), pins.get(next)),
+  ];
+};

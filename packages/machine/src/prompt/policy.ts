@@ -1,6 +1,10 @@
 import type { JsonObject } from "../thread/json.ts";
-import type { Cut, UnitPosition } from "./cut.ts";
+import type { Message } from "../thread/message.ts";
+import type { Summary } from "../thread/summary.ts";
+import type { Cut, TurnRange, UnitPosition } from "./cut.ts";
 import type { Counter } from "./counter.ts";
+import type { Fields } from "./fields.ts";
+import type { Shrink } from "./shrink.ts";
 import type { Unit } from "./unit.ts";
 
 /**
@@ -18,30 +22,75 @@ export interface Policy {
   /** Consecutive prompts are prefixes of each other, but for journalled causes. */
   readonly stable: boolean;
   readonly decide: (input: PolicyInput) => PolicyDecision;
+  /** Who writes the summaries that it shows; absent where it shows none. */
+  readonly summariser?: Summariser;
+}
+
+/** Has summaries written, in the background and one at a time. */
+export interface Summariser {
+  /** The system prompt of the model call. */
+  readonly instruction: string;
+  /** Model and provider parameters, laid over those of the thread. */
+  readonly model: JsonObject;
+  /** A summary of more tokens than this is not used. */
+  readonly maxTokens: number;
+  /** What to have summarised now; null for nothing. Asked when a turn has ended, before a call, and when a summary has come. */
+  readonly next: (input: PolicyInput) => SummaryWanted | null;
+}
+
+/** A summary to be written. */
+export interface SummaryWanted {
+  /** The turns that it will stand for. */
+  readonly covers: TurnRange;
+  /** Turns that the model reads as their summaries: those within `covers` are folded into the new one, others are there to be understood. Null for none. The rest of `covers` it reads in full. */
+  readonly earlier: TurnRange | null;
 }
 
 /** What a policy is given. */
 export interface PolicyInput {
   readonly history: History;
+  /** Tokens, as `count` counts them, that a prompt may hold: the budget without its reserve, calibrated. Null for no bound. */
+  readonly available: number | null;
   readonly budget: Budget | null;
+  /** How many tokens a model reports for one that is counted; 1 when nothing is known. `available` has it in it. */
+  readonly calibration: number;
   readonly counter: Counter;
+  /** Tokens of a message, counted once for each. */
+  readonly count: (message: Message) => number;
+  /** Tokens of the whole prompt that a decision would give, as it would be rendered. Costs what it shows. */
+  readonly measure: (decision: Omit<PolicyDecision, "reason">) => number;
   /** What the last prompt left out. */
   readonly lastCut: Cut | null;
+  /** The prompt must do without a summary that is not there yet: it was waited for in vain. */
+  readonly withoutSummary: boolean;
 }
 
 /** The closed turns of the path, newest first and read only as far as a policy looks; the open turn is always shown. */
 export interface History {
+  /** Without the turns that are left out because they were interrupted. */
   readonly newestFirst: () => Iterable<HistoryTurn>;
-  /** What of the open turn, and of the system message, takes room whatever is decided. */
+  /** What takes room whatever is decided: the system message, the open turn, and what is pinned. */
   readonly fixed: () => readonly Unit[];
+  /** Tokens of `fixed`, and what each prompt costs beside its messages. */
+  readonly fixedTokens: () => number;
+  /** Tokens of the message that shows turns as their summaries. */
+  readonly summaryTokens: (turns: TurnRange) => number;
 }
 
 export interface HistoryTurn {
   /** 0 for the seed, which comes last. */
   readonly number: number;
   readonly interrupted: boolean;
-  /** Oldest first. */
+  /** How many messages it has. */
+  readonly length: number;
+  /** Oldest first. Units with something pinned are among them, marked. */
   readonly units: () => readonly Unit[];
+  /** Tokens of its units, those with something pinned left out: they are in `fixedTokens`. */
+  readonly tokens: () => number;
+  /** The summaries whose last turn it is. */
+  readonly summaries: readonly Summary[];
+  /** How often a summary of which it was to be the last turn failed. */
+  readonly summaryFailures: number;
 }
 
 /** How much a prompt may hold. */
@@ -52,11 +101,22 @@ export interface Budget {
   readonly reserve: number;
 }
 
-/** What to show: all units from `from` on but those in `dropped`. */
+/** What to show: all units from `from` on but those in `dropped`; what is pinned, and the open turn, in any case. */
 export interface PolicyDecision {
   readonly from: UnitPosition | null;
   /** Ids of units after `from` to leave out. */
   readonly dropped?: readonly string[];
-  /** Why the rest is left out, for a person. */
+  /** Turns, all before `from`, to show as their summaries. One without a summary is shown as a line made by rule. */
+  readonly summarised?: TurnRange;
+  /** Rules by which what is shown is made shorter, applied one after the other. */
+  readonly shrink?: readonly Shrink[];
+  readonly fields?: Fields;
+  /** Leaves the system message out. */
+  readonly system?: "omit";
+  /** The budget made it leave something out. */
+  readonly pressed?: boolean;
+  /** Why what is older than `from` is left out, for a person. */
   readonly reason: string;
+  /** Why a unit is dropped, by its id, where `reason` does not say it. */
+  readonly reasons?: { readonly [unit: string]: string };
 }

@@ -1,50 +1,140 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { turnsNewestFirst } from "../thread/path.ts";
+import { isOnPath, turnOf, turnsNewestFirst } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Cut, UnitPosition } from "./cut.ts";
+import { withFields } from "./fields.ts";
+import type { Shrink } from "./shrink.ts";
+import { appliesAt, shrinkMessage } from "./shrink.ts";
+import { summaryMessage } from "./summary-message.ts";
+import type { Unit } from "./unit.ts";
 import { unitsOf } from "./unit.ts";
 
+/** Makes a message shorter; whoever renders often may keep what it made. */
+export type Shrinker = (message: Message, rules: readonly Shrink[]) => Message;
+
 /**
- * The messages of a prompt: the system message, what the cut shows of the closed turns, then the open turn.
- * Units are shown or left out whole, so the result is as well-formed as the thread. Reads only what is shown.
+ * The messages of a prompt: the system message, the turns that are shown as summaries, what is pinned in older
+ * turns, what the cut shows of the closed turns, then the open turn. Units are shown or left out whole, so the
+ * result is as well-formed as the thread. Reads only what is shown.
  */
 export const render = (
   thread: Thread,
   cut: Cut,
   system: Message | null,
   open: readonly Message[],
+  shrink: Shrinker = shrinkMessage,
 ): readonly Message[] => {
-  const blocks: (readonly Message[])[] = [open];
+  const pins = pinsOf(thread);
+  const blocks: (readonly Message[])[] = [openTurn(thread, cut, open, pins, shrink)];
   let complete = true;
   for (const turn of turnsNewestFirst(thread)) {
     if (cut.from !== null && turn.number < cut.from.turn) {
       complete = false;
       break;
     }
-    if (!leftOut(turn, cut)) blocks.push(shown(turn.number, toArray(turn.messages), cut));
+    blocks.push(shownOf(turn.number, toArray(turn.messages), cut, isLeftOut(turn, cut), pins, shrink));
   }
-  if (complete && thread.seed.length > 0) blocks.push(shown(0, thread.seed, cut));
-  if (system !== null) blocks.push([system]);
+  if (complete && thread.seed.length > 0) blocks.push(shownOf(0, thread.seed, cut, false, pins, shrink));
+  if (!complete && pins.size > 0) blocks.push(...pinnedBefore(thread, cut, pins));
+  const summary = summaryMessage(thread, cut);
+  if (summary !== null) blocks.push([summary]);
+  if (system !== null && cut.system === undefined) blocks.push([system]);
   return blocks.reverse().flat();
 };
 
+/** How a unit of a closed turn is shown; empty for one that is left out. */
+export const showUnit = (
+  unit: Unit,
+  cut: Cut,
+  leftOut = false,
+  shrink: Shrinker = shrinkMessage,
+): readonly Message[] => {
+  if (unit.pinned === true) return unit.messages;
+  const position = { turn: unit.turn, unit: unit.position };
+  if (leftOut || isCutOff(position, cut) || cut.dropped?.includes(unit.id) === true) return [];
+  const { fields } = cut;
+  const shown =
+    fields === undefined ? unit.messages : unit.messages.flatMap((message) => withFields(message, fields) ?? []);
+  return shrunk(shown, position, cut, shrink);
+};
+
 /** Whether a cut leaves a whole turn out because it was interrupted. */
-const leftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
+export const isLeftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
   cut.interrupted === "omit" && turn.outcome.status !== "completed";
 
-/** Whether a cut shows the unit at a position. */
-const isShown = (position: UnitPosition, id: string, cut: Cut): boolean =>
-  !(cut.from !== null && isBefore(position, cut.from)) && cut.dropped?.includes(id) !== true;
+/** Whether a position is older than all that a cut shows. */
+export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => from !== null && isOlder(position, from);
 
-const shown = (turn: number, messages: readonly Message[], cut: Cut): readonly Message[] => {
-  const whole = cut.from === null || turn > cut.from.turn || (turn === cut.from.turn && cut.from.unit === 0);
-  if (whole && cut.dropped === undefined) return messages;
-  return unitsOf(turn, messages).flatMap((unit) =>
-    isShown({ turn, unit: unit.position }, unit.id, cut) ? unit.messages : [],
+/** Ids of what is pinned on the path, by turn. */
+export const pinsOf = (thread: Thread): Pins => {
+  const pins = new Map<number, Set<string>>();
+  for (const { turn, message } of thread.pins) {
+    if (turn > thread.turns.length || isOnPath(thread, turn))
+      pins.set(turn, (pins.get(turn) ?? new Set()).add(message));
+  }
+  return pins;
+};
+
+export type Pins = ReadonlyMap<number, ReadonlySet<string>>;
+
+/** The units with something pinned in a closed turn, or in the seed. */
+export const pinnedUnits = (thread: Thread, pins: Pins, turn: number): readonly Unit[] => {
+  const messages = turn === 0 ? thread.seed : toArray(turnOf(thread, turn)?.messages ?? { length: 0, levels: [] });
+  return unitsOf(turn, messages, pins.get(turn)).filter(({ pinned }) => pinned === true);
+};
+
+const isOlder = (left: UnitPosition, right: UnitPosition): boolean =>
+  left.turn < right.turn || (left.turn === right.turn && left.unit < right.unit);
+
+const shrunk = (
+  messages: readonly Message[],
+  position: UnitPosition,
+  cut: Cut,
+  shrink: Shrinker,
+): readonly Message[] => {
+  const rules = cut.shrink?.filter((rule) => appliesAt(rule, position)) ?? [];
+  return rules.length === 0 ? messages : messages.map((message) => shrink(message, rules));
+};
+
+const openTurn = (
+  thread: Thread,
+  cut: Cut,
+  open: readonly Message[],
+  pins: Pins,
+  shrink: Shrinker,
+): readonly Message[] => {
+  if (cut.shrink === undefined) return open;
+  const turn = thread.turns.length + 1;
+  return unitsOf(turn, open, pins.get(turn)).flatMap((unit) =>
+    unit.pinned === true ? unit.messages : shrunk(unit.messages, { turn, unit: unit.position }, cut, shrink),
   );
 };
 
-const isBefore = (left: UnitPosition, right: UnitPosition): boolean =>
-  left.turn < right.turn || (left.turn === right.turn && left.unit < right.unit);
+const shownOf = (
+  turn: number,
+  messages: readonly Message[],
+  cut: Cut,
+  leftOut: boolean,
+  pins: Pins,
+  shrink: Shrinker,
+): readonly Message[] => {
+  const pinned = pins.get(turn);
+  if (leftOut && pinned === undefined) return [];
+  if (!leftOut && isWhole(turn, cut)) return messages;
+  return unitsOf(turn, messages, pinned).flatMap((unit) => showUnit(unit, cut, leftOut, shrink));
+};
+
+const isWhole = (turn: number, { from, dropped, fields, shrink }: Cut): boolean =>
+  (from === null || turn > from.turn || (turn === from.turn && from.unit === 0)) &&
+  dropped === undefined &&
+  fields === undefined &&
+  (shrink === undefined || !shrink.some((rule) => appliesAt(rule, { turn, unit: 0 })));
+
+/** What is pinned in turns that the cut leaves out, newest first, as blocks are. */
+const pinnedBefore = (thread: Thread, { from }: Cut, pins: Pins): readonly (readonly Message[])[] =>
+  [...pins.keys()]
+    .filter((turn) => from !== null && turn < from.turn)
+    .sort((left, right) => right - left)
+    .map((turn) => pinnedUnits(thread, pins, turn).flatMap(({ messages }) => messages));

@@ -11,22 +11,26 @@ export interface Unit {
   readonly position: number;
   readonly kind: "round" | "message";
   readonly messages: readonly Message[];
+  /** One of its messages is pinned: it is shown whole, whatever is decided. */
+  readonly pinned?: true;
 }
 
 /** The units of a turn's messages, in order. A round ends with its last result, so nothing that follows it belongs to it. */
-export const unitsOf = (turn: number, messages: readonly Message[]): readonly Unit[] => {
+export const unitsOf = (turn: number, messages: readonly Message[], pins?: ReadonlySet<string>): readonly Unit[] => {
   const units: Unit[] = [];
   for (let index = 0; index < messages.length;) {
     const first = messages[index];
     if (first === undefined) break;
     const calls = toolCallsOf(first).length;
     const end = calls === 0 ? index + 1 : index + 1 + resultsFrom(messages, index + 1, calls);
+    const inUnit = messages.slice(index, end);
     units.push({
       id: first.id,
       turn,
       position: units.length,
       kind: calls === 0 ? "message" : "round",
-      messages: messages.slice(index, end),
+      messages: inUnit,
+      ...(pins !== undefined && inUnit.some(({ id }) => pins.has(id)) ? { pinned: true as const } : {}),
     });
     index = end;
   }

@@ -18,6 +18,17 @@ export interface Thread {
   readonly head: number;
   /** Appended since the last turn ended: they lead the next one. */
   readonly appended: readonly Message[];
+  /** Messages that every prompt shows whole while they are on the path, oldest pin first. */
+  readonly pins: readonly Pin[];
+  /** By how much turns, other than the newest, were shortened since they ended. */
+  readonly shortened: readonly { readonly turn: number; readonly characters: number }[];
   /** Heads with names. */
   readonly checkpoints: { readonly [name: string]: number };
+}
+
+/** A message that is pinned. */
+export interface Pin {
+  /** Its turn; 0 for the seed. */
+  readonly turn: number;
+  readonly message: string;
 }

@@ -1,6 +1,7 @@
 import type { Chunks } from "./chunks.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
+import type { Summary } from "./summary.ts";
 import type { Usage } from "./usage.ts";
 
 /** One ask (or several) and all that followed, to its end. Closed turns never change, but for what is said about them. */
@@ -23,8 +24,25 @@ export interface Turn {
   readonly startedAt: number;
   readonly endedAt: number;
   readonly metadata?: JsonObject;
+  /** Summaries of this turn and of those before it, in the order in which they came. */
+  readonly summaries?: readonly Summary[];
+  /** How often a summary that was to end here failed; absent: never. */
+  readonly summaryFailures?: number;
+  /** Where it stands on its path. */
+  readonly place: TurnPlace;
   /** Scores and notes, added afterwards. */
   readonly annotations?: readonly Annotation[];
+}
+
+/** What a path comes to with a turn, the seed included, so that nobody has to walk it. */
+export interface TurnPlace {
+  /** Turns on the path up to this one, itself included. */
+  readonly turns: number;
+  readonly messages: number;
+  /** Characters of their texts, in UTF-16 units. */
+  readonly characters: number;
+  /** From this turn to here the numbers on the path follow one another. */
+  readonly straightFrom: number;
 }
 
 export type TurnStatus = "open" | "completed" | "failed" | "cancelled";
@@ -38,6 +56,7 @@ export type TurnOutcome =
     }
   | { readonly status: "failed"; readonly failure: Failure }
   | { readonly status: "failed"; readonly limit: LimitReached }
+  | { readonly status: "failed"; readonly unfit: ContextUnfit }
   | { readonly status: "cancelled"; readonly reason: string | null };
 
 /** What a model call failed with. */
@@ -75,6 +94,20 @@ export interface LimitReached {
   readonly allowed: number;
   /** What it would have come to, or had come to. */
   readonly reached: number;
+}
+
+/** What had to be shown takes more room than there is. All in tokens. */
+export interface ContextUnfit {
+  /** What the prompt would have taken. */
+  readonly tokens: number;
+  /** What there was room for: the budget without its reserve, calibrated. */
+  readonly available: number;
+  readonly budget: number;
+  readonly reserve: number;
+  /** Of it, what no policy may leave out: the system message, the open turn, and what is pinned. */
+  readonly fixed: number;
+  /** The message of the open turn that takes the most, and how much. */
+  readonly largest: { readonly message: string; readonly tokens: number } | null;
 }
 
 /** `costNano` in billionths of a currency, `deadlineMs` in milliseconds from the opening of the turn. */

@@ -85,6 +85,7 @@ describe("the XState machine", () => {
       "answer.truncated": true,
       "head.moved": true,
       "checkpoint.named": true,
+      "message.pinned": true,
       "thread.configured": true,
     };
     expect([...conversationMachine().events].sort()).toEqual(Object.keys(events).sort());

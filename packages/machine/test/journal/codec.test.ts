@@ -206,6 +206,7 @@ const optional: {
   "answer.truncated": {},
   "head.moved": {},
   "checkpoint.named": {},
+  "message.pinned": {},
   "thread.configured": { format: true, model: true },
 };
 

@@ -181,6 +181,15 @@ const editEvents = () => ({
     },
     only("type", "at", "to"),
   ),
+  "message.pinned": fc.record(
+    {
+      type: fc.constant("message.pinned" as const),
+      at,
+      message: fc.tuple(fc.nat({ max: 4 }), fc.nat({ max: 3 })).map(([turn, message]) => `${turn}.${message}`),
+      pinned: fc.boolean(),
+    },
+    only("type", "at", "message", "pinned"),
+  ),
   "checkpoint.named": fc.record(
     { type: fc.constant("checkpoint.named" as const), at, name: nameArbitrary },
     only("type", "at", "name"),

@@ -94,6 +94,14 @@ const isTold = (state: State, signal: Signal): boolean => {
       return open?.number === signal.turn || turnNumbered(state, signal.turn) !== undefined;
     case "turn.ended":
       return turnNumbered(state, signal.turn)?.outcome.status === signal.status;
+    case "thread.updated":
+    case "context.warning":
+    case "summary.started":
+    case "summary.completed":
+    case "summary.failed":
+      // What they tell of is compared where they are published, by the machine's own laws.
+      return true;
+    case "context.unfit":
     case "limit.reached":
       return turnNumbered(state, signal.turn)?.outcome.status === "failed";
     case "ask.queued":

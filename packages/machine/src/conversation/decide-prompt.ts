@@ -1,0 +1,124 @@
+import { toArray } from "../thread/chunks.ts";
+import type { Message } from "../thread/message.ts";
+import type { ContextUnfit } from "../thread/turn.ts";
+import type { CutDecision, Situation } from "../prompt/decide-cut.ts";
+import { decideCut, keepingAll } from "../prompt/decide-cut.ts";
+import { historyOf } from "../prompt/history.ts";
+import { render } from "../prompt/render.ts";
+import type { ConversationData, OpenTurn } from "./data.ts";
+import type { Settings } from "./settings.ts";
+
+/** What the next prompt shows, and whether it fits. */
+export interface PromptDecision extends CutDecision {
+  readonly situation: Situation;
+  readonly messages: () => readonly Message[];
+  /** As the counter counts them, calibration aside; null where there is no budget, or it can't count them. */
+  readonly tokens: number | null;
+  readonly fits: boolean;
+}
+
+/** What is known where a prompt is decided. */
+export interface Asked {
+  /** Asked only by policies that look at the open turn, and where there is a budget. */
+  readonly open: () => OpenTurn | null;
+  /** The turn holds no message yet. */
+  readonly saysNothing?: boolean;
+  /** A summary was waited for. */
+  readonly withoutSummary?: boolean;
+}
+
+/** Asks the policy about the next prompt of a thread, and counts what that comes to. Total. */
+export const decidePrompt = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
+  const situation = situationOf(settings, data, asked);
+  const decision =
+    asked.saysNothing === true ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
+  const messages = (): readonly Message[] =>
+    render(situation.thread, decision.cut, situation.system, situation.open(), settings.counts.shrink);
+  if (situation.available === null) return { ...decision, situation, messages, tokens: null, fits: true };
+  const rendered = messages();
+  const tokens = counted(() => settings.counts.prompt(rendered));
+  const counting = tokens === null ? { failed: decision.failed ?? uncounted(settings) } : {};
+  const fits = tokens === null || tokens <= situation.available;
+  return { ...decision, ...counting, situation, messages: () => rendered, tokens, fits };
+};
+
+/** All that a policy is asked with about the next prompt. */
+export const situationOf = (settings: Settings, data: ConversationData, asked: Asked): Situation => {
+  const { budget, interrupted, counts } = settings;
+  const calibration = calibrationOf(settings, data);
+  let messages: readonly Message[] | null = null;
+  return {
+    thread: data.conversation,
+    system: data.conversation.system,
+    open: () => (messages ??= openMessages(data, asked.open())),
+    interrupted,
+    counts,
+    budget,
+    calibration,
+    available: budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration),
+    lastCut: data.cut,
+    withoutSummary: asked.withoutSummary === true,
+    summaries: data.summarising === null ? data.summaries : data.summaries - 1,
+  };
+};
+
+/** The numbers of a prompt that does not fit. */
+export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
+  const { counts, open, budget, available } = situation;
+  const sized = open().map((message) => ({ message: message.id, tokens: counts.message(message) }));
+  const largest = sized.reduce<ContextUnfit["largest"]>(
+    (most, next) => (most === null || next.tokens > most.tokens ? next : most),
+    null,
+  );
+  return {
+    tokens: tokens ?? 0,
+    available: available ?? 0,
+    budget: budget?.tokens ?? 0,
+    reserve: budget?.reserve ?? 0,
+    fixed: historyOf(situation).fixedTokens(),
+    largest,
+  };
+};
+
+/** From so small a share of the room on, a call's size tells how far the counter is off; below, what it can't count tells more. */
+export const measurableShare = 0.25;
+
+/**
+ * How many tokens a model reports for one that is counted: never less than one, so that a report which makes no
+ * sense can't make prompts larger.
+ */
+const calibrationOf = ({ calibrate, budget }: Settings, { measured, cut }: ConversationData): number => {
+  if (!calibrate || budget === null) return 1;
+  if (measured === null) return cut?.calibration ?? 1;
+  return Math.min(largestCalibration, Math.max(1, Math.round((measured.reported / measured.counted) * 100) / 100));
+};
+
+const largestCalibration = 4;
+
+/**
+ * An ask that says nothing lives from what is shown of the thread, so a policy must show something of it; only a
+ * thread that holds nothing but its system prompt is asked with that alone.
+ */
+const showingSomething = (settings: Settings, situation: Situation): CutDecision => {
+  const { thread, interrupted: _ } = situation;
+  const decision = decideCut(settings.policy, situation);
+  if (render(thread, decision.cut, null, []).length > 0) return decision;
+  const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
+  return render(thread, all.cut, null, []).length > 0 ? all : decision;
+};
+
+const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Message[] =>
+  open === null ? conversation.appended : toArray(open.messages);
+
+/** Total: a counter may be anybody's code. */
+const counted = (count: () => number): number | null => {
+  try {
+    const tokens = count();
+    return Number.isFinite(tokens) ? tokens : null;
+  } catch {
+    return null;
+  }
+};
+
+const uncounted = ({ counts: { counter } }: Settings): string =>
+  `counter "${counter.name}@${counter.version}" could not count the prompt, so nobody knows whether it fits`;

@@ -1,0 +1,48 @@
+import { messageFromDraft } from "../thread/draft.ts";
+import type { ConversationData, Summarising } from "./data.ts";
+import { costOf } from "./decide-outcome.ts";
+import { situationOf } from "./decide-prompt.ts";
+import { decideStep, decideSummary, limitBeforeCall, limitSpent } from "./decide-step.ts";
+import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
+import type { Settings } from "./settings.ts";
+import { receiveSummary, summaryText } from "./summary.ts";
+
+/**
+ * What the outcome of a summary leads to: whether it is used, the call that waited for it, and the next summary
+ * that is wanted; after a failure none until the next turn or step.
+ */
+export const decideSummaryOutcome = (
+  settings: Settings,
+  data: ConversationData,
+  summarising: Summarising,
+  event: LlmCompleted | LlmFailed,
+): Decided => {
+  const problem = event.type === "llm.completed" ? problemOf(settings, event) : event.failure.message;
+  const outcome: Decided = {
+    ...costOf(settings, event.usage, event.model ?? null),
+    ...(problem === null || event.type === "llm.failed" ? {} : { summaryFailed: problem }),
+  };
+  const after = receiveSummary(data, summarising, event, outcome).data;
+  const { open } = after;
+  if (open?.stage.type === "compacting") {
+    const { attempt } = open.stage;
+    const limit = attempt === 1 ? limitBeforeCall(settings, open, event.at) : limitSpent(settings, open, event.at);
+    if (limit !== null) return { ...outcome, limit };
+    const asked = { open: () => open, saysNothing: open.messages.length === 0, withoutSummary: true };
+    return { ...outcome, ...decideStep(settings, after, asked) };
+  }
+  if (problem !== null) return outcome;
+  return { ...outcome, ...decideSummary(settings, after, situationOf(settings, after, { open: () => open })) };
+};
+
+/** Why a reply can't stand for what was said; null when it can. */
+const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | null => {
+  if ((event.reply.toolCalls ?? []).length > 0) return "the model asked for tools instead of a summary";
+  const text = summaryText(event);
+  if (text === "") return "the summary is empty";
+  if (event.finishReason === "length") return "the summary was cut off at the model's own limit";
+  const most = policy.summariser?.maxTokens;
+  if (most === undefined) return null;
+  const tokens = counts.message(messageFromDraft("", { role: "user", content: text }));
+  return tokens > most ? `the summary has ${tokens} tokens, and ${most} are allowed` : null;
+};

@@ -1,0 +1,110 @@
+import { replaceAt } from "../thread/chunks.ts";
+import { messageFromReply } from "../thread/draft.ts";
+import { textOf } from "../thread/message.ts";
+import { turnOf } from "../thread/path.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { Cost, ReportedUsage, Usage } from "../thread/usage.ts";
+import { usageMonoid, usageOfCall } from "../thread/usage.ts";
+import type { SummaryWanted } from "../prompt/policy.ts";
+import { callSummary } from "./call.ts";
+import type { ConversationData, Summarising } from "./data.ts";
+import { summaryId } from "./effect-id.ts";
+import type { Effect, Signal } from "./effect.ts";
+import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
+import type { Plan } from "./plan.ts";
+
+/** A summary is asked for, after all that the event came to: the answer comes first. */
+export const askSummary = (plan: Plan, wanted: SummaryWanted): Plan => {
+  const { data } = plan;
+  const { summariser, idleTimeoutMs = null } = data.configuration;
+  const summarising: Summarising = {
+    ...wanted,
+    number: data.summaries + 1,
+    turn: data.open?.number ?? null,
+    instruction: summariser?.instruction ?? "",
+    model: { ...data.configuration.model, ...data.model, ...summariser?.model },
+    idleTimeoutMs,
+  };
+  const after = { ...data, summaries: summarising.number, summarising };
+  const { number, covers } = summarising;
+  return {
+    ...plan,
+    data: after,
+    effects: () => [
+      ...plan.effects(),
+      { type: "publish", signal: { type: "summary.started", number, covers } },
+      callSummary(after, summarising),
+    ],
+  };
+};
+
+/** A summary came, or did not: it is kept with the last turn that it covers, or its failure is. Whoever waits for it goes on elsewhere. */
+export const receiveSummary = (
+  data: ConversationData,
+  summarising: Summarising,
+  event: LlmCompleted | LlmFailed,
+  decided: Decided,
+): { readonly data: ConversationData; readonly effects: () => readonly Effect[] } => {
+  const charged = charge(data, summarising, event.usage, decided.cost);
+  const failure = event.type === "llm.failed" ? event.failure.message : decided.summaryFailed;
+  const text = event.type === "llm.completed" ? summaryText(event) : "";
+  const { number, covers } = summarising;
+  const conversation = changeTurn(charged.conversation, covers.to, (turn) =>
+    failure === undefined
+      ? { ...turn, summaries: [...(turn.summaries ?? []), { number, from: covers.from, text }] }
+      : { ...turn, summaryFailures: (turn.summaryFailures ?? 0) + 1 },
+  );
+  const signal: Signal =
+    failure === undefined
+      ? { type: "summary.completed", number, covers }
+      : { type: "summary.failed", number, covers, reason: failure };
+  return {
+    data: { ...charged, conversation, summarising: null },
+    effects: () => [{ type: "publish", signal }],
+  };
+};
+
+/** The text of a summary that came. */
+export const summaryText = ({ reply }: LlmCompleted): string => textOf(messageFromReply("", "", reply)).trim();
+
+/** A summary is no longer wanted: what it costs is not known, which is not nothing. */
+export const callOff = (plan: Plan, summarising: Summarising, reason: string): Plan => {
+  const { number, covers } = summarising;
+  const { threadId } = plan.data;
+  return {
+    ...plan,
+    data: { ...charge(plan.data, summarising, undefined, undefined), summarising: null },
+    effects: () => [
+      ...plan.effects(),
+      { type: "cancelLlm", effectId: summaryId(threadId, number) },
+      { type: "publish", signal: { type: "summary.failed", number, covers, reason } },
+    ],
+  };
+};
+
+/** Its cost is borne by the turn that was open when it was asked for. */
+const charge = (
+  data: ConversationData,
+  { turn }: Summarising,
+  reported: ReportedUsage | undefined,
+  cost: Cost | undefined,
+): ConversationData => {
+  const used = usageOfCall(reported ?? null, cost ?? null);
+  const add = (usage: Usage): Usage => usageMonoid.concat(usage, used);
+  const { open, conversation } = data;
+  const total = add(data.usage.total);
+  if (turn === null) return { ...data, usage: { total, betweenTurns: add(data.usage.betweenTurns) } };
+  if (open?.number === turn)
+    return { ...data, usage: { ...data.usage, total }, open: { ...open, usage: add(open.usage) } };
+  return {
+    ...data,
+    usage: { ...data.usage, total },
+    conversation: changeTurn(conversation, turn, (closed) => ({ ...closed, usage: add(closed.usage) })),
+  };
+};
+
+const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
+  const turn = turnOf(thread, number);
+  return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
+};

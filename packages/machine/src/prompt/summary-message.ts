@@ -1,0 +1,80 @@
+import { toArray } from "../thread/chunks.ts";
+import { messageFromDraft } from "../thread/draft.ts";
+import type { Message } from "../thread/message.ts";
+import { textOf, toolCallsOf } from "../thread/message.ts";
+import { turnOf } from "../thread/path.ts";
+import type { Summary } from "../thread/summary.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { Cut, SummarisedTurns } from "./cut.ts";
+
+/** The message that stands for turns that are shown as summaries; null where there are none. */
+export const summaryMessage = (thread: Thread, cut: Pick<Cut, "summarised" | "interrupted">): Message | null => {
+  if (cut.summarised === undefined) return null;
+  const lines = linesOf(thread, cut.summarised, cut.interrupted);
+  if (lines.length === 0) return null;
+  const { from, to, upTo } = cut.summarised;
+  const content = `Earlier in this conversation:\n${lines.join("\n")}`;
+  return { ...messageFromDraft(`summary.${from}-${to}.${upTo}`, { role: "user", content }), synthesised: true };
+};
+
+/**
+ * Turns of the path as their summaries, a line each (`[Turn 3] …`, `[Turns 1 to 4] …`), oldest first. Where several
+ * cover a turn, the one that covers the most stands, and of those the newest. A turn without any is a line made by rule.
+ */
+export const summaryLines = (thread: Thread, turns: SummarisedTurns | null): string => {
+  const lines = turns === null ? [] : linesOf(thread, turns, "keep");
+  return lines.length === 0 ? "No prior conversation context." : lines.join("\n");
+};
+
+const linesOf = (thread: Thread, { from, to, upTo }: SummarisedTurns, interrupted: Cut["interrupted"]): string[] => {
+  const lines: string[] = [];
+  let next = to;
+  for (let turn = turnOf(thread, to); turn !== undefined && turn.number >= from; turn = turnOf(thread, next)) {
+    const summary = widest(turn, from, upTo);
+    if (summary !== undefined) lines.push(`${labelOf(summary.from, turn.number)} ${summary.text}`);
+    else if (interrupted === "keep" || turn.outcome.status === "completed") lines.push(ruleMade(turn));
+    if (summary?.from === 0) return lines.reverse();
+    next = (summary === undefined ? turn : turnOf(thread, summary.from))?.parent ?? 0;
+  }
+  if (from === 0 && next === 0 && thread.seed.length > 0) lines.push(`[Before turn 1] ${exchangeOf(thread.seed)}`);
+  return lines.reverse();
+};
+
+const widest = ({ summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
+  let best: Summary | undefined;
+  for (const summary of summaries) {
+    if (summary.from < from || summary.number > upTo) continue;
+    if (best === undefined || summary.from <= best.from) best = summary;
+  }
+  return best;
+};
+
+const labelOf = (from: number, to: number): string => {
+  if (from === to) return `[Turn ${to}]`;
+  return from === 0 ? `[Up to turn ${to}]` : `[Turns ${from} to ${to}]`;
+};
+
+const ruleMade = (turn: Turn): string => `[Turn ${turn.number}] ${exchangeOf(toArray(turn.messages))}`;
+
+/** What was asked and answered, shortened, and the tools that were used. */
+const exchangeOf = (messages: readonly Message[]): string => {
+  const asked = messages.find(({ role }) => role === "user");
+  const answered = messages.findLast(({ role }) => role === "assistant");
+  const tools = [...new Set(messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)))];
+  return [
+    ...(asked === undefined ? [] : [`Asked: ${clipped(textOf(asked))}`]),
+    ...(tools.length === 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),
+    ...(answered === undefined ? [] : [`Answered: ${clipped(textOf(answered))}`]),
+  ].join(" ");
+};
+
+const longestClip = 200;
+
+const clipped = (text: string): string => {
+  const line = text.replaceAll(/\s+/gu, " ").trim();
+  if (line.length <= longestClip) return line;
+  const cut = line.slice(0, longestClip);
+  const last = cut.charCodeAt(cut.length - 1);
+  return `${last >= 0xd800 && last <= 0xdbff ? cut.slice(0, -1) : cut}…`;
+};
