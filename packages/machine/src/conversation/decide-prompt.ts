@@ -65,17 +65,16 @@ export const situationOf = (settings: Settings, data: ConversationData, asked: A
 /** The numbers of a prompt that does not fit. */
 export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => {
   const { counts, open, budget, available } = situation;
-  const sized = open().map((message) => ({ message: message.id, tokens: counts.message(message) }));
-  const largest = sized.reduce<ContextUnfit["largest"]>(
-    (most, next) => (most === null || next.tokens > most.tokens ? next : most),
-    null,
-  );
+  const largest = open().reduce<ContextUnfit["largest"]>((most, message) => {
+    const size = counted(() => counts.message(message)) ?? 0;
+    return most === null || size > most.tokens ? { message: message.id, tokens: size } : most;
+  }, null);
   return {
     tokens: tokens ?? 0,
     available: available ?? 0,
     budget: budget?.tokens ?? 0,
     reserve: budget?.reserve ?? 0,
-    fixed: historyOf(situation).fixedTokens(),
+    fixed: counted(() => historyOf(situation).fixedTokens()) ?? 0,
     largest,
   };
 };
@@ -100,7 +99,7 @@ const largestCalibration = 4;
  * thread that holds nothing but its system prompt is asked with that alone.
  */
 const showingSomething = (settings: Settings, situation: Situation): CutDecision => {
-  const { thread, interrupted: _ } = situation;
+  const { thread } = situation;
   const decision = decideCut(settings.policy, situation);
   if (render(thread, decision.cut, null, []).length > 0) return decision;
   const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);

@@ -72,7 +72,10 @@ export const goOnCompacted = (
   attempt: number,
   decided: Decided,
   at: number,
-): Plan => (attempt === 1 ? nextCall(data, open, decided, at) : attemptCall(data, open, attempt, decided, at));
+): Plan =>
+  attempt === 1 || decided.limit !== undefined
+    ? nextCall(data, open, decided, at)
+    : attemptCall(data, open, attempt, decided, at);
 
 /** The messages that an ask says. */
 export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {

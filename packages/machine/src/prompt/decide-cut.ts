@@ -63,6 +63,7 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
     const { covers, earlier } = wanted;
     const nonsense =
       nonsenseInRange(covers, situation.thread) ??
+      (covers.to === 0 ? "the seed alone, which no turn can keep" : null) ??
       (earlier === null ? null : nonsenseInRange(earlier, situation.thread)) ??
       (isWithin(earlier, covers) ? null : "earlier turns reach beyond those that are covered");
     if (nonsense !== null) return `policy "${label}" wants a summary that can't be: ${nonsense}`;

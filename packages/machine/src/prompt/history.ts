@@ -46,49 +46,26 @@ export const allOf = (turns: { readonly from: number; readonly to: number }): Su
 
 function* newestFirst({ thread, interrupted, counts }: HistorySource, pins: Pins): Generator<HistoryTurn, void, void> {
   for (const turn of turnsNewestFirst(thread)) {
-    if (!isLeftOut(turn, { interrupted })) yield new ClosedTurn(turn, pins.get(turn.number), counts);
+    if (!isLeftOut(turn, { interrupted })) yield closedTurn(turn, pins.get(turn.number), counts);
   }
   if (thread.seed.length > 0) yield seedOf(thread, pins, counts);
 }
 
 /** Made for each turn that a policy looks at, so it is kept small. */
-class ClosedTurn implements HistoryTurn {
-  readonly number: number;
-  readonly #turn: Turn;
-  readonly #pins: ReadonlySet<string> | undefined;
-  readonly #counts: Counts;
+const closedTurn = (turn: Turn, pins: ReadonlySet<string> | undefined, counts: Counts): HistoryTurn => {
+  const units = (): readonly Unit[] => unitsOf(turn.number, toArray(turn.messages), pins);
+  return {
+    number: turn.number,
+    interrupted: turn.outcome.status !== "completed",
+    length: turn.messages.length,
+    units,
+    tokens: () => (pins === undefined ? counts.turn(turn) : unpinnedTokens(counts, units())),
+    summaries: turn.summaries ?? noSummaries,
+    summaryFailures: turn.summaryFailures ?? 0,
+  };
+};
 
-  constructor(turn: Turn, pins: ReadonlySet<string> | undefined, counts: Counts) {
-    this.number = turn.number;
-    this.#turn = turn;
-    this.#pins = pins;
-    this.#counts = counts;
-  }
-
-  get interrupted(): boolean {
-    return this.#turn.outcome.status !== "completed";
-  }
-
-  get length(): number {
-    return this.#turn.messages.length;
-  }
-
-  get summaries(): HistoryTurn["summaries"] {
-    return this.#turn.summaries ?? [];
-  }
-
-  get summaryFailures(): number {
-    return this.#turn.summaryFailures ?? 0;
-  }
-
-  units(): readonly Unit[] {
-    return unitsOf(this.number, toArray(this.#turn.messages), this.#pins);
-  }
-
-  tokens(): number {
-    return this.#pins === undefined ? this.#counts.turn(this.#turn) : unpinnedTokens(this.#counts, this.units());
-  }
-}
+const noSummaries: HistoryTurn["summaries"] = [];
 
 const seedOf = (thread: Thread, pins: Pins, counts: Counts): HistoryTurn => {
   const units = (): readonly Unit[] => unitsOf(0, thread.seed, pins.get(0));

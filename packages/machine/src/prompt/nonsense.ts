@@ -13,8 +13,10 @@ export const nonsenseIn = (decision: PolicyDecision, thread: Thread): string | n
   if (dropped !== undefined && !isTexts(dropped)) return `dropped is ${inJson(dropped)}, not a list of ids`;
   if (system !== undefined && system !== "omit") return `system is ${inJson(system)}`;
   if (shrink !== undefined) {
-    const wrong = Array.isArray(shrink) ? shrink.find((rule) => !isRule(rule)) : shrink;
-    if (wrong !== undefined) return `shrink has ${inJson(wrong)}`;
+    if (!Array.isArray(shrink)) return `shrink is ${inJson(shrink)}, not a list of rules`;
+    const rules: readonly unknown[] = shrink;
+    const wrong = rules.findIndex((rule) => !isRule(rule));
+    if (wrong >= 0) return `shrink has ${inJson(rules[wrong])}`;
   }
   if (fields !== undefined && !isFields(fields)) return `fields is ${inJson(fields)}`;
   if (summarised === undefined) return null;
