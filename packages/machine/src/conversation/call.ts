@@ -3,8 +3,8 @@ import { digestOfPrompt } from "../thread/digest.ts";
 import { render } from "../prompt/render.ts";
 import { summaryRequest } from "../prompt/summary-request.ts";
 import type { ConversationData, OpenTurn, OutstandingCall, RoundCall, Summarising } from "./data.ts";
-import type { CallLlm, CallTool } from "./effect.ts";
-import { llmId, summaryId, toolId } from "./effect-id.ts";
+import type { CallLlm, CallTool, StartTimer } from "./effect.ts";
+import { llmId, summaryId, toolId, waitId } from "./effect-id.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
 export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
@@ -43,6 +43,19 @@ export const callSummary = (data: ConversationData, summarising: Summarising): C
     ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
   };
 };
+
+/** The timer that bounds the wait for a summary. */
+export const waitTimer = (
+  threadId: string,
+  open: OpenTurn,
+  { attempt, dueAt }: { readonly attempt: number; readonly dueAt: number },
+): StartTimer => ({
+  type: "startTimer",
+  id: waitId(threadId, open.number, open.step, attempt),
+  threadId,
+  purpose: "summary",
+  dueAt,
+});
 
 /** A tool call of the round that is under way. */
 export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool => ({

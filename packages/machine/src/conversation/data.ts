@@ -109,7 +109,7 @@ export type Stage =
   | { readonly type: "responding"; readonly call: OutstandingCall }
   | { readonly type: "backing_off"; readonly attempt: number; readonly dueAt: number }
   /** The next prompt does not fit without the summary that is being written. */
-  | { readonly type: "compacting"; readonly attempt: number }
+  | { readonly type: "compacting"; readonly attempt: number; readonly dueAt: number }
   | { readonly type: "running"; readonly calls: readonly RoundCall[] };
 
 /** A model call that is out. What it was sent is rendered from this and the thread. */

@@ -86,7 +86,14 @@ const withNextStep = (
   const measured = event.type === "llm.completed" ? measuredBy(data, event) : data.measured;
   return {
     ...decided,
-    ...decideStep(settings, { ...data, measured }, { open: () => update(data, event, decided).data.open }),
+    ...decideStep(
+      settings,
+      { ...data, measured },
+      {
+        open: () => update(data, event, decided).data.open,
+        at: event.at,
+      },
+    ),
   };
 };
 

@@ -18,11 +18,15 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
   if (limit !== null) return { limit };
   const open = () => openTurn(data, ask, deadline, at).data.open;
   const saysNothing = draftsOf(ask).length === 0 && data.conversation.appended.length === 0;
-  return { ...deadline, ...decideStep(settings, data, { open, saysNothing }) };
+  return { ...deadline, ...decideStep(settings, data, { open, saysNothing, at }) };
 };
 
 /** What the next call of the open turn shows, where that is not what the last one did; or why it can't be made yet, or at all. */
-export const decideStep = (settings: Settings, data: ConversationData, asked: Asked): Decided => {
+export const decideStep = (
+  settings: Settings,
+  data: ConversationData,
+  asked: Asked & { readonly at: number },
+): Decided => {
   const prompt = decidePrompt(settings, data, asked);
   const { cut, failed, fits } = prompt;
   const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation);
@@ -38,7 +42,10 @@ export const decideStep = (settings: Settings, data: ConversationData, asked: As
       ? decideStep(settings, data, { ...asked, withoutSummary: true })
       : { ...reported, unfit: unfitOf(prompt) };
   }
-  if (!fits) return { ...wanted, ...reported, compacting: true };
+  if (!fits) {
+    const dueAt = asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
+    return { ...wanted, ...reported, compacting: { dueAt } };
+  }
   return {
     ...wanted,
     ...reported,
@@ -46,6 +53,8 @@ export const decideStep = (settings: Settings, data: ConversationData, asked: As
     ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
   };
 };
+
+const defaultWaitMs = 60_000;
 
 /** The summary that is wanted now, where none is being written. */
 export const decideSummary = (

@@ -1,11 +1,11 @@
 import { messageFromDraft } from "../thread/draft.ts";
-import type { ConversationData, Summarising } from "./data.ts";
+import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
 import { costOf } from "./decide-outcome.ts";
 import { situationOf } from "./decide-prompt.ts";
 import { decideStep, decideSummary, limitBeforeCall, limitSpent } from "./decide-step.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Settings } from "./settings.ts";
-import { receiveSummary, summaryText } from "./summary.ts";
+import { giveUp, receiveSummary, summaryText } from "./summary.ts";
 
 /**
  * What the outcome of a summary leads to: whether it is used, the call that waited for it, and the next summary
@@ -28,11 +28,21 @@ export const decideSummaryOutcome = (
     const { attempt } = open.stage;
     const limit = attempt === 1 ? limitBeforeCall(settings, open, event.at) : limitSpent(settings, open, event.at);
     if (limit !== null) return { ...outcome, limit };
-    const asked = { open: () => open, saysNothing: open.messages.length === 0, withoutSummary: true };
+    const asked = { open: () => open, saysNothing: open.messages.length === 0, withoutSummary: true, at: event.at };
     return { ...outcome, ...decideStep(settings, after, asked) };
   }
   if (problem !== null) return outcome;
   return { ...outcome, ...decideSummary(settings, after, situationOf(settings, after, { open: () => open })) };
+};
+
+/** What the end of the wait for a summary leads to: the call that waited does without it. */
+export const decideWaited = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): Decided => {
+  const { summarising } = data;
+  const after = summarising === null ? data : giveUp(data, summarising);
+  const limit = limitSpent(settings, open, at);
+  if (limit !== null) return { limit };
+  const asked = { open: () => open, saysNothing: open.messages.length === 0, withoutSummary: true, at };
+  return decideStep(settings, after, asked);
 };
 
 /** Why a reply can't stand for what was said; null when it can. */

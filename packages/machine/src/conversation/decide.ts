@@ -9,8 +9,8 @@ import { decideAsk } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults } from "./decide-step.ts";
 import { answerIndexOf, checkpointOf } from "./edit.ts";
-import { decideSummaryOutcome } from "./decide-summary.ts";
-import { deadlineId, llmId, queueId, retryId, summaryId, toolId } from "./effect-id.ts";
+import { decideSummaryOutcome, decideWaited } from "./decide-summary.ts";
+import { deadlineId, llmId, queueId, retryId, summaryId, toolId, waitId } from "./effect-id.ts";
 import type {
   AnswerTruncated,
   CancelRequested,
@@ -112,7 +112,15 @@ const decideTimer = (
     open.stage.type === "backing_off" &&
     event.effectId === retryId(data.threadId, open.number, open.step, open.stage.attempt)
   ) {
-    return Either.right(decideStep(settings, data, { open: () => open, saysNothing: open.messages.length === 0 }));
+    return Either.right(
+      decideStep(settings, data, { open: () => open, saysNothing: open.messages.length === 0, at: event.at }),
+    );
+  }
+  if (
+    open.stage.type === "compacting" &&
+    event.effectId === waitId(data.threadId, open.number, open.step, open.stage.attempt)
+  ) {
+    return Either.right(decideWaited(settings, data, open, event.at));
   }
   return stale(event.effectId, "timer");
 };

@@ -15,6 +15,10 @@ export const toolId = (threadId: string, callId: string): string => `${threadId}
 export const retryId = (threadId: string, turn: number, step: number, attempt: number): string =>
   `${threadId}/${turn}.${step}#${attempt}!retry`;
 
+/** The id of the timer that bounds the wait for a summary; `step` is that of the last call that was made. */
+export const waitId = (threadId: string, turn: number, step: number, attempt: number): string =>
+  `${threadId}/${turn}.${step}#${attempt}!summary`;
+
 /** The id of the timer that bounds a turn. */
 export const deadlineId = (threadId: string, turn: number): string => `${threadId}/${turn}!deadline`;
 

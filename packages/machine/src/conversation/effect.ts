@@ -77,7 +77,7 @@ export interface StartTimer {
   readonly type: "startTimer";
   readonly id: string;
   readonly threadId: string;
-  readonly purpose: "retry" | "deadline" | "queue";
+  readonly purpose: "retry" | "deadline" | "queue" | "summary";
   /** Milliseconds since the epoch. */
   readonly dueAt: number;
 }

@@ -265,8 +265,8 @@ export interface Decided {
   readonly limit?: LimitReached;
   /** The turn ends here: its next prompt does not fit. */
   readonly unfit?: ContextUnfit;
-  /** The next call waits for a summary. */
-  readonly compacting?: true;
+  /** The next call waits for a summary, until then at most. */
+  readonly compacting?: { readonly dueAt: number };
   /** A summary is asked for. */
   readonly summary?: SummaryWanted;
   /** The summary that came, or did not, is not used: why. */

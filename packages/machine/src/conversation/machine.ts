@@ -85,7 +85,13 @@ const machineOf = (settings: Settings) => {
               "llm.progressed": stays,
             },
           },
-          compacting: { on: { "llm.completed": [responding, error], "llm.failed": [responding, error] } },
+          compacting: {
+            on: {
+              "llm.completed": [responding, error],
+              "llm.failed": [responding, error],
+              "timer.fired": [responding, error],
+            },
+          },
           backing_off: { on: { "timer.fired": [responding, compacting, error] } },
         },
       },

@@ -1,4 +1,4 @@
-import { callLlm, callSummary, callTool } from "./call.ts";
+import { callLlm, callSummary, callTool, waitTimer } from "./call.ts";
 import type { ConversationData } from "./data.ts";
 import type { AnswerableEffect } from "./effect.ts";
 import { deadlineId, queueId, retryId } from "./effect-id.ts";
@@ -38,7 +38,7 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];
     case "compacting":
-      return deadline;
+      return [...deadline, waitTimer(threadId, open, stage)];
     case "backing_off":
       return [
         ...deadline,

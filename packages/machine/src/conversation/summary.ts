@@ -53,7 +53,7 @@ export const receiveSummary = (
   const conversation = changeTurn(charged.conversation, covers.to, (turn) =>
     failure === undefined
       ? { ...turn, summaries: [...(turn.summaries ?? []), { number, from: covers.from, text }] }
-      : { ...turn, summaryFailures: (turn.summaryFailures ?? 0) + 1 },
+      : failedOnce(turn),
   );
   const signal: Signal =
     failure === undefined
@@ -68,18 +68,26 @@ export const receiveSummary = (
 /** The text of a summary that came. */
 export const summaryText = ({ reply }: LlmCompleted): string => textOf(messageFromReply("", "", reply)).trim();
 
+/** Nobody waits for a summary any longer: it failed, and what it costs is not known. */
+export const giveUp = (data: ConversationData, summarising: Summarising): ConversationData => {
+  const charged = charge(data, summarising, undefined, undefined);
+  const conversation = changeTurn(charged.conversation, summarising.covers.to, failedOnce);
+  return { ...charged, conversation, summarising: null };
+};
+
+/** What is told of a summary that is called off. */
+export const calledOff = (threadId: string, { number, covers }: Summarising, reason: string): readonly Effect[] => [
+  { type: "cancelLlm", effectId: summaryId(threadId, number) },
+  { type: "publish", signal: { type: "summary.failed", number, covers, reason } },
+];
+
 /** A summary is no longer wanted: what it costs is not known, which is not nothing. */
 export const callOff = (plan: Plan, summarising: Summarising, reason: string): Plan => {
-  const { number, covers } = summarising;
   const { threadId } = plan.data;
   return {
     ...plan,
     data: { ...charge(plan.data, summarising, undefined, undefined), summarising: null },
-    effects: () => [
-      ...plan.effects(),
-      { type: "cancelLlm", effectId: summaryId(threadId, number) },
-      { type: "publish", signal: { type: "summary.failed", number, covers, reason } },
-    ],
+    effects: () => [...plan.effects(), ...calledOff(threadId, summarising, reason)],
   };
 };
 
@@ -103,6 +111,8 @@ const charge = (
     conversation: changeTurn(conversation, turn, (closed) => ({ ...closed, usage: add(closed.usage) })),
   };
 };
+
+const failedOnce = (turn: Turn): Turn => ({ ...turn, summaryFailures: (turn.summaryFailures ?? 0) + 1 });
 
 const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
   const turn = turnOf(thread, number);

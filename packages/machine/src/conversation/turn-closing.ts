@@ -7,7 +7,7 @@ import type { ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import type { ConversationData, OpenTurn, RoundCall, Waking } from "./data.ts";
 import type { Effect } from "./effect.ts";
-import { deadlineId, llmId, queueId, retryId, toolId } from "./effect-id.ts";
+import { deadlineId, llmId, queueId, retryId, toolId, waitId } from "./effect-id.ts";
 import type { SynthesisedResult } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { updated } from "./updated.ts";
@@ -137,7 +137,7 @@ export const withAnswer = (open: OpenTurn, message: Message | null): OpenTurn =>
 const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
   switch (open.stage.type) {
     case "compacting":
-      return [];
+      return [{ type: "cancelTimer", effectId: waitId(threadId, open.number, open.step, open.stage.attempt) }];
     case "responding":
       return [{ type: "cancelLlm", effectId: llmId(threadId, open.number, open.step, open.stage.call.attempt) }];
     case "backing_off":

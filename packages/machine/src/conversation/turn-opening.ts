@@ -3,13 +3,12 @@ import { messageFromDraft } from "../thread/draft.ts";
 import type { Content, Message, MessageDraft } from "../thread/message.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
-import { callLlm } from "./call.ts";
+import { callLlm, waitTimer } from "./call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Effect } from "./effect.ts";
 import { deadlineId } from "./effect-id.ts";
 import type { Decided } from "./event.ts";
 import type { Plan } from "./plan.ts";
-import { noEffects } from "./plan.ts";
 import { closeTurn } from "./turn-closing.ts";
 
 /** An ask opens a turn: what was appended before leads it, then what is asked. */
@@ -48,9 +47,15 @@ export const attemptCall = (
   // A step that is never made does not count.
   const unmade = attempt === 1 ? { ...open, step: open.step - 1 } : open;
   if (unfit !== undefined) return closeTurn(data, unmade, { status: "failed", unfit }, at);
-  if (compacting === true) {
-    const waiting: OpenTurn = { ...unmade, stage: { type: "compacting", attempt } };
-    return { data: { ...data, open: waiting }, arrow: "compacting", effects: noEffects };
+  if (compacting !== undefined) {
+    const stage = { type: "compacting" as const, attempt, dueAt: compacting.dueAt };
+    const waiting: OpenTurn = { ...unmade, stage };
+    const { threadId } = data;
+    return {
+      data: { ...data, open: waiting },
+      arrow: "compacting",
+      effects: () => [waitTimer(threadId, waiting, stage)],
+    };
   }
   const cut = decided.cut ?? data.cut ?? nothingCut;
   const idleTimeoutMs = data.configuration.idleTimeoutMs ?? null;

@@ -11,7 +11,7 @@ import {
   pinMessage,
   truncateAnswer,
 } from "./edit.ts";
-import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId } from "./effect-id.ts";
+import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
 import type { Effect, Signal } from "./effect.ts";
 import type {
   AskReceived,
@@ -30,7 +30,7 @@ import { isFuller } from "./fullness.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveResult, receiveStart } from "./result.ts";
 import { interruptTurn } from "./turn-closing.ts";
-import { askSummary, callOff, receiveSummary } from "./summary.ts";
+import { askSummary, calledOff, callOff, giveUp, receiveSummary } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
 import { updated } from "./updated.ts";
 
@@ -128,8 +128,28 @@ const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, d
   const { data, effects } = receiveSummary(before, before.summarising, event, decided);
   const { open } = data;
   if (open?.stage.type !== "compacting") return { data, arrow: "stays", effects };
+  const timer: Effect = {
+    type: "cancelTimer",
+    effectId: waitId(data.threadId, open.number, open.step, open.stage.attempt),
+  };
   const plan = goOnCompacted(data, open, open.stage.attempt, decided, event.at);
-  return { ...plan, effects: () => [...effects(), ...plan.effects()] };
+  return { ...plan, effects: () => [...effects(), timer, ...plan.effects()] };
+};
+
+/** A call has waited for its summary long enough. */
+const stopWaiting = (
+  data: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  event: TimerFired,
+  decided: Decided,
+): Plan => {
+  const { summarising, threadId } = data;
+  if (summarising === null) return goOnCompacted(data, open, attempt, decided, event.at);
+  const after = giveUp(data, summarising);
+  const plan = goOnCompacted(after, after.open ?? open, attempt, decided, event.at);
+  const effects = calledOff(threadId, summarising, "it did not come in time");
+  return { ...plan, effects: () => [...effects, ...plan.effects()] };
 };
 
 const enqueue = (data: ConversationData, event: AskReceived, place: number): Plan => ({
@@ -159,6 +179,12 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
     );
   }
   const { stage } = open;
+  if (
+    stage.type === "compacting" &&
+    isSameEffect(event.effectId, waitId(data.threadId, open.number, open.step, stage.attempt))
+  ) {
+    return stopWaiting(data, open, stage.attempt, event, decided);
+  }
   return stage.type === "backing_off" &&
     isSameEffect(event.effectId, retryId(data.threadId, open.number, open.step, stage.attempt))
     ? attemptCall(data, open, stage.attempt, decided, event.at)

@@ -191,7 +191,7 @@ const decided = zod.strictObject({
     fixed: zod.number(),
     largest: object({ message: text, tokens: zod.number() }).nullable(),
   }).optional(),
-  compacting: zod.literal(true).optional(),
+  compacting: object({ dueAt: instant }).optional(),
   summary: zod.strictObject({ covers: turnRange, earlier: turnRange.nullable() }).optional(),
   summaryFailed: text.optional(),
   summaryStale: zod.literal(true).optional(),
