@@ -86,9 +86,8 @@ export const measurableShare = 0.25;
  * How many tokens a model reports for one that is counted: never less than one, so that a report which makes no
  * sense can't make prompts larger.
  */
-const calibrationOf = ({ calibrate, budget }: Settings, { measured, cut }: ConversationData): number => {
-  if (!calibrate || budget === null) return 1;
-  if (measured === null) return cut?.calibration ?? 1;
+const calibrationOf = ({ calibrate, budget }: Settings, { measured }: ConversationData): number => {
+  if (!calibrate || budget === null || measured === null) return 1;
   return Math.min(largestCalibration, Math.max(1, Math.round((measured.reported / measured.counted) * 100) / 100));
 };
 
@@ -110,7 +109,7 @@ const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null)
   open === null ? conversation.appended : toArray(open.messages);
 
 /** Total: a counter may be anybody's code. */
-const counted = (count: () => number): number | null => {
+export const counted = (count: () => number): number | null => {
   try {
     const tokens = count();
     return Number.isFinite(tokens) ? tokens : null;

@@ -39,7 +39,7 @@ export const decideStep = (
   if (!fits && !canWait) {
     // A policy that counts on summaries leaves out nothing while one may still come.
     return asked.withoutSummary !== true && settings.policy.summariser !== undefined
-      ? decideStep(settings, data, { ...asked, withoutSummary: true })
+      ? { ...reported, ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
       : { ...reported, unfit: unfitOf(prompt) };
   }
   if (!fits) {

@@ -1,7 +1,7 @@
 import { messageFromDraft } from "../thread/draft.ts";
 import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
 import { costOf } from "./decide-outcome.ts";
-import { situationOf } from "./decide-prompt.ts";
+import { counted, situationOf } from "./decide-prompt.ts";
 import { decideStep, decideSummary, limitBeforeCall, limitSpent } from "./decide-step.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Settings } from "./settings.ts";
@@ -53,6 +53,6 @@ const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | 
   if (event.finishReason === "length") return "the summary was cut off at the model's own limit";
   const most = policy.summariser?.maxTokens;
   if (most === undefined) return null;
-  const tokens = counts.message(messageFromDraft("", { role: "user", content: text }));
-  return tokens > most ? `the summary has ${tokens} tokens, and ${most} are allowed` : null;
+  const tokens = counted(() => counts.message(messageFromDraft("", { role: "user", content: text })));
+  return tokens !== null && tokens > most ? `the summary has ${tokens} tokens, and ${most} are allowed` : null;
 };

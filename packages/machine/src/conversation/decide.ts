@@ -7,7 +7,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
 import { decideAsk } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
-import { decideOpening, decideStep, interruptedResults } from "./decide-step.ts";
+import { decideOpening, decideStep, interruptedResults, limitSpent } from "./decide-step.ts";
 import { answerIndexOf, checkpointOf } from "./edit.ts";
 import { decideSummaryOutcome, decideWaited } from "./decide-summary.ts";
 import { deadlineId, llmId, queueId, retryId, summaryId, toolId, waitId } from "./effect-id.ts";
@@ -112,9 +112,10 @@ const decideTimer = (
     open.stage.type === "backing_off" &&
     event.effectId === retryId(data.threadId, open.number, open.step, open.stage.attempt)
   ) {
-    return Either.right(
-      decideStep(settings, data, { open: () => open, saysNothing: open.messages.length === 0, at: event.at }),
-    );
+    const limit = limitSpent(settings, open, event.at);
+    if (limit !== null) return Either.right({ limit });
+    const saysNothing = open.messages.length === 0;
+    return Either.right(decideStep(settings, data, { open: () => open, saysNothing, at: event.at }));
   }
   if (
     open.stage.type === "compacting" &&

@@ -91,6 +91,21 @@ export const callOff = (plan: Plan, summarising: Summarising, reason: string): P
   };
 };
 
+/** A turn is no longer what it was: what was written about it does not hold. */
+export const withdrawSummaries = (data: ConversationData, changed: number): ConversationData => {
+  if (data.summaries === 0) return data;
+  let { conversation } = data;
+  for (let number = changed; number <= conversation.turns.length; number++) {
+    if (turnOf(conversation, number)?.summaries?.some(({ from }) => from <= changed) !== true) continue;
+    conversation = changeTurn(conversation, number, (turn) => ({
+      ...turn,
+      summaries:
+        turn.summaries?.map((summary) => (summary.from <= changed ? { ...summary, stale: true } : summary)) ?? [],
+    }));
+  }
+  return { ...data, conversation };
+};
+
 /** Its cost is borne by the turn that was open when it was asked for. */
 const charge = (
   data: ConversationData,

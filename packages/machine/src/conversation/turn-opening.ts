@@ -31,7 +31,6 @@ export const openTurn = (data: ConversationData, ask: QueuedAsk, decided: Decide
 
 /** The next model call of the open turn; or its end, where a limit stands before it. */
 export const nextCall = (data: ConversationData, open: OpenTurn, decided: Decided, at: number): Plan => {
-  if (decided.limit !== undefined) return closeTurn(data, open, { status: "failed", limit: decided.limit }, at);
   return attemptCall(data, { ...open, step: open.step + 1 }, 1, decided, at);
 };
 
@@ -43,9 +42,10 @@ export const attemptCall = (
   decided: Decided,
   at: number,
 ): Plan => {
-  const { unfit, compacting } = decided;
+  const { limit, unfit, compacting } = decided;
   // A step that is never made does not count.
   const unmade = attempt === 1 ? { ...open, step: open.step - 1 } : open;
+  if (limit !== undefined) return closeTurn(data, unmade, { status: "failed", limit }, at);
   if (unfit !== undefined) return closeTurn(data, unmade, { status: "failed", unfit }, at);
   if (compacting !== undefined) {
     const stage = { type: "compacting" as const, attempt, dueAt: compacting.dueAt };
@@ -77,10 +77,7 @@ export const goOnCompacted = (
   attempt: number,
   decided: Decided,
   at: number,
-): Plan =>
-  attempt === 1 || decided.limit !== undefined
-    ? nextCall(data, open, decided, at)
-    : attemptCall(data, open, attempt, decided, at);
+): Plan => (attempt === 1 ? nextCall(data, open, decided, at) : attemptCall(data, open, attempt, decided, at));
 
 /** The messages that an ask says. */
 export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {

@@ -30,7 +30,7 @@ import { isFuller } from "./fullness.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveResult, receiveStart } from "./result.ts";
 import { interruptTurn } from "./turn-closing.ts";
-import { askSummary, calledOff, callOff, giveUp, receiveSummary } from "./summary.ts";
+import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
 import { updated } from "./updated.ts";
 
@@ -83,7 +83,12 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
     case "turn.annotated":
       return stays({ ...data, conversation: annotate(data.conversation, event) });
     case "answer.truncated":
-      return said({ ...data, conversation: truncateAnswer(data.conversation, event, decided.kept ?? 0) });
+      return said(
+        withdrawSummaries(
+          { ...data, conversation: truncateAnswer(data.conversation, event, decided.kept ?? 0) },
+          event.turn,
+        ),
+      );
     case "head.moved":
       return said({ ...data, conversation: moveHead(data.conversation, event) });
     case "checkpoint.named":
@@ -229,6 +234,8 @@ const configured = (data: ConversationData, event: ThreadConfigured): Conversati
   ...data,
   configuration: event.configuration,
   model: event.model ?? data.model,
+  // Another counter may count otherwise.
+  measured: null,
 });
 
 const withoutType = ({ type: _, ...ask }: AskReceived): Omit<AskReceived, "type"> => ask;

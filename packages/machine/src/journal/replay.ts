@@ -1,6 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
-import type { Decided, Event } from "../conversation/event.ts";
+import type { CallLlm } from "../conversation/effect.ts";
+import { isSameEffect } from "../conversation/effect-id.ts";
+import type { Decided } from "../conversation/event.ts";
 import type { ConversationMachine } from "../conversation/machine.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
@@ -59,24 +61,34 @@ export const describeDifference = ({ seq, turn, step, what, expected, got }: Dif
 
 /** The digest that an outcome echoes is that of what was really sent, whatever the journal's own cuts say. */
 const sentOtherwise = (state: State, { seq, event }: LaterEntry): Difference | null => {
-  const expected = echoedDigest(event);
-  const call = callOf(state);
-  return expected === undefined || call === undefined || call.promptDigest === expected
+  if (event.type !== "llm.completed" && event.type !== "llm.failed") return null;
+  const call = callsOf(state).find(({ id }) => isSameEffect(id, event.effectId));
+  return event.promptDigest === undefined || call === undefined || call.promptDigest === event.promptDigest
     ? null
     : differs(
         state,
         seq,
         "the prompt",
-        `digest ${expected}`,
+        `digest ${event.promptDigest}`,
         `${call.messages.length} messages with digest ${call.promptDigest}`,
       );
 };
 
 const asksOtherwise = (recorded: State, state: State, during: State, seq: number): Difference | null => {
-  const expected = callOf(recorded);
-  const got = callOf(state);
-  if (expected?.id === got?.id && expected?.promptDigest === got?.promptDigest) return null;
-  return differs(during, seq, "the prompt", inWords(expected), inWords(got));
+  const [expected, got] = [callsOf(recorded), callsOf(state)];
+  for (const purpose of ["answer", "summary"] as const) {
+    const before = expected.find((call) => call.purpose === purpose);
+    const now = got.find((call) => call.purpose === purpose);
+    if (before?.id === now?.id && before?.promptDigest === now?.promptDigest) continue;
+    return differs(
+      during,
+      seq,
+      purpose === "answer" ? "the prompt" : "the prompt of a summary",
+      inWords(before),
+      inWords(now),
+    );
+  }
+  return null;
 };
 
 /** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
@@ -88,18 +100,18 @@ const decidesOtherwise = (during: State, entry: LaterEntry, got: Decided): Diffe
     : differs(during, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
 };
 
-const decisionText = ({ cut: _, ...decided }: Decided): string => canonicalText(decided);
+/** What was counted is no decision: another counter may count otherwise and show the same. */
+const decisionText = ({ cut: _, counted: __, fullness: ___, ...decided }: Decided): string => canonicalText(decided);
 
-const callOf = (state: State) => {
-  if (state.context.open?.stage.type !== "responding") return undefined;
-  return outstanding(state).find((effect) => effect.type === "callLlm");
+/** A round needs no look: calls are rendered to be compared, and only those of models are. */
+const callsOf = (state: State): readonly CallLlm[] => {
+  const { open, summarising } = state.context;
+  if (open?.stage.type !== "responding" && summarising === null) return [];
+  return outstanding(state).filter((effect) => effect.type === "callLlm");
 };
 
-const inWords = (call: ReturnType<typeof callOf>): string =>
+const inWords = (call: CallLlm | undefined): string =>
   call === undefined ? "no model call" : `${call.messages.length} messages with digest ${call.promptDigest}`;
-
-const echoedDigest = (event: Event): string | undefined =>
-  event.type === "llm.completed" || event.type === "llm.failed" ? event.promptDigest : undefined;
 
 const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 

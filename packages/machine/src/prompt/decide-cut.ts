@@ -1,5 +1,6 @@
 import type { Message } from "../thread/message.ts";
 import { toolCallsOf } from "../thread/message.ts";
+import { turnOf } from "../thread/path.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./cut.ts";
 import type { HistorySource } from "./history.ts";
 import { historyOf } from "./history.ts";
@@ -65,6 +66,7 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
       nonsenseInRange(covers, situation.thread) ??
       (covers.to === 0 ? "the seed alone, which no turn can keep" : null) ??
       (earlier === null ? null : nonsenseInRange(earlier, situation.thread)) ??
+      alreadyWritten(covers, situation) ??
       (isWithin(earlier, covers) ? null : "earlier turns reach beyond those that are covered");
     if (nonsense !== null) return `policy "${label}" wants a summary that can't be: ${nonsense}`;
     return { covers: rangeOf(covers), earlier: earlier === null ? null : rangeOf(earlier) };
@@ -129,6 +131,12 @@ const cutOf = (policy: string, decision: Omit<PolicyDecision, "reason">, situati
     ...(calibration === 1 ? {} : { calibration }),
   };
 };
+
+/** Or the same would be asked for again and again. */
+const alreadyWritten = ({ from, to }: TurnRange, { thread }: Situation): string | null =>
+  turnOf(thread, to)?.summaries?.some((summary) => summary.from === from && summary.stale !== true) === true
+    ? `turns ${from} to ${to} have one already`
+    : null;
 
 /** The number stays what it was as long as no newer summary tells these turns otherwise, so that a cut does not change without need. */
 const withUpTo = ({ from, to }: TurnRange, { lastCut, summaries, thread }: Situation): SummarisedTurns => {

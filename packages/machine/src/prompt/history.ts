@@ -60,7 +60,7 @@ const closedTurn = (turn: Turn, pins: ReadonlySet<string> | undefined, counts: C
     length: turn.messages.length,
     units,
     tokens: () => (pins === undefined ? counts.turn(turn) : unpinnedTokens(counts, units())),
-    summaries: turn.summaries ?? noSummaries,
+    summaries: turn.summaries?.filter(({ stale }) => stale !== true) ?? noSummaries,
     summaryFailures: turn.summaryFailures ?? 0,
   };
 };

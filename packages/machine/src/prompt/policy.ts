@@ -89,7 +89,7 @@ export interface HistoryTurn {
   readonly units: () => readonly Unit[];
   /** Tokens of its units, those with something pinned left out: they are in `fixedTokens`. */
   readonly tokens: () => number;
-  /** The summaries whose last turn it is. */
+  /** The summaries whose last turn it is, and which still hold. */
   readonly summaries: readonly Summary[];
   /** How often a summary of which it was to be the last turn failed. */
   readonly summaryFailures: number;

@@ -44,7 +44,7 @@ const linesOf = (thread: Thread, { from, to, upTo }: SummarisedTurns, interrupte
 const widest = ({ summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
   let best: Summary | undefined;
   for (const summary of summaries) {
-    if (summary.from < from || summary.number > upTo) continue;
+    if (summary.stale === true || summary.from < from || summary.number > upTo) continue;
     if (best === undefined || summary.from <= best.from) best = summary;
   }
   return best;

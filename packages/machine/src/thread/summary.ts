@@ -8,4 +8,6 @@ export interface Summary {
   /** The first turn that it covers; 0 is the seed. Its last is the turn that keeps it. */
   readonly from: number;
   readonly text: string;
+  /** One of its turns was changed since, so it tells what is no longer so, and is not shown any more. */
+  readonly stale?: true;
 }
