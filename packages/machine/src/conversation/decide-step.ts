@@ -18,7 +18,9 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
   if (limit !== null) return { limit };
   const open = () => openTurn(data, ask, deadline, at).data.open;
   const saysNothing = draftsOf(ask).length === 0 && data.conversation.appended.length === 0;
-  return { ...deadline, ...decideStep(settings, data, { open, saysNothing, at }) };
+  const step = decideStep(settings, data, { open, saysNothing, at });
+  // A turn that ends at once has no use for a deadline.
+  return step.unfit === undefined ? { ...deadline, ...step } : step;
 };
 
 /** What the next call of the open turn shows, where that is not what the last one did; or why it can't be made yet, or at all. */

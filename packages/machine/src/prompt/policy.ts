@@ -36,7 +36,7 @@ export interface Summariser {
   readonly maxTokens: number;
   /** How long a call waits for a summary that it can't fit without, before it does without. Unit: milliseconds. Default 60,000. */
   readonly waitMs?: number;
-  /** What to have summarised now; null for nothing. Asked when a turn has ended, before a call, and when a summary has come. */
+  /** What to have summarised now; null for nothing. Asked when a turn was answered, before a call, and when a summary has come; turns that ended otherwise wait for the next call. */
   readonly next: (input: PolicyInput) => SummaryWanted | null;
 }
 
