@@ -37,11 +37,21 @@ const programs = [
     run: () => import("../examples/docs/asking.ts"),
     says: 'bad_request: no such model\ncancelled, after "It is a line "\nstopped by steps\nA queue is a line.\n',
   },
+  {
+    path: "examples/docs/compaction.ts",
+    run: () => import("../examples/docs/compaction.ts"),
+    says: '{"type":"summary.completed","number":3,"covers":{"from":1,"to":3}}\n',
+  },
   { path: "examples/docs/configuration.ts", run: () => import("../examples/docs/configuration.ts"), says: "\n" },
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },
   { path: "examples/docs/observing.ts", run: () => import("../examples/docs/observing.ts"), says: "1 completed" },
+  {
+    path: "examples/docs/policies.ts",
+    run: () => import("../examples/docs/policies.ts"),
+    says: "16740 of 28000 tokens, from turn 311 on: ",
+  },
   {
     path: "examples/docs/tools.ts",
     run: () => import("../examples/docs/tools.ts"),
@@ -76,7 +86,7 @@ describe("the pages are whole", () => {
   const testing = [root, models, server, contracts, laws, recordings, simulation];
 
   it.each([
-    { page: "docs/conversation.md", modules: [machine] },
+    { page: "docs/prompts.md", modules: [machine] },
     { page: "docs/host.md", modules: [host, node] },
     { page: "docs/testing.md", modules: testing },
   ])("$page names all that its packages export", ({ page, modules }) => {

@@ -1,0 +1,34 @@
+// What a long-lived agent shows its model: docs/prompts.md explains it.
+import {
+  clearResults,
+  compose,
+  conversationMachine,
+  fitOversized,
+  limitResults,
+  promptOf,
+  start,
+  tokenWindow,
+  transition,
+} from "@colloquy/machine";
+
+const machine = conversationMachine({
+  budget: { tokens: 32_000, reserve: 4_000 },
+  policy: compose(
+    limitResults({ characters: 8_000 }), // no tool result takes more than that, ever
+    clearResults({ keep: 5, slack: 5 }), // when there is no room: older results go first
+    fitOversized(), // when not even the open turn fits: its longest texts are shortened
+    tokenWindow({ cutTo: 0.6 }), // then the oldest turns; cut deep, and seldom
+  ),
+});
+
+let { state } = start(machine, { threadId: "long", at: 0 });
+for (let turn = 1; turn <= 400; turn++) {
+  const messages = [
+    { role: "user" as const, content: `Question ${turn}: ${"what about this? ".repeat(20)}` },
+    { role: "assistant" as const, content: "It depends. ".repeat(30) },
+  ];
+  ({ state } = transition(machine, state, { type: "turn.added", messages, at: turn }));
+}
+
+const { tokens, available, cut, reason } = promptOf(machine, state);
+console.log(`${tokens} of ${available} tokens, from turn ${cut.from?.turn} on: ${reason}`);
