@@ -76,7 +76,6 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
     const { failures } = await converse({
       host,
       threadId: threadId ?? (isDemonstration ? "demonstration" : await newestThread(store)),
-      clock: systemClock,
       input: isDemonstration ? Readable.from(questions) : process.stdin,
       output: process.stdout,
       isTerminal,

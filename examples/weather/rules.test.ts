@@ -218,6 +218,9 @@ const runTool = async (name: string, written: string): Promise<string> => {
       turn: 1,
       step: 1,
       callId: "",
+      state: () => {
+        throw new Error("no rule looks at the thread");
+      },
     };
     return JSON.stringify(tool.run(input.value, { ...call, toolContext: {} }));
   } catch (error) {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { createHost, type HostedThread, memoryStore, type Store } from "@colloquy/host";
-import { conversationMachine, textOf } from "@colloquy/machine";
+import { compactTurns, conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
 import { openaiChat, randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import type { CommandSetting } from "./command.ts";
 import { converse, wantsColour } from "./terminal/converse.ts";
@@ -13,18 +13,24 @@ export interface ChatOptions {
   readonly model?: string | undefined;
   readonly "base-url"?: string | undefined;
   readonly system?: string | undefined;
+  readonly window?: string | undefined;
 }
 
 /** A conversation with a model on a server, without tools. Gives the exit code. */
 export const chat = async (options: ChatOptions, setting: CommandSetting): Promise<number> => {
   const { input, output, isTerminal, environment, signal } = setting;
   const { apiKey, baseURL, model } = serverOf(options, environment);
-  const { store: file, thread: threadId = "chat", system } = options;
+  const { store: file, thread: threadId = "chat", system, window } = options;
   const llm = openaiChat({ apiKey, baseURL, model, tools: [] });
+  const machine = conversationMachine({
+    // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that a crash left open.
+    idleTimeoutMs: 120_000,
+    overlap: { type: "queue", max: 1 },
+    ...(window === undefined ? {} : within(window)),
+  });
   const store = file === undefined ? memoryStore({ clock: systemClock }) : fileStore(file);
   const host = createHost({
-    // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that a crash left open.
-    machine: conversationMachine({ idleTimeoutMs: 120_000, overlap: { type: "queue", max: 1 } }),
+    machine,
     store,
     llm,
     clock: systemClock,
@@ -41,7 +47,6 @@ export const chat = async (options: ChatOptions, setting: CommandSetting): Promi
     const { failures } = await converse({
       host,
       threadId,
-      clock: systemClock,
       input,
       output,
       isTerminal,
@@ -82,6 +87,19 @@ const withoutSecrets = (address: string): string => {
   const url = new URL(address);
   return `${url.protocol}//${url.host}${url.pathname}`;
 };
+
+/** Keeps prompts within a window: older turns are summarised when it fills. */
+const within = (window: string): Pick<MachineOptions, "budget" | "policy"> => {
+  const tokens = Number(window);
+  if (!(Number.isSafeInteger(tokens) && tokens >= 1)) {
+    throw new Error(`--window is "${window}"; it must be a whole number of tokens, such as 128000`);
+  }
+  const reserve = Math.min(Math.floor(tokens / 4), longestAnswer);
+  return { budget: { tokens, reserve }, policy: compactTurns() };
+};
+
+/** What answers seldom exceed. Unit: tokens. */
+const longestAnswer = 8_000;
 
 const present = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
 

@@ -61,6 +61,7 @@ const parse = (args: readonly string[]) =>
       model: { type: "string" },
       "base-url": { type: "string" },
       system: { type: "string" },
+      window: { type: "string" },
     },
   });
 
@@ -76,6 +77,8 @@ Options of chat:
   --model NAME      the model (default: OPENAI_MODEL, else gpt-4o-mini)
   --base-url URL    a server that speaks OpenAI's chat completions (default: OPENAI_BASE_URL, else OpenAI's)
   --system TEXT     the system prompt
+  --window TOKENS   how many tokens the model takes, question and answer: older turns are
+                    summed up when it fills (default: no bound)
 
 The key for the server is read from OPENAI_API_KEY.
 `;

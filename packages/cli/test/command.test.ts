@@ -65,6 +65,28 @@ test("a chat without a server says what to set", async () => {
   expect(error).toContain("set OPENAI_API_KEY");
 });
 
+test("a window that is none is refused before anything is opened", async () => {
+  const { exitCode, error } = await run({ args: ["chat", "--base-url", "http://127.0.0.1:1", "--window", "8k"] });
+  expect(exitCode).toBe(1);
+  expect(error).toContain('--window is "8k"; it must be a whole number of tokens, such as 128000');
+});
+
+test("a chat within a window sums older turns up when it fills, and goes on", async () => {
+  const model = ruleModel([
+    { name: "sum up", when: ({ system }) => system !== "", answer: () => "They counted." },
+    { name: "count", when: () => true, answer: () => "one two three four five six seven eight ".repeat(10) },
+  ]);
+  await using server = await loopbackServer({ model });
+  const args = ["chat", "--base-url", server.url, "--window", "800"];
+  const questions = Array.from({ length: 8 }, (_, index) => `count ${index}`);
+  const { exitCode, output } = await run({ args, questions });
+  expect(exitCode).toBe(0);
+  expect(output).toContain("the model's window is filling up: about ");
+  expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(
+    /Earlier in this conversation:\\n\[Turns? 1( to \d)?\] They counted/,
+  );
+});
+
 test("a chat talks to the server of the environment, with its key, and shows no secret", async () => {
   await using server = await loopbackServer({
     model: scriptedModel([reply("Hello.")]),

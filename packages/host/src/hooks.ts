@@ -4,7 +4,7 @@ import type { CallLlm, CallTool, Entry, Signal, ToolCompleted, ToolFailed, Turn 
  * Functions around what happens. They look, and change nothing. A `before` hook is awaited before the thing is
  * done; an `after` hook is called when its outcome is journalled, and not waited for. After a restart the `before`
  * hooks of what is done again are called again. One that throws is reported to `onObserverError`, and what it
- * stood before goes on.
+ * stood before goes on. Summaries are no steps of a turn: no hook is called for them, and their signals tell.
  */
 export interface Hooks {
   /** Before the first model call of a turn. */

@@ -3,6 +3,8 @@ import type {
   Content,
   Entry,
   Event,
+  Explanation,
+  HeadMoved,
   JsonObject,
   Limits,
   MessageDraft,
@@ -11,6 +13,7 @@ import type {
   SystemDraft,
   ThreadStarted,
 } from "@colloquy/machine";
+import { explain } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask.ts";
@@ -97,6 +100,21 @@ export class HostedThread {
     await this.#tell({ type: "system.changed", at: this.#equipment.clock.now(), system });
   }
 
+  /** From here on each prompt shows a message of the path whole, by its id, with the round that it belongs to. */
+  async pin(messageId: string): Promise<void> {
+    await this.#pin(messageId, true);
+  }
+
+  /** A message is shown again as the policy has it. */
+  async unpin(messageId: string): Promise<void> {
+    await this.#pin(messageId, false);
+  }
+
+  /** The conversation goes on behind another turn, by its number (0 is the beginning) or by the name of a checkpoint. Nothing is removed. */
+  async moveHead(to: HeadMoved["to"]): Promise<void> {
+    await this.#tell({ type: "head.moved", at: this.#equipment.clock.now(), to });
+  }
+
   /** Cancels the open turn, whoever asked. */
   async cancel(reason?: string): Promise<void> {
     await this.#tell({
@@ -117,9 +135,19 @@ export class HostedThread {
     return this.#loops.opened(this.id)?.state ?? (await load(this.#equipment, this.id));
   }
 
+  /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */
+  async explain(): Promise<Explanation | null> {
+    const state = await this.state();
+    return state === null ? null : explain(this.#equipment.machine, state);
+  }
+
   /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */
   async close(): Promise<void> {
     await this.#loops.opened(this.id)?.close();
+  }
+
+  async #pin(message: string, pinned: boolean): Promise<void> {
+    await this.#tell({ type: "message.pinned", at: this.#equipment.clock.now(), message, pinned });
   }
 
   async #tell(event: Event): Promise<void> {

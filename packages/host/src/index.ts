@@ -1,5 +1,5 @@
 export { type AskHandle } from "./ask/ask.ts";
-export type { AskPart, TextDelta, ToolCallDelta } from "./ask/parts.ts";
+export type { AskPart, AskSignal, TextDelta, ToolCallDelta } from "./ask/parts.ts";
 export type { AskResult } from "./ask/result.ts";
 export * from "./ask/turn-errors.ts";
 export type { ThreadDefaults } from "./equipment.ts";
@@ -12,6 +12,7 @@ export type * from "./ports/clock.ts";
 export type * from "./ports/ids.ts";
 export type * from "./ports/llm.ts";
 export type { Lease, Store, StoredThread } from "./ports/store.ts";
+export { resultReader, type ResultReaderOptions } from "./tools/result-reader.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./tools/schema.ts";
 export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";
 export type { InputOf, ToolInput } from "./tools/tool.ts";

@@ -109,6 +109,7 @@ test("observers see entries and signals in order, of all threads", async () => {
     "t turn.started",
     "t 2 llm.completed",
     "t turn.ended",
+    "t thread.updated",
   ]);
 });
 

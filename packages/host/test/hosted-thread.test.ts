@@ -1,4 +1,4 @@
-import { textOf } from "@colloquy/machine";
+import { lastTurns, textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "@colloquy/host";
 import { errorOf, held, journalOf, says, settle, stage } from "./stage.ts";
@@ -52,6 +52,37 @@ describe("a thread", () => {
     await thread.changeSystem("be brief");
     await thread.ask("hi");
     expect(model.calls[0]?.messages.map(textOf)).toEqual(["be brief", "by the way", "hi"]);
+  });
+
+  test("shows what is pinned, and goes on behind another turn", async () => {
+    const machine = { policy: lastTurns(1) };
+    const { host, model } = stage({ machine, script: ["1", "2", "3", "4", "5"].map(says) });
+    const thread = host.thread();
+    await thread.ask("one");
+    await thread.pin("1.0");
+    await thread.ask("two");
+    await thread.ask("three");
+    await thread.unpin("1.0");
+    await thread.ask("four");
+    await thread.moveHead(2);
+    await thread.ask("five");
+    expect(model.calls.map(({ messages }) => messages.map(textOf).join())).toEqual([
+      "one",
+      "one,1,two",
+      "one,two,2,three",
+      "three,3,four",
+      "two,2,five",
+    ]);
+    expect((await thread.explain())?.units.map(({ id, shown }) => `${id} ${shown}`)).toEqual([
+      "1.0 out",
+      "1.1 out",
+      "2.0 out",
+      "2.1 out",
+      "5.0 whole",
+      "5.1 whole",
+    ]);
+    expect(await host.thread("none").explain()).toBeNull();
+    expect(await errorOf(thread.pin("9.9"))).toMatchObject({ name: "EventRefusedError", refusal: { kind: "unknown" } });
   });
 
   test("is not made by what means nothing without it", async () => {

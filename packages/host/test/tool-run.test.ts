@@ -170,6 +170,7 @@ describe("a tool that is running", () => {
       turn: 1,
       step: 1,
       callId: "1.1.1",
+      state: expect.any(Function),
       toolContext: { user: "ann", database: "main" },
     });
     expect(JSON.stringify(await store.read("t"))).not.toMatch(/ann|main/);

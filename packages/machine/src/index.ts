@@ -13,8 +13,20 @@ export { ConfigurationError } from "./prompt/configuration-error.ts";
 export { type Counter, countMessage, countPrompt, estimateCounter } from "./prompt/counter.ts";
 export type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./prompt/cut.ts";
 export type { Fields } from "./prompt/fields.ts";
+export { clearResults, type ClearResultsOptions } from "./prompt/policies/clear-results.ts";
+export { compactTurns, type CompactTurnsOptions } from "./prompt/policies/compact-turns.ts";
+export { compose } from "./prompt/policies/compose.ts";
+export { fitOversized, type FitOversizedOptions } from "./prompt/policies/fit-oversized.ts";
 export { keepAll } from "./prompt/policies/keep-all.ts";
-export { lastTurns } from "./prompt/policies/last-turns.ts";
+export { lastMessages, type LastMessagesOptions } from "./prompt/policies/last-messages.ts";
+export { lastTurns, type LastTurnsOptions } from "./prompt/policies/last-turns.ts";
+export { limitResults, type LimitResultsOptions } from "./prompt/policies/limit-results.ts";
+export { omitFields } from "./prompt/policies/omit-fields.ts";
+export { onlyInputs } from "./prompt/policies/only-inputs.ts";
+export { summariseTurns, type SummariseTurnsOptions } from "./prompt/policies/summarise-turns.ts";
+export type { SummaryLevel } from "./prompt/policies/summary-instructions.ts";
+export type { SummaryOptions } from "./prompt/policies/summary-options.ts";
+export { tokenWindow, type TokenWindowOptions } from "./prompt/policies/token-window.ts";
 export type {
   Budget,
   History,
@@ -25,7 +37,7 @@ export type {
   Summariser,
   SummaryWanted,
 } from "./prompt/policy.ts";
-export { type Shrink, shortestShrink, shrinkMessage } from "./prompt/shrink.ts";
+export { type Shrink, shortestShrink, shrinkMessage, textOfResult } from "./prompt/shrink.ts";
 export { summaryLines } from "./prompt/summary-message.ts";
 export { type Unit, unitsOf } from "./prompt/unit.ts";
 export { checkPrompt, type PromptProblem } from "./prompt/well-formed.ts";
@@ -76,3 +88,11 @@ export {
   replyFromChatMessage,
   toChatMessage,
 } from "./interchange/chat.ts";
+
+export type { ExplanationRule, UnitExplanation, UnitShown } from "./prompt/explain-units.ts";
+export { explain, type Explanation, type SummaryExplanation } from "./conversation/explain.ts";
+export { explanationTable } from "./conversation/explanation-table.ts";
+export { figuresOf, type ThreadFigures, type TurnFigures } from "./conversation/figures.ts";
+export { comparePrompts, type NamedJournal } from "./journal/compare.ts";
+export type * from "./journal/comparison.ts";
+export { comparisonTable } from "./journal/comparison-table.ts";

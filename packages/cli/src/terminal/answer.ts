@@ -1,6 +1,8 @@
-import type { AskHandle, AskPart } from "@colloquy/host";
-import type { Content, Signal } from "@colloquy/machine";
+import type { AskHandle, AskPart, AskSignal } from "@colloquy/host";
+import type { Content } from "@colloquy/machine";
+import { noticeOf } from "./notice.ts";
 import type { Screen } from "./screen.ts";
+import { shortened } from "./shortened.ts";
 
 /** Shows an answer as it comes. Rejects with what there is in place of one. */
 export const showAnswer = async (screen: Screen, asked: AskHandle): Promise<void> => {
@@ -38,30 +40,12 @@ const showPart = (screen: Screen, part: AskPart): void => {
   }
 };
 
-const showSignal = (screen: Screen, signal: Signal): void => {
-  switch (signal.type) {
-    case "retry.scheduled":
-      return screen.line(`  ${signal.because}: trying again (attempt ${signal.attempt})`, "dim");
-    case "ask.queued":
-      return screen.line("  an earlier turn is ended first", "dim");
-    case "policy.failed":
-      return screen.line(`  ${shortened(signal.reason)}: all is shown instead`, "dim");
-    // What ends a turn early is told by the error that it ends with.
-    case "limit.reached":
-    case "turn.started":
-    case "turn.ended":
-    case "ask.withdrawn":
-  }
+const showSignal = (screen: Screen, signal: AskSignal): void => {
+  const notice = noticeOf(signal);
+  if (notice !== null) screen.line(`  ${notice}`, "dim");
 };
 
 const textOfContent = (content: Content | null): string => {
   if (content === null || typeof content === "string") return content ?? "";
   return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
 };
-
-const shortened = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim();
-  return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`;
-};
-
-const lengthMax = 100;

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Clock, Host } from "@colloquy/host";
+import type { Host } from "@colloquy/host";
 import { pipedLines } from "./piped-lines.ts";
 import { Screen } from "./screen.ts";
 import { TerminalConversation } from "./terminal-conversation.ts";
@@ -11,8 +11,6 @@ export interface ConverseOptions {
   readonly host: Host;
   /** The thread that is continued, or begun. */
   readonly threadId: string;
-  /** The clock of the host. */
-  readonly clock: Clock;
   readonly input: Readable;
   readonly output: Writable;
   /** Whether somebody types; otherwise each line of the input is a question. */
@@ -40,11 +38,11 @@ export interface ConverseOutcome {
  * one line, and the conversation goes on: the promise does not reject for what a turn came to.
  */
 export const converse = async (options: ConverseOptions): Promise<ConverseOutcome> => {
-  const { host, threadId, clock, input, output, isTerminal, colour = false, signal } = options;
+  const { host, threadId, input, output, isTerminal, colour = false, signal } = options;
   const lines = (isTerminal ? typedLines : pipedLines)({ input, output, prompt: "> " });
   const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
   const conversation = new TerminalConversation(
-    { host, threadId, clock, screen: new Screen(output, colour), newThreadId },
+    { host, threadId, screen: new Screen(output, colour), newThreadId },
     lines,
   );
   const end = (): void => conversation.end();

@@ -1,5 +1,12 @@
-import { AskRefusedError, TurnCancelledError, TurnFailedError, LimitReachedError } from "@colloquy/host";
+import {
+  AskRefusedError,
+  ContextUnfitError,
+  LimitReachedError,
+  TurnCancelledError,
+  TurnFailedError,
+} from "@colloquy/host";
 import type { FailureKind } from "@colloquy/machine";
+import { counted } from "./figures.ts";
 
 /** What went wrong, in one line, with the way out where there is one. */
 export const failureText = (thrown: unknown): string => oneLine(textOf(thrown));
@@ -12,6 +19,10 @@ const textOf = (thrown: unknown): string => {
   if (thrown instanceof LimitReachedError) {
     const { limit, allowed } = thrown.reached;
     return `the turn ended at its limit of ${allowed} (${limit}); ask again to go on`;
+  }
+  if (thrown instanceof ContextUnfitError) {
+    const { tokens, available } = thrown.unfit;
+    return `the model's window has room for ${counted(available, "token")}, and this would take ${counted(tokens, "token")}; ask for less, or /clear to begin anew`;
   }
   if (thrown instanceof TurnCancelledError) return "cancelled";
   if (thrown instanceof AskRefusedError) return thrown.refusal.reason;

@@ -1,5 +1,4 @@
-import { EventRefusedError } from "@colloquy/host";
-import { lastTurnOf, textOf, toArray } from "@colloquy/machine";
+import { explanationTable, lastTurnOf, textOf, toArray } from "@colloquy/machine";
 import type { TerminalConversation } from "./terminal-conversation.ts";
 import { showTotal } from "./thread-summary.ts";
 
@@ -28,6 +27,13 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     does: "what the thread took so far",
     perform: ({ screen, thread }) => showTotal(screen, thread),
   },
+  "/context": {
+    does: "what the next question would show the model of the thread, and why",
+    perform: async ({ screen, thread }) => {
+      const explanation = await thread.explain();
+      screen.line(explanation === null ? "nothing was said yet" : explanationTable(explanation), "dim");
+    },
+  },
   "/new": {
     does: "goes on with a new thread",
     perform: (conversation) => conversation.turnToNew(),
@@ -41,21 +47,19 @@ const commands: Readonly<Record<string, SlashCommand>> = {
   },
   "/undo": {
     does: "takes the last turn back; again, the one before it",
-    perform: async (conversation) => {
-      const { screen, thread } = conversation;
+    perform: async ({ screen, thread }) => {
       const state = await thread.state();
       const turn = state === null ? undefined : lastTurnOf(state);
       if (turn === undefined) throw new Error("there is nothing to take back");
-      await moveHead(conversation, turn.parent);
+      await thread.moveHead(turn.parent);
       const question = toArray(turn.messages).find(({ role }) => role === "user");
       screen.line(`took back turn ${turn.number}${question === undefined ? "" : `: ${textOf(question)}`}`, "dim");
     },
   },
   "/clear": {
     does: "begins the thread anew; what was said is kept, and not sent any more",
-    perform: async (conversation) => {
-      const { screen, thread } = conversation;
-      if ((await thread.state()) !== null) await moveHead(conversation, 0);
+    perform: async ({ screen, thread }) => {
+      if ((await thread.state()) !== null) await thread.moveHead(0);
       screen.line("the thread begins anew", "dim");
     },
   },
@@ -63,10 +67,4 @@ const commands: Readonly<Record<string, SlashCommand>> = {
     does: "ends the conversation",
     perform: (conversation) => conversation.end(),
   },
-};
-
-/** The conversation goes on behind another turn; 0 is the beginning. */
-const moveHead = async ({ thread, clock }: TerminalConversation, to: number): Promise<void> => {
-  const receipt = await thread.send({ type: "head.moved", at: clock.now(), to });
-  if (!receipt.handled) throw new EventRefusedError(thread.id, receipt.refusal);
 };

@@ -1,11 +1,4 @@
-import {
-  type AskHandle,
-  type Clock,
-  type Host,
-  type HostedThread,
-  TurnCancelledError,
-  TurnError,
-} from "@colloquy/host";
+import { type AskHandle, type Host, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
 import { turnNumbered } from "@colloquy/machine";
 import { showAnswer } from "./answer.ts";
 import { failureText } from "./failure-text.ts";
@@ -19,7 +12,6 @@ import { showThread, showTotal } from "./thread-summary.ts";
 export interface ConversationSetting {
   readonly host: Host;
   readonly threadId: string;
-  readonly clock: Clock;
   readonly screen: Screen;
   readonly newThreadId: () => string | Promise<string>;
 }
@@ -27,7 +19,6 @@ export interface ConversationSetting {
 /** A conversation that is under way: on one thread at a time, line by line. */
 export class TerminalConversation {
   readonly screen: Screen;
-  readonly clock: Clock;
   failures = 0;
   #thread: HostedThread;
   readonly #setting: ConversationSetting;
@@ -37,7 +28,6 @@ export class TerminalConversation {
 
   constructor(setting: ConversationSetting, lines: Lines) {
     this.screen = setting.screen;
-    this.clock = setting.clock;
     this.#thread = setting.host.thread(setting.threadId);
     this.#setting = setting;
     this.#lines = lines;

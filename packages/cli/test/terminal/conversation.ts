@@ -32,7 +32,7 @@ export const hold = (
   });
   const input = new PassThrough();
   const output = new Written();
-  const outcome = converse({ host, threadId: "here", clock, input, output, isTerminal: false, ...others });
+  const outcome = converse({ host, threadId: "here", input, output, isTerminal: false, ...others });
   return { host, clock, input, written: () => output.text, until: (text) => output.until(text), outcome };
 };
 

@@ -12,7 +12,7 @@ import { TurnCancelledError } from "./turn-errors.ts";
 
 /**
  * An ask that is under way. Awaiting it gives its result, or rejects with what there is instead: `TurnFailedError`,
- * `LimitReachedError`, `TurnCancelledError`, `AskRefusedError`, or why the thread could not be used. One that
+ * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskRefusedError`, or why the thread could not be used. One that
  * nobody awaits rejects nothing.
  *
  * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers

@@ -12,11 +12,14 @@ export type AskPart =
   | ToolCallPart
   | ToolResultPart
   | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
-  | { readonly type: "signal"; readonly signal: Exclude<Signal, { type: "turn.started" | "turn.ended" }> }
+  | { readonly type: "signal"; readonly signal: AskSignal }
   /** Nobody read: this many older parts were let go. */
   | { readonly type: "parts.dropped"; readonly count: number }
   /** The last part. */
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
+
+/** A notice about a turn or an ask, where no part says the same. */
+export type AskSignal = Exclude<Signal, { readonly type: "turn.started" | "turn.ended" | "thread.updated" }>;
 
 /** What a model wrote, or thought, or said in declining. Deltas that nobody has read yet are joined. */
 export interface TextDelta extends Place {

@@ -1,6 +1,6 @@
 import type { Turn } from "@colloquy/machine";
 import { noUsage, textOf, toArray } from "@colloquy/machine";
-import { LimitReachedError, TurnCancelledError, TurnFailedError } from "./turn-errors.ts";
+import { ContextUnfitError, LimitReachedError, TurnCancelledError, TurnFailedError } from "./turn-errors.ts";
 import type { TurnError, TurnSummary } from "./turn-errors.ts";
 
 /** What an ask came to. */
@@ -25,8 +25,9 @@ export const resultOf = (
   const { outcome } = turn;
   if (outcome.status === "completed") return { ...summary, status: "completed", finishReason: outcome.finishReason };
   if (outcome.status === "cancelled") return new TurnCancelledError(summary, outcome.reason, cause);
-  return "limit" in outcome
-    ? new LimitReachedError(summary, outcome.limit)
+  if ("limit" in outcome) return new LimitReachedError(summary, outcome.limit);
+  return "unfit" in outcome
+    ? new ContextUnfitError(summary, outcome.unfit)
     : new TurnFailedError(summary, outcome.failure);
 };
 

@@ -1,4 +1,4 @@
-import type { Failure, LimitReached, Message, Usage } from "@colloquy/machine";
+import type { ContextUnfit, Failure, LimitReached, Message, Usage } from "@colloquy/machine";
 
 /** What a turn came to, however it ended. */
 export interface TurnSummary {
@@ -47,6 +47,20 @@ export class LimitReachedError extends TurnError {
   }
 }
 
+/**
+ * The prompt of the turn's next model call took more room than there is, after all that the policy may leave out or
+ * shorten; so it was not sent. Asking again helps only with less to say, or under another configuration.
+ */
+export class ContextUnfitError extends TurnError {
+  override readonly name = "ContextUnfitError";
+  readonly unfit: ContextUnfit;
+
+  constructor(summary: TurnSummary, unfit: ContextUnfit) {
+    super(summary, unfitInWords(unfit));
+    this.unfit = unfit;
+  }
+}
+
 /** The turn was cancelled, or the ask withdrawn before one opened. `cause` is the reason of the signal that did it. */
 export class TurnCancelledError extends TurnError {
   override readonly name = "TurnCancelledError";
@@ -57,3 +71,15 @@ export class TurnCancelledError extends TurnError {
     this.reason = reason;
   }
 }
+
+const unfitInWords = ({ tokens, available, budget, reserve, fixed, largest }: ContextUnfit): string => {
+  const room = `${available} tokens (a budget of ${budget}, of which ${reserve} are left free for the answer)`;
+  const most = largest === null ? "" : `; the largest message of the turn, ${largest.message}, takes ${largest.tokens}`;
+  const wayOut =
+    fixed > available
+      ? `${fixed} of them no policy leaves out (the system message, the turn itself, what is pinned)${most}. ` +
+        "Give the machine a larger budget or a policy that shortens what is too long (fitOversized, limitResults), or ask for less."
+      : `the policy shows more than it must: ${fixed} would do${most}. ` +
+        "Give the machine a larger budget, or a policy that leaves older turns out (tokenWindow).";
+  return `the prompt takes ${tokens} tokens and there is room for ${room}: ${wayOut}`;
+};

@@ -3,8 +3,8 @@ import type { Clock } from "./clock.ts";
 
 /**
  * Calls a model: once, with exactly the messages of the call. It does not retry (the machine does), and it
- * minds `call.idleTimeoutMs`. What goes wrong is an outcome; a handler that throws all the same counts as failed,
- * not to be retried.
+ * minds `call.idleTimeoutMs`. For a call of purpose `summary` it offers the model no tools. What goes wrong is an
+ * outcome; a handler that throws all the same counts as failed, not to be retried.
  */
 export interface LlmHandler {
   (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
@@ -13,7 +13,7 @@ export interface LlmHandler {
 export interface LlmContext {
   /** Aborted when nobody wants the answer any more; what the handler returns after that is not looked at. */
   readonly signal: AbortSignal;
-  /** Tells what came, as it comes. Pieces, in order; together they are what `reply` will be. */
+  /** Tells what came, as it comes. Pieces, in order; together they are what `reply` will be. Of a summary nobody is shown them. */
   readonly onDelta: (delta: LlmDelta) => void;
   readonly clock: Clock;
 }

@@ -1,7 +1,19 @@
 import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { decodeEvent, describeDecodeError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { LlmOutcome } from "../ports/llm.ts";
+import type { Equipment } from "../equipment.ts";
+import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
+
+/** Calls the model. Never rejects: a handler that throws is told to `onObserverError`, and has failed. */
+export const callModel = async (equipment: Equipment, call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
+  try {
+    return await equipment.llm(call, context);
+  } catch (thrown) {
+    // What it throws may hold a key, and would be journalled.
+    equipment.observation.report(thrown, "llm");
+    return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
+  }
+};
 
 /**
  * The event that answers a model call. A handler is somebody else's code: what it returned is read before it is
@@ -58,4 +70,4 @@ const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | unde
 };
 
 /** A handler's own fault: calling it again would not help. */
-export const failureOf = (message: string): LlmFailed["failure"] => ({ kind: "unknown", message, retryable: false });
+const failureOf = (message: string): LlmFailed["failure"] => ({ kind: "unknown", message, retryable: false });

@@ -1,11 +1,11 @@
 import type { CallLlm, CancelRequested, Entry, LlmCompleted, ReplyDraft, State } from "@colloquy/machine";
-import type { LlmContext, LlmDelta, LlmOutcome } from "../ports/llm.ts";
-import { failureOf, llmAnswer } from "./llm-answer.ts";
+import type { LlmContext, LlmDelta } from "../ports/llm.ts";
+import { callModel, llmAnswer } from "./llm-answer.ts";
 import type { Receipt } from "./mail.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 import { ShownReply } from "./shown-reply.ts";
 
-/** A model call that is out. */
+/** A model call that is out, for an answer. */
 export class LlmRun implements Running, Receipt {
   readonly #loop: ThreadLoop;
   readonly #call: CallLlm;
@@ -16,6 +16,10 @@ export class LlmRun implements Running, Receipt {
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
+  }
+
+  get effectId(): string {
+    return this.#call.id;
   }
 
   /** What has been shown of the reply. */
@@ -73,7 +77,7 @@ export class LlmRun implements Running, Receipt {
       onDelta: (delta) => this.#show(delta),
       clock: equipment.clock,
     };
-    const outcome = await this.#outcome(context);
+    const outcome = await callModel(equipment, this.#call, context);
     if (this.#over) return;
     this.#over = true;
     this.#loop.running.delete(this.#call.id);
@@ -119,16 +123,6 @@ export class LlmRun implements Running, Receipt {
   #leave(): void {
     this.#over = true;
     if (this.#loop.responding === this) this.#loop.responding = null;
-  }
-
-  async #outcome(context: LlmContext): Promise<LlmOutcome> {
-    try {
-      return await this.#loop.equipment.llm(this.#call, context);
-    } catch (thrown) {
-      // What it throws may hold a key, and would be journalled.
-      this.#loop.equipment.observation.report(thrown, "llm");
-      return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
-    }
   }
 }
 

@@ -40,7 +40,7 @@ export class ThreadLoop {
   /** Asks that are not settled. */
   readonly asks: Set<Ask> = new Set();
   readonly running: Map<string, Running> = new Map();
-  /** The model call that is out. */
+  /** The model call that is out for an answer. */
   responding: LlmRun | null = null;
   readonly #mailbox: Mail[] = [];
   readonly #onEnd: (loop: ThreadLoop) => void;
@@ -215,7 +215,9 @@ export class ThreadLoop {
       receipt?.refused(step.refusal, state);
       return null;
     }
-    if (step.effects.some(({ type }) => type === "cancelLlm")) this.responding?.mute();
+    const { responding } = this;
+    if (step.effects.some((effect) => effect.type === "cancelLlm" && effect.effectId === responding?.effectId))
+      responding?.mute();
     return step;
   }
 

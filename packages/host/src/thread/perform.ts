@@ -2,6 +2,7 @@ import type { Effect, Signal, StartTimer } from "@colloquy/machine";
 import { turnNumbered } from "@colloquy/machine";
 import { LlmRun } from "./llm-run.ts";
 import type { ThreadLoop } from "./loop.ts";
+import { SummaryRun } from "./summary-run.ts";
 import { ToolRun } from "./tool-run.ts";
 
 /** Performs an effect: begins it and returns. What comes of it is posted to the loop as an event. */
@@ -17,6 +18,10 @@ type Performers = {
 
 const performers: Performers = {
   callLlm: (loop, effect) => {
+    if (effect.purpose === "summary") {
+      new SummaryRun(loop, effect).begin();
+      return;
+    }
     if (effect.attempt === 1) {
       if (effect.step > 1) endStep(loop, effect.turn, effect.step - 1);
       loop.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
@@ -68,11 +73,22 @@ const announce = (loop: ThreadLoop, signal: Signal): void => {
       for (const ask of loop.asks) if (ask.askId === signal.askId) ask.push({ type: "signal", signal });
       return;
     case "policy.failed":
+    case "context.warning":
+      // Of the turn whose call it is about, which the same entry may have ended.
+      for (const ask of loop.asks) if (ask.turn !== null) ask.push({ type: "signal", signal });
+      return;
+    case "summary.started":
+    case "summary.completed":
+    case "summary.failed":
+      // Between turns it is nobody's.
       loop.emit(loop.state?.context.open?.number ?? 0, { type: "signal", signal });
       return;
     case "retry.scheduled":
     case "limit.reached":
+    case "context.unfit":
       loop.emit(signal.turn, { type: "signal", signal });
+      return;
+    case "thread.updated":
   }
 };
 

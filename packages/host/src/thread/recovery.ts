@@ -1,4 +1,4 @@
-import type { CallTool, State, ToolFailed } from "@colloquy/machine";
+import type { AnswerableEffect, CallTool, State, ToolFailed } from "@colloquy/machine";
 import { configurationOfMachine, outstanding } from "@colloquy/machine";
 import type { Equipment } from "../equipment.ts";
 import type { ThreadLoop } from "./loop.ts";
@@ -19,13 +19,17 @@ export const recover = (loop: ThreadLoop, state: State): readonly Mail[] => {
     (effect) => effect.type === "startTimer" && effect.purpose === "deadline" && effect.dueAt <= at,
   );
   for (const effect of effects) {
-    if (overdue && effect.type !== "startTimer") continue;
+    if (overdue && isOfTurn(effect)) continue;
     const lost = effect.type === "callTool" ? lostCall(equipment, effect, at) : null;
     if (lost === null) perform(loop, effect);
     else mails.push({ event: lost, receipt: null, recovered: true });
   }
   return mails;
 };
+
+/** Summaries are no turn's: they go on whatever becomes of one. */
+const isOfTurn = (effect: AnswerableEffect): boolean =>
+  effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer");
 
 const changedConfiguration = ({ machine }: Equipment, { context }: State, at: number): readonly Mail[] => {
   const configuration = configurationOfMachine(machine);

@@ -1,4 +1,5 @@
-import type { CallTool, Content, ToolCompleted, ToolFailed, ToolStarted } from "@colloquy/machine";
+import type { CallTool, Content, State, ToolCompleted, ToolFailed, ToolStarted } from "@colloquy/machine";
+import { ThreadClosedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { contentOf } from "../tools/content.ts";
@@ -81,8 +82,16 @@ export class ToolRun implements Running, Receipt {
   #toolCall(): ToolCall {
     const { id, threadId, turn, step, callId } = this.#call;
     const toolContext = this.#loop.toolContextOf(turn);
-    return { signal: this.#controller.signal, idempotencyKey: id, threadId, turn, step, callId, toolContext };
+    const { signal } = this.#controller;
+    return { signal, idempotencyKey: id, threadId, turn, step, callId, state: this.#state, toolContext };
   }
+
+  readonly #state = (): State => {
+    const { state, threadId } = this.#loop;
+    // Tools are run by loops that have opened their thread.
+    if (state === null) throw new ThreadClosedError(threadId);
+    return state;
+  };
 
   /** It is told to stop before anything follows from its failure. */
   #timeOut(timeoutMs: number): void {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "@colloquy/machine";
-import type { JsonObject, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
+import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
 import { messageOf } from "../thrown.ts";
 import type { StandardSchema } from "./schema.ts";
 
@@ -52,6 +52,8 @@ export interface ToolCall {
   readonly turn: number;
   readonly step: number;
   readonly callId: string;
+  /** The thread as it is at this moment, for a tool that looks back at what was said. */
+  readonly state: () => State;
   /** The host's, with that of the ask laid over it member by member. Never journalled, so an ask's is gone after a restart. */
   readonly toolContext: ToolContext;
 }

@@ -4,13 +4,15 @@ import type { ContextUnfit } from "../thread/turn.ts";
 import type { CutDecision, Situation } from "../prompt/decide-cut.ts";
 import { decideCut, keepingAll } from "../prompt/decide-cut.ts";
 import { historyOf } from "../prompt/history.ts";
-import { render } from "../prompt/render.ts";
+import type { Blocks } from "../prompt/render.ts";
+import { blocksOf, messagesIn, render } from "../prompt/render.ts";
 import type { ConversationData, OpenTurn } from "./data.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the next prompt shows, and whether it fits. */
 export interface PromptDecision extends CutDecision {
   readonly situation: Situation;
+  readonly blocks: () => Blocks;
   readonly messages: () => readonly Message[];
   /** As the counter counts them, calibration aside; null where there is no budget, or it can't count them. */
   readonly tokens: number | null;
@@ -32,14 +34,15 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   const situation = situationOf(settings, data, asked);
   const decision =
     asked.saysNothing === true ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
-  const messages = (): readonly Message[] =>
-    render(situation.thread, decision.cut, situation.system, situation.open(), settings.counts.shrink);
-  if (situation.available === null) return { ...decision, situation, messages, tokens: null, fits: true };
-  const rendered = messages();
-  const tokens = counted(() => settings.counts.prompt(rendered));
+  const blocks = (): Blocks =>
+    blocksOf(situation.thread, decision.cut, situation.system, situation.open(), settings.counts);
+  if (situation.available === null)
+    return { ...decision, situation, blocks, messages: () => messagesIn(blocks()), tokens: null, fits: true };
+  const shown = blocks();
+  const tokens = counted(() => settings.counts.blocks(shown));
   const counting = tokens === null ? { failed: decision.failed ?? uncounted(settings) } : {};
   const fits = tokens === null || tokens <= situation.available;
-  return { ...decision, ...counting, situation, messages: () => rendered, tokens, fits };
+  return { ...decision, ...counting, situation, blocks: () => shown, messages: () => messagesIn(shown), tokens, fits };
 };
 
 /** All that a policy is asked with about the next prompt. */

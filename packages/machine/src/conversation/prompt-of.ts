@@ -1,6 +1,7 @@
-import { digestOfPrompt } from "../thread/digest.ts";
 import type { Message } from "../thread/message.ts";
 import type { Cut } from "../prompt/cut.ts";
+import type { Blocks } from "../prompt/render.ts";
+import { messagesIn } from "../prompt/render.ts";
 import type { PromptDecision } from "./decide-prompt.ts";
 import { decidePrompt } from "./decide-prompt.ts";
 import type { OpenTurn } from "./data.ts";
@@ -13,9 +14,8 @@ import { answerFrom, flushWaiting, settleRound } from "./turn-closing.ts";
 
 /** What a model call would be sent, and why. */
 export interface Prompt {
-  /** Well-formed. */
+  /** Well-formed; `digestOfPrompt` gives their digest. */
   readonly messages: readonly Message[];
-  readonly digest: string;
   /** As the machine's counter counts them; null where it can't. */
   readonly tokens: number | null;
   /** What there is room for in the counter's tokens: the budget without its reserve, calibrated; null for no bound. */
@@ -38,11 +38,11 @@ export const promptOf = (machine: ConversationMachine, state: State): Prompt => 
   const { settings } = machine[kernel];
   const decision = nextPrompt(settings, state);
   const { cut, reason, failed, fits, situation } = decision;
-  const messages = decision.messages();
+  const blocks = decision.blocks();
+  const messages = messagesIn(blocks);
   return {
     messages,
-    digest: digestOfPrompt(messages),
-    tokens: decision.tokens ?? tokensOf(settings, messages),
+    tokens: decision.tokens ?? tokensOf(settings, blocks),
     available: situation.available,
     fits,
     cut,
@@ -62,9 +62,9 @@ export const nextPrompt = (settings: Settings, { context: data }: State): Prompt
 };
 
 /** Total: a counter may be anybody's code. */
-const tokensOf = ({ counts }: Settings, messages: readonly Message[]): number | null => {
+const tokensOf = ({ counts }: Settings, blocks: Blocks): number | null => {
   try {
-    const tokens = counts.prompt(messages);
+    const tokens = counts.blocks(blocks);
     return Number.isFinite(tokens) ? tokens : null;
   } catch {
     return null;

@@ -236,6 +236,12 @@ const configured = (data: ConversationData, event: ThreadConfigured): Conversati
   model: event.model ?? data.model,
   // Another counter may count otherwise.
   measured: null,
+  open: data.open === null ? null : uncounted(data.open),
 });
+
+const uncounted = (open: OpenTurn): OpenTurn =>
+  open.stage.type === "responding"
+    ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
+    : open;
 
 const withoutType = ({ type: _, ...ask }: AskReceived): Omit<AskReceived, "type"> => ask;

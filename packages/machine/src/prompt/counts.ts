@@ -3,6 +3,8 @@ import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counter } from "./counter.ts";
 import { countMessage } from "./counter.ts";
+import type { Blocks } from "./render.ts";
+import { messagesIn } from "./render.ts";
 import type { Shrink } from "./shrink.ts";
 import { shrinkMessage } from "./shrink.ts";
 
@@ -12,9 +14,24 @@ export interface Counts {
   readonly message: (message: Message) => number;
   /** Of a whole closed turn. */
   readonly turn: (turn: Turn) => number;
+  /** Of closed turns that lie together: from each of them to the last. */
+  readonly run: (turns: readonly Turn[]) => readonly number[];
   readonly prompt: (messages: readonly Message[]) => number;
+  /** The same, of a prompt before it is put together. */
+  readonly blocks: (blocks: Blocks) => number;
+  /** Turns that lie together as one, so that showing them all costs as much as showing one. */
+  readonly together: (turns: readonly Turn[]) => WholeRun;
   /** As `shrinkMessage`, the same object for the same message and rules, so that it is counted once. */
   readonly shrink: (message: Message, rules: readonly Shrink[]) => Message;
+}
+
+/** Turns that lie together: a long prompt shows many such. */
+export interface WholeRun {
+  readonly messages: readonly Message[];
+  /** Where those of each turn begin. */
+  readonly starts: readonly number[];
+  /** None of them was interrupted. */
+  readonly completed: boolean;
 }
 
 /**
@@ -24,6 +41,8 @@ export interface Counts {
 export const countsOf = (counter: Counter): Counts => {
   const ofMessages = new WeakMap<Message, number>();
   const ofTurns = new WeakMap<Turn, number>();
+  const ofRuns = new WeakMap<readonly Turn[], readonly number[]>();
+  const runs = new WeakMap<readonly Turn[], WholeRun>();
   const shrunk = new WeakMap<Message, Map<string, Message>>();
   const message = (counted: Message): number => {
     const known = ofMessages.get(counted);
@@ -40,20 +59,47 @@ export const countsOf = (counter: Counter): Counts => {
     ofTurns.set(counted, tokens);
     return tokens;
   };
-  const prompt = (messages: readonly Message[]): number => {
-    if (counter.countPrompt !== undefined) return counter.countPrompt(messages);
+  const run = (counted: readonly Turn[]): readonly number[] => {
+    const known = ofRuns.get(counted);
+    if (known !== undefined) return known;
+    let tokens = 0;
+    const sums = counted.toReversed().map((each) => (tokens += turn(each)));
+    ofRuns.set(counted, sums.reverse());
+    return sums;
+  };
+  const prompt = (messages: readonly Message[]): number =>
+    counter.countPrompt?.(messages) ?? messages.reduce((total, each) => total + message(each), counter.perPrompt);
+  const blocks = (shown: Blocks): number => {
+    if (counter.countPrompt !== undefined) return counter.countPrompt(messagesIn(shown));
     let tokens = counter.perPrompt;
-    for (const each of messages) tokens += message(each);
+    for (let index = 0; index < shown.messages.length; index++) {
+      const whole = shown.turns[index] ?? null;
+      if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);
+      else for (const each of shown.messages[index] ?? []) tokens += message(each);
+    }
     return tokens;
+  };
+  const together = (turns: readonly Turn[]): WholeRun => {
+    const known = runs.get(turns);
+    if (known !== undefined) return known;
+    let start = 0;
+    const whole = {
+      starts: turns.map(({ messages }) => (start += messages.length) - messages.length),
+      messages: turns.flatMap(({ messages }) => toArray(messages)),
+      completed: turns.every(({ outcome }) => outcome.status === "completed"),
+    };
+    runs.set(turns, whole);
+    return whole;
   };
   const shrink = (whole: Message, rules: readonly Shrink[]): Message => {
     const key = rules.map(({ rule, of, characters, tool }) => `${rule} ${of} ${characters} ${tool ?? ""}`).join("\n");
-    const known = shrunk.get(whole) ?? new Map<string, Message>();
-    const before = known.get(key);
+    const known = shrunk.get(whole);
+    const before = known?.get(key);
     if (before !== undefined) return before;
     const after = shrinkMessage(whole, rules);
-    shrunk.set(whole, known.set(key, after));
+    // Most messages are short enough for any rule.
+    if (after !== whole) shrunk.set(whole, (known ?? new Map<string, Message>()).set(key, after));
     return after;
   };
-  return { counter, message, turn, prompt, shrink };
+  return { counter, message, turn, run, prompt, blocks, together, shrink };
 };

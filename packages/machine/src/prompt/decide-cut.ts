@@ -6,7 +6,7 @@ import type { HistorySource } from "./history.ts";
 import { historyOf } from "./history.ts";
 import { nonsenseIn, nonsenseInRange } from "./nonsense.ts";
 import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
-import { render } from "./render.ts";
+import { blocksOf } from "./render.ts";
 import type { Shrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
 import { unitsOf } from "./unit.ts";
@@ -109,7 +109,7 @@ const policyInput = (situation: Situation): PolicyInput => {
     count: counts.message,
     measure: (decision) => {
       const cut = cutOf("measured", decision, situation);
-      return counts.prompt(render(situation.thread, cut, situation.system, situation.open(), counts.shrink));
+      return counts.blocks(blocksOf(situation.thread, cut, situation.system, situation.open(), counts));
     },
     lastCut,
     withoutSummary,

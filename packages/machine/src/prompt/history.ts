@@ -1,11 +1,12 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { turnsNewestFirst } from "../thread/path.ts";
+import { PathWalk } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
-import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
+import type { InterruptedTurns, SummarisedTurns, UnitPosition } from "./cut.ts";
 import type { History, HistoryTurn } from "./policy.ts";
+import { newestWithin } from "./policies/newest-units.ts";
 import type { Pins } from "./render.ts";
 import { isLeftOut, pinnedUnits, pinsOf } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
@@ -27,9 +28,10 @@ export const historyOf = (source: HistorySource): History => {
   const pins = pinsOf(thread);
   const fixed = (): readonly Unit[] => fixedUnits(source, pins);
   return {
-    newestFirst: () => newestFirst(source, pins),
+    newestFirst: () => new NewestFirst(source, pins),
+    newestFitting: (tokens) => newestFitting(source, pins, tokens),
     fixed,
-    fixedTokens: () => fixed().reduce((total, unit) => total + tokensOf(counts, unit), counts.counter.perPrompt),
+    fixedTokens: () => counts.prompt(fixed().flatMap(({ messages }) => messages)),
     summaryTokens: (turns) => {
       const message = summaryMessage(thread, { summarised: allOf(turns), interrupted });
       return message === null ? 0 : counts.message(message);
@@ -44,26 +46,111 @@ export const allOf = (turns: { readonly from: number; readonly to: number }): Su
   upTo: Number.MAX_SAFE_INTEGER,
 });
 
-function* newestFirst({ thread, interrupted, counts }: HistorySource, pins: Pins): Generator<HistoryTurn, void, void> {
-  for (const turn of turnsNewestFirst(thread)) {
-    if (!isLeftOut(turn, { interrupted })) yield closedTurn(turn, pins.get(turn.number), counts);
+/** The seed comes last. Written out for the same reason as the iterator of the path. */
+class NewestFirst implements IterableIterator<HistoryTurn, void> {
+  readonly #source: HistorySource;
+  readonly #pins: Pins;
+  readonly #walk: PathWalk;
+  #seedIsLeft: boolean;
+
+  constructor(source: HistorySource, pins: Pins, walk: PathWalk = new PathWalk(source.thread)) {
+    this.#source = source;
+    this.#pins = pins;
+    this.#walk = walk;
+    this.#seedIsLeft = source.thread.seed.length > 0;
   }
-  if (thread.seed.length > 0) yield seedOf(thread, pins, counts);
+
+  next(): IteratorResult<HistoryTurn, void> {
+    const { counts, thread } = this.#source;
+    for (let { turn } = this.#walk; turn !== undefined; { turn } = this.#walk) {
+      this.#walk.step();
+      if (!isLeftOut(turn, this.#source))
+        return { done: false, value: new ClosedTurn(turn, this.#pins.get(turn.number), counts) };
+    }
+    if (!this.#seedIsLeft) return { done: true, value: undefined };
+    this.#seedIsLeft = false;
+    return { done: false, value: seedOf(thread, this.#pins, counts) };
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
 }
 
-/** Made for each turn that a policy looks at, so it is kept small. */
-const closedTurn = (turn: Turn, pins: ReadonlySet<string> | undefined, counts: Counts): HistoryTurn => {
-  const units = (): readonly Unit[] => unitsOf(turn.number, toArray(turn.messages), pins);
-  return {
-    number: turn.number,
-    interrupted: turn.outcome.status !== "completed",
-    length: turn.messages.length,
-    units,
-    tokens: () => (pins === undefined ? counts.turn(turn) : unpinnedTokens(counts, units())),
-    summaries: turn.summaries?.filter(({ stale }) => stale !== true) ?? noSummaries,
-    summaryFailures: turn.summaryFailures ?? 0,
-  };
+/** Steps over turns that lie together as long as they fit, then over single ones, and looks into the one on the boundary. */
+const newestFitting = (source: HistorySource, pins: Pins, tokens: number): UnitPosition | null => {
+  const { thread, counts, interrupted } = source;
+  const walk = new PathWalk(thread);
+  let left = tokens;
+  let oldest: UnitPosition | null = null;
+  for (let { turn } = walk; turn !== undefined && pins.size === 0; { turn } = walk) {
+    const run = walk.wholeRun();
+    if (run !== undefined && (interrupted === "keep" || counts.together(run).completed)) {
+      const sums = counts.run(run);
+      const from = sums.findIndex((sum) => sum <= left);
+      if (from >= 0) {
+        left -= sums[from] ?? 0;
+        oldest = { turn: walk.runFrom + from, unit: 0 };
+        walk.leave(from);
+        continue;
+      }
+    }
+    if (!isLeftOut(turn, source)) {
+      const weight = counts.turn(turn);
+      if (weight > left) break;
+      left -= weight;
+      oldest = { turn: turn.number, unit: 0 };
+    }
+    walk.step();
+  }
+  const boundary = walk.turn?.number ?? 0;
+  const from = newestWithin(new NewestFirst(source, pins, walk), left, {
+    turn: (turn) => turn.tokens(),
+    unit: (unit) => (unit.pinned === true ? 0 : tokensOf(counts, unit)),
+  });
+  // Nothing of the boundary fits: the window begins with what does.
+  return from !== null && oldest !== null && from.turn > boundary ? oldest : from;
 };
+
+/** Made for each turn that a policy looks at, so it makes the rest when it is asked for. Its functions may be taken out of it. */
+class ClosedTurn implements HistoryTurn {
+  readonly number: number;
+  readonly #turn: Turn;
+  readonly #pins: ReadonlySet<string> | undefined;
+  readonly #counts: Counts;
+
+  constructor(turn: Turn, pins: ReadonlySet<string> | undefined, counts: Counts) {
+    this.number = turn.number;
+    this.#turn = turn;
+    this.#pins = pins;
+    this.#counts = counts;
+  }
+
+  get interrupted(): boolean {
+    return this.#turn.outcome.status !== "completed";
+  }
+
+  get length(): number {
+    return this.#turn.messages.length;
+  }
+
+  get units(): () => readonly Unit[] {
+    return () => unitsOf(this.number, toArray(this.#turn.messages), this.#pins);
+  }
+
+  get tokens(): () => number {
+    return () =>
+      this.#pins === undefined ? this.#counts.turn(this.#turn) : unpinnedTokens(this.#counts, this.units());
+  }
+
+  get summaries(): HistoryTurn["summaries"] {
+    return this.#turn.summaries?.filter(({ stale }) => stale !== true) ?? noSummaries;
+  }
+
+  get summaryFailures(): number {
+    return this.#turn.summaryFailures ?? 0;
+  }
+}
 
 const noSummaries: HistoryTurn["summaries"] = [];
 

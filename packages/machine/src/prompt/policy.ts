@@ -17,7 +17,7 @@ export interface Policy {
   readonly name: string;
   readonly version: number;
   readonly options: JsonObject;
-  /** A larger budget keeps a superset. */
+  /** With more room, or more history to choose from, it shows no less, and nothing shorter. */
   readonly monotone: boolean;
   /** Consecutive prompts are prefixes of each other, but for journalled causes. */
   readonly stable: boolean;
@@ -75,6 +75,8 @@ export interface History {
   readonly fixed: () => readonly Unit[];
   /** Tokens of `fixed`, and what each prompt costs beside its messages. */
   readonly fixedTokens: () => number;
+  /** Where the newest units begin that together take no more than so many tokens; null where all do. The same as counting turn by turn, and faster; a history that something was left out of has it not. */
+  readonly newestFitting?: (tokens: number) => UnitPosition | null;
   /** Tokens of the message that shows turns as their summaries. */
   readonly summaryTokens: (turns: TurnRange) => number;
 }

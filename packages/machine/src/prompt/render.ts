@@ -1,8 +1,9 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
-import { isOnPath, turnOf, turnsNewestFirst } from "../thread/path.ts";
+import { isOnPath, PathWalk, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
+import type { Counts } from "./counts.ts";
 import type { Cut, UnitPosition } from "./cut.ts";
 import { withFields } from "./fields.ts";
 import type { Shrink } from "./shrink.ts";
@@ -24,24 +25,87 @@ export const render = (
   cut: Cut,
   system: Message | null,
   open: readonly Message[],
-  shrink: Shrinker = shrinkMessage,
-): readonly Message[] => {
+): readonly Message[] => messagesIn(blocksOf(thread, cut, system, open, null));
+
+/** What a prompt is made of, newest first: a block for each turn that is shown, or for several, and for what stands before them. */
+export interface Blocks {
+  readonly messages: readonly (readonly Message[])[];
+  /** What each shows as it is, a turn or several that lie together; null where it shows anything else. */
+  readonly turns: readonly (Turn | PartOfRun | null)[];
+}
+
+/** Turns that lie together, from one of them to the last. */
+export interface PartOfRun {
+  readonly run: readonly Turn[];
+  readonly from: number;
+}
+
+/** As `render`, before it is put together. With counts it shows many turns at once. */
+export const blocksOf = (
+  thread: Thread,
+  cut: Cut,
+  system: Message | null,
+  open: readonly Message[],
+  counts: Counts | null,
+): Blocks => {
   const pins = pinsOf(thread);
-  const blocks: (readonly Message[])[] = [openTurn(thread, cut, open, pins, shrink)];
-  let complete = true;
-  for (const turn of turnsNewestFirst(thread)) {
-    if (cut.from !== null && turn.number < cut.from.turn) {
-      complete = false;
-      break;
+  const shrink = counts?.shrink ?? shrinkMessage;
+  const messages: (readonly Message[])[] = [openTurn(thread, cut, open, pins, shrink)];
+  const turns: (Turn | PartOfRun | null)[] = [null];
+  const show = (block: readonly Message[], whole: Turn | PartOfRun | null): void => {
+    messages.push(block);
+    turns.push(whole);
+  };
+  const wholeFrom = pins.size > 0 ? Number.POSITIVE_INFINITY : firstWhole(cut);
+  const first = cut.from?.turn ?? 0;
+  const walk = new PathWalk(thread);
+  for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
+    const run = turn.number < wholeFrom ? undefined : walk.wholeRun();
+    const whole = run === undefined ? undefined : counts?.together(run);
+    if (run !== undefined && whole !== undefined && (whole.completed || cut.interrupted === "keep")) {
+      const from = Math.max(0, wholeFrom - walk.runFrom);
+      show(from === 0 ? whole.messages : whole.messages.slice(whole.starts[from]), { run, from });
+      walk.leave(from);
+      continue;
     }
-    blocks.push(shownOf(turn.number, toArray(turn.messages), cut, isLeftOut(turn, cut), pins, shrink));
+    const leftOut = isLeftOut(turn, cut);
+    if (leftOut || turn.number < wholeFrom) {
+      show(shownOf(turn.number, toArray(turn.messages), cut, leftOut, pins, shrink), null);
+    } else show(toArray(turn.messages), turn);
+    walk.step();
   }
-  if (complete && thread.seed.length > 0) blocks.push(shownOf(0, thread.seed, cut, false, pins, shrink));
-  if (!complete && pins.size > 0) blocks.push(...pinnedBefore(thread, cut, pins));
+  const complete = walk.turn === undefined;
+  if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, cut, false, pins, shrink), null);
+  if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const summary = summaryMessage(thread, cut);
-  if (summary !== null) blocks.push([summary]);
-  if (system !== null && cut.system === undefined) blocks.push([system]);
-  return blocks.reverse().flat();
+  if (summary !== null) show([summary], null);
+  if (system !== null && cut.system === undefined) show([system], null);
+  return { messages, turns };
+};
+
+/** Blocks, which stand newest first, as one list. */
+export const messagesIn = ({ messages }: Blocks): readonly Message[] => {
+  const blocks = messages.toReversed();
+  const nothing: readonly Message[] = [];
+  if (blocks.length <= mostArguments) return nothing.concat(...blocks);
+  const parts: (readonly Message[])[] = [];
+  for (let index = 0; index < blocks.length; index += mostArguments)
+    parts.push(nothing.concat(...blocks.slice(index, index + mostArguments)));
+  return parts.flat();
+};
+
+/** A call takes no more than some ten thousands. */
+const mostArguments = 1_000;
+
+/** From this turn on all are shown as they are. */
+const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {
+  if (dropped !== undefined || fields !== undefined) return Number.POSITIVE_INFINITY;
+  let first = from === null ? 0 : from.unit === 0 ? from.turn : from.turn + 1;
+  for (const { before } of shrink ?? []) {
+    if (before === undefined) return Number.POSITIVE_INFINITY;
+    first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);
+  }
+  return first;
 };
 
 /** How a unit of a closed turn is shown; empty for one that is left out. */

@@ -18,7 +18,7 @@ export interface Shrink {
   readonly characters: number;
   /** Only units before this one; a `clear` always has it, and never covers the newest round of the open turn, which the model has not seen. */
   readonly before?: UnitPosition;
-  /** The tool that reads a whole result or message back, given the id that the mark names; of a `reference`. */
+  /** The tool that reads a whole result back, given the id of the call that the mark names; of a `reference`. */
   readonly tool?: string;
 }
 
@@ -28,6 +28,9 @@ export const shortestShrink = 200;
 /** The message as the rules leave it, one after the other: the same one where they change nothing. */
 export const shrinkMessage = (message: Message, rules: readonly Shrink[]): Message =>
   rules.reduce((shrunk, rule) => shrinkBy(shrunk, rule), message);
+
+/** A tool result as one text: what rules measure and cut, and what a tool that reads it back should give. */
+export const textOfResult = ({ content }: Pick<ToolResultPart, "content">): string => content.map(inText).join("\n");
 
 /** Whether a rule applies to units at a position. */
 export const appliesAt = ({ before }: Shrink, { turn, unit }: UnitPosition): boolean =>
@@ -58,8 +61,8 @@ const shrinkPart = (part: Part, id: string, rule: Shrink): Part => {
 
 const shrinkResult = (part: ToolResultPart, rule: Shrink): Part => {
   const name = `the result of call ${part.callId}`;
-  const whole = part.content.map(inText).join("\n");
-  const text = holdsImageToClear(part, rule) ? clearMark(whole, name) : shrinkText(whole, rule, name);
+  const whole = textOfResult(part);
+  const text = holdsImageToClear(part, rule) ? clearMark(whole, name) : shrinkText(whole, rule, name, rule.tool);
   return text === whole ? part : { ...part, content: [{ type: "text", text }] };
 };
 
@@ -68,10 +71,9 @@ const holdsImageToClear = (part: ToolResultPart, { rule }: Shrink): boolean =>
   rule === "clear" && part.content.some(({ type }) => type === "image");
 
 /** At most as long as the rule says, and the same text where it is that short already. */
-const shrinkText = (text: string, rule: Shrink, name: string): string => {
-  const { characters } = rule;
+const shrinkText = (text: string, { rule, characters }: Shrink, name: string, tool?: string): string => {
   if (text.length <= characters) return text;
-  switch (rule.rule) {
+  switch (rule) {
     case "clear":
       return clearMark(text, name);
     case "headAndTail": {
@@ -81,7 +83,7 @@ const shrinkText = (text: string, rule: Shrink, name: string): string => {
       return `${headOf(text, head)}${mark}${tailOf(text, room - head)}`;
     }
     case "reference": {
-      const how = rule.tool === undefined ? "" : ` Read it with ${rule.tool}.`;
+      const how = tool === undefined ? "" : ` Read it with ${tool}.`;
       const mark = fitting(`\n[… the rest of ${name}, ${text.length} characters, is left out.${how} …]`, "\n[…]");
       return `${headOf(text, characters - mark.length)}${mark}`;
     }

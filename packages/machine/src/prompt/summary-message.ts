@@ -6,7 +6,7 @@ import { turnOf } from "../thread/path.ts";
 import type { Summary } from "../thread/summary.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
-import type { Cut, SummarisedTurns } from "./cut.ts";
+import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 
 /** The message that stands for turns that are shown as summaries; null where there are none. */
 export const summaryMessage = (thread: Thread, cut: Pick<Cut, "summarised" | "interrupted">): Message | null => {
@@ -27,19 +27,40 @@ export const summaryLines = (thread: Thread, turns: SummarisedTurns | null): str
   return lines.length === 0 ? "No prior conversation context." : lines.join("\n");
 };
 
-const linesOf = (thread: Thread, { from, to, upTo }: SummarisedTurns, interrupted: Cut["interrupted"]): string[] => {
-  const lines: string[] = [];
+/** One line of them, and the turns of the path that it tells of. */
+export interface SummarySection extends TurnRange {
+  /** The number of the summary; null for a line made by rule. */
+  readonly number: number | null;
+  readonly line: string;
+}
+
+/** The lines, oldest first, with the turns that they tell of. Turns that were interrupted have none where those are left out, unless a summary covers them. */
+export const summarySections = (
+  thread: Thread,
+  { from, to, upTo }: SummarisedTurns,
+  interrupted: Cut["interrupted"],
+): readonly SummarySection[] => {
+  const sections: SummarySection[] = [];
   let next = to;
   for (let turn = turnOf(thread, to); turn !== undefined && turn.number >= from; turn = turnOf(thread, next)) {
+    const { number } = turn;
     const summary = widest(turn, from, upTo);
-    if (summary !== undefined) lines.push(`${labelOf(summary.from, turn.number)} ${summary.text}`);
-    else if (interrupted === "keep" || turn.outcome.status === "completed") lines.push(ruleMade(turn));
-    if (summary?.from === 0) return lines.reverse();
+    if (summary !== undefined) {
+      const line = `${labelOf(summary.from, number)} ${summary.text}`;
+      sections.push({ from: summary.from, to: number, number: summary.number, line });
+    } else if (interrupted === "keep" || turn.outcome.status === "completed") {
+      sections.push({ from: number, to: number, number: null, line: ruleMade(turn) });
+    }
+    if (summary?.from === 0) return sections.reverse();
     next = (summary === undefined ? turn : turnOf(thread, summary.from))?.parent ?? 0;
   }
-  if (from === 0 && next === 0 && thread.seed.length > 0) lines.push(`[Before turn 1] ${exchangeOf(thread.seed)}`);
-  return lines.reverse();
+  if (from === 0 && next === 0 && thread.seed.length > 0)
+    sections.push({ from: 0, to: 0, number: null, line: `[Before turn 1] ${exchangeOf(thread.seed)}` });
+  return sections.reverse();
 };
+
+const linesOf = (thread: Thread, turns: SummarisedTurns, interrupted: Cut["interrupted"]): readonly string[] =>
+  summarySections(thread, turns, interrupted).map(({ line }) => line);
 
 const widest = ({ summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
   let best: Summary | undefined;

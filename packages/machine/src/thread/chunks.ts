@@ -53,6 +53,35 @@ export const at = <Element>(chunks: Chunks<Element>, index: number): Element | u
   return undefined;
 };
 
+/** Elements that lie together: the first of them is at `first`. */
+export interface Run<Element> {
+  readonly first: number;
+  readonly elements: readonly Element[];
+}
+
+/** The chunk that holds an index, for those who go on from there; undefined outside the list. */
+export const runAt = <Element>(chunks: Chunks<Element>, index: number): Run<Element> | undefined => {
+  if (index < 0 || index >= chunks.length) return undefined;
+  let first = 0;
+  for (let level = chunks.levels.length - 1; level >= 0; level--) {
+    let nodes: readonly Nested<Element>[] = chunks.levels[level] ?? [];
+    let size = chunkSize ** level;
+    if (index >= first + nodes.length * size) {
+      first += nodes.length * size;
+      continue;
+    }
+    for (; size > 1; size /= chunkSize) {
+      const place = Math.floor((index - first) / size);
+      // A node above level 0 is a list of nodes.
+      nodes = nodes[place] as readonly Nested<Element>[];
+      first += place * size;
+    }
+    // At level 0 a node is an element.
+    return { first, elements: nodes as readonly Element[] };
+  }
+  return undefined;
+};
+
 /** The list with the element at an index replaced. Copies one chunk a level; the same list outside it. */
 export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, element: Element): Chunks<Element> => {
   if (index < 0 || index >= chunks.length) return chunks;
@@ -98,7 +127,10 @@ export const findNewest = <Element>(
 };
 
 /** All elements, oldest first. */
-export const toArray = <Element>(chunks: Chunks<Element>): Element[] => {
+export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] => {
+  const [newest] = chunks.levels;
+  // Most lists are short, and lie in one chunk; level 0 holds elements.
+  if (newest?.length === chunks.length) return newest as readonly Element[];
   const elements: Element[] = [];
   for (let level = chunks.levels.length - 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);
   return elements;

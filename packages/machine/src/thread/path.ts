@@ -1,4 +1,5 @@
-import { at, toArray } from "./chunks.ts";
+import type { Chunks, Run } from "./chunks.ts";
+import { at, chunkSize, runAt, toArray } from "./chunks.ts";
 import type { Message } from "./message.ts";
 import { textOf } from "./message.ts";
 import type { Thread } from "./thread.ts";
@@ -8,8 +9,75 @@ import type { Turn, TurnPlace } from "./turn.ts";
 export const turnOf = (thread: Thread, number: number): Turn | undefined => at(thread.turns, number - 1);
 
 /** The closed turns on the path, newest first, read only as far as somebody looks. */
-export function* turnsNewestFirst(thread: Thread): Generator<Turn, void, void> {
-  for (let turn = turnOf(thread, thread.head); turn !== undefined; turn = turnOf(thread, turn.parent)) yield turn;
+export const turnsNewestFirst = (thread: Thread): IterableIterator<Turn, void> => new TurnsNewestFirst(thread);
+
+/** A walk from the head towards the beginning, which may step over turns that lie together. */
+export class PathWalk {
+  readonly #turns: Chunks<Turn>;
+  #run: Run<Turn> | undefined;
+  #turn: Turn | undefined;
+
+  constructor({ turns, head }: Thread) {
+    this.#turns = turns;
+    this.#run = runAt(turns, head - 1);
+    this.#turn = this.#run?.elements[head - 1 - this.#run.first];
+  }
+
+  /** The turn that it has come to; undefined at the beginning. */
+  get turn(): Turn | undefined {
+    return this.#turn;
+  }
+
+  /** The number of the first turn of those that lie together with this one. */
+  get runFrom(): number {
+    return this.#run === undefined ? 0 : this.#run.first + 1;
+  }
+
+  /** Those turns, where it stands at the last of them and all are on the path; their list is the same as long as they are. */
+  wholeRun(): readonly Turn[] | undefined {
+    const run = this.#run;
+    const turn = this.#turn;
+    if (run === undefined || turn === undefined || turn.number !== run.first + chunkSize) return undefined;
+    return turn.place.straightFrom <= run.first + 1 ? run.elements : undefined;
+  }
+
+  step(): void {
+    this.#goTo(this.#turn?.parent ?? 0);
+  }
+
+  /** Steps to what is before one of the turns that lie together. */
+  leave(index: number): void {
+    this.#goTo(this.#run?.elements[index]?.parent ?? 0);
+  }
+
+  #goTo(number: number): void {
+    const run = this.#run;
+    this.#turn = run?.elements[number - 1 - run.first];
+    if (this.#turn !== undefined || number === 0) return;
+    const next = runAt(this.#turns, number - 1);
+    this.#run = next;
+    this.#turn = next?.elements[number - 1 - next.first];
+  }
+}
+
+/** An iterator written out: prompts walk the turns that they show, and a generator costs more than the rest of a step. */
+class TurnsNewestFirst implements IterableIterator<Turn, void> {
+  readonly #walk: PathWalk;
+
+  constructor(thread: Thread) {
+    this.#walk = new PathWalk(thread);
+  }
+
+  next(): IteratorResult<Turn, void> {
+    const { turn } = this.#walk;
+    if (turn === undefined) return { done: true, value: undefined };
+    this.#walk.step();
+    return { done: false, value: turn };
+  }
+
+  [Symbol.iterator](): this {
+    return this;
+  }
 }
 
 /** The closed turns on the path, oldest first. */

@@ -83,6 +83,7 @@ describe("an error in the middle of a stream that is not under `error`", () => {
     ],
     ["one with a code alone", { message: "maximum context length is 4096 tokens", code: 400 }],
     ["FastAPI's", { detail: "Unauthorized" }],
+    ["FastAPI's of a request", { detail: [{ loc: ["body", "messages", 0], msg: "Field required", type: "missing" }] }],
   ])("is one: %s", async (_, error) => {
     const body = `data: {"id":"1","choices":[{"index":0,"delta":{"content":"Hel"}}]}\n\ndata: ${JSON.stringify(error)}\n\n`;
     const decoded = await decodeChatStream(new TextEncoder().encode(body));

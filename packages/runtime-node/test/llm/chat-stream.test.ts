@@ -6,6 +6,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import type { DecodedChat } from "../../src/handlers/llm/chat-chunks.ts";
 import { chatStream, decodeChatStream } from "../../src/handlers/llm/chat-stream.ts";
+import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
 import { canonical } from "../../../machine/test/interchange/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../machine/test/interchange/recordings.ts";
 
@@ -18,7 +19,6 @@ interface Transcript {
 const folder = recordingsFolder();
 // As the recordings say what this file holds.
 const transcripts = recordingsOf(folder, "sse-chat-transcripts.jsonl") as readonly Transcript[];
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** A decode in the form in which the recordings say it: what is compared of a message, and the three sums. */
 const asRecorded = (chat: DecodedChat): unknown => ({
@@ -43,20 +43,6 @@ const sentBackOf = (message: JsonObject): JsonObject => {
 async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
-
-const chunkOf = (delta: object, rest: object = {}): string =>
-  `data: ${JSON.stringify({ choices: [{ index: 0, delta, ...rest }] })}\n\n`;
-
-const decode = (...events: readonly string[]): Promise<DecodedChat> => decodeChatStream(bytesOf(events.join("")));
-
-const callsOf = async (...deltas: readonly object[]): Promise<unknown> =>
-  (await decode(...deltas.map((call) => chunkOf({ tool_calls: [call] })))).choices[0]?.message["tool_calls"];
-
-const callOf = (id: string | null, name: string, given: string): object => ({
-  id,
-  type: "function",
-  function: { name, arguments: given },
-});
 
 describe.skipIf(folder === null)("recorded streams", () => {
   test("are there", () => {
@@ -121,12 +107,24 @@ describe("the format", () => {
   test.each([
     'data: {"error":{"message":"no"}}\n\n',
     'event: error\ndata: {"error":{"message":"no"}}\n\n',
+    'event: error\ndata: {"message":"no"}\n\n',
+    'event: error\ndata: {"message":"no"}\ndata: [DONE]\n\n',
     'error: {"detail":"no","error":{"message":"no"}}\n\n',
     '{"error":{"message":"no"}}\n',
   ])("an error as %j is told", async (line) => {
     const bytes = bytesOf(chunkOf({ content: "a" }) + line);
     for (const size of [1, 61])
       expect((await decodeChatStream(inPieces(bytes, size))).error).toEqual({ message: "no" });
+  });
+
+  test("an error event may be a text, and may be a piece of the answer after all", async () => {
+    expect((await decode("event: error\ndata: no\n\n")).error).toBe("no");
+    const chat = await decode(`event: error\n${chunkOf({ content: "a" })}`);
+    expect(chat).toEqual({
+      ...chat,
+      choices: [expect.objectContaining({ message: { role: "assistant", content: "a" } })],
+    });
+    expect(chat.error).toBeUndefined();
   });
 
   test("a piece that can't be read is noticed, unless the answer had ended", () => {
@@ -136,78 +134,6 @@ describe("the format", () => {
     const ended = chatStream();
     ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
     expect(ended.state).toEqual({ begun: true, finished: true, done: false, damaged: false });
-  });
-});
-
-describe("tool calls", () => {
-  test("without an index are told apart by id, by name, and by being whole", async () => {
-    expect(await callsOf(callOf("a", "f", "{}"), callOf("b", "f", "{}"))).toEqual([
-      callOf("a", "f", "{}"),
-      callOf("b", "f", "{}"),
-    ]);
-    expect(await callsOf({ function: { name: "f" } }, { function: { name: "g", arguments: "{}" } })).toEqual([
-      callOf(null, "f", ""),
-      callOf(null, "g", "{}"),
-    ]);
-    const whole = { function: { name: "f", arguments: "{}" } };
-    expect(await callsOf(whole, whole)).toEqual([callOf(null, "f", "{}"), callOf(null, "f", "{}")]);
-    expect(
-      await callsOf(
-        callOf("a", "f", "{"),
-        callOf("b", "g", "["),
-        { id: "a", function: { arguments: "}" } },
-        { id: "b", function: { arguments: "]" } },
-      ),
-    ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "[]")]);
-  });
-
-  test("may begin at any index, interleave, and share an index", async () => {
-    expect(
-      await callsOf(
-        { index: 1, ...callOf("a", "f", "{") },
-        { index: 2, ...callOf("b", "g", "{") },
-        { index: 1, function: { arguments: "}" } },
-        { index: 2, function: { arguments: "}" } },
-      ),
-    ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "{}")]);
-    expect(
-      await callsOf(
-        { index: 0, ...callOf("a", "f", "{}") },
-        { index: 0, ...callOf("b", "g", "{") },
-        { index: 0, function: { arguments: "}" } },
-      ),
-    ).toEqual([callOf("a", "f", "{}"), callOf("b", "g", "{}")]);
-  });
-
-  test("keep their first id, and a name that is said again", async () => {
-    expect(
-      await callsOf(
-        { index: 0, ...callOf("a", "f", "") },
-        { index: 0, ...callOf("a", "f", "") },
-        { index: 0, id: "a2", function: { name: "", arguments: "{" } },
-        { index: 0, id: "", function: { name: "f", arguments: "}" } },
-      ),
-    ).toEqual([callOf("a", "f", "{}")]);
-    expect(
-      await callsOf({ index: 0, id: "a", function: { name: "get_" } }, { index: 0, function: { name: "weather" } }),
-    ).toEqual([callOf("a", "get_weather", "")]);
-  });
-
-  test("may be whole objects, custom, or of the time before tools", async () => {
-    expect(await callsOf({ id: "a", function: { name: "f", arguments: { x: 1 } } })).toEqual([
-      callOf("a", "f", '{"x":1}'),
-    ]);
-    expect(
-      await callsOf(
-        { index: 0, id: "a", type: "custom", custom: { name: "patch", input: "**" } },
-        { index: 0, custom: { input: "*" } },
-      ),
-    ).toEqual([{ id: "a", type: "custom", custom: { name: "patch", input: "***" } }]);
-    const chat = await decode(
-      chunkOf({ function_call: { name: "f", arguments: "{" } }),
-      chunkOf({ function_call: { arguments: "}" } }),
-    );
-    expect(chat.choices[0]?.message["function_call"]).toEqual({ name: "f", arguments: "{}" });
   });
 });
 

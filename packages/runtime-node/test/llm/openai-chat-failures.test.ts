@@ -1,5 +1,3 @@
-import { getEventListeners, once } from "node:events";
-import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";
@@ -20,6 +18,18 @@ describe("what is no reply", () => {
       "an error beside an empty choice",
       '{"choices":[{"message":{}}],"error":{"message":"no","code":502}}',
       "unknown",
+      true,
+    ],
+    [
+      "no text, for the reason that there was an error",
+      '{"choices":[{"message":{"content":""},"finish_reason":"error"}]}',
+      "unknown",
+      true,
+    ],
+    [
+      "no text, for the reason that there was an error which it tells",
+      '{"choices":[{"message":{"content":""},"finish_reason":"error","error":{"message":"slow","code":429}}]}',
+      "rate_limit",
       true,
     ],
     ["an error without its envelope", '{"detail":"Too many tokens: the prompt is too long"}', "context_length", false],
@@ -46,6 +56,13 @@ describe("what is no reply", () => {
       [chunkOf({ content: "Be" })],
       `data: {"cho\n\n${eventOf(chunkOf({}, "stop"))}`,
       "truncated",
+    ],
+    ["for the reason that there was an error", [chunkOf({ content: "Be" }, "error")], "data: [DONE]\n\n", "unknown"],
+    [
+      "with an error event that has but a message",
+      [chunkOf({ content: "Be" })],
+      'event: error\ndata: {"message":"Overloaded"}\n\n',
+      "overloaded",
     ],
     [
       "with an error",
@@ -81,110 +98,6 @@ describe("what is no reply", () => {
       partial,
       usage: { inputTokens: 3, outputTokens: 2, totalTokens: 5 },
     });
-  });
-});
-
-describe("a connection", () => {
-  test("that is refused, or cut, is a network failure", async () => {
-    const gone = await chatServer((request) => request.socket.destroy());
-    expect(await perform(handlerFor("http://127.0.0.1:1/v1")).outcome).toMatchObject({
-      failure: { kind: "network", retryable: true },
-    });
-    expect(await perform(handlerFor(gone.baseURL)).outcome).toMatchObject({
-      failure: { kind: "network", retryable: true },
-    });
-    for (const headers of [{ "content-type": "text/event-stream" }, { "content-type": "application/json" }]) {
-      const { baseURL } = await chatServer((_, response) => {
-        response.writeHead(200, headers);
-        response.write(eventOf(chunkOf({ content: "Be" })), () => response.destroy());
-      });
-      expect(await perform(handlerFor(baseURL)).outcome).toMatchObject({
-        failure: { kind: "network", retryable: true },
-      });
-    }
-  });
-
-  test("that falls silent for longer than is allowed is a timeout, with what had come", async () => {
-    let response: ServerResponse | undefined;
-    const { baseURL } = await chatServer((_, opened) => {
-      response = opened;
-      begin(opened, chunkOf({ content: "B" }));
-    });
-    const { outcome, told, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-    await told(1);
-    clock.advance(600);
-    response?.write(eventOf(chunkOf({ content: "e" })));
-    await told(2);
-    clock.advance(600);
-    response?.write(eventOf(chunkOf({ reasoning: "hm" })));
-    await told(3);
-    clock.advance(1000);
-    expect(await outcome).toMatchObject({
-      type: "failed",
-      failure: { kind: "timeout", retryable: true },
-      partial: { content: [{ text: "hm" }, { text: "Be" }] },
-    });
-    expect(clock.waiting()).toBe(0);
-  });
-
-  test.each(["event-stream", "json"])("that never answers, or only with headers (%s), is a timeout", async (type) => {
-    for (const answers of [false, true]) {
-      const arrived = Promise.withResolvers<void>();
-      const { baseURL } = await chatServer((_, response) => {
-        if (answers) response.writeHead(200, { "content-type": type }).flushHeaders();
-        arrived.resolve();
-      });
-      const { outcome, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-      await arrived.promise;
-      clock.advance(1000);
-      expect(await outcome).toMatchObject({ type: "failed", failure: { kind: "timeout" } });
-      expect(clock.waiting()).toBe(0);
-    }
-  });
-
-  test("of an answer that had ended may fall silent", async () => {
-    const { baseURL } = await chatServer((_, response) => begin(response, chunkOf({ content: "Be" }, "stop")));
-    const { outcome, told, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-    await told(1);
-    clock.advance(1000);
-    expect(await outcome).toMatchObject({ type: "completed", reply: partial });
-  });
-
-  test("is closed on abort, and nothing keeps listening", async () => {
-    const closed = Promise.withResolvers<void>();
-    const { baseURL } = await chatServer((_, response) => {
-      void once(response, "close").then(() => closed.resolve());
-      begin(response, chunkOf({ content: "Be" }));
-    });
-    const { outcome, told, control, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-    await told(1);
-    expect(getEventListeners(control.signal, "abort")).toHaveLength(1);
-    control.abort();
-    expect(await outcome).toMatchObject({ type: "failed", failure: { code: "aborted", retryable: false }, partial });
-    await closed.promise;
-    expect(getEventListeners(control.signal, "abort")).toHaveLength(0);
-    expect(clock.waiting()).toBe(0);
-  });
-
-  test("is not made when nobody wants the answer any more", async () => {
-    const { baseURL, bodies } = await chatServer(answeringJson({}));
-    const outcome = await handlerFor(baseURL)(callOf(), {
-      signal: AbortSignal.abort(),
-      onDelta: () => {},
-      clock: testClock(),
-    });
-    expect(outcome).toMatchObject({ type: "failed", failure: { code: "aborted" } });
-    expect(bodies).toHaveLength(0);
-  });
-
-  test("leaves no listener behind when all went well", async () => {
-    const { baseURL } = await chatServer(
-      answeringJson({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }),
-    );
-    const { outcome, control, clock } = perform(handlerFor(baseURL), callOf({ idleTimeoutMs: 1000 }));
-    await outcome;
-    expect(getEventListeners(control.signal, "abort")).toHaveLength(0);
-    expect(clock.waiting()).toBe(0);
   });
 });
 
@@ -228,6 +141,12 @@ describe("an error response", () => {
     ["upstream connect error", 503, "overloaded", /upstream connect error/],
     ["", 500, "unknown", /status 500/],
     ['{"detail":"Not found"}', 404, "bad_request", /^Not found$/],
+    [
+      '{"detail":[{"loc":["body","messages",0],"msg":"Field required"},{"msg":"Too long"},{}]}',
+      422,
+      "bad_request",
+      /^body.messages.0: Field required; Too long$/,
+    ],
     ['[{"error":{"message":"slow","status":"RESOURCE_EXHAUSTED"}}]', 429, "rate_limit", /^slow$/],
   ])("of the body %j is read", async (text, status, kind, message) => {
     const { baseURL } = await chatServer(answering(text, status, {}));

@@ -162,6 +162,16 @@ describe("a request", () => {
     expect(bodies).toEqual([{ ...expected, messages }]);
   });
 
+  test("for a summary offers no tools, nor says how to call them", async () => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const model = { stream: false, tool_choice: "required", parallel_tool_calls: false, temperature: 0 };
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared] });
+    await perform(handler, callOf({ purpose: "summary", model: { ...model, tools: [] } })).outcome;
+    await perform(handler, callOf({ purpose: "summary", model: { ...model, functions: [declared] } })).outcome;
+    const body = { model: "m", stream: false, temperature: 0, messages };
+    expect(bodies).toEqual([body, body]);
+  });
+
   test("is made once, by the client that is given", async () => {
     const { baseURL, bodies } = await chatServer(answering("", 500));
     const client = new OpenAI({ baseURL, apiKey: "k", maxRetries: 5 });

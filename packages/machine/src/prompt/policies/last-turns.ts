@@ -1,42 +1,55 @@
-import { ConfigurationError } from "../configuration-error.ts";
-import type { Policy } from "../policy.ts";
+import type { History, Policy } from "../policy.ts";
+import { checkCount } from "./check-options.ts";
+import type { Start } from "./position.ts";
+import { behind, nowhere } from "./position.ts";
+import { settled } from "./settled.ts";
+
+export interface LastTurnsOptions {
+  /** How many more turns are shown before it is cut to `count` again, so that the beginning of the prompt stays the same meanwhile. Default 0. */
+  readonly slack?: number;
+}
 
 /**
  * Shows the newest `count` closed turns of the path, and the open one. 0 shows none but the open one. The seed
  * counts as the oldest turn.
  *
- * Not stable: the window moves with every turn, and with it the beginning of the prompt.
+ * Without slack the window moves with every turn, and with it the beginning of the prompt.
  *
- * @throws ConfigurationError when `count` is no whole number of 0 or more.
+ * @throws ConfigurationError when `count` or `slack` is no whole number of 0 or more.
  */
-export const lastTurns = (count: number): Policy => {
-  if (!Number.isSafeInteger(count) || count < 0) {
-    throw new ConfigurationError(
-      `lastTurns(${String(count)}): the number of turns must be a whole number of 0 or more`,
-    );
-  }
+export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy => {
+  const { slack = 0 } = options;
+  checkCount("lastTurns(count)", count);
+  checkCount("lastTurns({ slack })", slack);
   return {
     name: "last-turns",
     version: 1,
-    options: { count },
-    monotone: true,
-    stable: false,
-    decide: ({ history }) => {
-      let seen = 0;
-      let oldest = Number.MAX_SAFE_INTEGER;
-      for (const turn of history.newestFirst()) {
-        if (seen === count) return cutAt(oldest, count);
-        seen++;
-        oldest = turn.number;
-      }
-      return everything;
+    options: slack === 0 ? { count } : { count, slack },
+    // With slack, more history may be what makes it cut: then it shows less.
+    monotone: slack === 0,
+    stable: slack > 0,
+    decide: (input) => {
+      const { history } = input;
+      const newest = (turns: number) => newestTurns(history, turns);
+      const from =
+        slack === 0
+          ? newestTurns(history, count, nowhere)
+          : settled({ last: input.lastCut?.from ?? null, most: newest(count + slack), least: newest(count) });
+      return from === null
+        ? { from, reason: "no more turns than are kept" }
+        : { from, reason: `older than the last ${count} turns` };
     },
   };
 };
 
-const everything = { from: null, reason: "no more turns than are kept" };
-
-const cutAt = (turn: number, count: number) => ({
-  from: { turn, unit: 0 },
-  reason: `older than the last ${count} turns`,
-});
+/** Where the newest turns begin; of none, right behind the newest where nothing else is told. */
+const newestTurns = (history: History, count: number, none?: Start): Start => {
+  let seen = 0;
+  let start: Start = null;
+  for (const { number } of history.newestFirst()) {
+    if (seen === count) return start ?? none ?? behind(number);
+    seen++;
+    start = { turn: number, unit: 0 };
+  }
+  return null;
+};

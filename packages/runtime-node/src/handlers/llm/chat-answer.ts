@@ -10,6 +10,7 @@ import { usageFromWire } from "./usage.ts";
 /** How a plain body, decoded, ended the call. Null when it holds neither an answer nor an error. */
 export const outcomeOfBody = (chat: DecodedChat, setting: FailureSetting): LlmOutcome | null => {
   const answer = answerOf(chat);
+  if (answer !== undefined && endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
   // An error beside an answer is a server's way of saying that there was none.
   if (answer !== undefined && saysSomething(answer.message)) return completed(chat, answer);
   if (chat.error !== undefined) return failed(failureOfErrorObject(chat.error, setting), chat);
@@ -28,9 +29,18 @@ export const outcomeOfStream = (
   if (answer === undefined || reason === null || (reason === "" && !state.done)) {
     return failed(truncated("the stream ended without saying why"), chat);
   }
+  if (endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
   if (state.damaged) return failed(truncated("a piece of the stream could not be read"), chat);
   return completed(chat, answer);
 };
+
+/** Gateways end an answer so when the model behind them failed, whether they say why or not. */
+const endedInError = ({ finish_reason: reason }: DecodedChoice): boolean => reason === "error";
+
+const failureAtEnd = ({ error }: DecodedChat, setting: FailureSetting): Failure =>
+  error === undefined
+    ? { kind: "unknown", retryable: true, message: 'the server ended the answer with the reason "error"' }
+    : failureOfErrorObject(error, setting);
 
 /** The call failed; what had come of the answer goes with it. */
 export const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {

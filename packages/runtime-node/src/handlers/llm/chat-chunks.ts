@@ -119,7 +119,7 @@ const addDelta = (choice: GrowingChoice, delta: JsonObject, onDelta?: (delta: Ll
         addContent(choice, value, onDelta);
         break;
       case "tool_calls":
-        for (const piece of listOf(value)) if (isObject(piece)) addToolCall(choice, piece, onDelta);
+        addToolCalls(choice, listOf(value), onDelta);
         break;
       case "reasoning":
       case "reasoning_content":
@@ -167,9 +167,12 @@ const addContent = (choice: GrowingChoice, content: Json | undefined, onDelta?: 
   }
 };
 
-const addToolCall = (choice: GrowingChoice, piece: JsonObject, onDelta?: (delta: LlmDelta) => void): void => {
-  const { position, ...added } = choice.toolCalls.add(piece);
-  onDelta?.({ type: "toolCall", index: position, ...added });
+const addToolCalls = (choice: GrowingChoice, pieces: readonly Json[], onDelta?: (delta: LlmDelta) => void): void => {
+  pieces.forEach((piece, place) => {
+    if (!isObject(piece)) return;
+    const { position, ...added } = choice.toolCalls.add(piece, pieces.length === 1 ? null : place);
+    onDelta?.({ type: "toolCall", index: position, ...added });
+  });
 };
 
 const addRefusal = (choice: GrowingChoice, refusal: Json | undefined, onDelta?: (delta: LlmDelta) => void): void => {
@@ -206,12 +209,14 @@ const decodedChoice = (choice: GrowingChoice): DecodedChoice => {
   };
 };
 
-/** An object that comes in pieces: its texts grow, its other members are as they were said last. */
+/** An object that comes in pieces: its texts grow, an id or a name stays what it first was, others are as they were said last. */
 const joined = (before: Json | undefined, added: JsonObject): JsonObject => {
   const object: { [member: string]: Json | undefined } = isObject(before) ? { ...before } : {};
   for (const [member, value] of Object.entries(added)) {
-    const grows = typeof value === "string" && typeof object[member] === "string" && !setOnce.has(member);
-    object[member] = grows ? textOf(object[member]) + value : (value ?? object[member]);
+    const said = object[member];
+    if (setOnce.has(member)) object[member] = isText(said) ? said : (value ?? said);
+    else if (typeof value === "string" && typeof said === "string") object[member] = said + value;
+    else object[member] = value ?? said;
   }
   return object;
 };
@@ -239,6 +244,6 @@ const isError = (value: Json | undefined): value is Json =>
 /** Some servers send an error in the middle without a wrapper: a chunk that answers nothing, and says what went wrong. */
 const isBareError = (chunk: JsonObject): boolean => {
   if ("choices" in chunk || "usage" in chunk) return false;
-  if (chunk["object"] === "error" || isText(chunk["detail"])) return true;
+  if (chunk["object"] === "error" || isError(chunk["detail"])) return true;
   return isText(chunk["message"]) && ("code" in chunk || "type" in chunk);
 };

@@ -4,7 +4,7 @@ import { toChatMessage } from "@colloquy/machine";
 export interface ChatRequestOptions {
   /** The model that is called where neither thread nor ask names one. */
   readonly model?: string;
-  /** What the model may call; default nothing. A `tools` or `functions` among the call's own parameters takes their place. */
+  /** What the model may call in an answer; default nothing. A `tools` or `functions` among the call's own parameters takes their place. A summary is never offered any. */
   readonly tools?: readonly ToolDeclaration[];
   /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
   readonly stream?: boolean;
@@ -14,7 +14,8 @@ export interface ChatRequestOptions {
 
 /**
  * The body of a chat completions request: the call's parameters as they are, its messages, and the tools. Nothing is
- * added that a parameter contradicts; `stream_options: null` leaves that out.
+ * added that a parameter contradicts; `stream_options: null` leaves that out. A summary is asked for without tools,
+ * whatever the parameters say.
  */
 export const chatRequest = (call: CallLlm, options: ChatRequestOptions): JsonObject => {
   const { stream_options: streamOptions, ...parameters } = call.model;
@@ -27,11 +28,24 @@ export const chatRequest = (call: CallLlm, options: ChatRequestOptions): JsonObj
   }
   body["messages"] = call.messages.map((message): JsonObject => toChatMessage(message));
   const { tools = [] } = options;
+  if (call.purpose === "summary") return withoutTools(body);
   if (body["tools"] === undefined && body["functions"] === undefined && tools.length > 0) {
     body["tools"] = tools.map(toolToWire);
   }
   return body;
 };
+
+/** Whoever writes a summary has nothing to call. Servers refuse to be told how to call where there is nothing. */
+const withoutTools = (body: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
+
+const ofTools: ReadonlySet<string> = new Set([
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "functions",
+  "function_call",
+]);
 
 const toolToWire = (tool: ToolDeclaration): JsonObject => ({
   type: "function",

@@ -1,4 +1,5 @@
 import type { LlmDelta } from "@colloquy/host";
+import type { Json } from "@colloquy/machine";
 import type { DecodedChat } from "./chat-chunks.ts";
 import { chatChunks } from "./chat-chunks.ts";
 import { eventStream } from "./event-stream.ts";
@@ -36,13 +37,13 @@ export const chatStream = (onDelta?: (delta: LlmDelta) => void): ChatStream => {
     chunks.add(chunk);
     state.finished = chunks.isFinished();
   };
-  const onData = (data: string): void => {
+  const onData = (data: string, name?: string): void => {
     if (state.done) return;
     if (data.startsWith("{")) {
       const chunk = parseJson(data);
-      if (chunk !== undefined) add(chunk);
+      if (chunk !== undefined) add(name === "error" ? errorIn(chunk) : chunk);
       // Without an empty line between them, the parser takes two events for one of two lines.
-      else if (data.includes("\n")) for (const line of data.split("\n")) onData(line);
+      else if (data.includes("\n")) for (const line of data.split("\n")) onData(line, name);
       else state.damaged ||= !state.finished;
       return;
     }
@@ -50,7 +51,9 @@ export const chatStream = (onDelta?: (delta: LlmDelta) => void): ChatStream => {
       state.begun = true;
       state.done = true;
     } else if (/^\s+\{|\n/.test(data)) {
-      for (const line of data.split("\n")) onData(line.trim());
+      for (const line of data.split("\n")) onData(line.trim(), name);
+    } else if (name === "error" && data.trim() !== "") {
+      add({ error: data });
     }
   };
   const onUnknownLine = (line: string): void => {
@@ -63,6 +66,10 @@ export const chatStream = (onDelta?: (delta: LlmDelta) => void): ChatStream => {
   const events = eventStream({ onData, onUnknownLine });
   return { feed: events.feed, end: events.end, decoded: chunks.decoded, state };
 };
+
+/** What an event of the name `error` says is one, however it is wrapped; unless it is a piece of the answer after all. */
+const errorIn = (chunk: Json): Json =>
+  isObject(chunk) && (chunk["error"] ?? chunk["choices"]) !== undefined ? chunk : { error: chunk };
 
 /**
  * Decodes a whole streamed chat completion: its bytes, or pieces of them cut anywhere. What can't be read is passed

@@ -68,10 +68,23 @@ const codeOf = (error: JsonObject): string | undefined => {
 const messageOf = (error: Json): string => {
   if (!isObject(error)) return isText(error) ? plainText(error) : "";
   const { message, detail, metadata } = error;
-  const own = (isText(message) ? message : isText(detail) ? detail : JSON.stringify(error)).slice(0, readCharacters);
+  const own = (isText(message) ? message : detailOf(detail) || JSON.stringify(error)).slice(0, readCharacters);
   const raw = isObject(metadata) ? metadata["raw"] : undefined;
   const upstream = isText(raw) ? messageOf(unwrapped(raw)) || raw : "";
   return upstream === "" ? own : `${own}: ${upstream}`;
+};
+
+/** FastAPI says what is wrong with a request as a list, each with the place where it is. */
+const detailOf = (detail: Json | undefined): string =>
+  textOf(detail) ||
+  listOf(detail)
+    .map((issue) => (isObject(issue) ? issueInWords(issue) : textOf(issue)))
+    .filter((words) => words !== "")
+    .join("; ");
+
+const issueInWords = ({ loc, msg }: JsonObject): string => {
+  const place = listOf(loc).filter((key) => typeof key === "string" || typeof key === "number");
+  return [place.join("."), textOf(msg)].filter((words) => words !== "").join(": ");
 };
 
 /** A page's text, as far as it can be told without its marks. */

@@ -9,21 +9,21 @@ export interface EventStream {
 }
 
 export interface EventStreamListener {
-  /** The data of one event. */
-  readonly onData: (data: string) => void;
+  /** The data of one event, and its name where it has one. */
+  readonly onData: (data: string, name?: string) => void;
   /** A line that the format does not have. Some servers report errors so (`error: {…}`). */
   readonly onUnknownLine?: (line: string) => void;
 }
 
 /**
- * Reads server-sent events as they come. However the bytes are cut, the listener is told the same. Comments, event
- * names, ids and lines that mean nothing are passed over; all three line ends are understood. Throws a `RangeError` at a
+ * Reads server-sent events as they come. However the bytes are cut, the listener is told the same. Comments, ids
+ * and lines that mean nothing are passed over; all three line ends are understood. Throws a `RangeError` at a
  * line of more than 67 million characters.
  */
 export const eventStream = ({ onData, onUnknownLine }: EventStreamListener): EventStream => {
   const decoder = new TextDecoder();
   const parser = createParser({
-    onEvent: (event) => onData(event.data),
+    onEvent: (event) => onData(event.data, event.event),
     onError: (error) => {
       if (error.type === "unknown-field") onUnknownLine?.(error.line ?? "");
     },

@@ -24,6 +24,11 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * Calls any server that speaks OpenAI's chat completions. It reads the bytes itself, since the SDK's own decoding
  * loses calls and throws on what servers really send. Throws only here and at once, where the SDK can't make a client (no key),
  * or where the base URL holds credentials.
+ *
+ * Any byte counts as a sign of life for `idleTimeoutMs`, comments too: that is how servers say that a model still
+ * thinks or waits its turn. One that sends them for ever is stopped by the limit `deadlineMs` of the turn.
+ *
+ * The model is offered the tools for answers, and none for summaries.
  */
 export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
   const client = options.client ?? new OpenAI(pick(options, connectionOptions));
@@ -116,25 +121,28 @@ const read = async (
   const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
   const kept: Uint8Array[] = [];
   let keptBytes = 0;
-  while (!signal.aborted) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    touch();
-    stream?.feed(value);
-    if (stream?.state.done === true) {
-      letGo(reader);
-      return "";
-    }
-    if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
-      kept.push(value);
-      keptBytes += value.length;
-      if (keptBytes > bodyBytesMax) {
-        await reader.cancel();
-        throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      touch();
+      stream?.feed(value);
+      if (stream?.state.done === true) {
+        letGo(reader);
+        return "";
+      }
+      if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
+        kept.push(value);
+        keptBytes += value.length;
+        if (keptBytes > bodyBytesMax) throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);
       }
     }
+    stream?.end();
+  } catch (thrown) {
+    // Nobody reads on: the connection must not be left open.
+    void reader.cancel().catch(() => {});
+    throw thrown;
   }
-  stream?.end();
   return new TextDecoder().decode(Buffer.concat(kept));
 };
 

@@ -3,8 +3,12 @@ import { isObject, parseJson, textOf } from "./loose-json.ts";
 
 /** The tool calls of a streamed reply, put together from their pieces. */
 export interface ToolCallPieces {
-  /** Takes one entry of a delta's `tool_calls`, and says which call it belonged to and what was new of its arguments. */
-  readonly add: (piece: JsonObject) => ToolCallPiece;
+  /**
+   * Takes one entry of a delta's `tool_calls`, and says which call it belonged to and what was new of its arguments.
+   *
+   * @param place Where it stands in a list of several; null for one that comes alone.
+   */
+  readonly add: (piece: JsonObject, place?: number | null) => ToolCallPiece;
   /** The calls so far, in the order in which they began, as they would stand in a message. */
   readonly calls: () => readonly JsonObject[];
 }
@@ -20,25 +24,34 @@ export interface ToolCallPiece {
 /**
  * Puts tool calls together. Servers tell them apart by `index`, which may be missing, start at 1, or be 0 for all:
  * so a piece begins a call of its own when its index is new, and also when it brings a name under another id, or
- * what can't be the rest of the call before it.
+ * what can't be the rest of the call before it. Entries of one list that have neither index nor id belong to calls of
+ * their own: their places tell them apart.
  */
 export const toolCallPieces = (): ToolCallPieces => {
   const calls: GrowingCall[] = [];
   const byIndex = new Map<number, GrowingCall>();
-  const callOf = (piece: JsonObject, called: JsonObject): GrowingCall => {
-    const index = typeof piece["index"] === "number" ? piece["index"] : undefined;
-    const current = index === undefined ? sameOrLast(calls, textOf(piece["id"])) : byIndex.get(index);
+  const byPlace = new Map<number, GrowingCall>();
+  const currentOf = (piece: JsonObject, called: JsonObject, place: number | null): GrowingCall | undefined => {
+    if (typeof piece["index"] === "number") return byIndex.get(piece["index"]);
+    const id = textOf(piece["id"]);
+    if (id !== "" || place === null) return sameOrLast(calls, id);
+    // What brings no name can't begin a call.
+    return byPlace.get(place) ?? (textOf(called["name"]) === "" ? calls.at(-1) : undefined);
+  };
+  const callOf = (piece: JsonObject, called: JsonObject, place: number | null): GrowingCall => {
+    const current = currentOf(piece, called, place);
     if (current !== undefined && !beginsAnother(current, piece, called)) return current;
     const begun: GrowingCall = { position: calls.length, id: null, name: "", arguments: "", custom: false, rest: {} };
     calls.push(begun);
-    if (index !== undefined) byIndex.set(index, begun);
+    if (typeof piece["index"] === "number") byIndex.set(piece["index"], begun);
+    else if (place !== null) byPlace.set(place, begun);
     return begun;
   };
   return {
-    add: (piece) => {
+    add: (piece, place = null) => {
       const { function: wanted, custom } = piece;
       const called = isObject(wanted) ? wanted : isObject(custom) ? custom : {};
-      const call = callOf(piece, called);
+      const call = callOf(piece, called, place);
       call.id ??= typeof piece["id"] === "string" ? piece["id"] : null;
       if (call.id === "") call.id = textOf(piece["id"]);
       call.custom ||= called === custom;

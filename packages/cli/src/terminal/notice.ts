@@ -1,0 +1,41 @@
+import type { AskSignal } from "@colloquy/host";
+import type { TurnRange } from "@colloquy/machine";
+import { counted } from "./figures.ts";
+import { shortened } from "./shortened.ts";
+
+/** What a signal tells whoever waits for an answer, in one line; null where it tells them nothing. */
+export const noticeOf = (signal: AskSignal): string | null => {
+  switch (signal.type) {
+    case "retry.scheduled":
+      return `${signal.because}: trying again (attempt ${signal.attempt})`;
+    case "ask.queued":
+      return "an earlier turn is ended first";
+    case "policy.failed":
+      return `${shortened(signal.reason)}: all is shown instead`;
+    case "context.warning":
+      return warningOf(signal);
+    case "summary.started":
+      return `summing up ${turnsOf(signal.covers)} …`;
+    case "summary.failed":
+      return `${turnsOf(signal.covers)} could not be summed up: ${shortened(signal.reason)}`;
+    // It shows in what the model knows.
+    case "summary.completed":
+    // What ends a turn early is told by the error that it ends with.
+    case "context.unfit":
+    case "limit.reached":
+    case "ask.withdrawn":
+      return null;
+  }
+};
+
+type ContextWarning = Extract<AskSignal, { readonly type: "context.warning" }>;
+
+/** Tokens are counted before the call, so they are about right. */
+const warningOf = ({ warning, tokens, available }: ContextWarning): string => {
+  const room = `about ${counted(tokens, "token")} of ${counted(available, "token")}`;
+  return warning === "at_limit"
+    ? `the model's window is full (${room}): what is older is left out, shortened or summed up`
+    : `the model's window is filling up: ${room}`;
+};
+
+const turnsOf = ({ from, to }: TurnRange): string => (from === to ? `turn ${to}` : `turns ${from} to ${to}`);

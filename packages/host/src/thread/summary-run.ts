@@ -1,0 +1,44 @@
+import type { CallLlm } from "@colloquy/machine";
+import type { LlmOutcome } from "../ports/llm.ts";
+import { callModel, llmAnswer } from "./llm-answer.ts";
+import type { Running, ThreadLoop } from "./loop.ts";
+
+/** A summary that is being written, in the background: no ask sees anything of it, and no hook. */
+export class SummaryRun implements Running {
+  readonly #loop: ThreadLoop;
+  readonly #call: CallLlm;
+  readonly #controller = new AbortController();
+
+  constructor(loop: ThreadLoop, call: CallLlm) {
+    this.#loop = loop;
+    this.#call = call;
+  }
+
+  begin(): void {
+    if (!this.#loop.mayCall()) return;
+    this.#loop.running.set(this.#call.id, this);
+    void this.#run();
+  }
+
+  stop(reason: Error | null): void {
+    this.#controller.abort(...(reason === null ? [] : [reason]));
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#controller;
+    const { equipment, running } = this.#loop;
+    const { clock } = equipment;
+    const outcome = await callModel(equipment, this.#call, { signal, clock, onDelta: () => {} });
+    if (signal.aborted) return;
+    running.delete(this.#call.id);
+    const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
+    this.#loop.post({ event, receipt: null });
+  }
+}
+
+/** Half a summary is none, and no journal needs it. */
+const withoutPartial = (outcome: LlmOutcome): LlmOutcome => {
+  if (outcome?.type !== "failed") return outcome;
+  const { partial: _, ...failed } = outcome;
+  return failed;
+};

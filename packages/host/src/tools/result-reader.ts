@@ -1,0 +1,119 @@
+import type { ContentPart, Message, State } from "@colloquy/machine";
+import { ConfigurationError, lastTurnOf, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
+import type { Tool } from "./tool.ts";
+import { tool } from "./tool.ts";
+
+/** How results are read back. */
+export interface ResultReaderOptions {
+  /** What the model calls it; the `tool` of the shrinking rule names the same. Default `read_result`. */
+  readonly name?: string;
+  /**
+   * The longest that one reading gives, in UTF-16 units, 200 or more. Not more than the rule leaves of a result, or
+   * what is read back would be shortened again. Default 2,000.
+   */
+  readonly characters?: number;
+}
+
+/**
+ * A tool by which a model reads a result that its prompt shows only the beginning of (the rule `reference`): the
+ * whole of it, as the thread keeps it, in pieces of bounded size. Only results on the path are found. Reading
+ * changes nothing, so a call that a crash interrupted is made again.
+ *
+ * @throws ConfigurationError for options that can't be meant.
+ */
+export const resultReader = (options: ResultReaderOptions = {}): Tool => {
+  const { name = "read_result", characters = 2_000 } = options;
+  if (!(Number.isSafeInteger(characters) && characters >= charactersMin)) {
+    throw new ConfigurationError(
+      `resultReader: characters is ${characters}; it must be a whole number of ${charactersMin} or more`,
+    );
+  }
+  return tool({
+    name,
+    description:
+      "Reads the whole result of an earlier tool call of which only the beginning is shown, piece by piece. " +
+      "The mark at the end of what is shown names the call.",
+    input: {
+      jsonSchema: {
+        type: "object",
+        properties: {
+          callId: { type: "string", description: "The call, as the mark names it, such as 3.1.0." },
+          from: { type: "integer", description: "The character to begin with, from 0. Default 0." },
+          characters: { type: "integer", description: `How many characters to read, at most about ${characters}.` },
+        },
+        required: ["callId"],
+        additionalProperties: false,
+      },
+    },
+    recovery: "rerun",
+    run: ({ callId, from = 0, characters: wanted = characters }, call) => {
+      // The schema has seen to their types.
+      const text = textOfCall(call.state(), callId as string);
+      return pieceOf(text, callId as string, from as number, Math.min(wanted as number, characters), characters);
+    },
+  });
+};
+
+/** Room for a mark, and for something to read. */
+const charactersMin = 200;
+
+/** At most `most` characters with the mark, of them at most `wanted` of the text. */
+const pieceOf = (text: string, callId: string, from: number, wanted: number, most: number): string => {
+  if (wanted < 1) throw new RangeError(`characters is ${wanted}; it must be 1 or more`);
+  if (from < 0 || from > Math.max(0, text.length - 1)) {
+    throw new RangeError(`from is ${from}; the result of call ${callId} has ${text.length} characters, counted from 0`);
+  }
+  const begin = isWithin(text, from) ? from - 1 : from;
+  const longest = markOf(callId, text.length, text.length, text.length).length;
+  const length = Math.min(wanted, most - longest);
+  // A mark that takes the room of what it stands for is none.
+  if (text.length - begin <= length + longest) return text.slice(begin);
+  const cut = begin + length;
+  // Half a character is none; but where only half of one was wanted, the whole is read, so that reading goes on.
+  const end = isWithin(text, cut) ? (length > 1 ? cut - 1 : cut + 1) : cut;
+  return `${text.slice(begin, end)}${markOf(callId, begin, end, text.length)}`;
+};
+
+const markOf = (callId: string, begin: number, end: number, length: number): string =>
+  `\n[… characters ${begin} to ${end} of the ${length} of call ${callId}; the rest begins at from ${end} …]`;
+
+/** Whether a character has one half before an index, and the other behind it. */
+const isWithin = (text: string, index: number): boolean => (text.codePointAt(index - 1) ?? 0) > 0xffff;
+
+const textOfCall = (state: State, callId: string): string => {
+  for (const message of messagesOfTurn(state, Number(callId.split(".")[0]))) {
+    const result = toolResultOf(message);
+    if (result?.callId === callId) return result.content.map(inText).join("\n");
+  }
+  throw new Error(
+    `there is no result of a call "${callId}" in this conversation; a call is named by three numbers, such as 3.1.0, ` +
+      "as the mark says that stands for the rest of its result",
+  );
+};
+
+/** The messages of a turn that is on the path, or open; 0 is the seed. */
+const messagesOfTurn = (state: State, number: number): readonly Message[] => {
+  const { open, conversation } = state.context;
+  if (number === 0) return conversation.seed;
+  if (open?.number === number) {
+    const results = open.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
+    return [...toArray(open.messages), ...results];
+  }
+  let turn = lastTurnOf(state);
+  while (turn !== undefined && turn.number > number) turn = turnNumbered(state, turn.parent);
+  return turn?.number === number ? toArray(turn.messages) : [];
+};
+
+/** As the marks of the shrinking rules count it. */
+const inText = (part: ContentPart): string => {
+  switch (part.type) {
+    case "text":
+      return part.text;
+    case "data":
+      return `${part.field}: ${JSON.stringify(part.value)}`;
+    case "image":
+      return "[image]";
+    case "opaque":
+      return JSON.stringify(part.value);
+  }
+};

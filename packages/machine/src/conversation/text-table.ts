@@ -1,0 +1,50 @@
+/** A column of a table. Of `align: "right"` all cells end at the same place. */
+export interface Column {
+  readonly title: string;
+  readonly align?: "left" | "right";
+}
+
+/** Rows under their titles, as lines of text for a fixed-width font, two spaces between columns. What does not fit a line is for the reader's terminal to wrap. */
+export const textTable = (columns: readonly Column[], rows: readonly (readonly string[])[]): string => {
+  const titles = columns.map(({ title }) => title);
+  const widths = columns.map((_, index) => Math.max(...[titles, ...rows].map((row) => widthOf(row[index] ?? ""))));
+  return [titles, ...rows].map((row) => lineOf(columns, widths, row)).join("\n");
+};
+
+/** The first words of a text, on one line and without anything that a terminal would act on, in so many columns. */
+export const firstWords = (text: string, columns: number): string => {
+  // A page of text must not be combed for the sake of its first line.
+  const line = text
+    .slice(0, columns * 8)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\s]+/gu, " ")
+    .trim();
+  if (widthOf(line) <= columns && text.length <= columns * 8) return line;
+  let shown = "";
+  let width = 0;
+  for (const character of line) {
+    width += widthOf(character);
+    if (width > columns - 1) break;
+    shown += character;
+  }
+  return `${shown.trimEnd()}…`;
+};
+
+const lineOf = (columns: readonly Column[], widths: readonly number[], row: readonly string[]): string =>
+  columns
+    .map(({ align }, index) => {
+      const cell = row[index] ?? "";
+      const padding = " ".repeat((widths[index] ?? 0) - widthOf(cell));
+      return align === "right" ? padding + cell : cell + padding;
+    })
+    .join("  ")
+    .trimEnd();
+
+/** In columns of a terminal, as far as the scripts that are wide everywhere go. */
+const widthOf = (text: string): number => {
+  let width = 0;
+  for (const character of text) width += isWide.test(character) ? 2 : isMark.test(character) ? 0 : 1;
+  return width;
+};
+
+const isWide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303F\uFF01-\uFF60]/u;
+const isMark = /\p{M}/u;

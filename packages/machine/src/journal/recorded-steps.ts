@@ -1,0 +1,74 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { isSameEffect, summaryId } from "../conversation/effect-id.ts";
+import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
+import type { Decided, LlmCompleted, LlmFailed } from "../conversation/event.ts";
+import type { State } from "../conversation/state.ts";
+import type { SummaryWanted } from "../prompt/policy.ts";
+import type { JournalError } from "./fold.ts";
+import { fold, foldEntry } from "./fold.ts";
+
+/** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
+export interface RecordedSteps {
+  readonly first: FirstEntry;
+  readonly steps: readonly RecordedStep[];
+  readonly summaries: readonly RecordedSummary[];
+}
+
+/** One event, and what was decided about it that is not about prompts. */
+export interface RecordedStep {
+  readonly entry: LaterEntry;
+  readonly decided: Decided;
+  /** The event is the outcome of this summary. */
+  readonly outcomeOf: RecordedSummary | null;
+}
+
+/** A summary that the recorded machine asked for. */
+export interface RecordedSummary extends SummaryWanted {
+  /** The entry that asked for it. */
+  readonly askedAt: number;
+  /** What the model wrote; null where it can't be used, or never came. */
+  readonly reply: LlmCompleted | null;
+}
+
+/** Reads a journal for going through it under other configurations. */
+export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalError, RecordedSteps> => {
+  const [first] = entries;
+  const folded = fold(entries);
+  if (Either.isLeft(folded)) return folded;
+  const begun = fold(entries.slice(0, 1));
+  if (Either.isLeft(begun)) return begun;
+  if (first === undefined || isLater(first)) return Either.left({ seq: 0, reason: "it has no beginning" });
+  const steps: RecordedStep[] = [];
+  const summaries: RecordedSummary[] = [];
+  let state: State = begun.right;
+  for (const entry of entries) {
+    if (!isLater(entry)) continue;
+    const outcome = outcomeIn(entry, state);
+    const asked = summaries.at(-1);
+    const ended = outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
+    if (ended !== null) summaries[summaries.length - 1] = ended;
+    steps.push({ entry, decided: saidIn(entry.decided), outcomeOf: ended });
+    state = foldEntry(state, entry);
+    const { summary } = entry.decided ?? {};
+    if (summary !== undefined) summaries.push({ ...summary, askedAt: entry.seq, reply: null });
+  }
+  return Either.right({ first, steps, summaries });
+};
+
+/** The outcome of the summary that is being written, if the entry tells it. One is written at a time, so it is the newest. */
+const outcomeIn = ({ event }: LaterEntry, { context }: State): LlmCompleted | LlmFailed | null => {
+  const { summarising, threadId } = context;
+  if (summarising === null || (event.type !== "llm.completed" && event.type !== "llm.failed")) return null;
+  return isSameEffect(event.effectId, summaryId(threadId, summarising.number)) ? event : null;
+};
+
+const usableReply = (event: LlmCompleted | LlmFailed, decided: Decided = {}): LlmCompleted | null =>
+  event.type === "llm.completed" && decided.summaryFailed === undefined ? event : null;
+
+/** What a prompt showed, and how full it was, is for each configuration to say itself. */
+const saidIn = (decided: Decided = {}): Decided => {
+  const { cut: _, counted: __, fullness: ___, summary: ____, summaryFailed: _____, policyFailed: ______, ...said } = decided;
+  return said;
+};
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";

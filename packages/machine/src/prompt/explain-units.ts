@@ -1,0 +1,243 @@
+import { toArray } from "../thread/chunks.ts";
+import type { Message } from "../thread/message.ts";
+import { turnsOnPath } from "../thread/path.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { Counts } from "./counts.ts";
+import type { Cut } from "./cut.ts";
+import type { CutDecision, Situation } from "./decide-cut.ts";
+import { isCutOff, isLeftOut, pinsOf, showUnit } from "./render.ts";
+import type { Shrink } from "./shrink.ts";
+import { appliesAt } from "./shrink.ts";
+import type { SummarySection } from "./summary-message.ts";
+import { summarySections } from "./summary-message.ts";
+import type { Unit } from "./unit.ts";
+import { unitsOf } from "./unit.ts";
+
+/** What becomes of one unit of a thread in a prompt, and why. */
+export interface UnitExplanation {
+  /** The number of its turn: 0 for the seed, null for the system message. */
+  readonly turn: number | null;
+  /** The id of its first message. */
+  readonly id: string;
+  readonly kind: "system" | Unit["kind"];
+  /** What the thread holds. */
+  readonly messages: readonly Message[];
+  /** What the prompt shows of it; empty where that is nothing. */
+  readonly sent: readonly Message[];
+  readonly shown: UnitShown;
+  readonly rule: ExplanationRule;
+  /** In words. */
+  readonly why: string;
+  /** Tokens of the whole unit; null where the counter can't count it. */
+  readonly tokens: number | null;
+  /** Tokens of what the prompt shows of it. */
+  readonly sentTokens: number | null;
+}
+
+/** `summary`: the message that stands for older turns tells of it. `out`: the prompt says nothing of it. */
+export type UnitShown = "whole" | "shrunk" | "summary" | "out";
+
+/**
+ * What decided how a unit is shown. `fixed`: no policy may leave it out. `pinned`: it is shown whole whatever a policy
+ * says. `interrupted`: its turn did not complete, and such turns are left out. The others are the policy's: `kept`,
+ * `older` than the first unit that is shown, `dropped`, told by a `summary`, or shown in part by `fields` or `shrink`.
+ */
+export type ExplanationRule =
+  | "fixed"
+  | "pinned"
+  | "interrupted"
+  | "kept"
+  | "older"
+  | "dropped"
+  | "summary"
+  | "fields"
+  | "shrink";
+
+/** Each unit of the path, in the order of the thread: the system message, the seed, the closed turns, what is open. Walks all of it. */
+export const explainUnits = (situation: Situation, decision: CutDecision): readonly UnitExplanation[] => {
+  const { thread, system, open } = situation;
+  const { cut } = decision;
+  const pins = pinsOf(thread);
+  const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut.interrupted);
+  const telling: Telling = { situation, decision, sections };
+  const next = thread.turns.length + 1;
+  const openCut: Cut = { ...nothingLeftOut(cut), ...(cut.shrink === undefined ? {} : { shrink: cut.shrink }) };
+  return [
+    ...(system === null ? [] : [ofSystem(telling, system)]),
+    ...unitsOf(0, thread.seed, pins.get(0)).map((unit) => ofClosed(telling, unit, null)),
+    ...turnsOnPath(thread).flatMap((turn) =>
+      unitsOf(turn.number, toArray(turn.messages), pins.get(turn.number)).map((unit) => ofClosed(telling, unit, turn)),
+    ),
+    ...unitsOf(next, open(), pins.get(next)).map((unit) => ofOpen(telling, unit, openCut)),
+  ];
+};
+
+/** Tokens of some messages, what each prompt costs beside them left aside; null where the counter can't count them. */
+export const tokensOfAll = (counts: Counts, messages: readonly Message[]): number | null =>
+  tokensOrNull(() => messages.reduce((total, message) => total + counts.message(message), 0));
+
+/** Tokens of a prompt; null where the counter can't count it. */
+export const tokensOfPrompt = (counts: Counts, messages: readonly Message[]): number | null => {
+  const { countPrompt, perPrompt } = counts.counter;
+  if (countPrompt !== undefined) return tokensOrNull(() => countPrompt(messages));
+  const tokens = tokensOfAll(counts, messages);
+  return tokens === null ? null : tokens + perPrompt;
+};
+
+/** Total: a counter may be anybody's code. */
+const tokensOrNull = (count: () => number): number | null => {
+  try {
+    const tokens = count();
+    return Number.isFinite(tokens) ? tokens : null;
+  } catch {
+    return null;
+  }
+};
+
+interface Telling {
+  readonly situation: Situation;
+  readonly decision: CutDecision;
+  readonly sections: readonly SummarySection[];
+}
+
+type Told = Pick<UnitExplanation, "sent" | "shown" | "rule" | "why">;
+
+const ofSystem = (telling: Telling, system: Message): UnitExplanation => {
+  const unit: Unit = { id: system.id, turn: 0, position: 0, kind: "message", messages: [system] };
+  const told: Told =
+    telling.decision.cut.system === "omit"
+      ? { sent: [], shown: "out", rule: "dropped", why: reasonOf(telling.decision, system.id) }
+      : { sent: unit.messages, shown: "whole", rule: "fixed", why: "the system message" };
+  return { ...explained(telling, unit, told), turn: null, kind: "system" };
+};
+
+const ofClosed = (telling: Telling, unit: Unit, turn: Turn | null): UnitExplanation => {
+  const { situation, decision } = telling;
+  const { cut } = decision;
+  const leftOut = turn !== null && isLeftOut(turn, cut);
+  const sent = showUnit(unit, cut, leftOut, situation.counts.shrink);
+  if (unit.pinned === true) return explained(telling, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
+  return explained(
+    telling,
+    unit,
+    sent.length === 0 ? hidden(telling, unit, turn, leftOut) : visible(unit, sent, decision),
+  );
+};
+
+const ofOpen = (telling: Telling, unit: Unit, openCut: Cut): UnitExplanation => {
+  const sent = showUnit(unit, openCut, false, telling.situation.counts.shrink);
+  if (unit.pinned === true) return explained(telling, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
+  return explained(
+    telling,
+    unit,
+    isSame(unit.messages, sent)
+      ? { sent, shown: "whole", rule: "fixed", why: "of the turn that is asked about" }
+      : { sent, shown: "shrunk", rule: "shrink", why: shrinkWords(unit, openCut) },
+  );
+};
+
+const explained = ({ situation: { counts } }: Telling, unit: Unit, told: Told): UnitExplanation => {
+  const tokens = tokensOfAll(counts, unit.messages);
+  return {
+    turn: unit.turn,
+    id: unit.id,
+    kind: unit.kind,
+    messages: unit.messages,
+    ...told,
+    tokens,
+    sentTokens: told.shown === "whole" ? tokens : tokensOfAll(counts, told.sent),
+  };
+};
+
+/** Why nothing is shown of a unit: what the renderer looks at, in the same order. */
+const hidden = ({ decision, sections }: Telling, unit: Unit, turn: Turn | null, leftOut: boolean): Told => {
+  const { cut, reason } = decision;
+  const section = sections.find(({ from, to }) => from <= unit.turn && unit.turn <= to);
+  if (section !== undefined) return { sent: [], shown: "summary", rule: "summary", why: sectionWords(section) };
+  const out = { sent: [], shown: "out" } as const;
+  if (leftOut && turn !== null)
+    return { ...out, rule: "interrupted", why: `turn ${turn.number} ${endWords(turn)}, and such turns are left out` };
+  if (isCutOff({ turn: unit.turn, unit: unit.position }, cut)) return { ...out, rule: "older", why: reason };
+  return cut.dropped?.includes(unit.id) === true
+    ? { ...out, rule: "dropped", why: reasonOf(decision, unit.id) }
+    : { ...out, rule: "fields", why: fieldWords(unit, []) };
+};
+
+const visible = (unit: Unit, sent: readonly Message[], decision: CutDecision): Told => {
+  const { cut, reason } = decision;
+  if (isSame(unit.messages, sent)) {
+    const why = cut.from === null ? reason : `not older than ${positionWords(cut.from)}`;
+    return { sent, shown: "whole", rule: "kept", why };
+  }
+  const fields = fieldWords(unit, sent);
+  const shrink = shrinkWords(unit, cut);
+  const why = [fields, shrink].filter((words) => words !== "").join("; ");
+  return { sent, shown: "shrunk", rule: shrink === "" ? "fields" : "shrink", why };
+};
+
+const isSame = (whole: readonly Message[], sent: readonly Message[]): boolean =>
+  whole.length === sent.length && whole.every((message, index) => message === sent[index]);
+
+const nothingLeftOut = ({ policy, interrupted }: Cut): Cut => ({ policy, from: null, interrupted });
+
+/** Total: reasons are a policy's own, and not checked. */
+const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
+  try {
+    const own: unknown = reasons !== undefined && Object.hasOwn(reasons, id) ? reasons[id] : reason;
+    return typeof own === "string" ? own : reason;
+  } catch {
+    return reason;
+  }
+};
+
+const endWords = ({ outcome: { status } }: Turn): string => (status === "failed" ? "failed" : `was ${status}`);
+
+const positionWords = ({ turn, unit }: { readonly turn: number; readonly unit: number }): string =>
+  unit === 0 ? turnWords(turn) : `unit ${unit} of ${turnWords(turn)}`;
+
+const turnWords = (turn: number): string => (turn === 0 ? "the seed" : `turn ${turn}`);
+
+const sectionWords = ({ from, to, number }: SummarySection): string => {
+  if (number === null) return "shown as a line made by rule";
+  return from === to
+    ? `shown as summary ${number}`
+    : `shown as summary ${number}, of ${turnWords(from)} to ${turnWords(to)}`;
+};
+
+/** The data fields that are not shown; nothing where all are. */
+const fieldWords = (unit: Unit, sent: readonly Message[]): string => {
+  const missing = unit.messages.flatMap((message) => {
+    const shown = fieldsOf(sent.find(({ id }) => id === message.id));
+    return fieldsOf(message).filter((field) => !shown.includes(field));
+  });
+  const names = [...new Set(missing)].map((field) => `"${field}"`);
+  return names.length === 0 ? "" : `without ${names.join(", ")}`;
+};
+
+const fieldsOf = (message: Message | undefined): readonly string[] =>
+  message?.parts.flatMap((part) => (part.type === "data" ? [part.field] : [])) ?? [];
+
+/** The rules that change something of a unit, one after the other; nothing where none does. */
+const shrinkWords = (unit: Unit, cut: Cut): string => {
+  const position = { turn: unit.turn, unit: unit.position };
+  const words: string[] = [];
+  const { fields } = cut;
+  let before = showUnit(unit, { ...nothingLeftOut(cut), ...(fields === undefined ? {} : { fields }) });
+  for (const rule of cut.shrink ?? []) {
+    if (!appliesAt(rule, position)) continue;
+    const after = showUnit({ ...unit, messages: before }, { ...nothingLeftOut(cut), shrink: [rule] });
+    if (!isSame(before, after)) words.push(ruleWords(rule));
+    before = after;
+  }
+  return words.join("; ");
+};
+
+const ruleWords = ({ rule, of, characters }: Shrink): string => {
+  const what = of === "toolResults" ? "results" : "messages";
+  const how = {
+    clear: `${what} of more than ${characters} characters are cleared`,
+    headAndTail: `${what} are shown by head and tail, in ${characters} characters`,
+    reference: `${what} are shown by their beginning, in ${characters} characters`,
+  };
+  return how[rule];
+};

@@ -1,0 +1,104 @@
+import type { Cut, UnitPosition } from "../cut.ts";
+import type { Policy, PolicyDecision, PolicyInput } from "../policy.ts";
+import type { Shrink } from "../shrink.ts";
+import { shortestShrink } from "../shrink.ts";
+import type { Unit } from "../unit.ts";
+import { checkCount, checkWord } from "./check-options.ts";
+import { fits } from "./fits.ts";
+import { newestClosed, openUnits } from "./open-units.ts";
+import { behind, isOlder, nowhere } from "./position.ts";
+
+export interface ClearResultsOptions {
+  /** The results of so many of the newest rounds stay, those of the open turn counted. Default 3. */
+  readonly keep?: number;
+  /** So many rounds more may stand before the older ones are cleared anew, so that the prompt's beginning changes seldom. Default 0. */
+  readonly slack?: number;
+  /** `pressed`: only when the whole thread does not fit the room. Default `pressed`. */
+  readonly when?: "pressed" | "always";
+}
+
+/**
+ * Puts a mark in the place of older tool results; the calls, and all that was said, stay. A result that is hardly
+ * longer than a mark stays too, and so do those of the open turn's newest round, which the model has not seen.
+ *
+ * Stable when there is slack.
+ *
+ * @throws ConfigurationError when a number is no whole number of 0 or more, or `when` is another word.
+ */
+export const clearResults = ({ keep = 3, slack = 0, when = "pressed" }: ClearResultsOptions = {}): Policy => {
+  checkCount("clearResults({ keep })", keep);
+  checkCount("clearResults({ slack })", slack);
+  checkWord("clearResults({ when })", when, ["pressed", "always"]);
+  const pressed = when === "pressed";
+  return {
+    name: "clear-results",
+    version: 1,
+    options: { keep, slack, when },
+    monotone: true,
+    stable: slack > 0,
+    decide: (input) => {
+      if (pressed && fits(input)) return { from: null, reason: "the whole thread fits" };
+      const before = clearBefore(input, keep, slack, pressed);
+      if (before === null) return { from: null, reason: `no more than ${keep} rounds have results` };
+      return {
+        from: null,
+        shrink: [clearing(before)],
+        ...(pressed ? { pressed } : {}),
+        reason: `results older than those of the last ${keep} rounds are cleared`,
+      } satisfies PolicyDecision;
+    },
+  };
+};
+
+const clearing = (before: UnitPosition): Shrink => ({
+  rule: "clear",
+  of: "toolResults",
+  characters: shortestShrink,
+  before,
+});
+
+/** Where the last cut cleared to, as long as no more than the slack has come since; null for nothing to clear. */
+const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: boolean): UnitPosition | null => {
+  const { history, lastCut } = input;
+  const unseen = openUnits(history).some(({ kind }) => kind === "round") ? 1 : 0;
+  const kept = Math.max(keep, unseen);
+  const { rounds: newest, olderUnread } = newestRounds(input, kept + slack + 1);
+  if (newest.length <= kept) return null;
+  const stood = clearedBefore(lastCut);
+  const since = stood === null ? newest.length : newest.filter((round) => !isOlder(round, stood)).length;
+  // Where nothing is older, it cleared what is no longer on the path.
+  const last = since < newest.length || olderUnread ? stood : null;
+  const mayStay = last !== null && since >= kept && since <= kept + slack;
+  if (mayStay && (!pressed || fits(input, { shrink: [clearing(last)] }))) return last;
+  if (last === null && !pressed && newest.length <= kept + slack) return null;
+  return newest[kept - 1] ?? behind(newestClosed(history));
+};
+
+const clearedBefore = (cut: Cut | null): UnitPosition | null =>
+  cut?.shrink?.find(({ rule, of }) => rule === "clear" && of === "toolResults")?.before ?? null;
+
+/** Where the newest rounds are, newest first, so many at most; not behind what does not fit with all results cleared. */
+const newestRounds = (
+  { history, available, measure }: PolicyInput,
+  most: number,
+): { readonly rounds: readonly UnitPosition[]; readonly olderUnread: boolean } => {
+  const rounds: UnitPosition[] = [];
+  const add = (units: readonly Unit[]): void => {
+    for (const { kind, turn, position } of units.toReversed()) {
+      if (kind === "round" && rounds.length < most) rounds.push({ turn, unit: position });
+    }
+  };
+  const overflows = (turn: number): boolean =>
+    available !== null && measure({ from: { turn, unit: 0 }, shrink: [clearing(nowhere)] }) > available;
+  let read = 0;
+  let next = 8;
+  add(openUnits(history));
+  for (const turn of history.newestFirst()) {
+    if (rounds.length >= most) return { rounds, olderUnread: true };
+    add(turn.units());
+    if (++read < next) continue;
+    if (overflows(turn.number)) return { rounds, olderUnread: true };
+    next *= 2;
+  }
+  return { rounds, olderUnread: false };
+};

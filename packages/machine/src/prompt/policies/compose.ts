@@ -1,0 +1,153 @@
+import type { JsonObject } from "../../thread/json.ts";
+import { ConfigurationError } from "../configuration-error.ts";
+import type { Cut } from "../cut.ts";
+import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
+import type { Shrinker } from "../render.ts";
+import { inputUnder } from "./input-under.ts";
+import type { Shown } from "./merged-decision.ts";
+import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
+import { shrinkingOnce } from "./shrinking-once.ts";
+
+/** A policy that is several. */
+export interface ComposedPolicy extends Policy {
+  /** In the order in which they decide; compositions among them are taken apart. */
+  readonly parts: readonly Policy[];
+}
+
+/**
+ * One policy of several: each is asked about what those before it leave of the history, and nothing is shown that one
+ * of them leaves out. It is monotone, or stable, where all of them are. Of none, it shows the whole thread.
+ *
+ * All are told of the last cut, which is that of all of them. Where it is new to one of them, they are asked again, so
+ * that the next prompt does not change once more.
+ *
+ * What makes messages smaller belongs before what cuts: `compose(limitResults(…), tokenWindow())`.
+ *
+ * @throws ConfigurationError when more than one has a summariser, and when one has no name and version.
+ */
+export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
+  const parts = policies.flatMap((policy) => (isComposed(policy) ? policy.parts : [policy]));
+  const problem = problemOf(parts);
+  if (problem !== null) throw new ConfigurationError(`compose: ${problem}`);
+  const summarising = parts.findIndex(({ summariser }) => summariser !== undefined);
+  const together: Together = { parts, summarising, shrink: shrinkingOnce() };
+  const summariser = summariserOf(together);
+  return {
+    name: "compose",
+    version: 1,
+    options: { policies: policies.map(identityOf) },
+    monotone: parts.every(({ monotone }) => monotone),
+    stable: parts.every(({ stable }) => stable),
+    decide: (input) => decideTogether(together, input),
+    ...(summariser === null ? {} : { summariser }),
+    parts,
+  };
+};
+
+/** What deciding takes, made once. */
+interface Together {
+  readonly parts: readonly Policy[];
+  /** The place of the part that has summaries written; -1 for none. */
+  readonly summarising: number;
+  readonly shrink: Shrinker;
+}
+
+/** Asks until the parts agree with the cut that they make together, which is at once where none of them heeds the last. */
+const decideTogether = (together: Together, input: PolicyInput): PolicyDecision => {
+  let last = input.lastCut;
+  for (let round = 1; ; round++) {
+    const lastCut = last;
+    let heeded = false;
+    const decision = decideInTurn(together, input, () => {
+      heeded = true;
+      return lastCut;
+    });
+    if (!heeded || round === mostRounds || isNonsense(decision)) return decision;
+    if (showsTheSame(decision, lastCut ?? everything)) return decision;
+    last = cutOf(decision, input.lastCut);
+  }
+};
+
+/** Parts that never agree are stopped. */
+const mostRounds = 4;
+
+const decideInTurn = (
+  { parts, summarising, shrink }: Together,
+  input: PolicyInput,
+  lastCut: () => Cut | null,
+): PolicyDecision => {
+  let shown = everything;
+  const said = new Set<string>();
+  let reasons: PolicyDecision["reasons"];
+  for (const [place, part] of parts.entries()) {
+    const given: PolicyInput = {
+      ...inputUnder(input, shown, shrink),
+      get lastCut() {
+        return place < summarising ? withoutSummaries(lastCut()) : lastCut();
+      },
+    };
+    const decision = part.decide(given);
+    // The machine says of it what can't be meant; merged, nobody could.
+    if (isNonsense(decision)) return decision;
+    if (!isEverything(decision)) said.add(decision.reason);
+    if (decision.reasons !== undefined) reasons = { ...decision.reasons, ...reasons };
+    shown = mergedDecision(shown, decision);
+  }
+  const reason = said.size === 0 ? "everything is kept" : [...said].join("; ");
+  return { ...shown, reason, ...(reasons === undefined ? {} : { reasons }) };
+};
+
+/** The one summariser that there may be, asked about what the policies before its own leave. */
+const summariserOf = ({ parts, summarising, shrink }: Together): Summariser | null => {
+  const summariser = parts[summarising]?.summariser;
+  if (summariser === undefined) return null;
+  const before: Together = { parts: parts.slice(0, summarising), summarising, shrink };
+  return {
+    ...summariser,
+    next: (input) => summariser.next(inputUnder(input, decideTogether(before, input), shrink)),
+  };
+};
+
+/** As those before a summary see the last cut: what was shown as a summary was shown, and they did not cut it off. */
+const withoutSummaries = (cut: Cut | null): Cut | null => {
+  if (cut?.summarised === undefined) return cut;
+  const { summarised, ...rest } = cut;
+  return { ...rest, from: summarised.from === 0 ? null : { turn: summarised.from, unit: 0 } };
+};
+
+/** The cut that a decision would become. */
+const cutOf = ({ from, dropped, summarised, shrink, fields, system }: Shown, lastCut: Cut | null): Cut => ({
+  policy: "compose@1",
+  interrupted: lastCut?.interrupted ?? "keep",
+  from,
+  ...(dropped === undefined ? {} : { dropped }),
+  ...(summarised === undefined ? {} : { summarised: { ...summarised, upTo: Number.MAX_SAFE_INTEGER } }),
+  ...(shrink === undefined ? {} : { shrink }),
+  ...(fields === undefined ? {} : { fields }),
+  ...(system === undefined ? {} : { system }),
+});
+
+/** Whoever writes JavaScript may decide anything. */
+const isNonsense = (decision: PolicyDecision): boolean => {
+  if (typeof decision !== "object" || decision === null) return true;
+  const { from, dropped = [], shrink = [] } = decision;
+  return !(isPosition(from) && Array.isArray(dropped) && Array.isArray(shrink));
+};
+
+const isPosition = (from: PolicyDecision["from"]): boolean =>
+  from === null || (Number.isSafeInteger(from?.turn) && Number.isSafeInteger(from?.unit));
+
+const isComposed = (policy: Policy): policy is ComposedPolicy => policy.name === "compose" && "parts" in policy;
+
+const identityOf = ({ name, version, options }: Policy): JsonObject => ({ name, version, options });
+
+const problemOf = (parts: readonly Policy[]): string | null => {
+  const nameless = parts.findIndex(({ name, version }) => name === "" || !Number.isSafeInteger(version));
+  if (nameless >= 0) {
+    return `policy ${nameless} has no name and version; give it both, so that journals can tell it from another`;
+  }
+  const summarising = parts.filter(({ summariser }) => summariser !== undefined).map(({ name }) => `"${name}"`);
+  return summarising.length > 1
+    ? `${summarising.join(" and ")} each have summaries written, and one at most can; leave the others out`
+    : null;
+};

@@ -1,0 +1,119 @@
+import type { Cut } from "../cut.ts";
+import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
+import type { Shrinker } from "../render.ts";
+import { isCutOff, showUnit } from "../render.ts";
+import { appliesAt } from "../shrink.ts";
+import type { Unit } from "../unit.ts";
+import type { Shown } from "./merged-decision.ts";
+import { isEverything, mergedDecision } from "./merged-decision.ts";
+import { openUnits } from "./open-units.ts";
+import { isOlder, nowhere } from "./position.ts";
+
+/**
+ * What a policy is given after others have decided: the history as they leave it, and prompts measured with their
+ * decision in force. A turn of which they leave nothing is still a turn, so who counts turns counts it.
+ */
+export const inputUnder = (input: PolicyInput, decided: Shown, shrink: Shrinker): PolicyInput => {
+  if (isEverything(decided)) return input;
+  const { pressed: _, summarised: __, ...shown } = decided;
+  const cut: Cut = { ...shown, policy: "", interrupted: "keep" };
+  const { history, measure } = input;
+  return {
+    ...input,
+    history: {
+      newestFirst: () => newestFirst(input, cut, shrink),
+      ...newestFittingUnder(history, decided),
+      fixed: () => fixedUnder(history, cut, shrink),
+      fixedTokens: () =>
+        leavesFixed(decided) ? history.fixedTokens() : measure(mergedDecision(decided, { from: nowhere })),
+      summaryTokens: history.summaryTokens,
+    },
+    measure: (decision) => measure(mergedDecision(decided, decision)),
+  };
+};
+
+/** What begins later, and is else as it was, is only looked at as far as it goes. */
+const newestFittingUnder = ({ newestFitting }: History, decided: Shown): Pick<History, "newestFitting"> => {
+  const { from } = decided;
+  if (newestFitting === undefined || !isEverything({ ...decided, from: null })) return {};
+  return {
+    newestFitting: (tokens) => {
+      const fitting = newestFitting(tokens);
+      return isOlder(fitting, from) ? null : fitting;
+    },
+  };
+};
+
+function* newestFirst(input: PolicyInput, cut: Cut, shrink: Shrinker): Generator<HistoryTurn, void, void> {
+  for (const turn of input.history.newestFirst()) {
+    if (cut.from !== null && turn.number < cut.from.turn) return;
+    yield isWhole(turn.number, cut) ? turn : new TurnUnder(turn, cut, input.count, shrink);
+  }
+}
+
+/** Whether a turn is certainly shown as it is, so that what is known of it holds. */
+const isWhole = (turn: number, { from, dropped, shrink = [], fields }: Cut): boolean =>
+  (from === null || turn > from.turn || from.unit === 0) &&
+  dropped === undefined &&
+  fields === undefined &&
+  !shrink.some((rule) => appliesAt(rule, { turn, unit: 0 }));
+
+/** What is left of a turn, worked out when somebody asks. Its functions may be taken out of it. */
+class TurnUnder implements HistoryTurn {
+  readonly number: number;
+  readonly interrupted: boolean;
+  readonly summaries: HistoryTurn["summaries"];
+  readonly summaryFailures: number;
+  readonly units: () => readonly Unit[];
+  readonly tokens: () => number;
+
+  constructor(turn: HistoryTurn, cut: Cut, count: PolicyInput["count"], shrink: Shrinker) {
+    this.number = turn.number;
+    this.interrupted = turn.interrupted;
+    this.summaries = turn.summaries;
+    this.summaryFailures = turn.summaryFailures;
+    let left: readonly Unit[] | null = null;
+    this.units = () => (left ??= turn.units().flatMap((unit) => unitUnder(unit, cut, shrink)));
+    this.tokens = () => {
+      let tokens = 0;
+      for (const { pinned, messages } of this.units()) {
+        if (pinned !== true) for (const message of messages) tokens += count(message);
+      }
+      return tokens;
+    };
+  }
+
+  get length(): number {
+    return this.units().reduce((total, { messages }) => total + messages.length, 0);
+  }
+}
+
+/** What is pinned before the cut takes its room among what is fixed. */
+const unitUnder = (unit: Unit, cut: Cut, shrink: Shrinker): readonly Unit[] => {
+  if (isCutOff({ turn: unit.turn, unit: unit.position }, cut)) return [];
+  const messages = showUnit(unit, cut, false, shrink);
+  return messages.length === 0 ? [] : [{ ...unit, messages }];
+};
+
+const leavesFixed = ({ shrink, system, summarised }: Shown): boolean =>
+  shrink === undefined && system === undefined && summarised === undefined;
+
+const fixedUnder = (history: History, { system, shrink: rules = [] }: Cut, shrink: Shrinker): readonly Unit[] => {
+  const fixed = history.fixed();
+  if (system === undefined && rules.length === 0) return fixed;
+  const open = openUnits(history);
+  const newestRound = open.findLast(({ kind }) => kind === "round")?.position ?? 0;
+  return fixed.flatMap((unit) => {
+    if (isSystem(unit)) return system === undefined ? [unit] : [];
+    if (unit.pinned === true || unit.turn !== open[0]?.turn) return [unit];
+    const position = { turn: unit.turn, unit: unit.position };
+    // As the machine does, which never clears what the model has not seen.
+    const applying = rules.filter(
+      (rule) => appliesAt(rule, position) && !(rule.rule === "clear" && unit.position >= newestRound),
+    );
+    if (applying.length === 0) return [unit];
+    return [{ ...unit, messages: unit.messages.map((message) => shrink(message, applying)) }];
+  });
+};
+
+const isSystem = (unit: Unit): boolean => unit.turn === 0 && unit.pinned !== true;

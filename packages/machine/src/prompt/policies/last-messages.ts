@@ -1,0 +1,59 @@
+import { ConfigurationError } from "../configuration-error.ts";
+import type { Policy } from "../policy.ts";
+import { checkCount } from "./check-options.ts";
+import type { Weights } from "./newest-units.ts";
+import { newestWithin } from "./newest-units.ts";
+import { openUnits } from "./open-units.ts";
+import { settled } from "./settled.ts";
+
+export interface LastMessagesOptions {
+  /** More messages than this are cut. Default 50. */
+  readonly max?: number;
+  /** How many of the newest are left then, at most `max`. Default 10, or `max` where that is less. */
+  readonly keepRecent?: number;
+  /** Whether the system message stays when something is cut. Default true. */
+  readonly keepSystem?: boolean;
+}
+
+/**
+ * Shows the thread until that is more than `max` messages, then the newest `keepRecent`, then all that follows until
+ * it is more than `max` again. The open turn counts, and is shown in any case; the system message does not count. A
+ * round is never split: one that is not among the newest as a whole is left out. 0 shows none but the open turn.
+ *
+ * @throws ConfigurationError for numbers that are not whole or below 0, and for a `keepRecent` above `max`.
+ */
+export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
+  const { max = 50, keepSystem = true } = options;
+  const { keepRecent = Math.min(10, max) } = options;
+  checkCount("lastMessages({ max })", max);
+  checkCount("lastMessages({ keepRecent })", keepRecent);
+  if (keepRecent > max) {
+    throw new ConfigurationError(
+      `lastMessages({ keepRecent }) is ${keepRecent}, more than max, which is ${max}; give at most max`,
+    );
+  }
+  return {
+    name: "last-messages",
+    version: 1,
+    options: { max, keepRecent, keepSystem },
+    // More history may be what makes it cut: then it shows less.
+    monotone: keepRecent === max,
+    stable: keepRecent < max,
+    decide: (input) => {
+      const { history } = input;
+      const open = openUnits(history).reduce((total, { messages }) => total + messages.length, 0);
+      const newest = (count: number) => newestWithin(history.newestFirst(), count - open, byMessages);
+      const most = newest(max);
+      const from =
+        keepRecent === max ? most : settled({ last: input.lastCut?.from ?? null, most, least: newest(keepRecent) });
+      if (from === null) return { from, reason: `no more than ${max} messages` };
+      return {
+        from,
+        reason: `older than the last ${keepRecent} messages when there were more than ${max}`,
+        ...(keepSystem ? {} : { system: "omit" }),
+      };
+    },
+  };
+};
+
+const byMessages: Weights = { turn: ({ length }) => length, unit: ({ messages }) => messages.length };

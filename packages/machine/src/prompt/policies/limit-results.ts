@@ -1,0 +1,54 @@
+import { ConfigurationError } from "../configuration-error.ts";
+import type { Policy } from "../policy.ts";
+import type { Shrink } from "../shrink.ts";
+import { shortestShrink } from "../shrink.ts";
+import { checkCount, checkText, checkWord } from "./check-options.ts";
+
+export interface LimitResultsOptions {
+  /** The most that a tool result may take. Unit: UTF-16 units. At least 200, so that a mark fits into it. */
+  readonly characters: number;
+  /** What stays of a longer one: its beginning and its end, or its beginning and how to read the rest. Default `headAndTail`. */
+  readonly rule?: "headAndTail" | "reference";
+  /** The tool that reads a whole result back, given the id of the call that the mark names; of a `reference`. */
+  readonly tool?: string;
+}
+
+/**
+ * Shrinks every tool result that is longer, from the first prompt that shows it on; what is pinned stays whole.
+ *
+ * @throws ConfigurationError when `characters` is no whole number of 200 or more, `rule` is another word, or a tool
+ *   is named that no reference would name.
+ */
+export const limitResults = ({ characters, rule = "headAndTail", tool }: LimitResultsOptions): Policy => {
+  checkCount("limitResults({ characters })", characters, shortestShrink);
+  checkRule("limitResults", rule, tool);
+  const named = tool === undefined ? {} : { tool };
+  const shrink: Shrink = { rule, of: "toolResults", characters, ...named };
+  return {
+    name: "limit-results",
+    version: 1,
+    options: { characters, rule, ...named },
+    monotone: true,
+    stable: true,
+    decide: () => ({ from: null, shrink: [shrink], reason: `results longer than ${characters} characters are shrunk` }),
+  };
+};
+
+/** Refuses a rule that can't be, and a tool that nobody would read about. */
+export const checkRule = (policy: string, rule: "headAndTail" | "reference", tool: string | undefined): void => {
+  checkWord(`${policy}({ rule })`, rule, ["headAndTail", "reference"]);
+  if (tool === undefined) return;
+  checkText(`${policy}({ tool })`, tool);
+  if (tool.length > longestToolName) {
+    throw new ConfigurationError(
+      `${policy}({ tool }) is "${tool}"; a mark has room for ${longestToolName} characters of it`,
+    );
+  }
+  if (rule === "reference") return;
+  throw new ConfigurationError(
+    `${policy}({ tool }) is "${tool}", which only a reference names; add rule: "reference", or leave it out`,
+  );
+};
+
+/** As long as providers allow. */
+const longestToolName = 64;

@@ -1,0 +1,25 @@
+import type { Policy } from "../policy.ts";
+import { checkNames } from "./check-options.ts";
+
+/**
+ * Leaves data fields out of the turns that have ended, whoever gave them; texts and tool results stay. The open turn
+ * shows them.
+ *
+ * @throws ConfigurationError when a name is empty, or the names are no list.
+ */
+export const omitFields = (names: readonly string[]): Policy => {
+  checkNames("omitFields(names)", names);
+  const omit = [...names];
+  return {
+    name: "omit-fields",
+    version: 1,
+    options: { names: omit },
+    monotone: true,
+    // The open turn loses its fields when it ends.
+    stable: omit.length === 0,
+    decide: () =>
+      omit.length === 0
+        ? { from: null, reason: "no field is left out" }
+        : { from: null, fields: { omit }, reason: `left out of earlier turns: ${omit.join(", ")}` },
+  };
+};

@@ -1,0 +1,26 @@
+import type { Policy } from "../policy.ts";
+import { checkNames } from "./check-options.ts";
+
+/**
+ * Of the data fields that users gave in turns that have ended, shows only these; none where the list is empty. Texts
+ * and the fields of answers stay. The open turn shows all.
+ *
+ * @throws ConfigurationError when a name is empty, or the names are no list.
+ */
+export const onlyInputs = (names: readonly string[]): Policy => {
+  checkNames("onlyInputs(names)", names);
+  const inputs = [...names];
+  return {
+    name: "only-inputs",
+    version: 1,
+    options: { names: inputs },
+    monotone: true,
+    // The open turn loses the others when it ends.
+    stable: false,
+    decide: () => ({
+      from: null,
+      fields: { inputs },
+      reason: `of the inputs of earlier turns only these are shown: ${inputs.join(", ") || "none"}`,
+    }),
+  };
+};

@@ -1,0 +1,16 @@
+import type { History } from "../policy.ts";
+import type { Unit } from "../unit.ts";
+
+/** The units of the open turn, oldest first, as far as a history tells them from the rest of what is always shown. */
+export const openUnits = (history: History): readonly Unit[] => {
+  const fixed = history.fixed();
+  const newest = fixed.reduce((number, { turn }) => Math.max(number, turn), 0);
+  // Turns are numbered in the order of opening, so the open one has the highest number; the system message has 0.
+  return newest <= newestClosed(history) ? [] : fixed.filter(({ turn }) => turn === newest);
+};
+
+/** The number of the newest closed turn; 0 where there is none. */
+export const newestClosed = (history: History): number => {
+  for (const { number } of history.newestFirst()) return number;
+  return 0;
+};

@@ -1,0 +1,122 @@
+import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "../policy.ts";
+import { checkCount } from "./check-options.ts";
+import { behind, nowhere } from "./position.ts";
+import { turnInstruction } from "./summary-instructions.ts";
+import type { SummaryOptions } from "./summary-options.ts";
+import { mostSummaryFailures, summaryOptions } from "./summary-options.ts";
+
+export interface SummariseTurnsOptions extends SummaryOptions {
+  /** So many of the newest turns that have ended are shown at all, the seed counted as the oldest. 0 shows none. Default 20. */
+  readonly maxTurns?: number;
+  /** Of them, so many of the newest are shown as they are. Default 0. */
+  readonly keepTurns?: number;
+}
+
+/**
+ * Shows earlier turns as numbered summaries, a line each, of which a model writes one when a turn has ended: of its
+ * input, output and tool use, concise or verbose, knowing the summaries before it. A turn is shown as it is until its
+ * summary is there, and as a line made by rule when that failed twice, so a failing summariser costs no answer. Where
+ * even that does not fit the room, the oldest turns are left out. `maxTokens` is 300 by default, of verbose ones 1,000.
+ *
+ * @throws ConfigurationError when a number is no whole number, or another option can't be meant.
+ */
+export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
+  const { maxTurns = 20, keepTurns = 0 } = given;
+  checkCount("summariseTurns({ maxTurns })", maxTurns);
+  checkCount("summariseTurns({ keepTurns })", keepTurns);
+  const options = summaryOptions("summariseTurns", given, {
+    instruction: turnInstruction,
+    maxTokens: { concise: 300, verbose: 1_000 },
+  });
+  const { instruction, model, maxTokens, waitMs } = options;
+  return {
+    name: "summarise-turns",
+    version: 1,
+    options: { ...options, maxTurns, keepTurns },
+    monotone: true,
+    stable: false,
+    decide: (input) => decide(input, maxTurns, keepTurns),
+    summariser: {
+      instruction,
+      model,
+      maxTokens,
+      waitMs,
+      next: ({ history }) => (keepTurns < maxTurns ? nextTurn([...newest(history, maxTurns * 2)], maxTurns) : null),
+    },
+  };
+};
+
+const decide = (input: PolicyInput, maxTurns: number, keepTurns: number): PolicyDecision => {
+  const { history, available, measure, withoutSummary } = input;
+  const newestFirst = [...newest(history, maxTurns + 1)];
+  const turns = newestFirst.slice(0, maxTurns);
+  const waiting = withoutSummary ? -1 : turns.findLastIndex((turn, index) => index >= keepTurns && wants(turn));
+  const whole = Math.max(keepTurns, waiting + 1);
+  const reason = `the last ${maxTurns} turns are shown, those older than the last ${whole} as summaries`;
+  const decision = showing(turns, whole, newestFirst.length > turns.length);
+  if (available === null || waiting >= 0 || measure(decision) <= available) return { ...decision, reason };
+  const most = largest(turns.length, (count) => measure(showing(turns.slice(0, count), whole, true)) <= available);
+  return {
+    ...showing(turns.slice(0, most), whole, true),
+    pressed: true,
+    reason: `there is room for the last ${most} turns, those older than the last ${whole} as summaries`,
+  };
+};
+
+/** Some turns, newest first, the first of them as they are and the rest as lines. */
+const showing = (
+  turns: readonly HistoryTurn[],
+  whole: number,
+  olderLeftOut: boolean,
+): Pick<PolicyDecision, "from" | "summarised"> => {
+  const asLines = turns.slice(whole);
+  const [newestLine] = asLines;
+  const oldestLine = asLines.at(-1);
+  const oldestWhole = turns.slice(0, whole).at(-1);
+  if (newestLine !== undefined && oldestLine !== undefined) {
+    return {
+      from: oldestWhole === undefined ? behind(newestLine.number) : { turn: oldestWhole.number, unit: 0 },
+      summarised: { from: oldestLine.number, to: newestLine.number },
+    };
+  }
+  if (!olderLeftOut) return { from: null };
+  return { from: oldestWhole === undefined ? nowhere : { turn: oldestWhole.number, unit: 0 } };
+};
+
+/** The oldest turn that wants a summary, with as many turns before it to be understood by. */
+const nextTurn = (turns: readonly HistoryTurn[], maxTurns: number): SummaryWanted | null => {
+  const index = turns.slice(0, maxTurns).findLastIndex(wants);
+  const turn = turns[index];
+  if (turn === undefined) return null;
+  const before = turns.slice(index + 1, index + 1 + maxTurns);
+  const [last] = before;
+  const first = before.at(-1);
+  return {
+    covers: { from: turn.number, to: turn.number },
+    earlier: first === undefined || last === undefined ? null : { from: first.number, to: last.number },
+  };
+};
+
+/** The seed can't have one, and a turn in which nothing was said needs none. */
+const wants = ({ number, length, summaries, summaryFailures }: HistoryTurn): boolean =>
+  number > 0 && length > 0 && summaryFailures < mostSummaryFailures && !summaries.some(({ from }) => from === number);
+
+function* newest({ newestFirst }: PolicyInput["history"], most: number): Generator<HistoryTurn, void, void> {
+  let seen = 0;
+  for (const turn of newestFirst()) {
+    if (seen++ >= most) return;
+    yield turn;
+  }
+}
+
+/** The largest count below another that passes, where all smaller ones do; 0 when none does. */
+const largest = (below: number, passes: (count: number) => boolean): number => {
+  let low = 0;
+  let high = Math.max(0, below - 1);
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (passes(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+};

@@ -1,0 +1,111 @@
+import { ConfigurationError } from "../configuration-error.ts";
+import type { Policy, PolicyInput } from "../policy.ts";
+import type { Unit } from "../unit.ts";
+import { checkCount } from "./check-options.ts";
+import { newestFitting, newestWithin } from "./newest-units.ts";
+import type { Start } from "./position.ts";
+import { isOlder, nowhere } from "./position.ts";
+import { settled } from "./settled.ts";
+
+export interface TokenWindowOptions {
+  /** Tokens that a prompt and its answer may come to, at most the machine's budget. Default: that budget; where there is none either, all is shown. */
+  readonly tokens?: number;
+  /** Tokens of it that are left free for the answer, at least the machine's where its budget is the smaller one. Default 0. */
+  readonly reserve?: number;
+  /** The share of the room for closed turns that is still filled after a cut, above 0. Below 1 the beginning of the prompt then stays the same until the room is full again. Default 1. */
+  readonly cutTo?: number;
+}
+
+/**
+ * Shows as many of the newest units as fit, without a gap; what fits exactly fits. When the room grows, so does what
+ * is shown. Costs what is shown, however long the thread.
+ *
+ * A cut to a share of the room still shows the newest unit, if that fits at all.
+ *
+ * @throws ConfigurationError for tokens that are not whole or below 0, a reserve above `tokens`, and a share that is none.
+ */
+export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
+  const { tokens = null, reserve = 0, cutTo = 1 } = options;
+  checkCount("tokenWindow({ tokens })", tokens ?? 0);
+  checkCount("tokenWindow({ reserve })", reserve);
+  const problem = problemOf(tokens, reserve, cutTo);
+  if (problem !== null) throw new ConfigurationError(`tokenWindow(${problem}`);
+  return {
+    name: "token-window",
+    version: 1,
+    options: { tokens, reserve, cutTo },
+    // Below 1, more history may be what makes it cut: then it shows less. Of one history, more room shows more in any case.
+    monotone: cutTo === 1,
+    stable: cutTo < 1,
+    decide: (input) => {
+      const room = roomOf(input, tokens, reserve);
+      if (room === null) return { from: null, reason: "there is no budget" };
+      const { spare, newest } = windowOf(input, room);
+      const most = newest(spare);
+      const from =
+        cutTo === 1
+          ? most
+          : settled({
+              last: input.lastCut?.from ?? null,
+              most,
+              least: withNewestUnit(input, newest(spare * cutTo), most),
+            });
+      if (from === null) return { from, reason: `all fits into ${room} tokens` };
+      return { from, reason: `older than what fits into ${room} tokens`, ...(most === null ? {} : { pressed: true }) };
+    },
+  };
+};
+
+/** Tokens that a prompt may hold, as they are counted: of the own room and the machine's the smaller one. */
+const roomOf = (
+  { available, budget, calibration }: PolicyInput,
+  tokens: number | null,
+  reserve: number,
+): number | null => {
+  const whole = tokens ?? budget?.tokens;
+  if (whole === undefined) return available;
+  return Math.min(available ?? Number.POSITIVE_INFINITY, Math.max(0, Math.floor((whole - reserve) / calibration)));
+};
+
+/** How much room there is for closed turns, and where the newest units begin that fit into so much of it. */
+const windowOf = (
+  input: PolicyInput,
+  room: number,
+): { readonly spare: number; readonly newest: (tokens: number) => Start } => {
+  const { history, counter, count, measure } = input;
+  if (counter.countPrompt !== undefined) {
+    const fixed = measure({ from: nowhere });
+    const newest = (tokens: number): Start =>
+      newestFitting(history.newestFirst(), (from) => measure({ from }) <= fixed + tokens);
+    return { spare: room - fixed, newest };
+  }
+  const tokensOf = ({ messages, pinned }: Unit): number =>
+    pinned === true ? 0 : messages.reduce((total, message) => total + count(message), 0);
+  const weights = { turn: (turn: { readonly tokens: () => number }) => turn.tokens(), unit: tokensOf };
+  return {
+    spare: room - history.fixedTokens(),
+    newest: (tokens) =>
+      history.newestFitting === undefined
+        ? newestWithin(history.newestFirst(), tokens, weights)
+        : history.newestFitting(tokens),
+  };
+};
+
+/** What is left after a cut: never less than the newest unit, where there is room for it. */
+const withNewestUnit = ({ history }: PolicyInput, least: Start, most: Start): Start => {
+  for (const turn of history.newestFirst()) {
+    const unit = turn.units().at(-1);
+    if (unit === undefined) continue;
+    const start = { turn: unit.turn, unit: unit.position };
+    return isOlder(start, least) && !isOlder(start, most) ? start : least;
+  }
+  return least;
+};
+
+const problemOf = (tokens: number | null, reserve: number, cutTo: number): string | null => {
+  if (tokens !== null && reserve > tokens) {
+    return `{ reserve }) is ${reserve}, more than tokens, which are ${tokens}; give at most those`;
+  }
+  if (cutTo > 0 && cutTo <= 1) return null;
+  return `{ cutTo }) is ${String(cutTo)}; it must be a share above 0, at most 1 (which is all)`;
+};
