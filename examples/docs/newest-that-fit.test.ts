@@ -1,5 +1,5 @@
 import { conversationMachine, promptOf, start, textOf, transition } from "@colloquy/machine";
-import { checkMachineLaws } from "@colloquy/runtime-test/laws";
+import { checkMachineLaws, checkPolicyLaws } from "@colloquy/runtime-test/laws";
 import { expect, test } from "vitest";
 import { newestThatFit } from "./newest-that-fit.ts";
 
@@ -18,9 +18,10 @@ test("it shows the newest turns, as many as fit", () => {
 
   expect(messages.map(textOf)).toEqual(["One?", "Two?"]);
   expect(cut.from).toEqual({ turn: 2, unit: 0 });
-  expect(reason).toBe("turn 1 does not fit");
+  expect(reason).toBe("turn 1 is too much");
 });
 
-test("it keeps the laws", () => {
+test("it keeps the laws of the machine, and those of pruning", () => {
   checkMachineLaws({ policy: newestThatFit(), budget: { tokens: 200, reserve: 50 } });
+  checkPolicyLaws(newestThatFit());
 });
