@@ -105,7 +105,8 @@ const showingSomething = (settings: Settings, situation: Situation): CutDecision
   const decision = decideCut(settings.policy, situation);
   if (render(thread, decision.cut, null, []).length > 0) return decision;
   const all = keepingAll("keep", `${decision.cut.policy} shows nothing of the thread, and the ask says nothing itself`);
-  return render(thread, all.cut, null, []).length > 0 ? all : decision;
+  const isNeeded = decision.cut.system !== undefined || render(thread, all.cut, null, []).length > 0;
+  return isNeeded ? all : decision;
 };
 
 const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Message[] =>

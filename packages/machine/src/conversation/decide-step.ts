@@ -64,7 +64,8 @@ export const decideSummary = (
   data: ConversationData,
   situation: Situation,
 ): Pick<Decided, "summary" | "policyFailed"> => {
-  if (data.summarising !== null) return {};
+  // Whoever changed the machine and told nobody has no instruction for a summary yet.
+  if (data.summarising !== null || data.configuration.summariser === undefined) return {};
   const wanted = wantedSummary(settings.policy, situation);
   if (wanted === null) return {};
   return typeof wanted === "string" ? { policyFailed: wanted } : { summary: wanted };

@@ -97,6 +97,7 @@ export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: num
 export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): Thread => {
   const others = thread.pins.filter((pin) => pin.message !== message);
   const turn = Number.parseInt(message, 10);
+  if (Number.isNaN(turn)) return thread;
   return { ...thread, pins: pinned ? [...others, { turn, message }] : others };
 };
 
