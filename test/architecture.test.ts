@@ -26,7 +26,7 @@ const manifest = (
   text: JSON.stringify({ name, exports }),
 });
 
-const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtime-test", "cli"].map((name) =>
+const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtime-test", "tokens", "cli"].map((name) =>
   manifest(`packages/${name}`, `@colloquy/${name}`),
 );
 
@@ -64,6 +64,16 @@ const cases: readonly Case[] = [
           file("packages/cli/src/index.ts", 'import "@colloquy/runtime-test";'),
         ],
         finds: [/runtime-node\/src\/index\.ts:2 /, /runtime-test\/src\/index\.ts:1 /],
+      },
+      {
+        sources: [
+          ...manifests,
+          file("packages/tokens/src/index.ts", 'import "@colloquy/machine";', 'import "@colloquy/host";'),
+          file("packages/runtime-node/src/index.ts", 'import "@colloquy/tokens";'),
+          file("packages/host/src/index.ts", 'const tokens = await import("@colloquy/tokens");'),
+          file("packages/cli/src/index.ts", 'import "@colloquy/tokens";'),
+        ],
+        finds: [/tokens\/src\/index\.ts:2 /, /runtime-node\/src\/index\.ts:1 /, /host\/src\/index\.ts:1 /],
       },
     ],
   },

@@ -43,6 +43,11 @@ const programs = [
     says: '{"type":"summary.completed","number":3,"covers":{"from":1,"to":3}}\n',
   },
   { path: "examples/docs/configuration.ts", run: () => import("../examples/docs/configuration.ts"), says: "\n" },
+  {
+    path: "examples/docs/exact-counts.ts",
+    run: () => import("../examples/docs/exact-counts.ts"),
+    says: "conversation 13 16",
+  },
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },

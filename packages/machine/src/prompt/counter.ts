@@ -27,8 +27,9 @@ export const countPrompt = (counter: Counter, messages: readonly Message[]): num
 
 /**
  * An estimate that needs nothing: a token for each four characters of text, each image as 765 tokens (a
- * high-detail square of OpenAI's vision pricing). Good to a quarter or so on English prose, and worse on
- * code and on scripts that tokenizers split finely.
+ * high-detail square of OpenAI's vision pricing). Against the exact count of 1,910 recorded messages (`pnpm count`) a
+ * message is off by 20% at the median and by 35% at the 90th percentile, all of them together by 1%, since prose is
+ * counted 18% to 22% too high and tool results, being JSON, 30% too low.
  */
 export const estimateCounter: Counter = {
   name: "estimate",

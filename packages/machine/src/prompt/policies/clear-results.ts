@@ -34,7 +34,8 @@ export const clearResults = ({ keep = 3, slack = 0, when = "pressed" }: ClearRes
     name: "clear-results",
     version: 1,
     options: { keep, slack, when },
-    monotone: true,
+    // With more room results are shown whole, and a window behind it shows fewer of them.
+    monotone: !pressed,
     stable: slack > 0,
     decide: (input) => {
       if (pressed && fits(input)) return { from: null, reason: "the whole thread fits" };
@@ -62,12 +63,10 @@ const clearBefore = (input: PolicyInput, keep: number, slack: number, pressed: b
   const { history, lastCut } = input;
   const unseen = openUnits(history).some(({ kind }) => kind === "round") ? 1 : 0;
   const kept = Math.max(keep, unseen);
-  const { rounds: newest, olderUnread } = newestRounds(input, kept + slack + 1);
+  const newest = newestRounds(input, kept + slack + 1);
   if (newest.length <= kept) return null;
-  const stood = clearedBefore(lastCut);
-  const since = stood === null ? newest.length : newest.filter((round) => !isOlder(round, stood)).length;
-  // Where nothing is older, it cleared what is no longer on the path.
-  const last = since < newest.length || olderUnread ? stood : null;
+  const last = clearedBefore(lastCut);
+  const since = last === null ? newest.length : newest.filter((round) => !isOlder(round, last)).length;
   const mayStay = last !== null && since >= kept && since <= kept + slack;
   if (mayStay && (!pressed || fits(input, { shrink: [clearing(last)] }))) return last;
   if (last === null && !pressed && newest.length <= kept + slack) return null;
@@ -78,10 +77,7 @@ const clearedBefore = (cut: Cut | null): UnitPosition | null =>
   cut?.shrink?.find(({ rule, of }) => rule === "clear" && of === "toolResults")?.before ?? null;
 
 /** Where the newest rounds are, newest first, so many at most; not behind what does not fit with all results cleared. */
-const newestRounds = (
-  { history, available, measure }: PolicyInput,
-  most: number,
-): { readonly rounds: readonly UnitPosition[]; readonly olderUnread: boolean } => {
+const newestRounds = ({ history, available, measure }: PolicyInput, most: number): readonly UnitPosition[] => {
   const rounds: UnitPosition[] = [];
   const add = (units: readonly Unit[]): void => {
     for (const { kind, turn, position } of units.toReversed()) {
@@ -94,11 +90,11 @@ const newestRounds = (
   let next = 8;
   add(openUnits(history));
   for (const turn of history.newestFirst()) {
-    if (rounds.length >= most) return { rounds, olderUnread: true };
+    if (rounds.length >= most) break;
     add(turn.units());
     if (++read < next) continue;
-    if (overflows(turn.number)) return { rounds, olderUnread: true };
+    if (overflows(turn.number)) break;
     next *= 2;
   }
-  return { rounds, olderUnread: false };
+  return rounds;
 };

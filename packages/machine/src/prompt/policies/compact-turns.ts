@@ -45,7 +45,7 @@ export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
     options: { ...options, keepTurns, at },
     // A larger room may hold the summary, which then takes the place of whole turns.
     monotone: false,
-    stable: true,
+    stable: at > 0,
     decide: (input) => {
       const { available, withoutSummary } = input;
       const compacted = compactionOf(input.history);
@@ -102,10 +102,12 @@ const windowed = (input: PolicyInput, available: number, compacted: Compaction):
     return { ...tokenWindow().decide(input), pressed: true };
   }
   const { from: floor } = showing(compacted);
+  // What it knows of the whole thread does not hold for the turns since.
+  const { newestFitting: _, ...rest } = history;
   const { from, reason } = tokenWindow().decide({
     ...input,
     history: {
-      ...history,
+      ...rest,
       newestFirst: () => since,
       fixedTokens: () => history.fixedTokens() + history.summaryTokens(covered),
     },
@@ -124,12 +126,12 @@ const nextSummary = (
     readonly maxTokens: number;
   },
 ): SummaryWanted | null => {
-  const { available, history } = input;
+  const { available, history, measure } = input;
   if (available === null) return null;
   const compacted = compactionOf(history);
   if (fitsInto(options.at * available, input, compacted)) return null;
   const { covered, since } = compacted;
-  const room = available - history.fixedTokens() - options.maxTokens;
+  const room = available - measure({ from: nowhere }) - options.maxTokens;
   const kept = fitsInto(available, input, compacted) ? options.keepTurns : keptWithin(since, options.keepTurns, room);
   const older = since.slice(kept).toReversed();
   const request = tokensOfRequest(input, options.instruction, covered) + options.maxTokens;

@@ -31,15 +31,16 @@ export const fitOversized = ({ rule = "headAndTail", tool, of = "messages" }: Fi
     name: "fit-oversized",
     version: 1,
     options: { rule, of, ...named },
-    monotone: true,
+    // With more room texts are shown longer, and a window behind it shows fewer of them.
+    monotone: false,
     stable: true,
     decide: (input) => {
-      const { available, history } = input;
-      if (available === null || history.fixedTokens() <= available) {
+      const { available } = input;
+      if (available === null || fixedFits(input, available, [])) {
         return { from: null, reason: "what must be shown fits" };
       }
       const limits = ladder.map((characters): Shrink => ({ rule, of, characters, ...named }));
-      const shrink = limits.find((limit) => fixedFits(input, available, limit)) ?? limits.slice(-1)[0];
+      const shrink = limits.find((limit) => fixedFits(input, available, [limit])) ?? limits.slice(-1)[0];
       return {
         from: null,
         ...(shrink === undefined ? {} : { shrink: [shrink] }),
@@ -53,5 +54,5 @@ export const fitOversized = ({ rule = "headAndTail", tool, of = "messages" }: Fi
 /** Limits to try. Unit: UTF-16 units. Steps of two, so that a growing turn seldom changes what was shown of it. */
 const ladder: readonly number[] = [65_536, 32_768, 16_384, 8_192, 4_096, 2_048, 1_024, 512, 256, shortestShrink];
 
-const fixedFits = ({ measure }: PolicyInput, available: number, limit: Shrink): boolean =>
-  measure({ from: nowhere, shrink: [limit] }) <= available;
+const fixedFits = ({ measure }: PolicyInput, available: number, shrink: readonly Shrink[]): boolean =>
+  measure({ from: nowhere, shrink }) <= available;

@@ -1,0 +1,64 @@
+// Why did it forget? Each message of a thread, in or out of the next prompt, by which rule and at what cost.
+import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
+import {
+  clearResults,
+  compose,
+  conversationMachine,
+  explain,
+  explanationTable,
+  figuresOf,
+  tokenWindow,
+} from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { z } from "zod";
+
+const read = tool({
+  name: "read",
+  description: "Reads a page of the handbook.",
+  input: z.object({ page: z.int() }),
+  run: ({ page }) => `Page ${page}. ${"Whoever opens a window closes it in the evening. ".repeat(6)}`,
+});
+
+// First the results of all but the newest tool call are cleared, where that makes it fit; then older turns go.
+const machine = conversationMachine({
+  tools: declarationsOf([read]),
+  policy: compose(clearResults({ keep: 1 }), tokenWindow()),
+  budget: { tokens: 275, reserve: 80 },
+});
+
+const llm = scriptedModel([
+  reply("Welcome, Ada."),
+  toolCalls([{ name: "read", arguments: { page: 1 } }]),
+  reply("Page 1 is about windows."),
+  toolCalls([{ name: "read", arguments: { page: 2 } }]),
+  reply("Page 2 is, too."),
+  reply("You are Ada."),
+]);
+
+const store = memoryStore({ clock: systemClock });
+const host = createHost({
+  machine,
+  store,
+  llm,
+  tools: [read],
+  clock: systemClock,
+  ids: randomIds,
+  thread: { system: "You know the handbook." },
+});
+const thread = host.thread("ada");
+await thread.ask("I am Ada, and new here.");
+// Her name is worth more than the rest: what is pinned is in every prompt.
+await thread.send({ type: "message.pinned", at: systemClock.now(), message: "1.0", pinned: true });
+for (const question of ["What is on page 1?", "And on page 2?", "Who am I?"]) await thread.ask(question);
+
+const state = await thread.state();
+if (state === null) throw new Error("the thread is not there");
+console.log(explanationTable(explain(machine, state)));
+
+const { turns, tokens, share } = figuresOf(machine, state);
+console.log(`\nof ${turns.total} turns ${turns.whole} are whole and ${turns.partly} are in part in the next prompt`);
+console.log(`it takes ${tokens} tokens, ${Math.round((share ?? 0) * 100)} % of the room`);
+
+await host.close();
+await store.close();

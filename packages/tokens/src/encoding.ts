@@ -1,0 +1,45 @@
+import { ConfigurationError } from "@colloquy/machine";
+import type { Tokenizer } from "./tokenizer.ts";
+
+/** The encodings of OpenAI's chat models: `o200k_base` since gpt-4o, `cl100k_base` of gpt-4 and gpt-3.5. */
+export type Encoding = "o200k_base" | "cl100k_base";
+
+/** The encoding that was named, or that of the model that was named. Throws `ConfigurationError` for what it does not know. */
+export const encodingFor = (options: {
+  readonly encoding?: string | undefined;
+  readonly model?: string | undefined;
+}): Encoding => {
+  const { encoding, model } = options;
+  if (encoding !== undefined && model !== undefined)
+    throw new ConfigurationError(`both encoding "${encoding}" and model "${model}" are given: give one of them`);
+  if (model !== undefined) return encodingOfModel(model);
+  if (encoding === undefined) return "o200k_base";
+  if (isEncoding(encoding)) return encoding;
+  throw new ConfigurationError(`encoding must be one of ${names}, not "${encoding}"`);
+};
+
+/** Loads an encoding, the first time it is asked for: up to half a second, and some 60 MB that stay. */
+export const loadEncoding = (encoding: Encoding): Promise<Tokenizer> => loaders[encoding]();
+
+const loaders: Readonly<Record<Encoding, () => Promise<Tokenizer>>> = {
+  o200k_base: async () => (await import("./encodings/o200k-base.ts")).o200kBase,
+  cl100k_base: async () => (await import("./encodings/cl100k-base.ts")).cl100kBase,
+};
+
+const names = Object.keys(loaders).join(", ");
+
+const isEncoding = (name: string): name is Encoding => Object.hasOwn(loaders, name);
+
+/** The gpt-oss models write other special tokens, and the same text. */
+const modelsOfO200k =
+  /^(?:gpt-(?:4o|4\.[15]|5|oss|audio|realtime)|chatgpt-4o|chat-latest|o[134]|codex-mini|computer-use)(?![a-z0-9])/;
+
+const modelsOfCl100k = /^gpt-(?:4|3\.5|35)(?![a-z0-9.])/;
+
+const encodingOfModel = (model: string): Encoding => {
+  // Gateways put the vendor before it, fine-tuning what it was.
+  const name = model.slice(model.lastIndexOf("/") + 1).replace(/^ft:/, "");
+  if (modelsOfO200k.test(name)) return "o200k_base";
+  if (modelsOfCl100k.test(name)) return "cl100k_base";
+  throw new ConfigurationError(`no encoding is known for the model "${model}": name the encoding, one of ${names}`);
+};

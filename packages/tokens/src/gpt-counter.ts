@@ -1,0 +1,62 @@
+import { type Counter, estimateCounter, type Part } from "@colloquy/machine";
+import { countText } from "./count-text.ts";
+import { type Encoding, encodingFor, loadEncoding } from "./encoding.ts";
+
+/** An encoding (by default `o200k_base`), or the model of OpenAI's that has it. */
+export type GptCounterOptions =
+  | { readonly encoding?: Encoding; readonly model?: never }
+  | { readonly model: string; readonly encoding?: never };
+
+/**
+ * An exact counter for OpenAI's chat models, which is loaded once and then synchronous:
+ * `conversationMachine({ counter: await gptCounter({ model: "gpt-4o" }), … })`.
+ *
+ * What it counts is what chat completions report as prompt tokens: a text as the encoding has it (special tokens in it
+ * are text like any other), four tokens a message, three a prompt, four a tool call beside its name and arguments, and
+ * a result under its tool's name. Of the recorded calls of gpt-3.5, gpt-4, gpt-4o and gpt-4.1 all 146 with nothing but
+ * text reported exactly this, and 21 of 24 rounds of one tool call added exactly this.
+ *
+ * Images are counted as `estimateCounter` does. It does not see what stands beside the messages (declared tools, a
+ * response format), nor a message's `name`. Several calls in one message cost some three tokens a call more; reasoning
+ * models report one token less a prompt, and some six more a tool call. Calibration by reported usage makes up for
+ * what it misses.
+ *
+ * Rejects with `ConfigurationError` when the encoding or the model is unknown.
+ */
+export const gptCounter = async (options: GptCounterOptions = {}): Promise<Counter> => {
+  const encoding = encodingFor(options);
+  const tokenizer = await loadEncoding(encoding);
+  return {
+    name: "gpt",
+    version: 1,
+    options: { encoding },
+    perMessage: 4,
+    perPrompt: 3,
+    countPart: (part) => countPart((text) => countText(tokenizer, text), part),
+  };
+};
+
+/** ` to=functions.` before the name of the tool that is called. */
+const perToolCall = 4;
+
+/** `functions.` before the name of the tool, where other messages have their role. */
+const perToolResult = 1;
+
+const countPart = (count: (text: string) => number, part: Part): number => {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return count(part.text);
+    case "data":
+      return count(`${part.field}: ${JSON.stringify(part.value)}`);
+    case "image":
+      return estimateCounter.countPart(part);
+    case "opaque":
+      return count(JSON.stringify(part.value));
+    case "toolCall":
+      return perToolCall + count(part.name) + count(part.arguments);
+    case "toolResult":
+      return part.content.reduce((total, inner) => total + countPart(count, inner), perToolResult + count(part.name));
+  }
+};

@@ -1,0 +1,2 @@
+export type { Encoding } from "./encoding.ts";
+export { gptCounter, type GptCounterOptions } from "./gpt-counter.ts";
