@@ -15,7 +15,7 @@ export type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } 
 export type { Fields } from "./prompt/fields.ts";
 export { clearResults, type ClearResultsOptions } from "./prompt/policies/clear-results.ts";
 export { compactTurns, type CompactTurnsOptions } from "./prompt/policies/compact-turns.ts";
-export { compose } from "./prompt/policies/compose.ts";
+export { compose, type ComposedPolicy } from "./prompt/policies/compose.ts";
 export { fitOversized, type FitOversizedOptions } from "./prompt/policies/fit-oversized.ts";
 export { keepAll } from "./prompt/policies/keep-all.ts";
 export { lastMessages, type LastMessagesOptions } from "./prompt/policies/last-messages.ts";

@@ -72,7 +72,7 @@ export class Talk {
   }
 
   /** Lets the timer of a purpose fire, at its time. */
-  fire(purpose: "retry" | "deadline" | "queue"): Handled {
+  fire(purpose: "retry" | "deadline" | "queue" | "summary"): Handled {
     const timer = this.out().find((effect) => effect.type === "startTimer" && effect.purpose === purpose);
     if (timer?.type !== "startTimer") throw new Error(`no ${purpose} timer is out`);
     this.now = Math.max(this.now, timer.dueAt - 1);

@@ -62,7 +62,9 @@ const totalsOf = (explanation: Explanation): readonly string[] => {
   const calibrated = calibration === 1 ? "" : `; a model reports ${calibration} for each that is counted`;
   return [
     `prompt   ${numberOf(tokens)} tokens${room}; ${numberOf(besideTokens)} of them beside the messages; the whole thread takes ${numberOf(wholeTokens)}`,
-    ...(budget === null ? [] : [`budget   ${budget.tokens} tokens, ${budget.reserve} of them left for the answer${calibrated}`]),
+    ...(budget === null
+      ? []
+      : [`budget   ${budget.tokens} tokens, ${budget.reserve} of them left for the answer${calibrated}`]),
     `policy   ${firstWords(`${policy}: ${reason}`, reasonColumns)}`,
     ...(failed === undefined ? [] : [`failed   ${firstWords(failed, 2 * reasonColumns)}`]),
   ];

@@ -102,12 +102,20 @@ const shownOf = (
   pinned: ReadonlySet<string> | undefined,
   shrink: Shrinker,
 ): "whole" | "partly" | "out" => {
-  const messages = toArray(turn.messages);
   const leftOut = isLeftOut(turn, cut);
+  if (!leftOut && isAsItIs(turn.number, cut)) return "whole";
+  const messages = toArray(turn.messages);
   const shown = unitsOf(turn.number, messages, pinned).flatMap((unit) => showUnit(unit, cut, leftOut, shrink));
   if (shown.length === messages.length && shown.every((message, index) => message === messages[index])) return "whole";
   return shown.length === 0 ? "out" : "partly";
 };
+
+/** Nothing of the cut is about the units of this turn. */
+const isAsItIs = (turn: number, { from, dropped, fields, shrink }: Cut): boolean =>
+  (from === null || turn > from.turn || (turn === from.turn && from.unit === 0)) &&
+  dropped === undefined &&
+  fields === undefined &&
+  shrink === undefined;
 
 /** How many turns a part of the path has; the seed is none. */
 const turnsBetween = (thread: Thread, from: number, to: number): number => {

@@ -41,10 +41,13 @@ const lineOf = (columns: readonly Column[], widths: readonly number[], row: read
 
 /** In columns of a terminal, as far as the scripts that are wide everywhere go. */
 const widthOf = (text: string): number => {
+  if (isPlain.test(text)) return text.length;
   let width = 0;
   for (const character of text) width += isWide.test(character) ? 2 : isMark.test(character) ? 0 : 1;
   return width;
 };
 
-const isWide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303F\uFF01-\uFF60]/u;
+const isWide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303F\uFF01-\uFF60]/u;
+const isPlain = /^[\u0020-\u007E]*$/u;
 const isMark = /\p{M}/u;

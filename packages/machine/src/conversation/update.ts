@@ -102,8 +102,12 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
 
 const stays = (data: ConversationData): Plan => ({ data, arrow: "stays", effects: noEffects });
 
-/** As above, and what was said is another. */
-const said = (data: ConversationData): Plan => ({ data, arrow: "stays", effects: () => [updated(data)] });
+/** As above, and what was said is another; of an open turn its end tells. */
+const said = (data: ConversationData): Plan => ({
+  data,
+  arrow: "stays",
+  effects: () => (data.open === null ? [updated(data)] : []),
+});
 
 /** What was decided beside where the event leads is told as soon as a turn is open that can hear of it. */
 const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {

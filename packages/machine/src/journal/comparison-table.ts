@@ -6,8 +6,7 @@ import type { BrokenLaw, JournalComparison, PromptComparison, PromptFigures, Pro
 export const comparisonTable = ({ journals, before, after }: PromptComparison): string =>
   [
     ...journals.flatMap(journalLines),
-    "",
-    textTable(columns, rowsOf(before, after)),
+    ...(journals.some(({ unreadable }) => unreadable === null) ? ["", textTable(columns, rowsOf(before, after))] : []),
     ...brokenLines("before", before.broken),
     ...brokenLines("after", after.broken),
   ].join("\n");
@@ -34,7 +33,8 @@ const journalLines = ({ name, unreadable, calls, differing, first }: JournalComp
 
 const sketchWords = ({ messages, tokens, message, fits, policy, reason }: PromptSketch): string => {
   const size = `${numbered(messages, "message")}, ${tokens ?? "?"} tokens${fits ? "" : ", does not fit"}`;
-  const next = message === null ? "" : `: ${message.id} ${message.role} "${firstWords(messageWords(message), textColumns)}"`;
+  const next =
+    message === null ? "" : `: ${message.id} ${message.role} "${firstWords(messageWords(message), textColumns)}"`;
   return `${size}${next} (${firstWords(`${policy}: ${reason}`, reasonColumns)})`;
 };
 

@@ -45,7 +45,8 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
     if (!isLater(entry)) continue;
     const outcome = outcomeIn(entry, state);
     const asked = summaries.at(-1);
-    const ended = outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
+    const ended =
+      outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
     if (ended !== null) summaries[summaries.length - 1] = ended;
     steps.push({ entry, decided: saidIn(entry.decided), outcomeOf: ended });
     state = foldEntry(state, entry);
@@ -67,7 +68,15 @@ const usableReply = (event: LlmCompleted | LlmFailed, decided: Decided = {}): Ll
 
 /** What a prompt showed, and how full it was, is for each configuration to say itself. */
 const saidIn = (decided: Decided = {}): Decided => {
-  const { cut: _, counted: __, fullness: ___, summary: ____, summaryFailed: _____, policyFailed: ______, ...said } = decided;
+  const {
+    cut: _,
+    counted: __,
+    fullness: ___,
+    summary: ____,
+    summaryFailed: _____,
+    policyFailed: ______,
+    ...said
+  } = decided;
   return said;
 };
 

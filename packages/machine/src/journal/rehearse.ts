@@ -90,7 +90,8 @@ export const rehearse = (
   const decided = decideCall(settings, after, open, { recorded, seq: step.entry.seq, waited: waits || awaited });
   const { prompt, data, summaries, failed } = decided;
   // The recorded call is not made yet: this one, if it waits for anything, waits for a summary of its own.
-  if (open.stage.type !== "responding") return { rehearsal: { data, waits: !prompt.fits }, call: null, summaries, failed };
+  if (open.stage.type !== "responding")
+    return { rehearsal: { data, waits: !prompt.fits }, call: null, summaries, failed };
   const { thread, system, open: said, available } = prompt.situation;
   const { cut, reason, fits, tokens } = prompt;
   return {
@@ -123,7 +124,9 @@ const tell = (
   const { open } = data;
   if (outcomeOf !== null) {
     const told = { ...data, seq, updatedAt: event.at };
-    return open?.stage.type === "compacting" ? goOnCompacted(told, open, open.stage.attempt, made, event.at).data : told;
+    return open?.stage.type === "compacting"
+      ? goOnCompacted(told, open, open.stage.attempt, made, event.at).data
+      : told;
   }
   const told = update({ ...data, seq: seq - 1 }, event, made).data;
   return event.type === "thread.configured" ? { ...told, configuration: configurationOf(settings) } : told;
@@ -131,7 +134,8 @@ const tell = (
 
 const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean => {
   if (stage.type !== "responding" && stage.type !== "compacting") return false;
-  if (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type) return true;
+  if (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type)
+    return true;
   return (
     stage.type === "responding" &&
     before.stage.type === "responding" &&
@@ -181,7 +185,8 @@ const afterCall = (
   const shown = fits && !sameCut(data.cut, cut) ? cut : data.cut;
   const after = { ...data, cut: shown };
   if (unfit !== undefined) return closeTurn(after, open, { status: "failed", unfit }, event.at).data;
-  const measurable = calibrate && fits && tokens !== null && available !== null && tokens >= available * measurableShare;
+  const measurable =
+    calibrate && fits && tokens !== null && available !== null && tokens >= available * measurableShare;
   const call = { ...open.stage.call, cut, counted: measurable ? tokens : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
 };
@@ -216,7 +221,11 @@ const askAfter = (
  * A summary is asked for. One that was asked for at the same entry of the recording comes when that one came; one of
  * the same turns from elsewhere in it comes at once; any other has failed.
  */
-const ask = (data: ConversationData, wanted: SummaryWanted, { recorded, seq }: Place): Omit<DecidedCall, "prompt" | "failed"> => {
+const ask = (
+  data: ConversationData,
+  wanted: SummaryWanted,
+  { recorded, seq }: Place,
+): Omit<DecidedCall, "prompt" | "failed"> => {
   const asked = askSummary({ data, arrow: "stays", effects: noEffects }, wanted).data;
   const { summarising } = asked;
   if (summarising === null) return { data, summaries: [] };

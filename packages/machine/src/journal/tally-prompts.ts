@@ -26,10 +26,18 @@ export const tallyOf = ({ policy }: Settings, counts: Counts): Tally => {
     if (call.cuts) figures = { ...figures, cuts: figures.cuts + 1 };
     const problem = checkPrompt(messages);
     if (problem !== null)
-      broken.push({ ...placeOf(journal, call), law: "well-formed", reason: `message ${problem.index}: ${problem.reason}` });
+      broken.push({
+        ...placeOf(journal, call),
+        law: "well-formed",
+        reason: `message ${problem.index}: ${problem.reason}`,
+      });
     if (!call.fits) {
       const { tokens, available } = call;
-      broken.push({ ...placeOf(journal, call), law: "fits", reason: `${tokens} tokens, and there is room for ${available}` });
+      broken.push({
+        ...placeOf(journal, call),
+        law: "fits",
+        reason: `${tokens} tokens, and there is room for ${available}`,
+      });
       return;
     }
     figures = { ...figures, sent: figures.sent + 1 };
@@ -60,7 +68,10 @@ export const tallyOf = ({ policy }: Settings, counts: Counts): Tally => {
       for (const { messages, answered } of summaries) {
         const { asked, answered: had, tokens } = figures.summaries;
         const more = tokensOfPrompt(counts, messages) ?? 0;
-        figures = { ...figures, summaries: { asked: asked + 1, answered: had + (answered ? 1 : 0), tokens: tokens + more } };
+        figures = {
+          ...figures,
+          summaries: { asked: asked + 1, answered: had + (answered ? 1 : 0), tokens: tokens + more },
+        };
       }
       if (call !== null) addCall(call);
     },

@@ -36,10 +36,9 @@ export interface CutDecision {
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
-    const decision = policy.decide(policyInput(situation));
+    const decision = settledAtOnce(policy.decide(policyInput(situation)));
     const nonsense = nonsenseIn(decision, situation.thread);
     if (nonsense !== null) {
-      if (decision instanceof Promise) decision.catch(() => {});
       return keepingAll(situation.interrupted, `policy "${label}" decided nonsense: ${nonsense}`);
     }
     return {
@@ -59,7 +58,7 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
   if (policy.summariser === undefined) return null;
   const label = `${policy.name}@${policy.version}`;
   try {
-    const wanted = policy.summariser.next(policyInput(situation));
+    const wanted = settledAtOnce(policy.summariser.next(policyInput(situation)));
     if (wanted === null) return null;
     const { covers, earlier } = wanted;
     const nonsense =
@@ -183,6 +182,12 @@ const isWithin = (earlier: TurnRange | null, covers: TurnRange): boolean =>
 
 /** Small plain data, whose members are always made in the same order. */
 const sameJson = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
+
+/** Nobody waits for a promise, so nobody would hear that it was rejected. */
+const settledAtOnce = <Decision>(decision: Decision): Decision => {
+  if (decision instanceof Promise) decision.catch(() => {});
+  return decision;
+};
 
 /** Total: what is thrown may be anything, and even its message may throw. */
 const inWords = (thrown: unknown): string => {

@@ -164,11 +164,8 @@ const hidden = ({ decision, sections }: Telling, unit: Unit, turn: Turn | null, 
 };
 
 const visible = (unit: Unit, sent: readonly Message[], decision: CutDecision): Told => {
-  const { cut, reason } = decision;
-  if (isSame(unit.messages, sent)) {
-    const why = cut.from === null ? reason : `not older than ${positionWords(cut.from)}`;
-    return { sent, shown: "whole", rule: "kept", why };
-  }
+  const { cut } = decision;
+  if (isSame(unit.messages, sent)) return { sent, shown: "whole", rule: "kept", why: keptWords(decision) };
   const fields = fieldWords(unit, sent);
   const shrink = shrinkWords(unit, cut);
   const why = [fields, shrink].filter((words) => words !== "").join("; ");
@@ -191,6 +188,13 @@ const reasonOf = ({ reason, reasons }: CutDecision, id: string): string => {
 };
 
 const endWords = ({ outcome: { status } }: Turn): string => (status === "failed" ? "failed" : `was ${status}`);
+
+/** Where the policy leaves out something else, its reason is for that. */
+const keptWords = ({ cut, reason }: CutDecision): string => {
+  if (cut.from !== null) return `not older than ${positionWords(cut.from)}`;
+  const { dropped, shrink, fields, system } = cut;
+  return [dropped, shrink, fields, system].every((part) => part === undefined) ? reason : "nothing leaves it out";
+};
 
 const positionWords = ({ turn, unit }: { readonly turn: number; readonly unit: number }): string =>
   unit === 0 ? turnWords(turn) : `unit ${unit} of ${turnWords(turn)}`;

@@ -9,8 +9,8 @@ import type { Unit } from "./unit.ts";
 
 /**
  * Decides what a prompt shows of a thread. It never sees or returns a prompt: the machine renders what it
- * decides, so no policy can split a round. Pure, total and deterministic; one that throws is replaced by
- * keep-all for that prompt, and reported.
+ * decides, so no policy can split a round. Pure, total and deterministic, and never writes to what it is given; one
+ * that throws is replaced by keep-all for that prompt, and reported.
  */
 export interface Policy {
   /** With the version and the options, what a fingerprint hashes. */

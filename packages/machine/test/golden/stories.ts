@@ -1,61 +1,8 @@
-import type { Told } from "@colloquy/runtime-test";
-import type { Event, Failure, MachineOptions, ReplyDraft, ThreadInput, ToolCallDraft } from "../../src/index.ts";
+import type { MachineOptions } from "../../src/index.ts";
 import { lastTurns } from "../../src/index.ts";
+import { promptStories } from "./prompt-stories.ts";
+import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
 
-/** A conversation to be told and kept as text, with a machine that suits it. */
-export interface Story {
-  /** The name of its file. */
-  readonly name: string;
-  readonly options?: MachineOptions;
-  readonly input?: ThreadInput;
-  readonly told: readonly Told[];
-}
-
-const ask = (
-  at: number,
-  askId: string,
-  input: string,
-  more: Partial<Extract<Event, { type: "ask.received" }>> = {},
-): Event => ({
-  type: "ask.received",
-  at,
-  askId,
-  input,
-  ...more,
-});
-const reply = (at: number, effectId: string, content: string): Event => ({
-  type: "llm.completed",
-  at,
-  effectId,
-  reply: { content },
-  finishReason: "stop",
-});
-const calls = (at: number, effectId: string, toolCalls: readonly ToolCallDraft[], content?: string): Event => ({
-  type: "llm.completed",
-  at,
-  effectId,
-  reply: { ...(content === undefined ? {} : { content }), toolCalls },
-  finishReason: "tool_calls",
-});
-const call = (name: string, argument: string, id: string | null = "call_0"): ToolCallDraft => ({
-  id,
-  name,
-  arguments: argument,
-});
-const result = (at: number, effectId: string, content: string): Event => ({
-  type: "tool.completed",
-  at,
-  effectId,
-  content,
-});
-const fired = (at: number, effectId: string): Event => ({ type: "timer.fired", at, effectId });
-const failed = (at: number, effectId: string, failure: Partial<Failure>, partial?: ReplyDraft): Event => ({
-  type: "llm.failed",
-  at,
-  effectId,
-  failure: { kind: "overloaded", message: "too busy", retryable: true, ...failure },
-  ...(partial === undefined ? {} : { partial }),
-});
 const tools: MachineOptions = { tools: [{ name: "weather" }, { name: "time" }] };
 
 const answering: readonly Story[] = [
@@ -339,33 +286,4 @@ const arranging: readonly Story[] = [
   },
 ];
 
-const policies: readonly Story[] = [
-  {
-    name: "policy-failure",
-    options: { policy: { ...lastTurns(1), name: "broken", decide: ({ lastCut }) => nothingTo(lastCut) } },
-    told: [
-      "A policy that throws is replaced by keep-all for that prompt, and reported.",
-      ask(1, "a", "One"),
-      reply(2, "t/1.1#1", "1"),
-      ask(3, "b", "Two"),
-    ],
-  },
-  {
-    name: "interrupted-omitted",
-    options: { interrupted: "omit" },
-    told: [
-      "Turns that were cancelled or failed stay in the thread, and out of prompts.",
-      ask(1, "a", "One"),
-      reply(2, "t/1.1#1", "1"),
-      ask(3, "b", "Two"),
-      { type: "cancel.requested", at: 4, partial: { content: "2" } },
-      ask(5, "c", "Three"),
-    ],
-  },
-];
-
-function nothingTo(lastCut: unknown): never {
-  throw new Error(lastCut === null ? "there was no cut before" : "there was one");
-}
-
-export const stories: readonly Story[] = [...answering, ...stopping, ...arranging, ...policies];
+export const stories: readonly Story[] = [...answering, ...stopping, ...arranging, ...promptStories];

@@ -39,7 +39,7 @@ const newestFittingUnder = ({ newestFitting }: History, decided: Shown): Pick<Hi
   return {
     newestFitting: (tokens) => {
       const fitting = newestFitting(tokens);
-      return isOlder(fitting, from) ? null : fitting;
+      return isOlder(from, fitting) ? fitting : null;
     },
   };
 };

@@ -1,0 +1,193 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { expect } from "vitest";
+import {
+  type AnswerableEffect,
+  type CallLlm,
+  checkPrompt,
+  configurationOfMachine,
+  type ConversationMachine,
+  decodeJournal,
+  type Effect,
+  type Entry,
+  type Event,
+  fold,
+  type Handled,
+  type MachineOptions,
+  conversationMachine,
+  type Refusal,
+  replay,
+  type Signal,
+  type State,
+  textOf,
+  type ThreadInput,
+  toArray,
+  transition,
+  turnsOf,
+} from "../src/index.ts";
+import { Talk } from "./talk.ts";
+
+type Told = Parameters<Talk["tell"]>[0];
+
+/**
+ * A conversation whose every step is checked: the state is the fold of the journal through JSON, what is out is what
+ * was asked for as it was asked for, prompts are well-formed, no more was used than calls say, and figures are true.
+ */
+export class CheckedTalk extends Talk {
+  entries: Entry[];
+  #asked = new Map<string, AnswerableEffect>();
+
+  constructor(options: MachineOptions | ConversationMachine = {}, input: Partial<ThreadInput> = {}) {
+    super("states" in options ? options : conversationMachine(options), input);
+    this.entries = [this.beginning];
+  }
+
+  override tell(told: Told): Handled {
+    const before = this.state;
+    const handled = super.tell(told);
+    this.entries.push(handled.entry);
+    const again = transition(this.machine, throughJson(before), handled.entry.event);
+    expect(again).toEqual(handled);
+    this.#follow(handled);
+    expect(this.out()).toEqual(expect.arrayContaining([...this.#asked.values()]));
+    expect(this.out()).toHaveLength(this.#asked.size);
+    expect(foldOf(throughJson(this.entries))).toEqual(this.state);
+    checkUsage(this.state);
+    checkFigures(this.signals(), this.state);
+    return handled;
+  }
+
+  /** The same conversation, told on under other options. */
+  under(options: MachineOptions): CheckedTalk {
+    const machine = conversationMachine(options);
+    const next = new CheckedTalk(machine);
+    next.state = this.state;
+    next.now = this.now;
+    next.entries = [...this.entries];
+    next.#asked = new Map(this.#asked);
+    next.tell({ type: "thread.configured", configuration: configurationOfMachine(machine) });
+    return next;
+  }
+
+  /** The answering model call that is out. */
+  override call(): CallLlm {
+    const call = this.#callFor("answer");
+    if (call === undefined) throw new Error("no answering call is out");
+    return call;
+  }
+
+  isCalling(): boolean {
+    return this.#callFor("answer") !== undefined;
+  }
+
+  /** What the answering call that is out was sent. */
+  sent(): readonly string[] {
+    return this.call().messages.map(textOf);
+  }
+
+  /** The summary that is being written. */
+  summary(): CallLlm {
+    const call = this.#callFor("summary");
+    if (call === undefined) throw new Error("no summary is out");
+    return call;
+  }
+
+  isSummarising(): boolean {
+    return this.#callFor("summary") !== undefined;
+  }
+
+  summarise(content: string, more: Partial<Extract<Event, { type: "llm.completed" }>> = {}): Handled {
+    const { id, promptDigest } = this.summary();
+    const reply = { content };
+    return this.tell({ type: "llm.completed", effectId: id, reply, finishReason: "stop", promptDigest, ...more });
+  }
+
+  failSummary(message = "too busy"): Handled {
+    const failure = { kind: "overloaded", message, retryable: true } as const;
+    return this.tell({ type: "llm.failed", effectId: this.summary().id, failure });
+  }
+
+  /** Asks, and has the answer. */
+  say(input: string, answer: string): void {
+    this.ask(input);
+    this.reply(answer);
+  }
+
+  signals(): readonly Signal[] {
+    return this.effects.flatMap((effect) => (effect.type === "publish" ? effect.signal : []));
+  }
+
+  /** The types of the effects of the newest event, of signals their own. */
+  told(): readonly string[] {
+    return this.effects.map((effect) => (effect.type === "publish" ? effect.signal.type : effect.type));
+  }
+
+  /** Why an event would be refused; null when it would not be. Tells nothing. */
+  refusalOf(told: Told): Refusal | null {
+    const answer = transition(this.machine, this.state, { at: this.now, ...told });
+    return answer.handled ? null : answer.refusal;
+  }
+
+  /** The machine decides as the journal says. */
+  replays(): void {
+    const replayed = replay(this.machine, throughJson(this.entries));
+    expect(replayed).toEqual(Either.right(this.state));
+  }
+
+  #callFor(purpose: CallLlm["purpose"]): CallLlm | undefined {
+    return this.out().find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === purpose);
+  }
+
+  #follow({ entry: { event }, effects }: Handled): void {
+    if ("effectId" in event && !["llm.progressed", "tool.started"].includes(event.type))
+      this.#asked.delete(event.effectId);
+    for (const effect of effects) {
+      if ("id" in effect) this.#asked.set(effect.id, effect);
+      if ("effectId" in effect) this.#asked.delete(effect.effectId);
+      if (effect.type === "callLlm") expect(checkPrompt(effect.messages)).toBeNull();
+    }
+    if (event.type === "tool.started") this.#start(event.effectId);
+  }
+
+  /** A call that was started says so when it is looked at again. */
+  #start(effectId: string): void {
+    const call = this.#asked.get(effectId);
+    if (call?.type === "callTool") this.#asked.set(effectId, { ...call, started: true });
+  }
+}
+
+export const throughJson = <Value>(value: Value): Value => {
+  // What is plain JSON is of the same type after it.
+  const read = JSON.parse(JSON.stringify(value)) as Value;
+  expect(read).toEqual(value);
+  return read;
+};
+
+export const callsAmong = (effects: readonly Effect[], purpose: CallLlm["purpose"]): readonly CallLlm[] =>
+  effects.filter((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === purpose);
+
+const foldOf = (entries: readonly Entry[]): State => {
+  const decoded = decodeJournal(entries);
+  if (Either.isLeft(decoded)) throw new Error(JSON.stringify(decoded.left));
+  const folded = fold(decoded.right);
+  if (Either.isLeft(folded)) throw new Error(folded.left.reason);
+  return folded.right;
+};
+
+const checkUsage = ({ context: { usage, conversation, open } }: State): void => {
+  const turns = toArray(conversation.turns).map((turn) => turn.usage);
+  const all = [...turns, usage.betweenTurns, ...(open === null ? [] : [open.usage])];
+  expect(all.reduce((sum, { calls }) => sum + calls, 0)).toBe(usage.total.calls);
+  expect(all.reduce((sum, { totalTokens }) => sum + totalTokens.sum, 0)).toBe(usage.total.totalTokens.sum);
+};
+
+/** The figures of `thread.updated`, counted the long way. */
+const checkFigures = (signals: readonly Signal[], state: State): void => {
+  const { conversation } = state.context;
+  const turns = turnsOf(state);
+  const messages = [...conversation.seed, ...turns.flatMap((turn) => toArray(turn.messages)), ...conversation.appended];
+  const characters = messages.reduce((sum, message) => sum + textOf(message).length, 0);
+  for (const signal of signals) {
+    if (signal.type !== "thread.updated") continue;
+    expect(signal).toEqual({ type: "thread.updated", turns: turns.length, messages: messages.length, characters });
+  }
+};

@@ -1,0 +1,107 @@
+import {
+  type Counter,
+  type HistoryTurn,
+  keepAll,
+  type Part,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  type SummaryWanted,
+} from "../src/index.ts";
+
+/** A token for each character that is said, called with or answered; nothing else costs anything. */
+export const characterCounter: Counter = {
+  name: "characters",
+  version: 1,
+  options: {},
+  perMessage: 0,
+  perPrompt: 0,
+  countPart: (part) => charactersOf(part),
+};
+
+const charactersOf = (part: Part): number => {
+  if (part.type === "text") return part.text.length;
+  if (part.type === "toolCall") return part.name.length + part.arguments.length;
+  return part.type === "toolResult" ? part.content.reduce((total, inner) => total + charactersOf(inner), 0) : 0;
+};
+
+export interface RollingOptions {
+  /** Closed turns that are never summarised. Default 1. */
+  readonly keep?: number;
+  /** Default 1,000. */
+  readonly maxTokens?: number;
+  /** `full`: only where the prompt would not fit. Default `always`. */
+  readonly when?: "always" | "full";
+  /** After so many failures for one turn it is given up. Default 2. */
+  readonly failures?: number;
+  /** Without a summary that was waited for, `drop` shows none of the turns that it was to cover. Default `keep`. */
+  readonly without?: "keep" | "drop";
+}
+
+/** Has all closed turns but the newest summarised, into one summary, and leaves nothing else out. */
+export const rolling = (options: RollingOptions = {}): Policy => {
+  const { keep = 1, maxTokens = 1_000, when = "always", failures = 2, without = "keep" } = options;
+  return {
+    name: "rolling",
+    version: 1,
+    options: { keep, maxTokens, when, failures, without },
+    monotone: false,
+    stable: true,
+    decide: (input) => {
+      const turns = oldestFirst(input);
+      const shown = showing(turns);
+      const last = turns.at(-1 - keep);
+      if (without === "keep" || !input.withoutSummary || last === undefined || fits(input, shown)) return shown;
+      return { from: { turn: last.number + 1, unit: 0 }, pressed: true, reason: "no summary came" };
+    },
+    summariser: {
+      instruction: "Sum it up.",
+      model: { name: "small" },
+      maxTokens,
+      next: (input) => {
+        const turns = oldestFirst(input);
+        return when === "full" && fits(input, showing(turns)) ? null : wanted(turns, keep, failures);
+      },
+    },
+  };
+};
+
+/** Shows all, and asks for nothing but what a function says. */
+export const asking = (next: (input: PolicyInput) => SummaryWanted | null): Policy => ({
+  ...keepAll(),
+  name: "asking",
+  summariser: { instruction: "Sum it up.", model: {}, maxTokens: 1_000, next },
+});
+
+const fits = ({ available, measure }: PolicyInput, decision: PolicyDecision): boolean =>
+  available === null || measure(decision) <= available;
+
+const oldestFirst = ({ history }: PolicyInput): readonly HistoryTurn[] => [...history.newestFirst()].reverse();
+
+const showing = (turns: readonly HistoryTurn[]): PolicyDecision => {
+  const last = coveredUpTo(turns);
+  const [oldest] = turns;
+  if (last === undefined || oldest === undefined) return { from: null, reason: "nothing is summarised" };
+  return {
+    from: { turn: last + 1, unit: 0 },
+    summarised: { from: oldest.number, to: last },
+    reason: `summarised up to turn ${last}`,
+  };
+};
+
+const wanted = (turns: readonly HistoryTurn[], keep: number, failures: number): SummaryWanted | null => {
+  const [oldest] = turns;
+  const last = turns.at(-1 - keep);
+  // The seed can't keep a summary.
+  if (oldest === undefined || last === undefined || last.number === 0) return null;
+  if (last.summaryFailures >= failures) return null;
+  const covered = coveredUpTo(turns);
+  if (covered !== undefined && covered >= last.number) return null;
+  return {
+    covers: { from: oldest.number, to: last.number },
+    earlier: covered === undefined ? null : { from: oldest.number, to: covered },
+  };
+};
+
+const coveredUpTo = (turns: readonly HistoryTurn[]): number | undefined =>
+  turns.findLast(({ summaries }) => summaries.some(({ from }) => from === turns[0]?.number))?.number;

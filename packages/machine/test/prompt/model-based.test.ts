@@ -1,0 +1,79 @@
+import * as Either from "fp-ts/lib/Either.js";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { fold } from "../../src/index.ts";
+import { runs } from "../runs.ts";
+import { configs, moves, text } from "./model-moves.ts";
+import { Pair } from "./model-pair.ts";
+import { pathOf } from "./plain-prompt.ts";
+
+// Long conversations with everything that can be done to them, held against the plain model after every event: what
+// is out and with which prompt, what the next prompt would be, what is summarised, and why a turn could not be fitted.
+
+const features = [
+  "a call waits for a summary",
+  "a call waits in its second step",
+  "a prompt with a pinned message that is older than what is shown",
+  "a prompt with a summary",
+  "a retry waits for a summary",
+  "a turn that was interrupted",
+  "calibrated",
+  "retried",
+  "some are left out",
+  "summary beside a call",
+  "summary beside tools",
+  "the head is on another branch",
+  "unfit",
+];
+
+const featuresOf = ({ plain }: Pair): readonly string[] => {
+  const { open, unfit, calibration, summarising, leaf } = plain;
+  const shown = plain.nextPrompt();
+  const path = pathOf(plain);
+  const units = new Set(shown.map(({ unit }) => unit));
+  const oldest = path.flatMap(({ said }) => said.filter(({ unit }) => units.has(unit)))[0];
+  const isCompacting = open?.stage.type === "compacting";
+  const found: readonly (readonly [string, boolean])[] = [
+    ["a call waits for a summary", isCompacting],
+    ["a call waits in its second step", isCompacting && open.step === 1],
+    ["a retry waits for a summary", isCompacting && "attempt" in open.stage && open.stage.attempt > 1],
+    ["a prompt with a summary", shown.some(({ id }) => id === "summary")],
+    ["a turn that was interrupted", path.some(({ completed }) => !completed)],
+    ["calibrated", calibration > 1],
+    ["retried", leaf === "backing_off"],
+    ["some are left out", path.some(({ said }) => said.some(({ unit }) => !units.has(unit)))],
+    ["summary beside a call", summarising !== null && leaf === "responding"],
+    ["summary beside tools", summarising !== null && leaf === "running"],
+    ["the head is on another branch", path.some(({ number, parent }) => parent !== number - 1)],
+    ["unfit", unfit !== null],
+    [
+      "a prompt with a pinned message that is older than what is shown",
+      oldest !== undefined && plain.pins.includes(oldest.id) && plain.config.policy.type === "turns",
+    ],
+  ];
+  return found.flatMap(([feature, is]) => (is ? feature : []));
+};
+
+test("every prompt of a long conversation is the one that the plain model gives", () => {
+  const reached = new Set<string>();
+  const property = fc.property(
+    configs,
+    // A thread that is long already lies in more than one chunk.
+    fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, fc.integer({ min: 30, max: 80 })),
+    fc.array(text(10), { maxLength: 2 }),
+    fc.array(moves, { maxLength: 120, size: "max" }),
+    (config, before, seed, played) => {
+      const pair = new Pair(config, seed);
+      for (let turn = 1; turn <= before; turn++) pair.play({ move: "add", text: `${turn}` });
+      for (const each of played) {
+        pair.play(each);
+        pair.check();
+        for (const feature of featuresOf(pair)) reached.add(feature);
+      }
+      expect(fold(pair.entries)).toEqual(Either.right(pair.state));
+    },
+  );
+  fc.assert(property, { numRuns: Math.max(500, runs(500)) });
+  // What it never gets to, it does not test.
+  expect([...reached].sort()).toEqual(features);
+}, 600_000);

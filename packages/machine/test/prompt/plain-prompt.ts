@@ -1,0 +1,231 @@
+// What the next prompt of a conversation shows, written as plainly and as slowly as can be: flat lists that are gone
+// through from the beginning each time, and no code of the machine's.
+
+export interface Config {
+  readonly policy: PlainPolicy;
+  readonly budget: { readonly tokens: number; readonly reserve: number } | null;
+  readonly interrupted: "keep" | "omit";
+}
+
+export type PlainPolicy =
+  | { readonly type: "all" }
+  | { readonly type: "turns"; readonly count: number }
+  | { readonly type: "window" }
+  /** The hand-made policy of that name. */
+  | {
+      readonly type: "rolling";
+      readonly keep: number;
+      readonly when: "always" | "full";
+      readonly without: "keep" | "drop";
+    };
+
+/** A message. `unit` is the id of the first message of its round, or its own. */
+export interface Said {
+  readonly id: string;
+  readonly role: string;
+  readonly text: string;
+  readonly unit: string;
+  readonly tokens: number;
+}
+
+export interface PlainTurn {
+  readonly number: number;
+  readonly parent: number;
+  readonly completed: boolean;
+  said: readonly Said[];
+  readonly answer: string | null;
+  summaries: readonly { readonly from: number; readonly text: string }[];
+  failures: number;
+}
+
+/** What was said, and what prompts depend on beside it. */
+export interface PlainThread {
+  readonly config: Config;
+  readonly system: Said | null;
+  readonly seed: readonly Said[];
+  readonly turns: readonly PlainTurn[];
+  readonly head: number;
+  readonly pins: readonly string[];
+  /** Tokens that a model reports for one that is counted. */
+  readonly calibration: number;
+}
+
+export interface PlainUnfit {
+  readonly tokens: number;
+  readonly available: number;
+  readonly budget: number;
+  readonly reserve: number;
+  readonly fixed: number;
+  readonly largest: { readonly message: string; readonly tokens: number } | null;
+}
+
+/** What a message, and a prompt, cost beside their texts. */
+export const perMessage = 1;
+export const perPrompt = 2;
+const givenUpAfter = 2;
+
+export const said = (id: string, role: string, text: string): Said => ({
+  id,
+  role,
+  text,
+  unit: id,
+  tokens: perMessage + text.length,
+});
+
+export const tokensOf = (prompt: readonly Said[]): number =>
+  prompt.reduce((sum, { tokens }) => sum + tokens, perPrompt);
+
+/** Turns of the path, oldest first. */
+export const pathOf = ({ turns, head }: PlainThread): readonly PlainTurn[] => {
+  const path: PlainTurn[] = [];
+  for (let number = head; number !== 0;) {
+    const turn = turns[number - 1];
+    if (turn === undefined) throw new Error(`no turn ${number}`);
+    path.unshift(turn);
+    number = turn.parent;
+  }
+  return path;
+};
+
+export const availableIn = ({ config: { budget }, calibration }: PlainThread): number | null =>
+  budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
+
+export const fitsInto = (thread: PlainThread, prompt: readonly Said[]): boolean => {
+  const available = availableIn(thread);
+  return available === null || tokensOf(prompt) <= available;
+};
+
+/** The prompt of a call whose own turn has said so much. */
+export const plainPrompt = (thread: PlainThread, last: readonly Said[], withoutSummary: boolean): readonly Said[] => {
+  const { policy } = thread.config;
+  const visible = visibleIn(thread).map(({ number }) => number);
+  switch (policy.type) {
+    case "all":
+      return showing(thread, last, 0);
+    case "turns": {
+      const newest = policy.count === 0 ? [] : visible.slice(-policy.count);
+      return showing(thread, last, newest[0] ?? Number.POSITIVE_INFINITY);
+    }
+    case "window":
+      return newestThatFit(thread, last);
+    case "rolling": {
+      const covered = coveredIn(thread);
+      const summary = covered === null ? [] : [summaryOf(covered)];
+      const shown = showing(thread, last, covered === null ? 0 : covered.to + 1, summary);
+      const until = visible.at(-1 - policy.keep);
+      if (policy.without === "keep" || !withoutSummary || until === undefined || fitsInto(thread, shown)) return shown;
+      return showing(thread, last, until + 1);
+    }
+  }
+};
+
+/** The turns that the hand-made policy wants summarised before a call, or after it; null for none. */
+export const wantedIn = (
+  thread: PlainThread,
+  last: readonly Said[],
+): { readonly from: number; readonly to: number } | null => {
+  const { policy } = thread.config;
+  if (policy.type !== "rolling") return null;
+  if (policy.when === "full" && fitsInto(thread, plainPrompt(thread, last, false))) return null;
+  const visible = visibleIn(thread);
+  const [oldest] = visible;
+  const until = visible.at(-1 - policy.keep);
+  if (oldest === undefined || until === undefined || until.turn === null || until.turn.failures >= givenUpAfter)
+    return null;
+  const covered = coveredIn(thread);
+  return covered !== null && covered.to >= until.number ? null : { from: oldest.number, to: until.number };
+};
+
+/** The numbers of a prompt that does not fit. */
+export const numbersOf = (thread: PlainThread, prompt: readonly Said[], last: readonly Said[]): PlainUnfit => {
+  const pinned = unitsIn(thread).flatMap((unit) => (unit.pinned ? unit.messages : []));
+  const most = Math.max(...last.map(({ tokens }) => tokens));
+  const largest = last.find(({ tokens }) => tokens === most);
+  return {
+    tokens: tokensOf(prompt),
+    available: availableIn(thread) ?? 0,
+    budget: thread.config.budget?.tokens ?? 0,
+    reserve: thread.config.budget?.reserve ?? 0,
+    fixed: tokensOf([...systemOf(thread), ...pinned, ...last]),
+    largest: largest === undefined ? null : { message: largest.id, tokens: largest.tokens },
+  };
+};
+
+interface PlainUnit {
+  readonly turn: number;
+  readonly messages: readonly Said[];
+  readonly pinned: boolean;
+}
+
+const systemOf = ({ system }: PlainThread): readonly Said[] => (system === null ? [] : [system]);
+
+/** The units of the path, oldest first; those of interrupted turns, where they are left out, only if something in them is pinned. */
+const unitsIn = (thread: PlainThread): readonly PlainUnit[] => {
+  const blocks = [{ number: 0, completed: true, said: thread.seed }, ...pathOf(thread)];
+  return blocks.flatMap(({ number, completed, said: inTurn }) => {
+    const isLeftOut = !completed && thread.config.interrupted === "omit";
+    const ids = [...new Set(inTurn.map(({ unit }) => unit))];
+    return ids
+      .map((id) => {
+        const messages = inTurn.filter(({ unit }) => unit === id);
+        return { turn: number, messages, pinned: messages.some((each) => thread.pins.includes(each.id)) };
+      })
+      .filter(({ pinned }) => pinned || !isLeftOut);
+  });
+};
+
+/** The turns that a policy gets to see: those that are not left out, and the seed as turn 0 if there is one. */
+const visibleIn = (thread: PlainThread): readonly { readonly number: number; readonly turn: PlainTurn | null }[] => {
+  const turns = pathOf(thread).filter(({ completed }) => completed || thread.config.interrupted === "keep");
+  const seed = thread.seed.length === 0 ? [] : [{ number: 0, turn: null }];
+  return [...seed, ...turns.map((turn) => ({ number: turn.number, turn }))];
+};
+
+/** Everything from a turn on, and what is pinned before it. */
+const showing = (
+  thread: PlainThread,
+  last: readonly Said[],
+  from: number,
+  summary: readonly Said[] = [],
+): readonly Said[] => {
+  const units = unitsIn(thread).filter(({ turn, pinned }) => pinned || (turn >= from && !isHidden(thread, turn)));
+  return [...systemOf(thread), ...summary, ...units.flatMap(({ messages }) => messages), ...last];
+};
+
+/** Tries all, then all but the oldest unit, and so on. */
+const newestThatFit = (thread: PlainThread, last: readonly Said[]): readonly Said[] => {
+  const units = unitsIn(thread);
+  let prompt: readonly Said[] = [];
+  for (let dropped = 0; dropped <= units.length; dropped++) {
+    const kept = units.filter(({ pinned, turn }, index) => pinned || (index >= dropped && !isHidden(thread, turn)));
+    prompt = [...systemOf(thread), ...kept.flatMap(({ messages }) => messages), ...last];
+    if (fitsInto(thread, prompt)) return prompt;
+  }
+  return prompt;
+};
+
+const isHidden = (thread: PlainThread, turn: number): boolean =>
+  thread.config.interrupted === "omit" && thread.turns[turn - 1]?.completed === false;
+
+interface Covered {
+  readonly from: number;
+  readonly to: number;
+  readonly text: string;
+}
+
+/** The newest turn up to which everything is summarised, and how. */
+const coveredIn = (thread: PlainThread): Covered | null => {
+  const visible = visibleIn(thread);
+  const from = visible[0]?.number;
+  for (const { number, turn } of visible.toReversed()) {
+    const summary = turn?.summaries.findLast((each) => each.from === from);
+    if (summary !== undefined) return { from: summary.from, to: number, text: summary.text };
+  }
+  return null;
+};
+
+const summaryOf = ({ from, to, text }: Covered): Said => {
+  const several = from === 0 ? `Up to turn ${to}` : `Turns ${from} to ${to}`;
+  const label = from === to ? `Turn ${to}` : several;
+  return said("summary", "user", `Earlier in this conversation:\n[${label}] ${text}`);
+};

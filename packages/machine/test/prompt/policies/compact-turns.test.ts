@@ -1,0 +1,296 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ConfigurationError, countPrompt, type PolicyDecision, textOf } from "../../../src/index.ts";
+import { compactTurns, type CompactTurnsOptions } from "../../../src/prompt/policies/compact-turns.ts";
+import { tokenWindow } from "../../../src/prompt/policies/token-window.ts";
+import { runs } from "../../runs.ts";
+import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
+import { characters, inputOf, type MadeUp, type MadeUpTurn, said, shownBy, turn } from "./made-up-history.ts";
+
+/** Turns of a hundred characters each, and a few for their messages. */
+const turns = (count: number, first = 1): readonly MadeUpTurn[] =>
+  Array.from({ length: count }, (_, index) => turn(first + index, "q".repeat(50), "a".repeat(50)));
+
+const rolled = (made: MadeUpTurn, from: number, text = "what was said"): MadeUpTurn => ({
+  ...made,
+  summaries: [...(made.summaries ?? []), { number: 1, from, text }],
+});
+
+/** Turns `1` to `count`, summarised up to one of them. */
+const compacted = (count: number, upTo: number, text?: string): readonly MadeUpTurn[] =>
+  turns(count).map((one) => (one.number === upTo ? rolled(one, 1, text) : one));
+
+const room = (tokens: number) => ({ budget: { tokens, reserve: 0 } });
+
+const next = (made: MadeUp, options: CompactTurnsOptions = {}) =>
+  compactTurns({ instruction: "I", maxTokens: 40, ...options }).summariser?.next(inputOf(made)) ?? null;
+
+const shown = (made: MadeUp, options: CompactTurnsOptions = {}): readonly string[] =>
+  shownBy(made, compactTurns({ instruction: "I", maxTokens: 40, ...options }).decide(inputOf(made))).map(textOf);
+
+const tokensOf = (made: MadeUp, decision: Omit<PolicyDecision, "reason">): number =>
+  countPrompt(made.counter ?? characters, shownBy(made, decision));
+
+describe("when a summary is wanted", () => {
+  test("from a share of the room on, of all turns but those that are kept", () => {
+    const made = { turns: turns(6), ...room(750) };
+    expect(next(made)).toEqual({ covers: { from: 1, to: 2 }, earlier: null });
+    expect(next({ ...made, ...room(770) })).toBeNull();
+    expect(next({ ...made, ...room(1_224) }, { at: 0.5 })).toBeNull();
+    expect(next({ ...made, ...room(1_223) }, { at: 0.5 })).not.toBeNull();
+    expect(next(made, { keepTurns: 6 })).toBeNull();
+    expect(next(made, { keepTurns: 0 })?.covers).toEqual({ from: 1, to: 4 });
+    expect(next({ ...made, ...room(100_000) }, { at: 0, keepTurns: 0 })?.covers).toEqual({ from: 1, to: 6 });
+    expect(next({ turns: turns(6) })).toBeNull();
+  });
+
+  test("a summary takes in the one before it, and all turns keep their numbers", () => {
+    const made = { turns: compacted(9, 3), ...room(750) };
+    expect(next(made)).toEqual({ covers: { from: 1, to: 5 }, earlier: { from: 1, to: 3 } });
+  });
+
+  test("turns whose numbers have gaps, and a seed", () => {
+    const branch = [turn(2, "q".repeat(50), "a".repeat(50)), ...turns(5, 6)];
+    expect(next({ turns: branch, ...room(750) })?.covers).toEqual({ from: 2, to: 6 });
+    const seeded = { seed: [said("0.0", "user", "s")], turns: turns(6), ...room(750) };
+    expect(next(seeded)?.covers).toEqual({ from: 0, to: 2 });
+    const afterUndo = { turns: compacted(9, 3).filter(({ number }) => number !== 5), ...room(600) };
+    expect(next(afterUndo)).toEqual({ covers: { from: 1, to: 4 }, earlier: { from: 1, to: 3 } });
+  });
+
+  test("where the prompt does not fit, fewer turns are kept, down to none", () => {
+    expect(next({ turns: turns(4), ...room(400) })?.covers).toEqual({ from: 1, to: 1 });
+    expect(next({ turns: turns(4), ...room(200) })?.covers.to).toBe(1);
+    expect(next({ turns: turns(1), ...room(90) })?.covers).toEqual({ from: 1, to: 1 });
+    const seeded = { seed: turn(0, "s".repeat(50)).messages, turns: turns(2), ...room(200) };
+    expect(next(seeded)?.covers).toEqual({ from: 0, to: 1 });
+    expect(next({ seed: turn(0, "s".repeat(500)).messages, ...room(200) })).toBeNull();
+  });
+
+  test("as many are kept as fit beside what is fixed and a summary, exactly", () => {
+    const covered = (count: number, tokens: number, fixed = 0): number | undefined =>
+      next(
+        {
+          turns: turns(count),
+          open: fixed === 0 ? [] : [said("99.0", "user", "x".repeat(fixed - 1))],
+          ...room(tokens),
+        },
+        { keepTurns: 7 },
+      )?.covers.to;
+    // Six turns take 612, and a summary 40.
+    expect([covered(8, 652), covered(8, 651)]).toEqual([2, 3]);
+    expect([covered(8, 752, 100), covered(8, 751, 100)]).toEqual([2, 3]);
+  });
+
+  test("at least one is summarised where the prompt does not fit, as after a summary that was longer than allowed", () => {
+    expect(next({ turns: compacted(4, 1, "s".repeat(300)), ...room(400) })?.covers).toEqual({ from: 1, to: 2 });
+  });
+
+  test("no more than a model can read at once; a turn that is too long is read alone", () => {
+    const made = { turns: turns(30), ...room(1_000) };
+    // Each takes 161 with its headings, the instruction and two messages 3, the summary 40.
+    expect(next(made)?.covers).toEqual({ from: 1, to: 5 });
+    const afterLongNotes = { turns: compacted(8, 2, "s".repeat(300)), ...room(1_000) };
+    expect(next(afterLongNotes, { keepTurns: 0 })?.covers.to).toBe(5);
+    const long = [turn(1, "q".repeat(5_000)), ...turns(10, 2)];
+    expect(next({ turns: long, ...room(1_000) })?.covers).toEqual({ from: 1, to: 1 });
+  });
+
+  test("one that failed is tried half as long, and after two failures again every few turns", () => {
+    const failing = (failures: { readonly [turn: number]: number }, count = 11): MadeUp => ({
+      turns: turns(count).map((one) => ({ ...one, summaryFailures: failures[one.number] ?? 0 })),
+      ...room(1_250),
+    });
+    expect(next(failing({}))?.covers.to).toBe(7);
+    expect(next(failing({ 7: 1 }))?.covers.to).toBe(3);
+    expect(next(failing({ 7: 1, 3: 1 }))?.covers.to).toBe(1);
+    expect(next(failing({ 7: 2, 3: 1, 1: 1 }))).toBeNull();
+    expect(next(failing({ 7: 2, 3: 1, 1: 1 }, 13))?.covers.to).toBe(3);
+  });
+
+  test("it is a range of the path, never a turn that is kept, and never one that is covered twice", () => {
+    const wants = (made: MadeUp, keepTurns: number, at: number, upTo: number) => {
+      const numbers = (made.turns ?? []).map(({ number }) => number);
+      const covered = numbers[upTo];
+      const oldest = (made.seed ?? []).length > 0 ? 0 : (numbers[0] ?? 0);
+      const now = (made.turns ?? []).map((one) => (one.number === covered ? rolled(one, oldest) : one));
+      const bound = { ...made, turns: now };
+      const wanted = next(bound, { keepTurns, at });
+      if (wanted === null) return;
+      expect(wanted.covers.from).toBe(oldest);
+      expect(numbers).toContain(wanted.covers.to);
+      expect(wanted.earlier).toEqual(covered === undefined ? null : { from: oldest, to: covered });
+      expect(wanted.covers.to).toBeGreaterThan(covered ?? 0);
+      const whole = compactTurns({ instruction: "I", maxTokens: 40 }).decide(inputOf({ ...bound, budget: null }));
+      const tokens = tokensOf(bound, whole);
+      expect(tokens).toBeGreaterThan(at * (made.budget?.tokens ?? 0));
+      const kept = numbers.filter((number) => number > wanted.covers.to).length;
+      expect(tokens > (made.budget?.tokens ?? 0) || kept >= keepTurns).toBe(true);
+    };
+    const upTo = fc.nat({ max: 9 });
+    fc.assert(fc.property(budgetedArbitrary, fc.nat({ max: 4 }), fc.constantFrom(0, 0.5, 0.8, 1), upTo, wants), {
+      numRuns: runs(300),
+    });
+  });
+});
+
+describe("what is shown", () => {
+  const open = [said("10.0", "user", "Now?")];
+
+  test("the newest summary, and whole all that followed; without a summary, all", () => {
+    const made = { turns: compacted(4, 3), open };
+    expect(shown(made)).toEqual([
+      "Earlier in this conversation:\n[Turns 1 to 3] what was said",
+      "q".repeat(50),
+      "a".repeat(50),
+      "Now?",
+    ]);
+    expect(shown({ turns: turns(4), open })).toHaveLength(9);
+    expect(shown({ turns: compacted(3, 3), open })).toHaveLength(2);
+  });
+
+  test("the newest of several summaries; one that a head move left behind holds again", () => {
+    const twice = compacted(6, 2).map((one) => (one.number === 4 ? rolled(one, 1, "more") : one));
+    expect(shown({ turns: twice, open })[0]).toContain("[Turns 1 to 4] more");
+    expect(shown({ turns: twice.slice(0, 3), open })[0]).toContain("[Turns 1 to 2] what was said");
+  });
+
+  test("summaries of single turns, written for another policy, do not hide what should be whole", () => {
+    const single = turns(3).map((one) => rolled(one, one.number));
+    expect(shown({ turns: single, open })).toEqual([
+      "Earlier in this conversation:\n[Turn 1] what was said",
+      ...Array.from({ length: 2 }, () => ["q".repeat(50), "a".repeat(50)]).flat(),
+      "Now?",
+    ]);
+  });
+
+  test("of several summaries of a turn the one that covers the most; what was left out when it was written stays out", () => {
+    const both = turns(5).map((one) => (one.number === 4 ? rolled(rolled(one, 3), 4, "less") : one));
+    expect(shown({ turns: both, open })).toEqual([
+      "Earlier in this conversation:\n[Turns 3 to 4] what was said",
+      "q".repeat(50),
+      "a".repeat(50),
+      "Now?",
+    ]);
+    expect(next({ turns: both, ...room(110) }, { keepTurns: 0 })).toEqual({
+      covers: { from: 3, to: 5 },
+      earlier: { from: 3, to: 4 },
+    });
+  });
+
+  test("nothing is left out as long as a summary can be had", () => {
+    const made = { turns: turns(8), open, ...room(400) };
+    expect(shown(made)).toHaveLength(17);
+    expect(shown({ ...made, withoutSummary: true })).toHaveLength(8);
+  });
+
+  test("where none is to be had, the oldest turns are left out that do not fit, as a window does", () => {
+    const failed = turns(8).map((one) => (one.number === 4 ? { ...one, summaryFailures: 2 } : one));
+    const made = { turns: failed, open, ...room(400) };
+    const decision = compactTurns().decide(inputOf(made));
+    expect(decision).toMatchObject({ from: tokenWindow().decide(inputOf(made)).from, pressed: true });
+    const after = { turns: compacted(8, 2), open, withoutSummary: true, ...room(400) };
+    expect(shown(after)).toEqual([
+      "Earlier in this conversation:\n[Turns 1 to 2] what was said",
+      ...Array.from({ length: 3 }, () => ["q".repeat(50), "a".repeat(50)]).flat(),
+      "Now?",
+    ]);
+  });
+
+  test("what a history knows of all its turns is not taken for what fits of those after a summary", () => {
+    const input = inputOf({ turns: compacted(8, 2), open, withoutSummary: true, ...room(400) });
+    const history = { ...input.history, newestFitting: () => ({ turn: 1, unit: 0 }) };
+    expect(compactTurns().decide({ ...input, history })).toEqual(compactTurns().decide(input));
+  });
+
+  test("a seed that does not fit and can't be summarised alone is left out at once", () => {
+    const made = { seed: turn(0, "s".repeat(500)).messages, open, ...room(400) };
+    expect(shown(made)).toEqual(["Now?"]);
+  });
+
+  test("a summary that leaves no room even for itself is left out, and turns shown instead", () => {
+    const made = { turns: compacted(4, 3, "s".repeat(300)), open, withoutSummary: true, ...room(250) };
+    expect(shown(made)).toEqual([...Array.from({ length: 2 }, () => ["q".repeat(50), "a".repeat(50)]).flat(), "Now?"]);
+  });
+
+  test("it fits, or shows no closed turn; and everything, where everything fits", () => {
+    const fits = (made: MadeUp, upTo: number, text: string) => {
+      const numbers = (made.turns ?? []).map(({ number }) => number);
+      const now = (made.turns ?? []).map((one, index) => (index === upTo ? rolled(one, numbers[0] ?? 0, text) : one));
+      const bound = { ...made, turns: now, withoutSummary: true };
+      const decision = compactTurns().decide(inputOf(bound));
+      const whole = compactTurns().decide(inputOf({ ...bound, budget: null }));
+      const available = made.budget?.tokens ?? 0;
+      const wholeFits = tokensOf(bound, whole) <= available;
+      const nothing = tokensOf(bound, { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 } });
+      const tokens = tokensOf(bound, decision);
+      expect(tokens <= available || tokens === nothing).toBe(true);
+      expect(decision.pressed === true).toBe(!wholeFits);
+      const { from, summarised } = wholeFits ? whole : decision;
+      expect(decision).toMatchObject({ from, ...(summarised === undefined ? {} : { summarised }) });
+    };
+    const text = fc.nat({ max: 500 }).map((length) => "s".repeat(length));
+    fc.assert(fc.property(budgetedArbitrary, fc.nat({ max: 9 }), text, fits), { numRuns: runs(400) });
+  });
+
+  test("asked again after its own cut, it decides the same", () => {
+    const same = (made: MadeUp, withoutSummary: boolean) => {
+      const [first, again] = decidesAgain(compactTurns({ keepTurns: 1 }), { ...made, withoutSummary });
+      expect(again).toEqual(first);
+    };
+    fc.assert(fc.property(budgetedArbitrary, fc.boolean(), same), { numRuns: runs(100) });
+  });
+
+  test("looks at the turns since the summary, not at those before", () => {
+    const looked = { turns: 0, units: 0, measured: 0 };
+    compactTurns().decide(inputOf({ turns: compacted(1_000, 990), ...room(5_000) }, looked));
+    expect(looked.turns).toBeLessThan(20);
+  });
+
+  test("between two summaries each prompt begins with the one before it", () => {
+    const policy = compactTurns({ instruction: "I", maxTokens: 40, keepTurns: 2 });
+    let all: readonly MadeUpTurn[] = [];
+    let before: readonly string[] = [];
+    let summaries = 0;
+    for (let number = 1; number <= 40; number++) {
+      const made = { turns: all, open: [said(`${number}.0`, "user", "q".repeat(50))], ...room(1_000) };
+      const wanted = policy.summariser?.next(inputOf(made)) ?? null;
+      if (wanted !== null) {
+        summaries++;
+        all = all.map((one) =>
+          one.number === wanted.covers.to ? rolled(one, wanted.covers.from, `notes ${number}`) : one,
+        );
+        before = [];
+      }
+      const told = { ...made, turns: all };
+      const prompt = shownBy(told, policy.decide(inputOf(told))).map(({ digest }) => digest);
+      expect(prompt.slice(0, before.length)).toEqual(before);
+      before = prompt;
+      all = [...all, turn(number, "q".repeat(50), "a".repeat(50))];
+    }
+    expect(summaries).toBeGreaterThan(3);
+    expect(summaries).toBeLessThan(10);
+  });
+});
+
+describe("options", () => {
+  test("are all in the fingerprint, the instruction too", () => {
+    const { options, summariser, stable, monotone } = compactTurns();
+    expect(options).toMatchObject({ keepTurns: 4, at: 0.8, level: "concise", maxTokens: 1_000, model: {} });
+    expect(options["instruction"]).toBe(summariser?.instruction);
+    expect(compactTurns({ level: "verbose" }).summariser?.instruction).not.toBe(summariser?.instruction);
+    expect([stable, monotone, compactTurns({ at: 0 }).stable]).toEqual([true, false, false]);
+  });
+
+  test.each<readonly [CompactTurnsOptions, string]>([
+    [{ keepTurns: -1 }, "compactTurns({ keepTurns }) is -1"],
+    [{ at: 1.1 }, "compactTurns({ at }) is 1.1; it must be a share of the room, from 0 to 1"],
+    [{ at: Number.NaN }, "is NaN"],
+    [{ maxTokens: 0 }, "compactTurns({ maxTokens }) is 0"],
+    // Whoever writes JavaScript may give any word.
+    [{ level: "medium" as "concise" }, 'it must be "verbose" or "concise"'],
+  ])("refuses %o", (given, words) => {
+    expect(() => compactTurns(given)).toThrow(ConfigurationError);
+    expect(() => compactTurns(given)).toThrow(words);
+  });
+});

@@ -1,0 +1,249 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  clearResults,
+  compactTurns,
+  compose,
+  ConfigurationError,
+  conversationMachine,
+  countPrompt,
+  fitOversized,
+  keepAll,
+  lastMessages,
+  lastTurns,
+  limitResults,
+  omitFields,
+  onlyInputs,
+  type Policy,
+  type PolicyDecision,
+  type PolicyInput,
+  promptOf,
+  textOf,
+  tokenWindow,
+} from "../../../src/index.ts";
+import { runs } from "../../runs.ts";
+import { Talk } from "../../talk.ts";
+import { decide, expectIdempotent, expectMonotone, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";
+import { lastCutArbitrary, madeUpArbitrary } from "./made-up-arbitrary.ts";
+import { budgeted, characters, closedUnits, cutOf, inputOf, type MadeUp, shownBy, turn } from "./made-up-history.ts";
+import { policyOf, telling } from "./made-up-policies.ts";
+
+describe("compose", () => {
+  test("a window after a limit for results shows as many units as fit then", () => {
+    const holds = (made: MadeUp, tokens: number) => {
+      const policy = compose(limitResults({ characters: 200 }), tokenWindow());
+      const within = { ...made, ...budgeted(tokens) };
+      const shrink = decide(limitResults({ characters: 200 }), within).shrink ?? [];
+      const starts = [null, ...closedUnits(within).map(({ turn, position }) => ({ turn, unit: position }))];
+      const fits = (from: PolicyDecision["from"]) =>
+        countPrompt(characters, shownBy(within, { from, shrink })) <= tokens;
+      const plain = starts.find(fits);
+      const from = plain === undefined ? { turn: 1_000, unit: 0 } : plain;
+      expect(shownIds(policy, within)).toEqual(idsOf(within, { from, shrink }));
+    };
+    fc.assert(fc.property(madeUpArbitrary(), fc.nat({ max: 1_500 }), holds), { numRuns: runs(300) });
+  });
+
+  test("keeps the laws, as far as its parts declare them", () => {
+    const parts: fc.Arbitrary<Policy> = fc.oneof(
+      fc.constant(keepAll()),
+      fc.tuple(fc.nat({ max: 4 }), fc.nat({ max: 2 })).map(([count, slack]) => lastTurns(count, { slack })),
+      fc
+        .tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 }))
+        .map(([max, keep]) => lastMessages({ max: max + keep, keepRecent: keep })),
+      fc
+        .tuple(fc.constantFrom(0.3, 0.7, 1), fc.option(fc.nat({ max: 600 })))
+        .map(([cutTo, tokens]) => tokenWindow({ cutTo, ...(tokens === null ? {} : { tokens }) })),
+      fc.constantFrom(limitResults({ characters: 200 }), omitFields(["context"]), onlyInputs(["question"])),
+      fc
+        .record({ keep: fc.nat({ max: 2 }), slack: fc.nat({ max: 1 }), when: fc.constantFrom("always", "pressed") })
+        .map(clearResults),
+    );
+    const policies = fc.array(parts, { maxLength: 4 });
+    const nested = fc.tuple(policies, policies).map(([outer, inner]) => compose(...outer, compose(...inner)));
+    const cases = madeUpArbitrary().chain((made) => lastCutArbitrary(made).map((lastCut) => ({ ...made, lastCut })));
+    const holds = (policy: Policy, made: MadeUp, tokens: number, more: number) => {
+      const within = { ...made, ...budgeted(tokens) };
+      expectWellFormed(policy, within);
+      expectIdempotent(policy, within);
+      if (policy.monotone) expectMonotone(policy, made, tokens, more);
+    };
+    fc.assert(fc.property(nested, cases, fc.nat({ max: 900 }), fc.nat({ max: 300 }), holds), { numRuns: runs(500) });
+  });
+
+  test("claims no more than holds: what cuts deep shows less where a window before it lets more pass", () => {
+    const made = { turns: Array.from({ length: 30 }, (_, index) => turn(index + 1, "1234", "5678")) };
+    const policy = compose(tokenWindow(), tokenWindow({ tokens: 100, cutTo: 0.5 }));
+    expect(shownIds(policy, { ...made, ...budgeted(90) })).toHaveLength(9 * 2);
+    expect(shownIds(policy, { ...made, ...budgeted(200) })).toHaveLength(5 * 2);
+    expect(policy.monotone).toBe(false);
+    expect(compose(limitResults({ characters: 200 }), tokenWindow()).monotone).toBe(true);
+  });
+
+  test("of none shows everything", () => {
+    expect(compose().decide(inputOf({ turns: [turn(1, "a")] }))).toEqual({ from: null, reason: "everything is kept" });
+    expect(compose()).toMatchObject({
+      name: "compose",
+      version: 1,
+      options: { policies: [] },
+      monotone: true,
+      stable: true,
+    });
+  });
+
+  test("is what its parts are", () => {
+    const policy = compose(lastTurns(3), compose(tokenWindow({ tokens: 9 })));
+    expect(policy.options).toEqual({
+      policies: [
+        { name: "last-turns", version: 1, options: { count: 3 } },
+        {
+          name: "compose",
+          version: 1,
+          options: {
+            policies: [{ name: "token-window", version: 1, options: { tokens: 9, reserve: 0, cutTo: 1 } }],
+          },
+        },
+      ],
+    });
+    expect([policy.monotone, policy.stable]).toEqual([true, false]);
+    expect(compose(keepAll(), lastTurns(1, { slack: 1 }))).toMatchObject({ monotone: false, stable: true });
+  });
+
+  test("says all reasons for which something is left out, and none of those who left all", () => {
+    const made = { turns: [turn(1, "a"), turn(2, "b")] };
+    const policy = compose(
+      telling({ from: { turn: 2, unit: 0 }, pressed: true, reasons: { "1.0": "old" } }, "old"),
+      keepAll(),
+      telling({ from: null, dropped: ["2.0"], reasons: { "2.0": "dull", "1.0": "dull" } }, "dull"),
+    );
+    expect(decide(policy, made)).toEqual({
+      from: { turn: 2, unit: 0 },
+      dropped: ["2.0"],
+      pressed: true,
+      reason: "old; dull",
+      reasons: { "1.0": "old", "2.0": "dull" },
+    });
+  });
+
+  test("tells each part the whole of the last cut", () => {
+    const told: PolicyInput["lastCut"][] = [];
+    const asking = policyOf("asking", ({ lastCut }) => {
+      told.push(lastCut);
+      return { from: null, reason: "" };
+    });
+    const lastCut = { policy: "compose@1", from: { turn: 1, unit: 0 }, dropped: ["1.0"], interrupted: "keep" } as const;
+    decide(compose(lastTurns(1), asking), { turns: [turn(1, "a"), turn(2, "b")], lastCut });
+    expect(told[0]).toBe(lastCut);
+  });
+
+  test("tells parts before a summary of the last cut without it, so that they don't take it for their own", () => {
+    const turns = Array.from({ length: 4 }, (_, index) => turn(index + 1, "1234", "5678"));
+    const summary = { number: 1, from: 1, text: "short" };
+    const made = { turns: turns.map((one) => ({ ...one, summaries: one.number === 1 ? [summary] : [] })) };
+    const policy = compose(lastTurns(3, { slack: 1 }), compactTurns({ keepTurns: 1 }));
+    const within = { ...made, ...budgeted(200) };
+    const first = decide(policy, within);
+    expect(first).toMatchObject({ from: { turn: 2, unit: 0 }, summarised: { to: 1 } });
+    expect(decide(policy, { ...within, lastCut: cutOf(first) })).toEqual(first);
+  });
+
+  test("asks again where the cut is new to one that heeds it", () => {
+    // Once the last has cut, the first takes that for its own cut, and there is room for the results again.
+    const policy = compose(lastTurns(1, { slack: 2 }), clearResults({ keep: 0 }), lastTurns(1, { slack: 1 }));
+    const turns = [1, 2, 3].map((number) => turn(number, ["z".repeat(300)]));
+    expect(decide(policy, { turns, ...budgeted(700) })).toEqual({
+      from: { turn: 3, unit: 0 },
+      reason: "older than the last 1 turns",
+    });
+  });
+
+  test("asks once where nobody heeds the last cut, and not for ever where they can't agree", () => {
+    let asked = 0;
+    const counting = policyOf("counting", () => {
+      asked++;
+      return { from: { turn: 2, unit: 0 }, reason: "" };
+    });
+    const made = { turns: [turn(1, "a"), turn(2, "b"), turn(3, "c")] };
+    decide(compose(counting, tokenWindow(), lastTurns(1)), made);
+    expect(asked).toBe(1);
+    const wavering = policyOf("wavering", ({ lastCut }) => ({
+      from: { turn: lastCut?.from?.turn === 2 ? 3 : 2, unit: 0 },
+      reason: "",
+    }));
+    decide(compose(counting, wavering), made);
+    expect(asked).toBeLessThan(10);
+  });
+});
+
+describe("compose of parts that can't be", () => {
+  const summarising = (name: string, next: (input: PolicyInput) => null = () => null): Policy =>
+    policyOf(name, () => ({ from: null, reason: "" }), {
+      summariser: { instruction: "Be short.", model: {}, maxTokens: 9, next },
+    });
+
+  test("two that have summaries written are refused", () => {
+    expect(() => compose(summarising("one"), keepAll(), compose(summarising("two")))).toThrow(ConfigurationError);
+    expect(() => compose(summarising("one"), compose(summarising("two")))).toThrow('"one" and "two"');
+  });
+
+  test("one that has, is asked about what those before it leave", () => {
+    const asked: (readonly number[])[] = [];
+    const next = ({ history }: PolicyInput): null => {
+      asked.push([...history.newestFirst()].map(({ number }) => number));
+      return null;
+    };
+    const { summariser } = compose(lastTurns(2), compose(keepAll(), summarising("one", next)), lastTurns(1));
+    expect(summariser).toMatchObject({ instruction: "Be short.", model: {}, maxTokens: 9 });
+    summariser?.next(inputOf({ turns: [turn(1, "a"), turn(2, "b"), turn(3, "c")] }));
+    expect(asked).toEqual([[3, 2]]);
+  });
+
+  test("one without a name is refused", () => {
+    expect(() => compose(keepAll(), policyOf("", keepAll().decide))).toThrow("policy 1 has no name");
+  });
+
+  test.each<readonly [string, Policy["decide"]]>([
+    [
+      "throws",
+      () => {
+        throw new Error("no decision today");
+      },
+    ],
+    // The types say that it can't be; policies in JavaScript can.
+    ["decides nothing", () => null as unknown as PolicyDecision],
+    ["decides a list of letters", () => ({ from: null, dropped: "1.0" as unknown as readonly string[], reason: "" })],
+    ["begins nowhere", () => ({ from: { turn: Number.NaN, unit: 0 }, reason: "" })],
+  ])("one that %s is reported, and everything is shown", (_, decide) => {
+    const machine = conversationMachine({ policy: compose(lastTurns(1), policyOf("bad", decide), lastTurns(0)) });
+    const talk = new Talk(machine);
+    talk.ask("One");
+    talk.reply("One!");
+    talk.ask("Two");
+    const { messages, failed } = promptOf(machine, talk.state);
+    expect(messages.map(textOf)).toEqual(["One", "One!", "Two"]);
+    expect(failed).toContain('"compose@1"');
+  });
+});
+
+describe("a composition in a machine", () => {
+  test("gives the prompt that its parts give one after the other", () => {
+    const machine = conversationMachine({
+      policy: compose(limitResults({ characters: 200 }), fitOversized(), tokenWindow({ cutTo: 0.5 })),
+      tools: [{ name: "look" }],
+      counter: characters,
+      budget: { tokens: 1_000, reserve: 0 },
+    });
+    const talk = new Talk(machine, { system: "Look things up." });
+    for (let number = 1; number <= 12; number++) {
+      talk.ask(`Question ${number}`);
+      talk.reply({ toolCalls: [{ id: "call", name: "look", arguments: "{}" }] });
+      talk.result(0, "found ".repeat(100));
+      const { messages, tokens, failed } = promptOf(machine, talk.state);
+      expect(failed).toBeUndefined();
+      expect(tokens).toBeLessThanOrEqual(1_000);
+      expect(messages.every((message) => textOf(message).length <= 200)).toBe(true);
+      talk.reply("Answered");
+    }
+    expect(promptOf(machine, talk.state).messages.length).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,107 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { compose, countPrompt, keepAll, lastTurns, type PolicyDecision, type PolicyInput } from "../../../src/index.ts";
+import { runs } from "../../runs.ts";
+import { decide, idsOf, shownIds } from "./decision-laws.ts";
+import { madeUpArbitrary } from "./made-up-arbitrary.ts";
+import { characters, closedUnits, inputOf, inSteps, type MadeUp, shownBy, turn } from "./made-up-history.ts";
+import { telling, watching } from "./made-up-policies.ts";
+
+/** Anything that a policy may decide of a conversation, summaries aside. */
+const decisionArbitrary = (made: MadeUp): fc.Arbitrary<Omit<PolicyDecision, "reason">> => {
+  const units = closedUnits(made);
+  const positions = units.map(({ turn, position }) => ({ turn, unit: position }));
+  const before = fc.constantFrom({ turn: 3, unit: 1 }, { turn: 1_000, unit: 0 }, ...positions);
+  const field = fc.subarray(["question", "context"]);
+  return fc.record(
+    {
+      from: fc.constantFrom(null, ...positions),
+      dropped: fc.subarray(units.map(({ id }) => id)),
+      shrink: fc.array(
+        fc.record({
+          rule: fc.constantFrom("clear", "headAndTail"),
+          of: fc.constantFrom("toolResults", "messages"),
+          characters: fc.constantFrom(200, 250),
+          before,
+        }),
+        { maxLength: 2 },
+      ),
+      fields: fc.record({ omit: field, inputs: field }, { requiredKeys: [] }),
+      system: fc.constant("omit" as const),
+      pressed: fc.boolean(),
+    },
+    { requiredKeys: ["from"] },
+  );
+};
+
+const decided = madeUpArbitrary().chain((made) =>
+  fc.record({ made: fc.constant(made), first: decisionArbitrary(made), second: decisionArbitrary(made) }),
+);
+
+describe("what a policy is given of what those before it leave", () => {
+  test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {
+    fc.assert(
+      fc.property(decided, ({ made: given, first }) => {
+        const made = { ...given, counter };
+        const inputs: PolicyInput[] = [];
+        decide(compose(telling(first), watching(inputs)), made);
+        const { history, count } = inputs[0] ?? inputOf(made);
+        const pins = new Set(made.pins);
+        const pinned = new Set(closedUnits(made).flatMap((unit) => (unit.pinned === true ? [unit.id] : [])));
+        const shown = shownBy(made, first);
+        const closed = new Set(closedUnits(made).flatMap((unit) => unit.messages.map(({ id }) => id)));
+        const turns = [...history.newestFirst()].reverse();
+        const units = turns.flatMap((turn) => turn.units());
+        const unpinned = units.filter(({ id }) => !pinned.has(id)).flatMap(({ messages }) => messages);
+        const expected = shown.filter(({ id }) => closed.has(id));
+        expect(units.every((unit) => (unit.pinned === true) === unit.messages.some(({ id }) => pins.has(id)))).toBe(
+          true,
+        );
+        expect(unpinned).toEqual(expected.filter(({ id }) => unpinned.some((message) => message.id === id)));
+        expect(expected.length - unpinned.length).toBe(pinnedMessages(made).length);
+        for (const turn of turns) {
+          const own = turn.units().filter((unit) => unit.pinned !== true);
+          expect(turn.tokens()).toBe(
+            own.flatMap(({ messages }) => messages.map(count)).reduce((sum, one) => sum + one, 0),
+          );
+          expect(turn.length).toBe(turn.units().flatMap(({ messages }) => messages).length);
+        }
+        const fixed = shownBy(made, { ...first, from: { turn: 1_000, unit: 0 } });
+        expect(history.fixed().flatMap(({ messages }) => messages)).toEqual(fixed);
+        expect(history.fixedTokens()).toBe(countPrompt(counter, fixed));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("a prompt is measured as both decisions give it, and shown as both do", () => {
+    fc.assert(
+      fc.property(decided, ({ made, first, second }) => {
+        const inputs: PolicyInput[] = [];
+        const policy = compose(telling(first), watching(inputs), telling(second));
+        const both = shownIds(policy, made);
+        const other = new Set(idsOf(made, second));
+        expect(both).toEqual(idsOf(made, first).filter((id) => other.has(id)));
+        const { reason: _, ...merged } = decide(policy, made);
+        expect(inputs[0]?.measure(second)).toBe(countPrompt(characters, shownBy(made, merged)));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("as it is, while nobody has decided anything", () => {
+    const inputs: PolicyInput[] = [];
+    const input = inputOf({ turns: [turn(1, "a", "b")] });
+    compose(keepAll(), watching(inputs)).decide(input);
+    expect(inputs).toEqual([input]);
+    expect(inputs[0]?.history).toBe(input.history);
+  });
+
+  test("a turn of which nothing is left is a turn", () => {
+    const made = { turns: [turn(1, "a"), turn(2, "b"), turn(3, "c")] };
+    expect(shownIds(compose(telling({ from: null, dropped: ["2.0"] }), lastTurns(2)), made)).toEqual(["3.0"]);
+  });
+});
+
+const pinnedMessages = (made: MadeUp) =>
+  closedUnits(made).flatMap((unit) => (unit.pinned === true ? unit.messages : []));

@@ -1,0 +1,291 @@
+import {
+  type Budget,
+  type Counter,
+  countPrompt,
+  type Cut,
+  type HistoryTurn,
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  type PolicyDecision,
+  type PolicyInput,
+  type Unit,
+  type UnitPosition,
+  unitsOf,
+} from "../../../src/index.ts";
+import { withFields } from "../../../src/prompt/fields.ts";
+import { appliesAt, type Shrink, shrinkMessage } from "../../../src/prompt/shrink.ts";
+import type { Summary } from "../../../src/thread/summary.ts";
+
+/** A conversation for a policy to decide about, made by hand. What is left out is empty, or as in a machine without options. */
+export interface MadeUp {
+  readonly system?: Message | null;
+  readonly seed?: readonly Message[];
+  /** Closed turns, oldest first; their numbers ascend, and may have gaps where the head was moved. */
+  readonly turns?: readonly MadeUpTurn[];
+  /** What was said in the open turn. */
+  readonly open?: readonly Message[];
+  /** Ids of pinned messages. */
+  readonly pins?: readonly string[];
+  readonly budget?: Budget | null;
+  readonly calibration?: number;
+  readonly counter?: Counter;
+  readonly lastCut?: Cut | null;
+  readonly withoutSummary?: boolean;
+}
+
+export interface MadeUpTurn {
+  readonly number: number;
+  readonly messages: readonly Message[];
+  readonly interrupted?: boolean;
+  readonly summaries?: readonly Summary[];
+  readonly summaryFailures?: number;
+}
+
+/** A budget without a reserve. */
+export const budgeted = (tokens: number): Pick<MadeUp, "budget"> => ({ budget: { tokens, reserve: 0 } });
+
+/** How far a policy looked. */
+export interface Looked {
+  /** Closed turns that it was handed. */
+  turns: number;
+  /** Turns whose units it asked for. */
+  units: number;
+  /** Whole prompts that it had measured. */
+  measured: number;
+}
+
+/** What a policy is given of a conversation. Everything is counted anew each time, by brute force. */
+export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, measured: 0 }): PolicyInput => {
+  const { budget = null, calibration = 1, counter = characters, lastCut = null, withoutSummary = false } = made;
+  const count = (message: Message): number => countAll(counter, [message]) - countAll(counter, []);
+  return {
+    history: {
+      newestFirst: function* () {
+        for (const turn of closedOf(made).reverse()) {
+          looked.turns++;
+          yield historyTurn(made, turn, count, looked);
+        }
+      },
+      fixed: () => fixedOf(made),
+      fixedTokens: () =>
+        countAll(
+          counter,
+          fixedOf(made).flatMap(({ messages }) => messages),
+        ),
+      summaryTokens: ({ from, to }) => {
+        const lines = summaryLines(made, from, to);
+        return lines.length === 0 ? 0 : count(summaryMessage(lines));
+      },
+    },
+    available: budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration),
+    budget,
+    calibration,
+    counter,
+    count,
+    measure: (decision) => {
+      looked.measured++;
+      return countAll(counter, shownBy(made, decision));
+    },
+    lastCut,
+    withoutSummary,
+  };
+};
+
+/** The prompt that a decision gives: the plain, slow way of rendering. */
+export const shownBy = (made: MadeUp, decision: Omit<PolicyDecision, "reason">): readonly Message[] => {
+  const { from, dropped = [], summarised, fields, system } = decision;
+  const older: Message[] = [];
+  const newer: Message[] = [];
+  for (const unit of closedOf(made).flatMap((turn) => unitsIn(made, turn))) {
+    const isOld = from !== null && isBefore(positionOf(unit), from);
+    if (unit.pinned === true) (isOld ? older : newer).push(...unit.messages);
+    else if (!isOld && !dropped.includes(unit.id)) {
+      const shown =
+        fields === undefined ? unit.messages : unit.messages.flatMap((one) => withFields(one, fields) ?? []);
+      newer.push(...shown.map((message) => shrinkMessage(message, rulesAt(made, decision, unit))));
+    }
+  }
+  const lines = summarised === undefined ? [] : summaryLines(made, summarised.from, summarised.to);
+  const open = openUnits(made).flatMap((unit) =>
+    unit.pinned === true
+      ? unit.messages
+      : unit.messages.map((message) => shrinkMessage(message, rulesAt(made, decision, unit))),
+  );
+  return [
+    ...(made.system === undefined || made.system === null || system === "omit" ? [] : [made.system]),
+    ...(lines.length === 0 ? [] : [summaryMessage(lines)]),
+    ...older,
+    ...newer,
+    ...open,
+  ];
+};
+
+/** The cut that a machine would keep of a decision. */
+export const cutOf = (decision: PolicyDecision): Cut => {
+  const { reason: _reason, reasons: _reasons, pressed: _pressed, summarised, ...shown } = decision;
+  return {
+    policy: "made-up@1",
+    interrupted: "keep",
+    ...shown,
+    ...(summarised === undefined ? {} : { summarised: { ...summarised, upTo: Number.MAX_SAFE_INTEGER } }),
+  };
+};
+
+/** All closed units, oldest first. */
+export const closedUnits = (made: MadeUp): readonly Unit[] => closedOf(made).flatMap((turn) => unitsIn(made, turn));
+
+/** Whether a unit stands before a position; nothing stands before null. */
+export const isOlder = (unit: Unit, from: UnitPosition | null): boolean =>
+  from !== null && isBefore(positionOf(unit), from);
+
+/** Counts UTF-16 units, so that sums can be done by hand: one for each message, none for a prompt. */
+export const characters: Counter = {
+  name: "characters",
+  version: 1,
+  options: {},
+  perMessage: 1,
+  perPrompt: 0,
+  countPart: (part) => {
+    switch (part.type) {
+      case "text":
+      case "reasoning":
+      case "refusal":
+        return part.text.length;
+      case "toolCall":
+        return part.name.length + part.arguments.length;
+      case "toolResult":
+        return part.content.reduce((total, inner) => total + characters.countPart(inner), 0);
+      case "data":
+        return part.field.length + JSON.stringify(part.value).length;
+      case "image":
+      case "opaque":
+        return 10;
+    }
+  },
+};
+
+/** Counts in steps of ten characters of the whole prompt: rendering costs what no sum of messages tells. */
+export const inSteps: Counter = {
+  ...characters,
+  name: "in-steps",
+  countPrompt: (messages) => Math.ceil(countPrompt(characters, messages) / 10),
+};
+
+/** A message that somebody said; nothing is said by a message without parts. */
+export const said = (id: string, role: "system" | "user" | "assistant", text: string): Message =>
+  messageFromDraft(id, { role, content: text });
+
+/** Data fields of a structured utterance. */
+export const saidFields = (
+  id: string,
+  role: "user" | "assistant",
+  fields: { readonly [field: string]: string },
+): Message =>
+  messageFromDraft(id, {
+    role,
+    content: Object.entries(fields).map(([field, value]) => ({ type: "data", field, value })),
+  });
+
+/** An assistant message with a call for each result, and the results. */
+export const round = (id: string, text: string, results: readonly string[]): readonly Message[] => {
+  const reply = messageFromReply(id, id, {
+    content: text,
+    toolCalls: results.map((_, position) => ({ id: `call_${position}`, name: "look", arguments: "{}" })),
+  });
+  const calls = reply.parts.flatMap((part) => (part.type === "toolCall" ? [part] : []));
+  return [reply, ...calls.map((call, position) => messageFromResult(call, "completed", results[position] ?? ""))];
+};
+
+/** Messages of a turn: texts are said by user and assistant in turns, lists are the results of a round. */
+export const messagesOf = (number: number, said_: readonly (string | readonly string[])[]): readonly Message[] =>
+  said_.flatMap((one, index) =>
+    typeof one === "string"
+      ? [said(`${number}.${index}`, index % 2 === 0 ? "user" : "assistant", one)]
+      : round(`${number}.${index}`, "", one),
+  );
+
+/** A closed turn. */
+export const turn = (number: number, ...said_: readonly (string | readonly string[])[]): MadeUpTurn => ({
+  number,
+  messages: messagesOf(number, said_),
+});
+
+const closedOf = ({ seed = [], turns = [] }: MadeUp): MadeUpTurn[] => [
+  ...(seed.length > 0 ? [{ number: 0, messages: seed }] : []),
+  ...turns,
+];
+
+const historyTurn = (
+  made: MadeUp,
+  { number, messages, interrupted = false, summaries = [], summaryFailures = 0 }: MadeUpTurn,
+  count: (message: Message) => number,
+  looked: Looked,
+): HistoryTurn => {
+  const units = (): readonly Unit[] => unitsOf(number, messages, new Set(made.pins));
+  return {
+    number,
+    interrupted,
+    length: messages.length,
+    units: () => {
+      looked.units++;
+      return units();
+    },
+    tokens: () =>
+      units()
+        .filter(({ pinned }) => pinned !== true)
+        .flatMap((unit) => unit.messages)
+        .reduce((total, message) => total + count(message), 0),
+    summaries,
+    summaryFailures,
+  };
+};
+
+/** Those of a machine: the system message, what is pinned in closed turns, the open turn. */
+const fixedOf = (made: MadeUp): readonly Unit[] => [
+  ...(made.system === undefined || made.system === null ? [] : unitsOf(0, [made.system])),
+  ...closedUnits(made).filter(({ pinned }) => pinned === true),
+  ...openUnits(made),
+];
+
+const openUnits = (made: MadeUp): readonly Unit[] => unitsOf(openNumber(made), made.open ?? [], new Set(made.pins));
+
+const openNumber = ({ turns = [] }: MadeUp): number => (turns.at(-1)?.number ?? 0) + 1;
+
+const unitsIn = (made: MadeUp, { number, messages }: MadeUpTurn): readonly Unit[] =>
+  unitsOf(number, messages, new Set(made.pins));
+
+/** A `clear` never covers the open turn's newest round. */
+const rulesAt = (made: MadeUp, { shrink = [] }: Pick<PolicyDecision, "shrink">, unit: Unit): readonly Shrink[] =>
+  shrink.filter((rule) => {
+    const newest = openUnits(made).findLast(({ kind }) => kind === "round")?.position ?? 0;
+    const spared = rule.rule === "clear" && unit.turn === openNumber(made) && unit.position >= newest;
+    return !spared && appliesAt(rule, positionOf(unit));
+  });
+
+const summaryMessage = (lines: readonly string[]): Message =>
+  said("summaries", "user", `Earlier in this conversation:\n${lines.join("\n")}`);
+
+/** Newest turns first, the summary that reaches furthest back for each; a turn without one is told by its first message. */
+const summaryLines = (made: MadeUp, from: number, to: number): readonly string[] => {
+  const lines: string[] = [];
+  let reached = to + 1;
+  for (const { number, messages, summaries = [] } of closedOf(made).reverse()) {
+    if (number >= reached || number < from) continue;
+    const best = summaries
+      .filter((summary) => summary.from >= from)
+      .reduce<Summary | null>((most, next) => (most === null || next.from <= most.from ? next : most), null);
+    const name = best === null || best.from === number ? `Turn ${number}` : `Turns ${best.from} to ${number}`;
+    lines.unshift(`[${name}] ${best?.text ?? `Asked: ${messages[0]?.id ?? "nothing"}`}`);
+    reached = best?.from ?? number;
+  }
+  return lines;
+};
+
+const countAll = (counter: Counter, messages: readonly Message[]): number => countPrompt(counter, messages);
+
+const positionOf = ({ turn, position }: Unit): UnitPosition => ({ turn, unit: position });
+
+const isBefore = (left: UnitPosition, right: UnitPosition): boolean =>
+  left.turn < right.turn || (left.turn === right.turn && left.unit < right.unit);

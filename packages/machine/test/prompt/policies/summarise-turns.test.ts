@@ -1,0 +1,219 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ConfigurationError, countPrompt, type JsonObject, type PolicyDecision, textOf } from "../../../src/index.ts";
+import { summariseTurns, type SummariseTurnsOptions } from "../../../src/prompt/policies/summarise-turns.ts";
+import { runs } from "../../runs.ts";
+import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";
+import { characters, inputOf, type MadeUp, type MadeUpTurn, said, shownBy, turn } from "./made-up-history.ts";
+
+const summarised = (made: MadeUpTurn, number = made.number): MadeUpTurn => ({
+  ...made,
+  summaries: [{ number, from: made.number, text: `S${made.number}` }],
+});
+
+const failed = (made: MadeUpTurn, summaryFailures: number): MadeUpTurn => ({ ...made, summaryFailures });
+
+/** Conversations in which some turns have their summary, and others had bad luck. */
+const withSummaries: fc.Arbitrary<MadeUp> = fc
+  .tuple(budgetedArbitrary, fc.array(fc.nat({ max: 4 }), { minLength: 7, maxLength: 7 }))
+  .map(([made, fates]) => ({
+    ...made,
+    turns: (made.turns ?? []).map((one, index) => {
+      const fate = fates[index] ?? 0;
+      return fate === 3 ? summarised(one) : failed(one, Math.min(fate, 2));
+    }),
+  }));
+
+const small = fc.nat({ max: 5 });
+
+/** Closed turns in order, the seed being the oldest. */
+const closed = ({ seed = [], turns = [] }: MadeUp): readonly MadeUpTurn[] => [
+  ...(seed.length > 0 ? [{ number: 0, messages: seed }] : []),
+  ...turns,
+];
+
+const isSettled = ({ number, messages, summaries = [], summaryFailures = 0 }: MadeUpTurn): boolean =>
+  number === 0 || messages.length === 0 || summaries.length > 0 || summaryFailures >= 2;
+
+/** Numbers of turns that are shown as they are, and as lines. */
+const pictured = (made: MadeUp, { from, summarised: lines }: Omit<PolicyDecision, "reason">) => {
+  const numbers = closed(made).map(({ number }) => number);
+  return {
+    whole: numbers.filter((number) => from === null || number >= from.turn),
+    lines: numbers.filter((number) => lines !== undefined && number >= lines.from && number <= lines.to),
+  };
+};
+
+/** The slow way. */
+const naive = (made: MadeUp, maxTurns: number, keepTurns: number, withoutSummary: boolean) => {
+  const shown = closed(made).slice(-maxTurns || Number.MAX_SAFE_INTEGER);
+  let lines = 0;
+  while (lines < shown.length - keepTurns && (withoutSummary || isSettled(shown[lines] ?? turn(0)))) lines++;
+  const numbers = shown.map(({ number }) => number);
+  return { whole: numbers.slice(lines), lines: numbers.slice(0, lines) };
+};
+
+describe("summariseTurns", () => {
+  test("shows the newest turns, the older of them as lines as far as that can be, as a naive pass does", () => {
+    const shows = (made: MadeUp, maxTurns: number, keepTurns: number, withoutSummary: boolean) => {
+      const unbound = { ...made, budget: null, withoutSummary };
+      const decision = summariseTurns({ maxTurns, keepTurns }).decide(inputOf(unbound));
+      expect(pictured(unbound, decision)).toEqual(naive(unbound, maxTurns, keepTurns, withoutSummary));
+    };
+    fc.assert(fc.property(withSummaries, small, small, fc.boolean(), shows), { numRuns: runs(400) });
+  });
+
+  test("fits, or leaves out all closed turns; and as many turns are shown as fit", () => {
+    const fits = (made: MadeUp, maxTurns: number, keepTurns: number) => {
+      const bound = { ...made, withoutSummary: true };
+      const { decide } = summariseTurns({ maxTurns, keepTurns });
+      const decision = decide(inputOf(bound));
+      const { whole, lines } = pictured(bound, decision);
+      const tokens = (shown: Omit<PolicyDecision, "reason">) =>
+        countPrompt(made.counter ?? characters, shownBy(bound, shown));
+      const room = made.budget?.tokens ?? 0;
+      const count = whole.length + lines.length;
+      expect(count === 0 || tokens(decision) <= room).toBe(true);
+      if (count >= Math.min(maxTurns, closed(made).length)) return;
+      expect(decision.pressed).toBe(true);
+      const oneMore = summariseTurns({ maxTurns: count + 1, keepTurns }).decide(inputOf({ ...bound, budget: null }));
+      expect(tokens(oneMore)).toBeGreaterThan(room);
+    };
+    fc.assert(fc.property(withSummaries, small, small, fits), { numRuns: runs(400) });
+  });
+
+  test("a larger budget shows a superset", () => {
+    const grows = (made: MadeUp, maxTurns: number, keepTurns: number, more: number, withoutSummary: boolean) => {
+      const at = (tokens: number) => {
+        const input = { ...made, withoutSummary, budget: { tokens, reserve: 0 } };
+        return pictured(made, summariseTurns({ maxTurns, keepTurns }).decide(inputOf(input)));
+      };
+      const tokens = made.budget?.tokens ?? 0;
+      const [less, most] = [at(tokens), at(tokens + more)];
+      expect(most.whole).toEqual(expect.arrayContaining(less.whole));
+      expect(most.lines).toEqual(expect.arrayContaining(less.lines));
+    };
+    fc.assert(fc.property(withSummaries, small, small, fc.nat({ max: 2_000 }), fc.boolean(), grows), {
+      numRuns: runs(300),
+    });
+  });
+
+  test("asked again after its own cut, it decides the same", () => {
+    const same = (made: MadeUp, maxTurns: number, keepTurns: number) => {
+      const [first, again] = decidesAgain(summariseTurns({ maxTurns, keepTurns }), made);
+      expect(again).toEqual(first);
+    };
+    fc.assert(fc.property(withSummaries, small, small, same), { numRuns: runs(100) });
+  });
+
+  test("has each turn summarised once, oldest first, and tries twice where that fails", () => {
+    const asks = (made: MadeUp, maxTurns: number, keepTurns: number, fates: readonly boolean[]) => {
+      const next = summariseTurns({ maxTurns, keepTurns }).summariser?.next;
+      let turns = made.turns ?? [];
+      const wanted: number[] = [];
+      for (let number = 1; number < 100; number++) {
+        const now = next?.(inputOf({ ...made, turns })) ?? null;
+        if (now === null) break;
+        expect(now.covers.from).toBe(now.covers.to);
+        wanted.push(now.covers.to);
+        const before = closed(made)
+          .filter((one) => one.number < now.covers.to)
+          .slice(-maxTurns)
+          .map((one) => one.number);
+        expect(now.earlier).toEqual(before.length === 0 ? null : { from: before[0], to: before.at(-1) });
+        turns = turns.map((one) => {
+          if (one.number !== now.covers.to) return one;
+          return fates[number] === true ? summarised(one, number) : failed(one, (one.summaryFailures ?? 0) + 1);
+        });
+      }
+      const window = closed({ ...made, turns }).slice(-maxTurns || Number.MAX_SAFE_INTEGER);
+      expect(wanted).toEqual(wanted.toSorted((left, right) => left - right));
+      expect(keepTurns < maxTurns ? window.every(isSettled) : wanted.length === 0).toBe(true);
+      for (const number of wanted) expect(wanted.filter((one) => one === number).length).toBeLessThanOrEqual(2);
+    };
+    fc.assert(fc.property(withSummaries, small, small, fc.array(fc.boolean(), { minLength: 20 }), asks), {
+      numRuns: runs(200),
+    });
+  });
+
+  const talk: MadeUp = {
+    turns: [summarised(turn(1, "q1", "a1")), summarised(turn(2, "q2", "a2")), summarised(turn(3, "q3", "a3"))],
+    open: [said("4.0", "user", "q4")],
+  };
+
+  const shown = (made: MadeUp, options?: SummariseTurnsOptions): readonly string[] =>
+    shownBy(made, summariseTurns(options).decide(inputOf(made))).map(textOf);
+
+  test("lines keep the numbers of their turns", () => {
+    expect(shown(talk, { maxTurns: 2 })).toEqual(["Earlier in this conversation:\n[Turn 2] S2\n[Turn 3] S3", "q4"]);
+    expect(shown(talk, { keepTurns: 1 })).toEqual([
+      "Earlier in this conversation:\n[Turn 1] S1\n[Turn 2] S2",
+      "q3",
+      "a3",
+      "q4",
+    ]);
+  });
+
+  test("0 turns shows none, and has none summarised", () => {
+    expect(shown(talk, { maxTurns: 0 })).toEqual(["q4"]);
+    expect(shown({ open: talk.open ?? [] }, { maxTurns: 0 })).toEqual(["q4"]);
+    const unsummarised = { turns: [turn(1, "q1", "a1")] };
+    expect(summariseTurns({ maxTurns: 0 }).summariser?.next(inputOf(unsummarised))).toBeNull();
+  });
+
+  test("a turn waits for its summary as it is; one that failed twice is a line made by rule", () => {
+    const waiting = (failures: number): MadeUp => ({
+      ...talk,
+      turns: [...(talk.turns ?? []).slice(0, 2), failed(turn(3, "q3", "a3"), failures)],
+    });
+    expect(shown(waiting(1)).slice(1)).toEqual(["q3", "a3", "q4"]);
+    expect(shown(waiting(2))).toEqual([
+      "Earlier in this conversation:\n[Turn 1] S1\n[Turn 2] S2\n[Turn 3] Asked: 3.0",
+      "q4",
+    ]);
+    expect(shown({ ...waiting(0), withoutSummary: true })).toEqual(shown(waiting(2)));
+  });
+
+  test("waits with all that there is where a summary can still be had, however full the prompt", () => {
+    const full = { ...talk, turns: [turn(1, "q".repeat(500), "a1")], budget: { tokens: 100, reserve: 0 } };
+    expect(shown(full)).toEqual(["q".repeat(500), "a1", "q4"]);
+    expect(shown({ ...full, withoutSummary: true })).toEqual([
+      "Earlier in this conversation:\n[Turn 1] Asked: 1.0",
+      "q4",
+    ]);
+  });
+
+  test("does not wait for the summary of a turn that it shows as it is", () => {
+    const kept = {
+      ...talk,
+      turns: [summarised(turn(1, "q1")), turn(2, "q".repeat(500))],
+      budget: { tokens: 100, reserve: 0 },
+    };
+    expect(shown(kept, { keepTurns: 1 })).toEqual(["q4"]);
+  });
+
+  test("its instruction is among its options, so that another one is another policy", () => {
+    const { options, summariser } = summariseTurns();
+    expect(options["instruction"]).toBe(summariser?.instruction);
+    expect(options).toMatchObject({ level: "concise", maxTurns: 20, keepTurns: 0, maxTokens: 300, model: {} });
+    expect(summariser?.instruction).toContain("at most 150 words");
+    expect(summariseTurns({ level: "verbose" }).summariser?.instruction).not.toBe(summariser?.instruction);
+    const own = summariseTurns({ instruction: "In a word.", model: { model: "small" }, maxTokens: 5 });
+    expect(own.summariser).toMatchObject({ instruction: "In a word.", model: { model: "small" }, maxTokens: 5 });
+    expect(own.options).toMatchObject({ instruction: "In a word.", model: { model: "small" }, maxTokens: 5 });
+  });
+
+  test.each<readonly [SummariseTurnsOptions, string]>([
+    // Whoever writes JavaScript may give any word.
+    [{ level: "medium" as "concise" }, 'summariseTurns({ level }) is "medium"; it must be "verbose" or "concise"'],
+    [{ maxTurns: -1 }, "summariseTurns({ maxTurns }) is -1"],
+    [{ keepTurns: 0.5 }, "summariseTurns({ keepTurns }) is 0.5"],
+    [{ maxTokens: 0 }, "summariseTurns({ maxTokens }) is 0; it must be a whole number of 1 or more"],
+    [{ instruction: " " }, 'summariseTurns({ instruction }) is " "'],
+    // As above.
+    [{ model: "small" as unknown as JsonObject }, 'summariseTurns({ model }) is "small"'],
+  ])("refuses %o", (options, words) => {
+    expect(() => summariseTurns(options)).toThrow(ConfigurationError);
+    expect(() => summariseTurns(options)).toThrow(words);
+  });
+});

@@ -1,0 +1,180 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  digestOfMessage,
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  textOf,
+} from "../../src/index.ts";
+import { appliesAt, shortestShrink, type Shrink, shrinkMessage } from "../../src/prompt/shrink.ts";
+import { runs } from "../runs.ts";
+
+const rule = (more: Partial<Shrink> = {}): Shrink => ({
+  rule: "headAndTail",
+  of: "messages",
+  characters: 200,
+  ...more,
+});
+
+const result = (text: string, callId = "1.1.0"): Message =>
+  messageFromResult({ callId, providerCallId: "call_0", name: "read" }, "completed", text);
+
+/** Texts around every length that matters, with characters of two UTF-16 units in them. */
+const texts = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 450, size: "max" }),
+  fc.nat({ max: 450 }).map((length) => `${"😀".repeat(length)}.`),
+  fc.nat({ max: 450 }).map((length) => `.${"😀".repeat(length)}`),
+  fc.nat({ max: 1_000 }).map((length) => "a".repeat(length)),
+);
+
+const ids = fc.oneof(
+  fc.constant("12.3.0"),
+  fc.nat({ max: 300 }).map((length) => "i".repeat(length)),
+);
+
+const messages: fc.Arbitrary<Message> = fc.oneof(
+  fc.tuple(ids, texts).map(([id, text]) => messageFromDraft(id, { role: "user", content: text })),
+  fc.tuple(ids, texts, texts, fc.jsonValue()).map(([id, text, url, value]) =>
+    messageFromDraft(id, {
+      role: "user",
+      content: [
+        { type: "text", text },
+        { type: "data", field: "documents", value: text },
+        // What fast-check gives is JSON, which its type can't say of an array that may be read only.
+        { type: "data", field: "more", value: JSON.parse(JSON.stringify({ value, text })) },
+        { type: "image", url },
+        { type: "opaque", value: { text } },
+      ],
+    }),
+  ),
+  fc
+    .tuple(ids, texts, texts)
+    .map(([id, text, image]) =>
+      messageFromResult({ callId: id, providerCallId: null, name: "look" }, "failed", [
+        { type: "text", text },
+        { type: "data", field: "found", value: [text] },
+        ...(image.length % 2 === 0 ? [{ type: "image" as const, url: "https://example.org/a.png" }] : []),
+      ]),
+    ),
+  fc.tuple(ids, texts).map(([id, text]) =>
+    messageFromReply(id, id, {
+      content: [
+        { type: "reasoning", text },
+        { type: "text", text },
+        { type: "refusal", text },
+      ],
+      toolCalls: [{ id: "call_0", name: "write", arguments: text }],
+    }),
+  ),
+);
+
+const rules: fc.Arbitrary<Shrink> = fc
+  .record({
+    rule: fc.constantFrom("clear", "headAndTail", "reference"),
+    of: fc.constantFrom("toolResults", "messages"),
+    characters: fc.integer({ min: shortestShrink, max: 500 }),
+    tool: fc.option(
+      fc.nat({ max: 300 }).map((length) => "t".repeat(length)),
+      { nil: undefined },
+    ),
+  })
+  .map(({ tool, ...others }) => ({ ...others, ...(tool === undefined ? {} : { tool }) }));
+
+/** The lengths of all that a rule may shrink. */
+const lengthsIn = (message: Message, { of }: Shrink): readonly number[] =>
+  message.parts.flatMap((part) => {
+    if (part.type === "toolResult") {
+      return [part.content.reduce((sum, inner) => sum + (inner.type === "text" ? inner.text.length : 0), 0)];
+    }
+    if (of === "toolResults") return [];
+    if (part.type === "text") return [part.text.length];
+    return part.type === "data" && typeof part.value === "string" ? [part.value.length] : [];
+  });
+
+describe("shrinkMessage", () => {
+  test("shrinking twice is shrinking once, whatever the rules", () => {
+    const once = (message: Message, applied: readonly Shrink[]) => {
+      const shrunk = shrinkMessage(message, applied);
+      expect(shrinkMessage(shrunk, applied)).toBe(shrunk);
+      for (const single of applied) expect(shrinkMessage(shrunk, [single])).toBe(shrunk);
+    };
+    fc.assert(fc.property(messages, fc.array(rules, { maxLength: 4 }), once), { numRuns: runs(400) });
+  });
+
+  test("leaves nothing longer than the rule says, never half a character, and the digest of what is left", () => {
+    const shrinks = (message: Message, applied: Shrink) => {
+      const shrunk = shrinkMessage(message, [applied]);
+      for (const length of lengthsIn(shrunk, applied)) expect(length).toBeLessThanOrEqual(applied.characters);
+      expect(JSON.stringify(shrunk)).not.toMatch(/\\ud[89a-f]/iu);
+      expect(shrunk.digest).toBe(digestOfMessage(shrunk));
+    };
+    fc.assert(fc.property(messages, rules, shrinks), { numRuns: runs(400) });
+  });
+
+  test("never touches calls, reasoning, refusals, images outside results, opaque parts, nor whose message it is", () => {
+    const untouched = (message: Message, applied: Shrink) => {
+      const rest = ({ parts, digest: _, ...others }: Message) => [
+        others,
+        parts.filter(({ type }) => type !== "text" && type !== "data" && type !== "toolResult"),
+        parts.map((part) => (part.type === "toolResult" ? { ...part, content: [] } : part.type)),
+        applied.of === "messages" ? [] : parts.filter(({ type }) => type === "text" || type === "data"),
+      ];
+      expect(rest(shrinkMessage(message, [applied]))).toEqual(rest(message));
+    };
+    fc.assert(fc.property(messages, rules, untouched), { numRuns: runs(200) });
+  });
+
+  test("what is as long as allowed stays the same message", () => {
+    const message = result("a".repeat(200));
+    expect(shrinkMessage(message, [rule(), rule({ rule: "clear" }), rule({ rule: "reference" })])).toBe(message);
+    expect(shrinkMessage(result("a".repeat(201)), [rule()])).not.toBe(message);
+  });
+
+  test("headAndTail: the beginning, a mark with the id and the length, and the end", () => {
+    const whole = `${"a".repeat(500)}${"z".repeat(500)}`;
+    const mark = "\n[… the middle of the result of call 1.1.0, 1000 characters, is left out …]\n";
+    const text = textOf(shrinkMessage(result(whole), [rule()]));
+    expect(text).toBe(`${"a".repeat(62)}${mark}${"z".repeat(62)}`);
+    expect(text).toHaveLength(200);
+  });
+
+  test("reference: the beginning, and which tool reads the rest", () => {
+    const whole = `${"a".repeat(500)}${"z".repeat(500)}`;
+    const mark = "\n[… the rest of the result of call 1.1.0, 1000 characters, is left out. Read it with read_back. …]";
+    const text = textOf(shrinkMessage(result(whole), [rule({ rule: "reference", tool: "read_back" })]));
+    expect(text).toBe(`${"a".repeat(200 - mark.length)}${mark}`);
+    expect(textOf(shrinkMessage(result(whole), [rule({ rule: "reference" })]))).not.toContain("Read it");
+  });
+
+  test("clear: only a mark, also of an image, which hardly has a text", () => {
+    const cleared = shrinkMessage(result("a".repeat(1_000)), [rule({ rule: "clear" })]);
+    expect(textOf(cleared)).toBe("[Left out to save room: the result of call 1.1.0, 1000 characters.]");
+    const image = messageFromResult({ callId: "1.1.0", providerCallId: null, name: "see" }, "completed", [
+      { type: "image", url: "data:image/png;base64,AAAA" },
+    ]);
+    const shrunk = shrinkMessage(image, [rule({ rule: "clear" })]);
+    expect(JSON.stringify(shrunk)).not.toContain("AAAA");
+    expect(shrinkMessage(image, [rule()])).toBe(image);
+  });
+
+  test("a message names itself in its mark, and no tool, for those read results", () => {
+    const message = messageFromDraft("3.0", { role: "user", content: "a".repeat(1_000) });
+    expect(textOf(shrinkMessage(message, [rule()]))).toContain("the middle of message 3.0, 1000 characters,");
+    expect(textOf(shrinkMessage(message, [rule({ rule: "reference", tool: "read_back" })]))).not.toContain("read_back");
+    expect(shrinkMessage(message, [rule({ of: "toolResults" })])).toBe(message);
+  });
+});
+
+test("a rule applies to units before its position, and without one to all", () => {
+  const before = rule({ before: { turn: 3, unit: 2 } });
+  const positions = [
+    { turn: 2, unit: 9 },
+    { turn: 3, unit: 1 },
+    { turn: 3, unit: 2 },
+    { turn: 4, unit: 0 },
+  ];
+  expect(positions.map((position) => appliesAt(before, position))).toEqual([true, true, false, false]);
+  expect(positions.every((position) => appliesAt(rule(), position))).toBe(true);
+});
