@@ -23,7 +23,8 @@ import {
 } from "../../src/index.ts";
 import { rolling } from "../hand-made.ts";
 import type { Move } from "./model-moves.ts";
-import { interruptedTokens, mostSummaryTokens, PlainConversation } from "./plain-model.ts";
+import { mostSummaryTokens, PlainConversation } from "./plain-model.ts";
+import { interruptedTokens } from "./plain-open-turn.ts";
 import type { Config, PlainPolicy, Said } from "./plain-prompt.ts";
 import { availableIn, fitsInto, perMessage, perPrompt, tokensOf } from "./plain-prompt.ts";
 

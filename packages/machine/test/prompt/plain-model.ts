@@ -1,3 +1,5 @@
+import type { PlainCall, PlainOpen } from "./plain-open-turn.ts";
+import { asItStands, resultOf } from "./plain-open-turn.ts";
 import type { Config, PlainThread, PlainTurn, PlainUnfit, Said } from "./plain-prompt.ts";
 import {
   availableIn,
@@ -11,32 +13,6 @@ import {
   wantedIn,
 } from "./plain-prompt.ts";
 
-interface Call {
-  readonly unit: string;
-  readonly id: string;
-  readonly result: Said | null;
-}
-
-interface PlainOpen {
-  readonly number: number;
-  readonly parent: number;
-  readonly said: Said[];
-  waiting: Said[];
-  made: number;
-  step: number;
-  stage:
-    | {
-        readonly type: "responding";
-        readonly attempt: number;
-        readonly sent: readonly Said[];
-        readonly counted: number | null;
-      }
-    | { readonly type: "running"; readonly calls: Call[] }
-    | { readonly type: "compacting" | "backing_off"; readonly attempt: number };
-}
-
-/** What a result costs that no tool gave. */
-export const interruptedTokens = 5;
 export const mostSummaryTokens = 60;
 const attempts = 3;
 
@@ -91,7 +67,7 @@ export class PlainConversation implements PlainThread {
     const id = `${open.number}.${open.made++}`;
     const tokens = perMessage + names.reduce((sum, name) => sum + name.length + "{}".length, 0);
     open.said.push({ id, role: "assistant", text: names.join(" "), unit: id, tokens });
-    const calls = names.map((_, position): Call => ({
+    const calls = names.map((_, position): PlainCall => ({
       unit: id,
       id: `${open.number}.${open.step}.${position}`,
       result: null,
@@ -302,17 +278,8 @@ export class PlainConversation implements PlainThread {
     return this.open;
   }
 
-  #running(): { readonly calls: Call[] } {
+  #running(): { readonly calls: PlainCall[] } {
     if (this.open?.stage.type !== "running") throw new Error("no tools are out");
     return this.open.stage;
   }
 }
-
-const asItStands = ({ said: settled, stage, waiting }: PlainOpen): readonly Said[] => [
-  ...settled,
-  ...(stage.type === "running" ? stage.calls.map(resultOf) : []),
-  ...waiting,
-];
-
-const resultOf = ({ id, unit, result }: Call): Said =>
-  result ?? { id, role: "tool", text: "(interrupted)", unit, tokens: perMessage + interruptedTokens };
