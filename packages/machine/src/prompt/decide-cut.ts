@@ -106,6 +106,7 @@ const policyInput = (situation: Situation): PolicyInput => {
     calibration,
     counter: counts.counter,
     count: counts.message,
+    shrink: counts.shrink,
     measure: (decision) => {
       const cut = cutOf("measured", decision, situation);
       return counts.blocks(blocksOf(situation.thread, cut, situation.system, situation.open(), counts));

@@ -61,6 +61,8 @@ export interface PolicyInput {
   readonly count: (message: Message) => number;
   /** Tokens of the whole prompt that a decision would give, as it would be rendered. Costs what it shows. */
   readonly measure: (decision: Omit<PolicyDecision, "reason">) => number;
+  /** As `shrinkMessage`, each message once, so that what becomes of it is counted once. */
+  readonly shrink: (message: Message, rules: readonly Shrink[]) => Message;
   /** What the last prompt left out. */
   readonly lastCut: Cut | null;
   /** The prompt must do without a summary that is not there yet: it was waited for in vain. */

@@ -2,11 +2,9 @@ import type { JsonObject } from "../../thread/json.ts";
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Cut } from "../cut.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
-import type { Shrinker } from "../render.ts";
 import { inputUnder } from "./input-under.ts";
 import type { Shown } from "./merged-decision.ts";
 import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
-import { shrinkingOnce } from "./shrinking-once.ts";
 
 /** A policy that is several. */
 export interface ComposedPolicy extends Policy {
@@ -30,7 +28,7 @@ export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
   const problem = problemOf(parts);
   if (problem !== null) throw new ConfigurationError(`compose: ${problem}`);
   const summarising = parts.findIndex(({ summariser }) => summariser !== undefined);
-  const together: Together = { parts, summarising, shrink: shrinkingOnce() };
+  const together: Together = { parts, summarising };
   const summariser = summariserOf(together);
   return {
     name: "compose",
@@ -49,7 +47,6 @@ interface Together {
   readonly parts: readonly Policy[];
   /** The place of the part that has summaries written; -1 for none. */
   readonly summarising: number;
-  readonly shrink: Shrinker;
 }
 
 /** Asks until the parts agree with the cut that they make together, which is at once where none of them heeds the last. */
@@ -72,7 +69,7 @@ const decideTogether = (together: Together, input: PolicyInput): PolicyDecision 
 const mostRounds = 4;
 
 const decideInTurn = (
-  { parts, summarising, shrink }: Together,
+  { parts, summarising }: Together,
   input: PolicyInput,
   lastCut: () => Cut | null,
 ): PolicyDecision => {
@@ -81,7 +78,7 @@ const decideInTurn = (
   let reasons: PolicyDecision["reasons"];
   for (const [place, part] of parts.entries()) {
     const given: PolicyInput = {
-      ...inputUnder(input, shown, shrink),
+      ...inputUnder(input, shown),
       get lastCut() {
         return place < summarising ? withoutSummaries(lastCut()) : lastCut();
       },
@@ -98,13 +95,13 @@ const decideInTurn = (
 };
 
 /** The one summariser that there may be, asked about what the policies before its own leave. */
-const summariserOf = ({ parts, summarising, shrink }: Together): Summariser | null => {
+const summariserOf = ({ parts, summarising }: Together): Summariser | null => {
   const summariser = parts[summarising]?.summariser;
   if (summariser === undefined) return null;
-  const before: Together = { parts: parts.slice(0, summarising), summarising, shrink };
+  const before: Together = { parts: parts.slice(0, summarising), summarising };
   return {
     ...summariser,
-    next: (input) => summariser.next(inputUnder(input, decideTogether(before, input), shrink)),
+    next: (input) => summariser.next(inputUnder(input, decideTogether(before, input))),
   };
 };
 

@@ -13,7 +13,7 @@ import { isOlder, nowhere } from "./position.ts";
  * What a policy is given after others have decided: the history as they leave it, and prompts measured with their
  * decision in force. A turn of which they leave nothing is still a turn, so who counts turns counts it.
  */
-export const inputUnder = (input: PolicyInput, decided: Shown, shrink: Shrinker): PolicyInput => {
+export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
   if (isEverything(decided)) return input;
   const { pressed: _, summarised: __, ...shown } = decided;
   const cut: Cut = { ...shown, policy: "", interrupted: "keep" };
@@ -21,9 +21,9 @@ export const inputUnder = (input: PolicyInput, decided: Shown, shrink: Shrinker)
   return {
     ...input,
     history: {
-      newestFirst: () => newestFirst(input, cut, shrink),
+      newestFirst: () => newestFirst(input, cut),
       ...newestFittingUnder(history, decided),
-      fixed: () => fixedUnder(history, cut, shrink),
+      fixed: () => fixedUnder(history, cut, input.shrink),
       fixedTokens: () =>
         leavesFixed(decided) ? history.fixedTokens() : measure(mergedDecision(decided, { from: nowhere })),
       summaryTokens: history.summaryTokens,
@@ -44,10 +44,10 @@ const newestFittingUnder = ({ newestFitting }: History, decided: Shown): Pick<Hi
   };
 };
 
-function* newestFirst(input: PolicyInput, cut: Cut, shrink: Shrinker): Generator<HistoryTurn, void, void> {
+function* newestFirst(input: PolicyInput, cut: Cut): Generator<HistoryTurn, void, void> {
   for (const turn of input.history.newestFirst()) {
     if (cut.from !== null && turn.number < cut.from.turn) return;
-    yield isWhole(turn.number, cut) ? turn : new TurnUnder(turn, cut, input.count, shrink);
+    yield isWhole(turn.number, cut) ? turn : new TurnUnder(turn, cut, input);
   }
 }
 
@@ -67,7 +67,7 @@ class TurnUnder implements HistoryTurn {
   readonly units: () => readonly Unit[];
   readonly tokens: () => number;
 
-  constructor(turn: HistoryTurn, cut: Cut, count: PolicyInput["count"], shrink: Shrinker) {
+  constructor(turn: HistoryTurn, cut: Cut, { count, shrink }: PolicyInput) {
     this.number = turn.number;
     this.interrupted = turn.interrupted;
     this.summaries = turn.summaries;

@@ -84,6 +84,7 @@ export const inputOf = (made: MadeUp, looked: Looked = { turns: 0, units: 0, mea
     calibration,
     counter,
     count,
+    shrink: shrinkMessage,
     measure: (decision) => {
       looked.measured++;
       return countAll(counter, shownBy(made, decision));
