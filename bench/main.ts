@@ -1,4 +1,4 @@
-// `pnpm bench [--only NAME] [--rounds N]`: ratios within one run, each held against what it may come to; figures
+// `pnpm bench [--only NAME …] [--rounds N]`: ratios within one run, each held against what it may come to; figures
 // without a bound are only reported. Absolute figures are of this machine on this day. Exits with 1 when one falls
 // short, with 2 for arguments that can't be meant.
 import { parseArgs } from "node:util";
@@ -12,11 +12,14 @@ const benchmarks: {
   growth: () => import("./growth.ts"),
   streaming: () => import("./streaming.ts"),
   disk: () => import("./disk.ts"),
+  prompt: () => import("./prompt.ts"),
+  pruning: () => import("./pruning.ts"),
+  memory: () => import("./memory.ts"),
 };
 
 const main = async (): Promise<void> => {
   const { only, rounds } = argumentsGiven();
-  const names = only === undefined ? Object.keys(benchmarks) : [only];
+  const names = only ?? Object.keys(benchmarks);
   const figures: Figure[] = [];
   for (const name of names) {
     const load = benchmarks[name];
@@ -34,20 +37,19 @@ const main = async (): Promise<void> => {
 /** More rounds take longer and vary less. */
 const defaultRounds = 9;
 
-const argumentsGiven = (): { readonly only: string | undefined; readonly rounds: number } => {
+const argumentsGiven = (): { readonly only: readonly string[] | undefined; readonly rounds: number } => {
   try {
-    const { values } = parseArgs({ options: { only: { type: "string" }, rounds: { type: "string" } } });
+    const { values } = parseArgs({ options: { only: { type: "string", multiple: true }, rounds: { type: "string" } } });
     const rounds = Number(values.rounds ?? defaultRounds);
     if (!Number.isSafeInteger(rounds) || rounds < 1) {
       throw new RangeError(`--rounds is "${values.rounds}"; give a whole number of 1 or more`);
     }
-    if (values.only !== undefined && benchmarks[values.only] === undefined) {
-      throw new RangeError(`there is no benchmark "${values.only}"`);
-    }
+    const unknown = values.only?.find((name) => benchmarks[name] === undefined);
+    if (unknown !== undefined) throw new RangeError(`there is no benchmark "${unknown}"`);
     return { only: values.only, rounds };
   } catch (thrown) {
     console.error(thrown instanceof Error ? thrown.message : thrown);
-    console.error(`usage: pnpm bench [--only ${Object.keys(benchmarks).join("|")}] [--rounds ${defaultRounds}]`);
+    console.error(`usage: pnpm bench [--only ${Object.keys(benchmarks).join("|")}]… [--rounds ${defaultRounds}]`);
     return process.exit(2);
   }
 };

@@ -55,7 +55,12 @@ const programs = [
   {
     path: "examples/docs/policies.ts",
     run: () => import("../examples/docs/policies.ts"),
-    says: "16740 of 28000 tokens, from turn 311 on: ",
+    says: "16740 of 28000 tokens, from turn 311 on: older than what fits into 28000 tokens",
+  },
+  {
+    path: "examples/docs/reading-results.ts",
+    run: () => import("../examples/docs/reading-results.ts"),
+    says: "read_result gives k and stormy night. The butler did it.\n",
   },
   {
     path: "examples/docs/tools.ts",

@@ -43,7 +43,8 @@ export const settingsOf = (options: MachineOptions): Settings => {
     policy: options.policy ?? keepAll(),
     counter: options.counter ?? estimateCounter,
     counts: countsOf(options.counter ?? estimateCounter),
-    budget: options.budget ?? null,
+    // Policies are given it, and may be anybody's code.
+    budget: options.budget == null ? null : Object.freeze({ ...options.budget }),
     calibrate: options.calibrate ?? true,
     warnAt: options.warnAt ?? 0.8,
     limits: options.limits ?? {},

@@ -59,7 +59,7 @@ test("every prompt of a long conversation is the one that the plain model gives"
   const property = fc.property(
     configs,
     // A thread that is long already lies in more than one chunk.
-    fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, fc.integer({ min: 30, max: 80 })),
+    fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.integer({ min: 30, max: 70 })),
     fc.array(text(10), { maxLength: 2 }),
     fc.array(moves, { maxLength: 120, size: "max" }),
     (config, before, seed, played) => {

@@ -30,7 +30,7 @@ const pick = fc.nat({ max: 1_000 });
 const policies: fc.Arbitrary<PlainPolicy> = fc.oneof(
   fc.record({ type: fc.constant("all" as const) }),
   fc.record({ type: fc.constant("turns" as const), count: fc.nat({ max: 3 }) }),
-  fc.record({ type: fc.constant("window" as const) }),
+  { weight: 4, arbitrary: fc.record({ type: fc.constant("window" as const) }) },
   {
     weight: 6,
     arbitrary: fc.record({

@@ -3,6 +3,7 @@ import { ConfigurationError } from "../configuration-error.ts";
 import type { Cut } from "../cut.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
 import { inputUnder } from "./input-under.ts";
+import { isOlder } from "./position.ts";
 import type { Shown } from "./merged-decision.ts";
 import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
 
@@ -75,7 +76,8 @@ const decideInTurn = (
 ): PolicyDecision => {
   let shown = everything;
   const said = new Set<string>();
-  let reasons: PolicyDecision["reasons"];
+  let cutOff: string | null = null;
+  let reasons: NonNullable<PolicyDecision["reasons"]> = {};
   for (const [place, part] of parts.entries()) {
     const given: PolicyInput = {
       ...inputUnder(input, shown),
@@ -87,12 +89,19 @@ const decideInTurn = (
     // The machine says of it what can't be meant; merged, nobody could.
     if (isNonsense(decision)) return decision;
     if (!isEverything(decision)) said.add(decision.reason);
-    if (decision.reasons !== undefined) reasons = { ...decision.reasons, ...reasons };
+    if (isOlder(shown.from, decision.from)) cutOff = decision.reason;
+    reasons = { ...reasonsOf(decision), ...reasons };
     shown = mergedDecision(shown, decision);
   }
-  const reason = said.size === 0 ? "everything is kept" : [...said].join("; ");
-  return { ...shown, reason, ...(reasons === undefined ? {} : { reasons }) };
+  const reason = cutOff ?? (said.size === 0 ? "everything is kept" : [...said].join("; "));
+  return { ...shown, reason, ...(Object.keys(reasons).length === 0 ? {} : { reasons }) };
 };
+
+/** What a part says of what it drops, which is not why the whole is cut where it is. */
+const reasonsOf = ({ dropped = [], reason, reasons }: PolicyDecision): NonNullable<PolicyDecision["reasons"]> => ({
+  ...Object.fromEntries(dropped.map((id) => [id, reason])),
+  ...reasons,
+});
 
 /** The one summariser that there may be, asked about what the policies before its own leave. */
 const summariserOf = ({ parts, summarising }: Together): Summariser | null => {

@@ -1,0 +1,87 @@
+// Threads of any length, of turns as agents have them: a question, often a tool round or two, an answer; texts of
+// all sizes, most of them short. The newest turns of a long thread are those of a short one, so that one window
+// shows the same of both.
+import {
+  type ConversationMachine,
+  conversationMachine,
+  lastTurns,
+  type MessageDraft,
+  type SeedDraft,
+  start,
+  type State,
+  type TokenWindowOptions,
+  tokenWindow,
+  transition,
+} from "@colloquy/machine";
+
+/** The window that prompts are fitted into. */
+export const budget = { tokens: 32_000, reserve: 0 };
+
+/** A machine that shows what fits. A new one has counted nothing yet. */
+export const windowMachine = (options?: TokenWindowOptions): ConversationMachine =>
+  conversationMachine({ policy: tokenWindow(options), budget, calibrate: false });
+
+/** A thread of closed turns with so many messages, or a few more; none of its prompts was ever rendered. */
+export const longThread = (messages: number): State => {
+  const machine = conversationMachine({ policy: lastTurns(0) });
+  let { state } = start(machine, { threadId: "long", at: 0, system: "You look things up and answer briefly." });
+  const lengths = Array.from({ length: cycle }, (_, index) => turnMessages(index).length);
+  const turns: number[] = [];
+  for (let length = 0; length < messages;) {
+    const index = turns.length % cycle;
+    turns.push(cycle - 1 - index);
+    length += lengths[cycle - 1 - index] ?? 0;
+  }
+  for (const index of turns.reverse()) {
+    const told = transition(machine, state, { type: "turn.added", at: 1, messages: turnMessages(index) });
+    if (!told.handled) throw new Error(told.refusal.reason);
+    state = told.state;
+  }
+  return state;
+};
+
+/** After so many turns they begin anew: some thousand messages, more than any window here shows. */
+const cycle = 400;
+
+const turnMessages = (index: number): readonly SeedDraft[] => {
+  const random = randomOf(index);
+  const rounds = [0, 1, 1, 2][index % 4] ?? 0;
+  const question: MessageDraft = { role: "user", content: text(random, 20, 600) };
+  return [
+    question,
+    ...Array.from({ length: rounds }, (_, round) => toolRound(random, round)).flat(),
+    { role: "assistant", content: text(random, 60, 2_400) },
+  ];
+};
+
+const toolRound = (random: () => number, round: number): readonly SeedDraft[] => {
+  const ids = round === 0 && random() < 0.2 ? ["call_a", "call_b"] : ["call_a"];
+  return [
+    {
+      role: "assistant",
+      toolCalls: ids.map((id) => ({ id, name: "lookup", arguments: JSON.stringify({ query: text(random, 10, 200) }) })),
+    },
+    ...ids.map((id): SeedDraft => ({ role: "tool", toolCallId: id, content: text(random, 40, 8_000) })),
+  ];
+};
+
+/** Lengths have many short ones and a few long ones. */
+const text = (random: () => number, least: number, most: number): string => {
+  const length = Math.round(least * (most / least) ** random());
+  const from = Math.floor(random() * words.length);
+  return words.repeat(Math.ceil((from + length) / words.length)).slice(from, from + length);
+};
+
+const words =
+  "the quick brown fox jumps over the lazy dog and runs far away from here while the sun is setting behind hills ";
+
+/** A small generator of numbers from 0 to 1 (mulberry32): the same seed gives the same thread. */
+const randomOf = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};

@@ -1,0 +1,63 @@
+// What a prompt costs, late in a long thread and early in it: a window shows as much of the one as of the other.
+import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
+import { longThread, windowMachine } from "./long-thread.ts";
+import { type Figure, pair, short } from "./measure.ts";
+import { answerText, userText } from "./work.ts";
+
+const long = 100_000;
+const brief = 1_000;
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
+  const machine = windowMachine();
+  const states = { ours: longThread(long), reference: longThread(brief) };
+  const prompts = 500;
+  const decided = await pair(
+    rounds,
+    prompts,
+    () => times(prompts, () => promptOf(machine, states.ours)),
+    () => times(prompts, () => promptOf(machine, states.reference)),
+  );
+  const turns = 200;
+  const taken = await pair(
+    rounds,
+    turns,
+    () => takeTurns(machine, states.ours, turns),
+    () => takeTurns(machine, states.reference, turns),
+  );
+  return [figure("promptOf", decided), figure("an ask and its reply", taken)];
+};
+
+const figure = (what: string, measured: { readonly ours: number; readonly reference: number }): Figure => ({
+  name: `${what} at ${long} messages / at ${brief}`,
+  value: measured.ours / measured.reference,
+  most: 1.5,
+  note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
+});
+
+/** Turns that follow one another; the next round begins at the same state again. */
+const takeTurns = (machine: ConversationMachine, from: State, turns: number): void => {
+  let state = from;
+  const first = from.context.conversation.turns.length + 1;
+  for (let turn = first; turn < first + turns; turn++) {
+    const asked = transition(machine, state, {
+      type: "ask.received",
+      at: turn,
+      askId: `ask-${turn}`,
+      input: userText(turn),
+    });
+    if (!asked.handled) throw new Error(asked.refusal.reason);
+    const replied = transition(machine, asked.state, {
+      type: "llm.completed",
+      at: turn,
+      effectId: `long/${turn}.1#1`,
+      reply: { content: answerText(turn) },
+      finishReason: "stop",
+    });
+    if (!replied.handled) throw new Error(replied.refusal.reason);
+    state = replied.state;
+  }
+};
+
+const times = (count: number, work: () => unknown): void => {
+  for (let done = 0; done < count; done++) work();
+};

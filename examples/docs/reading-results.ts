@@ -1,0 +1,41 @@
+// A long tool result, of which prompts show the beginning, and a tool that reads the rest. docs/host.md shows it.
+import { createHost, declarationsOf, memoryStore, resultReader, tool } from "@colloquy/host";
+import { conversationMachine, limitResults, textOfResult } from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+
+const book = tool({
+  name: "book",
+  description: "Gives a whole book.",
+  input: { jsonSchema: { type: "object" } },
+  run: () => `${"It was a dark and stormy night. ".repeat(20)}The butler did it.`,
+});
+
+const tools = [book, resultReader({ characters: 400 })];
+const machine = conversationMachine({
+  tools: declarationsOf(tools),
+  policy: limitResults({ characters: 400, rule: "reference", tool: "read_result" }),
+});
+
+const model = scriptedModel([
+  toolCalls([{ name: "book", arguments: {} }]),
+  toolCalls([{ name: "read_result", arguments: { callId: "1.1.0", from: 620 } }]),
+  reply("The butler did it."),
+]);
+const host = createHost({
+  machine,
+  tools,
+  store: memoryStore({ clock: systemClock }),
+  llm: model,
+  clock: systemClock,
+  ids: randomIds,
+});
+
+const shortly = (text: string): string => text.replace(/(?<=^.{31}).*\n/u, " ");
+
+await host.ask("Who did it?", { threadId: "crime" });
+for (const { messages } of model.calls.slice(1)) {
+  const last = messages.at(-1)?.parts[0];
+  if (last?.type === "toolResult") console.log(`${last.name} gives ${shortly(textOfResult(last))}`);
+}
+await host.close();
