@@ -42,6 +42,11 @@ const programs = [
     run: () => import("../examples/docs/compaction.ts"),
     says: '{"type":"summary.completed","number":3,"covers":{"from":1,"to":3}}\n',
   },
+  {
+    path: "examples/08-explain.ts",
+    run: () => import("../examples/08-explain.ts"),
+    says: "of 4 turns 2 are whole and 2 are in part in the next prompt",
+  },
   { path: "examples/docs/configuration.ts", run: () => import("../examples/docs/configuration.ts"), says: "\n" },
   {
     path: "examples/docs/exact-counts.ts",
