@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import { chat } from "./chat.ts";
+import { compare } from "./compare.ts";
+import { explainJournal } from "./explain.ts";
 import { failureText } from "./terminal/failure-text.ts";
 
 /** What a command has of its process. */
@@ -35,18 +37,53 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
     setting.output.write(help);
     return 0;
   }
-  if (command !== "chat" || rest.length > 0) {
-    setting.error.write(
-      `colloquy: there is no command "${positionals.join(" ")}". Run \`colloquy --help\` for what there is.\n`,
-    );
+  const known = commandNamed(command);
+  const problem =
+    known === undefined || (rest.length > 0 && !known.takesPaths)
+      ? `there is no command "${positionals.join(" ")}"`
+      : problemOfOptions(command, known.options, Object.keys(values));
+  if (known === undefined || problem !== null) {
+    setting.error.write(`colloquy: ${problem}. Run \`colloquy --help\` for what there is.\n`);
     return 2;
   }
   try {
-    return await chat(values, setting);
+    return await known.run(rest, values, setting);
   } catch (thrown) {
     setting.error.write(`colloquy: ${failureText(thrown)}\n`);
     return 1;
   }
+};
+
+type Values = ReturnType<typeof parse>["values"];
+
+interface Command {
+  /** The options that it knows, by their names. */
+  readonly options: readonly string[];
+  readonly takesPaths: boolean;
+  readonly run: (paths: readonly string[], values: Values, setting: CommandSetting) => Promise<number>;
+}
+
+const commandNamed = (name: string): Command | undefined => {
+  switch (name) {
+    case "chat":
+      return {
+        options: ["thread", "store", "model", "base-url", "system", "window"],
+        takesPaths: false,
+        run: (_, values, setting) => chat(values, setting),
+      };
+    case "compare":
+      return { options: ["before", "after"], takesPaths: true, run: compare };
+    case "explain":
+      return { options: ["options", "at"], takesPaths: true, run: explainJournal };
+    default:
+      return undefined;
+  }
+};
+
+const problemOfOptions = (command: string, known: readonly string[], given: readonly string[]): string | null => {
+  const stray = given.find((name) => !known.includes(name));
+  if (stray === undefined) return null;
+  return `${command} has no option --${stray}; it has ${known.map((name) => `--${name}`).join(", ")}`;
 };
 
 const parse = (args: readonly string[]) =>
@@ -62,14 +99,20 @@ const parse = (args: readonly string[]) =>
       "base-url": { type: "string" },
       system: { type: "string" },
       window: { type: "string" },
+      before: { type: "string" },
+      after: { type: "string" },
+      options: { type: "string" },
+      at: { type: "string" },
     },
   });
 
 const help = `colloquy: converse with a language model from the terminal
 
-  colloquy chat [options]    a conversation; from a pipe, each line is a question
-  colloquy --help            this
-  colloquy --version         the version
+  colloquy chat [options]                 a conversation; from a pipe, each line is a question
+  colloquy compare JOURNALS [options]     what two configurations would send in recorded conversations
+  colloquy explain JOURNAL [options]      what the next prompt would show of one, and why
+  colloquy --help                         this
+  colloquy --version                      the version
 
 Options of chat:
   --thread ID       the thread to continue, or to begin (default: chat)
@@ -79,6 +122,17 @@ Options of chat:
   --system TEXT     the system prompt
   --window TOKENS   how many tokens the model takes, question and answer: older turns are
                     summed up when it fills (default: no bound)
+
+Journals are files in JSON lines; compare takes folders of .jsonl files too. A module's default export is a
+machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.
+
+Options of compare:
+  --before MODULE   the options of the one configuration
+  --after MODULE    the options of the other; if it breaks a law, the exit code is 1
+
+Options of explain:
+  --options MODULE  the options of the machine
+  --at ENTRY        the number of the entry to stop behind (default: the last)
 
 The key for the server is read from OPENAI_API_KEY.
 `;

@@ -1,5 +1,5 @@
-import type { ContentPart, Message, State } from "@colloquy/machine";
-import { ConfigurationError, lastTurnOf, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
+import type { Message, State } from "@colloquy/machine";
+import { ConfigurationError, lastTurnOf, textOfResult, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
 import type { Tool } from "./tool.ts";
 import { tool } from "./tool.ts";
 
@@ -83,7 +83,7 @@ const isWithin = (text: string, index: number): boolean => (text.codePointAt(ind
 const textOfCall = (state: State, callId: string): string => {
   for (const message of messagesOfTurn(state, Number(callId.split(".")[0]))) {
     const result = toolResultOf(message);
-    if (result?.callId === callId) return result.content.map(inText).join("\n");
+    if (result?.callId === callId) return textOfResult(result);
   }
   throw new Error(
     `there is no result of a call "${callId}" in this conversation; a call is named by three numbers, such as 3.1.0, ` +
@@ -102,18 +102,4 @@ const messagesOfTurn = (state: State, number: number): readonly Message[] => {
   let turn = lastTurnOf(state);
   while (turn !== undefined && turn.number > number) turn = turnNumbered(state, turn.parent);
   return turn?.number === number ? toArray(turn.messages) : [];
-};
-
-/** As the marks of the shrinking rules count it. */
-const inText = (part: ContentPart): string => {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "data":
-      return `${part.field}: ${JSON.stringify(part.value)}`;
-    case "image":
-      return "[image]";
-    case "opaque":
-      return JSON.stringify(part.value);
-  }
 };

@@ -1,0 +1,40 @@
+import { type Entry, explain, explanationTable, fold } from "@colloquy/machine";
+import type { CommandSetting } from "./command.ts";
+import { readJournalFile } from "./journal-files.ts";
+import { machineFromModule } from "./options-module.ts";
+
+/** The module whose default export is the machine's options, and the entry after which the next prompt is asked about. */
+export interface ExplainOptions {
+  readonly options?: string | undefined;
+  readonly at?: string | undefined;
+}
+
+/**
+ * Says of each unit of a recorded conversation whether the next prompt would show it, and why. Gives the exit code, 0.
+ *
+ * @throws Error for a journal, a module or an entry that can't be meant.
+ */
+export const explainJournal = async (
+  paths: readonly string[],
+  { options, at }: ExplainOptions,
+  { output }: Pick<CommandSetting, "output">,
+): Promise<number> => {
+  const [path, ...more] = paths;
+  if (path === undefined || more.length > 0)
+    throw new Error(`explain takes one journal, a file in JSON lines; ${paths.length} are named`);
+  const file = readJournalFile(path);
+  if (!("entries" in file)) throw new Error(`${path} can't be read: ${file.problem}`);
+  const folded = fold(entriesUpTo(file.entries, at));
+  if ("left" in folded) throw new Error(`${path} can't be read: entry ${folded.left.seq}: ${folded.left.reason}`);
+  const machine = await machineFromModule(options);
+  output.write(`${explanationTable(explain(machine, folded.right))}\n`);
+  return 0;
+};
+
+const entriesUpTo = (entries: readonly Entry[], at: string | undefined): readonly Entry[] => {
+  if (at === undefined || entries.length === 0) return entries;
+  const seq = Number(at);
+  if (!/^\d+$/.test(at) || seq >= entries.length)
+    throw new Error(`--at is "${at}"; it is the number of an entry, from 0 to ${entries.length - 1}`);
+  return entries.slice(0, seq + 1);
+};

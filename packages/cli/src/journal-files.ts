@@ -1,0 +1,41 @@
+import { globSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { decodeJournal, describeDecodeError, type Entry } from "@colloquy/machine";
+
+/** A file, and the journal in it; or in words why there is none. */
+export type JournalFile = { readonly path: string } & (
+  | { readonly entries: readonly Entry[] }
+  | { readonly problem: string }
+);
+
+/**
+ * The journals in files, and in the `.jsonl` files of folders, in the order of their paths.
+ *
+ * @throws Error for a path where nothing is, and for a folder without such files.
+ */
+export const journalFiles = (paths: readonly string[]): readonly JournalFile[] =>
+  paths.flatMap((path) => filesAt(path).map(readJournalFile));
+
+/** The journal in a file: a JSON value a line, each an entry. Empty lines do not count. */
+export const readJournalFile = (path: string): JournalFile => {
+  const values: unknown[] = [];
+  for (const [index, line] of readFileSync(path, "utf8").split("\n").entries()) {
+    if (line.trim() === "") continue;
+    try {
+      values.push(JSON.parse(line));
+    } catch {
+      return { path, problem: `line ${index + 1} is no JSON: ${JSON.stringify(line.slice(0, 60))}` };
+    }
+  }
+  const decoded = decodeJournal(values);
+  return "left" in decoded ? { path, problem: describeDecodeError(decoded.left) } : { path, entries: decoded.right };
+};
+
+const filesAt = (path: string): readonly string[] => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new Error(`there is no file or folder "${path}"; give journals in JSON lines`);
+  if (!found.isDirectory()) return [path];
+  const files = globSync("**/*.jsonl", { cwd: path }).toSorted();
+  if (files.length === 0) throw new Error(`the folder "${path}" has no .jsonl file in it`);
+  return files.map((file) => join(path, file));
+};

@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { conversationMachine, type ConversationMachine, type MachineOptions } from "@colloquy/machine";
+
+/**
+ * The machine with the options that a module exports by default; without a module one with all defaults, which keeps
+ * everything.
+ *
+ * @throws Error for a module that can't be loaded, or whose default export is no such options.
+ */
+export const machineFromModule = async (path: string | undefined): Promise<ConversationMachine> => {
+  if (path === undefined) return conversationMachine();
+  const options = await defaultExportOf(path);
+  if (!isRecord(options))
+    throw new Error(
+      `"${path}" has no machine options: its default export is ${kindOf(options)}; make it those, such as { policy }`,
+    );
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined)
+    throw new Error(
+      `"${path}" has the option "${unknown}", which no machine knows; there are ${Object.keys(known).join(", ")}`,
+    );
+  try {
+    return conversationMachine(options);
+  } catch (thrown) {
+    throw new Error(`the options of "${path}" can't be used: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+};
+
+const defaultExportOf = async (path: string): Promise<unknown> => {
+  try {
+    const loaded: unknown = await import(pathToFileURL(resolve(path)).href);
+    return isRecord(loaded) ? loaded["default"] : undefined;
+  } catch (thrown) {
+    throw new Error(`the module "${path}" can't be loaded: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+};
+
+/** Complete by its type. */
+const known: { readonly [Option in keyof Required<MachineOptions>]: true } = {
+  tools: true,
+  policy: true,
+  counter: true,
+  budget: true,
+  calibrate: true,
+  warnAt: true,
+  limits: true,
+  overlap: true,
+  model: true,
+  retry: true,
+  interrupted: true,
+  unknownTool: true,
+  idleTimeoutMs: true,
+  pricing: true,
+};
+
+const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const kindOf = (value: unknown): string =>
+  value === undefined ? "missing" : value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+
+const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { conversationMachine, type Entry, type Event, outstanding, start, transition } from "@colloquy/machine";
+import { afterAll, describe, expect, test } from "vitest";
+import { runCommand } from "../src/command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-journals-"));
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const run = async (...args: readonly string[]) => {
+  const output = new PassThrough();
+  const error = new PassThrough();
+  const signal = new AbortController().signal;
+  const setting = { input: Readable.from([]), output, error, isTerminal: false, environment: {}, signal };
+  const exitCode = await runCommand(args, setting);
+  output.end();
+  error.end();
+  return { exitCode, output: await text(output), error: await text(error) };
+};
+
+/** A journal of so many turns. */
+const journalOf = (turns: number): readonly Entry[] => {
+  const machine = conversationMachine();
+  const begun = start(machine, { threadId: "t", at: 0, system: "Be brief." });
+  const entries: Entry[] = [begun.entry];
+  let { state } = begun;
+  const tell = (event: Event): void => {
+    const told = transition(machine, state, event);
+    if (told.handled) entries.push(told.entry);
+    ({ state } = told);
+  };
+  for (let turn = 1; turn <= turns; turn++) {
+    tell({ type: "ask.received", at: 2 * turn, askId: `ask ${turn}`, input: `Question ${turn}?` });
+    const effectId = outstanding(state)[0]?.id ?? "none";
+    tell({
+      type: "llm.completed",
+      at: 2 * turn + 1,
+      effectId,
+      reply: { content: `Answer ${turn}.` },
+      finishReason: "stop",
+    });
+  }
+  return entries;
+};
+
+const write = (name: string, content: string): string => {
+  const path = join(folder, name);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+};
+
+const lines = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+
+const machinePath = JSON.stringify(new URL("../../machine/src/index.ts", import.meta.url).href);
+const optionsModule = (name: string, options: string): string =>
+  write(name, `import { lastTurns } from ${machinePath};\nexport default ${options};\n`);
+
+const long = write("recorded/long.jsonl", lines(journalOf(4)));
+const short = write("recorded/deeper/short.jsonl", lines(journalOf(1)));
+const torn = write("torn.jsonl", `${lines(journalOf(1))}{"seq":`);
+const gap = write("gap.jsonl", lines(journalOf(2).filter(({ seq }) => seq !== 2)));
+const lastOne = optionsModule("last-one.ts", "{ policy: lastTurns(1) }");
+
+describe("colloquy compare", () => {
+  test("goes through files and folders, and says what differs", async () => {
+    const { exitCode, output, error } = await run("compare", join(folder, "recorded"), "--after", lastOne);
+    expect(error).toBe("");
+    expect(output).toContain(`${short}: 1 call, the same prompts\n`);
+    expect(output).toContain(`${long}: 4 calls, 2 with another prompt; the first at entry 5 (turn 3, step 1)`);
+    expect(output).toMatch(/policy +keep-all@1 +last-turns@1\n/);
+    expect(exitCode).toBe(0);
+  });
+
+  test("without modules compares keeping all with itself", async () => {
+    expect((await run("compare", long)).output).toContain("4 calls, the same prompts");
+  });
+
+  test("gives 1 where the second configuration breaks a law, and 0 where the first does", async () => {
+    const narrow = optionsModule("narrow.ts", "{ budget: { tokens: 20, reserve: 0 } }");
+    const broken = await run("compare", long, "--after", narrow);
+    expect(broken.output).toContain("laws broken after:\n  fits  ");
+    expect(broken.exitCode).toBe(1);
+    expect((await run("compare", long, "--before", narrow)).exitCode).toBe(0);
+  });
+
+  test("goes on without what can't be read, and gives 1 where that is all", async () => {
+    const some = await run("compare", torn, long);
+    expect(some.error).toBe(`colloquy: ${torn} can't be read: line 4 is no JSON: "{\\"seq\\":"\n`);
+    expect(some.exitCode).toBe(0);
+    expect((await run("compare", torn)).exitCode).toBe(1);
+    const none = await run("compare", gap);
+    expect(none.output).toContain("can't be compared: entry 2: entry 3 stands where 2 should");
+    expect(none.exitCode).toBe(1);
+  });
+});
+
+describe("colloquy explain", () => {
+  test("shows what the next prompt would show, and why", async () => {
+    const { exitCode, output } = await run("explain", long, "--options", lastOne);
+    expect(output).toMatch(/ 3 {2}3\.0 +user +Question 3\? +out +0 +\d+ {2}older than the last 1 turns\n/);
+    expect(output).toMatch(/ 4 {2}4\.0 +user +Question 4\? +whole /);
+    expect(exitCode).toBe(0);
+  });
+
+  test("as of an entry", async () => {
+    const { output } = await run("explain", long, "--at", "3");
+    expect(output).toContain("2.0");
+    expect(output).not.toContain("2.1");
+  });
+});
+
+describe("what can't be meant", () => {
+  const empty = join(folder, "empty");
+  mkdirSync(empty);
+  test.each([
+    [["compare"], 1, "name journals"],
+    [["compare", "nowhere.jsonl"], 1, 'there is no file or folder "nowhere.jsonl"'],
+    [["compare", empty], 1, "has no .jsonl file in it"],
+    [["compare", long, "--after", "nowhere.ts"], 1, 'the module "nowhere.ts" can\'t be loaded'],
+    [["compare", long, "--after", write("list.ts", "export default [];\n")], 1, "its default export is a list"],
+    [
+      ["compare", long, "--after", write("named.ts", "export const options = {};\n")],
+      1,
+      "its default export is missing",
+    ],
+    [["compare", long, "--after", write("typo.ts", "export default { polcy: 1 };\n")], 1, 'the option "polcy"'],
+    [
+      ["compare", long, "--before", optionsModule("negative.ts", "{ budget: { tokens: -1, reserve: 0 } }")],
+      1,
+      '"tokens":-1',
+    ],
+    [["compare", long, "--thread", "ada"], 2, "compare has no option --thread; it has --before, --after"],
+    [["chat", "--at", "3"], 2, "chat has no option --at"],
+    [["explain"], 1, "explain takes one journal"],
+    [["explain", long, short], 1, "2 are named"],
+    [["explain", torn], 1, "line 4 is no JSON"],
+    [["explain", gap], 1, "entry 3 stands where 2 should"],
+    [["explain", long, "--at", "9"], 1, '--at is "9"; it is the number of an entry, from 0 to 8'],
+    [["explain", long, "--at", "-1"], 2, "--at"],
+    [["explain", long, "--at", "x"], 1, '--at is "x"'],
+  ])("is refused, by its name: %j", async (args, code, message) => {
+    const { exitCode, error, output } = await run(...args);
+    expect(error).toContain(message);
+    expect(output).toBe("");
+    expect(exitCode).toBe(code);
+  });
+});
