@@ -37,6 +37,13 @@ const tests: Step = {
   minutesMax: 8,
 };
 
+const only = (...names: readonly string[]): readonly string[] => names.flatMap((name) => ["--only", name]);
+
+const ofRecordings: readonly Step[] = [
+  { name: "recordings", command: ["node", "scripts/recordings.ts", recordings], minutesMax: 2 },
+  { name: "policies", command: ["node", "scripts/policies.ts", recordings, "--budgets", "4"], minutesMax: 4 },
+];
+
 const steps: readonly Step[] = [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
@@ -56,9 +63,13 @@ const steps: readonly Step[] = [
   // The two whose figures do not depend on how busy the machine is.
   { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
   { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },
-  ...(existsSync(recordings)
-    ? [{ name: "recordings", command: ["node", "scripts/recordings.ts", recordings], minutesMax: 2 } as const]
-    : []),
+  // Their bounds are wide enough for a busy machine, which slows both sides alike.
+  {
+    name: "benchmarks of prompts",
+    command: ["node", "bench/main.ts", ...only("prompt", "pruning", "memory"), "--rounds", "3"],
+    minutesMax: 4,
+  },
+  ...(existsSync(recordings) ? ofRecordings : []),
 ];
 
 /** The JSON report of the tests, as far as it is read here. */
@@ -72,7 +83,7 @@ const main = (): void => {
   for (const { step, passed, seconds } of outcomes) {
     console.log(`${passed ? "passed" : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${step.name}`);
   }
-  if (!existsSync(recordings)) console.log(`left out       recordings: there is no ${recordings}`);
+  if (!existsSync(recordings)) console.log(`left out       recordings, policies: there is no ${recordings}`);
   const { passed, failed } = total(outcomes);
   process.exitCode = failed === 0 ? 0 : 1;
   console.log(`${passed} passed, ${failed} failed`);

@@ -1,9 +1,19 @@
-import { type AnswerableEffect, messagesOf, outstanding, phaseOf, toolResultOf, turnsOf } from "@colloquy/machine";
-import type { Message, State } from "@colloquy/machine";
+import {
+  type AnswerableEffect,
+  messagesOf,
+  outstanding,
+  phaseOf,
+  toolResultOf,
+  turnsOf,
+  usageMonoid,
+  usageOfCall,
+} from "@colloquy/machine";
+import type { Message, State, Usage } from "@colloquy/machine";
 
 import { answerOf, asks } from "./conversation.ts";
 import type { Journal } from "./journal.ts";
 import type { Recorded } from "./records.ts";
+import { isSummaryId } from "./summaries.ts";
 import { callHistories, checkCall } from "./tool-calls.ts";
 
 /** What is wrong with a conversation that has come to its end, beside `reference`, which was never crashed. */
@@ -11,22 +21,50 @@ export const checkEnd = (
   journal: Journal,
   lengths: readonly number[],
   records: readonly Recorded[],
-  reference: State,
+  reference: Journal,
 ): readonly string[] => {
   const state = journal.states.at(-1);
-  if (state === undefined) return ["there is no conversation"];
+  const expected = reference.states.at(-1);
+  if (state === undefined || expected === undefined) return ["there is no conversation"];
   return [
     ...checkTurns(state),
     ...checkAnswers(records),
     ...records.flatMap((fact) => (fact.type === "malformed" ? [`the prompt of ${fact.effectId}: ${fact.reason}`] : [])),
     ...checkPerformed(journal, records),
     ...callHistories(journal, lengths, records).flatMap(checkCall),
-    ...checkMessages(messagesOf(state), messagesOf(reference)),
-    ...(JSON.stringify(state.context.usage) === JSON.stringify(reference.context.usage)
-      ? []
-      : ["the usage is not that of the conversation that was never crashed"]),
+    ...checkMessages(messagesOf(state), messagesOf(expected)),
+    ...checkUsage(journal, state, reference),
   ];
 };
+
+/**
+ * What was answered costs the same. What is summarised may be something else, since a result that a crash swallowed
+ * is longer or shorter; but all of it is counted once.
+ */
+const checkUsage = (journal: Journal, state: State, reference: Journal): readonly string[] => [
+  ...(isSame(usageOf(journal, isAnswer), usageOf(reference, isAnswer))
+    ? []
+    : ["the usage of its answers is not that of the conversation that was never crashed"]),
+  ...(isSame(
+    state.context.usage.total,
+    usageOf(journal, () => true),
+  )
+    ? []
+    : ["the usage is not that of its calls"]),
+];
+
+const isAnswer = (effectId: string): boolean => !isSummaryId(effectId);
+
+const usageOf = ({ entries }: Journal, of: (effectId: string) => boolean): Usage =>
+  entries.reduce(
+    (total, { event }) =>
+      (event.type === "llm.completed" || event.type === "llm.failed") && of(event.effectId)
+        ? usageMonoid.concat(total, usageOfCall(event.usage ?? null, null))
+        : total,
+    usageMonoid.empty,
+  );
+
+const isSame = (left: Usage, right: Usage): boolean => JSON.stringify(left) === JSON.stringify(right);
 
 const checkTurns = (state: State): readonly string[] => {
   const ended = turnsOf(state).map(({ asks, outcome }) => `${asks.map(({ askId }) => askId).join()} ${outcome.status}`);

@@ -5,7 +5,7 @@ import { type LlmHandler, LeaseLostError, StoreError, ThreadHeldError, type Tool
 import { checkPrompt } from "@colloquy/machine";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 
-import { asks, hostOf, outcomeOf, threadId, toolsOf } from "./conversation.ts";
+import { asks, hostOf, outcomeOf, summariesWritten, threadId, toolsOf } from "./conversation.ts";
 import type { Fault } from "./faults.ts";
 import { randomOf } from "./random.ts";
 import { recorderOf } from "./records.ts";
@@ -80,6 +80,7 @@ const main = async (options: ChildOptions): Promise<void> => {
   for (const askId of asks) {
     const { text } = await answered(() => host.ask(askId, { threadId, askId }));
     record({ type: "answered", askId, text });
+    await summariesWritten(host);
   }
   await host.close();
   await store.close();

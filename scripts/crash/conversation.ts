@@ -1,5 +1,7 @@
 // The conversation that is crashed: what is asked, what the model replies, which tools there are. Everything in it
 // follows from turn, step and attempt, so that two runs differ only by what crashing did to them.
+import { setTimeout as delay } from "node:timers/promises";
+
 import {
   createHost,
   type Host,
@@ -9,7 +11,13 @@ import {
   type Tool,
   type ToolCall,
 } from "@colloquy/host";
-import { type CallLlm, conversationMachine, type ConversationMachine, type ToolRecovery } from "@colloquy/machine";
+import {
+  type CallLlm,
+  compactTurns,
+  conversationMachine,
+  type ConversationMachine,
+  type ToolRecovery,
+} from "@colloquy/machine";
 
 export const threadId = "crashed";
 
@@ -33,10 +41,14 @@ const script: readonly (readonly (readonly string[])[])[] = [
 ];
 
 /** The text that ends a turn. */
-export const answerOf = (turn: number): string => `answer ${turn}, whole and unbroken`;
+export const answerOf = (turn: number): string => `answer ${turn}, ${"whole and unbroken, ".repeat(8)}to its end`;
 
 /** What the model makes of a call. The first attempt of one call is turned away. */
-export const outcomeOf = ({ turn, step, attempt }: CallLlm): LlmOutcome => {
+export const outcomeOf = ({ id, purpose, turn, step, attempt }: CallLlm): LlmOutcome => {
+  if (purpose === "summary") {
+    const usage = { inputTokens: 7, outputTokens: 3 };
+    return { type: "completed", reply: { content: `summary of ${id}` }, finishReason: "stop", usage };
+  }
   if (turn === 3 && attempt === 1) {
     return { type: "failed", failure: { kind: "overloaded", message: "try again", retryable: true } };
   }
@@ -56,6 +68,9 @@ const machineOf = (tools: readonly Tool[]): ConversationMachine =>
     tools: tools.map(({ declaration }) => declaration),
     retry: { baseDelayMs: 2 },
     limits: { deadlineMs: 600_000 },
+    // So little that some turns are summarised when they have ended, and some calls wait for a summary.
+    budget: { tokens: 220, reserve: 20 },
+    policy: compactTurns({ keepTurns: 2, at: 0.9, maxTokens: 40 }),
   });
 
 /** The tools, whose functions call `run`. `overrule` lets the host follow another rule than the machine declares. */
@@ -76,5 +91,11 @@ export const toolsOf = (
 /** A host for the conversation. */
 export const hostOf = (parts: Omit<HostOptions, "machine" | "tools"> & { readonly tools: readonly Tool[] }): Host =>
   createHost({ ...parts, machine: machineOf(toolsOf(neverRun)) });
+
+/** Resolves when no summary is being written. Whoever goes on at once may be faster or slower than it, and is told the same. */
+export const summariesWritten = async (host: Host): Promise<void> => {
+  const thread = host.thread(threadId);
+  while ((await thread.state())?.context.summarising !== null) await delay(1);
+};
 
 const neverRun = (): Promise<string> => Promise.reject(new Error("only the host's tools run"));

@@ -44,7 +44,8 @@ export const readJournal = async (folder: string, copy: string): Promise<Journal
 
 export const databaseName = "conversation.db";
 
-const journalOf = (stored: readonly unknown[]): Journal | string => {
+/** What is stored, read; a string says why it can't be. */
+export const journalOf = (stored: readonly unknown[]): Journal | string => {
   const decoded = decodeJournal(stored);
   if (Either.isLeft(decoded)) return `the journal does not decode: ${describeDecodeError(decoded.left)}`;
   const entries = decoded.right;

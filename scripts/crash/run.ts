@@ -2,19 +2,19 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { memoryStore } from "@colloquy/host";
-import { messagesOf, type State } from "@colloquy/machine";
+import { memoryStore, type Store } from "@colloquy/host";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 
 import { boot, type BootEnd } from "./boot.ts";
 import { checkBoot } from "./check-boot.ts";
 import { checkEnd } from "./check-end.ts";
-import { asks, hostOf, outcomeOf, threadId, toolsOf } from "./conversation.ts";
+import { asks, hostOf, outcomeOf, summariesWritten, threadId, toolsOf } from "./conversation.ts";
 import type { Fault } from "./faults.ts";
-import { databaseName, emptyJournal, type Journal, readJournal } from "./journal.ts";
+import { databaseName, emptyJournal, type Journal, journalOf, readJournal } from "./journal.ts";
 import { type Plan, planOf } from "./plan.ts";
 import { randomOf } from "./random.ts";
 import { readRecords, type Recorded } from "./records.ts";
+import { type SummaryCounts, summariesIn, summariesResumed } from "./summaries.ts";
 import { type CallHistory, callHistories } from "./tool-calls.ts";
 
 /** What came of one conversation that was crashed. */
@@ -28,6 +28,9 @@ export interface Run {
   readonly entries: number;
   readonly acknowledged: number;
   readonly calls: readonly CallHistory[];
+  readonly summaries: SummaryCounts;
+  /** How many summaries a kill came upon. */
+  readonly summariesResumed: number;
 }
 
 /**
@@ -78,6 +81,8 @@ class CrashedConversation {
       entries: this.#journal.entries.length,
       acknowledged: records.filter(({ type }) => type === "acknowledged").length,
       calls: callHistories(this.#journal, this.#lengths, records),
+      summaries: summariesIn(this.#journal),
+      summariesResumed: summariesResumed(records),
     };
   }
 
@@ -148,19 +153,22 @@ class CrashedConversation {
 /** More than any plan has kills, by as many as may lose their lease on a busy machine. */
 const bootsMax = 20;
 
-let reference: Promise<State> | undefined;
+let reference: Promise<Journal> | undefined;
 
 /** The conversation as it is when nothing crashes. */
-const referenceOf = (): Promise<State> => {
+const referenceOf = (): Promise<Journal> => {
   reference ??= (async () => {
-    const state = await converse(memoryStore({ clock: systemClock }));
-    if (messagesOf(state).length === 0) throw new Error("the conversation is empty");
-    return state;
+    const journal = await converse(memoryStore({ clock: systemClock }));
+    const { background, awaited } = summariesIn(journal);
+    if (background === 0 || awaited === 0) {
+      throw new Error(`${background} summaries are written in the background, ${awaited} waited for: mend the budget`);
+    }
+    return journal;
   })();
   return reference;
 };
 
-const converse = async (store: Parameters<typeof hostOf>[0]["store"]): Promise<State> => {
+const converse = async (store: Store): Promise<Journal> => {
   const host = hostOf({
     store,
     llm: async (call) => outcomeOf(call),
@@ -169,9 +177,12 @@ const converse = async (store: Parameters<typeof hostOf>[0]["store"]): Promise<S
     tools: toolsOf(async (name) => `${name} done`),
     owner: "child",
   });
-  for (const askId of asks) await host.ask(askId, { threadId, askId });
-  const state = await host.thread(threadId).state();
+  for (const askId of asks) {
+    await host.ask(askId, { threadId, askId });
+    await summariesWritten(host);
+  }
   await host.close();
-  if (state === null) throw new Error("there is no thread");
-  return state;
+  const journal = journalOf(await store.read(threadId));
+  if (typeof journal === "string") throw new Error(journal);
+  return journal;
 };

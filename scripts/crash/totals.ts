@@ -16,6 +16,9 @@ export const totalsOf = (runs: readonly Run[]): string => {
     `Of ${calls.length.toLocaleString("en")} tool calls a crash came upon ${rerun.length} that ran again, ` +
       `${marked("interrupted")} that were marked interrupted, ${marked("unknown")} once-only ones of unknown outcome, ` +
       `and ${late.length} once-only ones that had not started.`,
+    `Of ${sum(({ summaries }) => summaries.background + summaries.awaited)} summaries, ` +
+      `${sum(({ summaries }) => summaries.awaited)} of them waited for, a crash came upon ` +
+      `${sum((run) => run.summariesResumed)} that were written again.`,
   ].join("\n");
 };
 

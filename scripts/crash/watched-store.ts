@@ -1,5 +1,5 @@
 import type { Store } from "@colloquy/host";
-import { digestOf, type Entry } from "@colloquy/machine";
+import { canonicalText, digestOf, type Entry } from "@colloquy/machine";
 
 import type { Fault } from "./faults.ts";
 import type { RecordFact } from "./records.ts";
@@ -16,8 +16,8 @@ export interface Watch {
   readonly fault: Fault | null;
 }
 
-/** The digest of an entry, as it is compared with what is found after the crash. */
-export const digestOfEntry = (entry: unknown): string => digestOf(JSON.stringify(entry));
+/** The digest of an entry, as it is compared with what is found after the crash: in whatever order its members come. */
+export const digestOfEntry = (entry: Entry): string => digestOf(canonicalText(entry));
 
 /** Watches a store whose `append` is done when it returns. */
 export const watchedStore = (inner: Store, { point, record, fault }: Watch): WatchedStore => {

@@ -1,0 +1,69 @@
+// Checks its share of the conversations of a folder, and sends back what they came to.
+import { parentPort, workerData } from "node:worker_threads";
+import { readRecordings } from "@colloquy/runtime-test/recordings";
+import { budgetsOf } from "./budgets.ts";
+import { checkConversation, type Work } from "./check.ts";
+import { type Conversation, conversationsOf } from "./conversations.ts";
+import { machinesFor } from "./machines.ts";
+import { randomOf, seedOf } from "./random.ts";
+import { seenOf } from "./seen.ts";
+import { subjectsOf } from "./subjects.ts";
+import { addTallies, type Tallies } from "./tally.ts";
+
+/** What a worker is to check. */
+export interface Share {
+  readonly folder: string;
+  /** It takes every conversation whose number, divided by `parts`, leaves `part`. */
+  readonly part: number;
+  readonly parts: number;
+  readonly budgets: number;
+  readonly seed: number;
+  /** Only the policy of this name; null for all. */
+  readonly policy: string | null;
+  /** Only the conversation of this id; null for all. */
+  readonly conversation: string | null;
+}
+
+/** What its share came to. */
+export interface Outcome {
+  readonly conversations: number;
+  readonly steps: number;
+  readonly tallies: Tallies;
+}
+
+const check = async (share: Share): Promise<Outcome> => {
+  const subjects = subjectsOf(randomOf(share.seed)).filter(({ name }) => [null, name].includes(share.policy));
+  const work = (await conversationsIn(share)).map((conversation) => workOn(conversation, share));
+  let tallies: Tallies = {};
+  for (const subject of subjects) {
+    const machines = machinesFor(subject);
+    for (const each of work)
+      tallies = addTallies(tallies, { [subject.name]: checkConversation(each, subject, machines) });
+  }
+  const recorded = work.filter(({ conversation }) => conversation.variant === "as recorded");
+  const steps = recorded.reduce((total, each) => total + each.steps.length, 0);
+  return { conversations: recorded.length, steps, tallies };
+};
+
+const conversationsIn = async ({ folder, part, parts, seed, conversation }: Share): Promise<readonly Conversation[]> =>
+  (await readRecordings(folder)).cases.flatMap((file) =>
+    conversationsOf(
+      file,
+      seed,
+      (id, index) => index % parts === part && (conversation === null || id === conversation),
+    ),
+  );
+
+const workOn = (conversation: Conversation, { seed, budgets }: Share): Work => {
+  const steps = conversation.steps.map(seenOf);
+  const random = randomOf(seedOf(seed, `${conversation.id} ${conversation.variant}`));
+  const many = conversation.variant === "as recorded" ? budgets : Math.ceil(budgets / otherVariants);
+  return { conversation, steps, budgets: budgetsOf(steps, many, random) };
+};
+
+/** What is made of a recording gets so many times fewer budgets than the recording. */
+const otherVariants = 10;
+
+// Our own thread gives it.
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+parentPort?.postMessage(await check(workerData as Share));
