@@ -5,9 +5,9 @@ import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
-import type { Shrinker } from "../prompt/render.ts";
-import { isLeftOut, pinsOf, showUnit } from "../prompt/render.ts";
-import { summarySections } from "../prompt/summary-message.ts";
+import type { Showing, Shrinker } from "../prompt/render.ts";
+import { isLeftOut, pinsOf, showing, showUnit } from "../prompt/render.ts";
+import { sectionOf, summarySections } from "../prompt/summary-message.ts";
 import { unitsOf } from "../prompt/unit.ts";
 import type { OpenTurn } from "./data.ts";
 import { shareOf } from "./explain.ts";
@@ -76,11 +76,12 @@ const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures =>
   const pins = pinsOf(thread);
   const total = turnOf(thread, thread.head)?.place.turns ?? 0;
   const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut.interrupted);
+  const how = showing(cut, shrink);
   let whole = 0;
   let partly = 0;
   for (const turn of turnsNewestFirst(thread)) {
     if (cut.from !== null && turn.number < cut.from.turn) break;
-    const shown = shownOf(turn, cut, pins.get(turn.number), shrink);
+    const shown = shownOf(turn, how, pins.get(turn.number));
     if (shown === "whole") whole++;
     if (shown === "partly") partly++;
   }
@@ -89,23 +90,19 @@ const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures =>
     const turn = turnOf(thread, number);
     if (turn === undefined || cut.from === null || number >= cut.from.turn) continue;
     // What is pinned in it is shown beside its summary.
-    if (sections.some(({ from, to }) => from <= number && number <= to)) summarised--;
-    if (shownOf(turn, cut, pins.get(number), shrink) === "whole") whole++;
+    if (sectionOf(sections, number) !== undefined) summarised--;
+    if (shownOf(turn, how, pins.get(number)) === "whole") whole++;
     else partly++;
   }
   return { total, whole, partly, summarised, out: total - whole - partly - summarised };
 };
 
-const shownOf = (
-  turn: Turn,
-  cut: Cut,
-  pinned: ReadonlySet<string> | undefined,
-  shrink: Shrinker,
-): "whole" | "partly" | "out" => {
+const shownOf = (turn: Turn, how: Showing, pinned: ReadonlySet<string> | undefined): "whole" | "partly" | "out" => {
+  const { cut } = how;
   const leftOut = isLeftOut(turn, cut);
   if (!leftOut && isAsItIs(turn.number, cut)) return "whole";
   const messages = toArray(turn.messages);
-  const shown = unitsOf(turn.number, messages, pinned).flatMap((unit) => showUnit(unit, cut, leftOut, shrink));
+  const shown = unitsOf(turn.number, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
   if (shown.length === messages.length && shown.every((message, index) => message === messages[index])) return "whole";
   return shown.length === 0 ? "out" : "partly";
 };

@@ -6,6 +6,7 @@ import { countsOf } from "../prompt/counts.ts";
 import type { InterruptedTurns } from "../prompt/cut.ts";
 import { keepAll } from "../prompt/policies/keep-all.ts";
 import type { Budget, Policy } from "../prompt/policy.ts";
+import { problemOfCounter, problemOfPolicy } from "../prompt/problem-of-policy.ts";
 import { digestOf } from "../thread/digest.ts";
 import type { JsonObject } from "../thread/json.ts";
 import type { Limits } from "./limits.ts";
@@ -87,6 +88,8 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
     if (value !== null && !isNamed(value))
       return `the ${name} has no name and version: an anonymous one can't be told from another in a journal`;
   }
+  const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
+  if (wrongValue !== null) return wrongValue;
   const { overlap, retry, budget, idleTimeoutMs, warnAt } = settings;
   if (overlap.type === "queue" && !isCount(overlap.max))
     return `overlap.max is ${overlap.max}; it must be a whole number of 0 or more`;

@@ -4,7 +4,7 @@ import { turnOf } from "../thread/path.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./cut.ts";
 import type { HistorySource } from "./history.ts";
 import { historyOf } from "./history.ts";
-import { nonsenseIn, nonsenseInRange } from "./nonsense.ts";
+import { longestReason, nonsenseIn, nonsenseInRange, plainCopy } from "./nonsense.ts";
 import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import type { Shrink } from "./shrink.ts";
@@ -36,7 +36,7 @@ export interface CutDecision {
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
-    const decision = settledAtOnce(policy.decide(policyInput(situation)));
+    const decision = plainCopy(settledAtOnce(policy.decide(policyInput(situation))));
     const nonsense = nonsenseIn(decision, situation.thread);
     if (nonsense !== null) {
       return keepingAll(situation.interrupted, `policy "${label}" decided nonsense: ${nonsense}`);
@@ -58,7 +58,7 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
   if (policy.summariser === undefined) return null;
   const label = `${policy.name}@${policy.version}`;
   try {
-    const wanted = settledAtOnce(policy.summariser.next(policyInput(situation)));
+    const wanted = plainCopy(settledAtOnce(policy.summariser.next(policyInput(situation))));
     if (wanted === null) return null;
     const { covers, earlier } = wanted;
     const nonsense =
@@ -193,7 +193,7 @@ const settledAtOnce = <Decision>(decision: Decision): Decision => {
 /** Total: what is thrown may be anything, and even its message may throw. */
 const inWords = (thrown: unknown): string => {
   try {
-    return String(thrown instanceof Error ? thrown.message : thrown);
+    return String(thrown instanceof Error ? thrown.message : thrown).slice(0, longestReason);
   } catch {
     return "something that can't be put into words";
   }

@@ -5,11 +5,11 @@ import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import type { CutDecision, Situation } from "./decide-cut.ts";
-import { isCutOff, isLeftOut, pinsOf, showUnit } from "./render.ts";
+import { isCutOff, isLeftOut, pinsOf, showing, type Showing, showUnit } from "./render.ts";
 import type { Shrink } from "./shrink.ts";
 import { appliesAt } from "./shrink.ts";
 import type { SummarySection } from "./summary-message.ts";
-import { summarySections } from "./summary-message.ts";
+import { sectionOf, summarySections } from "./summary-message.ts";
 import type { Unit } from "./unit.ts";
 import { unitsOf } from "./unit.ts";
 
@@ -59,16 +59,17 @@ export const explainUnits = (situation: Situation, decision: CutDecision): reado
   const { cut } = decision;
   const pins = pinsOf(thread);
   const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut.interrupted);
-  const telling: Telling = { situation, decision, sections };
+  const telling: Telling = { situation, decision, sections, how: showing(cut, situation.counts.shrink) };
   const next = thread.turns.length + 1;
   const openCut: Cut = { ...nothingLeftOut(cut), ...(cut.shrink === undefined ? {} : { shrink: cut.shrink }) };
+  const openHow = showing(openCut, situation.counts.shrink);
   return [
     ...(system === null ? [] : [ofSystem(telling, system)]),
     ...unitsOf(0, thread.seed, pins.get(0)).map((unit) => ofClosed(telling, unit, null)),
     ...turnsOnPath(thread).flatMap((turn) =>
       unitsOf(turn.number, toArray(turn.messages), pins.get(turn.number)).map((unit) => ofClosed(telling, unit, turn)),
     ),
-    ...unitsOf(next, open(), pins.get(next)).map((unit) => ofOpen(telling, unit, openCut)),
+    ...unitsOf(next, open(), pins.get(next)).map((unit) => ofOpen(telling, unit, openHow)),
   ];
 };
 
@@ -98,6 +99,7 @@ interface Telling {
   readonly situation: Situation;
   readonly decision: CutDecision;
   readonly sections: readonly SummarySection[];
+  readonly how: Showing;
 }
 
 type Told = Pick<UnitExplanation, "sent" | "shown" | "rule" | "why">;
@@ -112,10 +114,10 @@ const ofSystem = (telling: Telling, system: Message): UnitExplanation => {
 };
 
 const ofClosed = (telling: Telling, unit: Unit, turn: Turn | null): UnitExplanation => {
-  const { situation, decision } = telling;
+  const { decision, how } = telling;
   const { cut } = decision;
   const leftOut = turn !== null && isLeftOut(turn, cut);
-  const sent = showUnit(unit, cut, leftOut, situation.counts.shrink);
+  const sent = showUnit(unit, how, leftOut);
   if (unit.pinned === true) return explained(telling, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
   return explained(
     telling,
@@ -124,15 +126,15 @@ const ofClosed = (telling: Telling, unit: Unit, turn: Turn | null): UnitExplanat
   );
 };
 
-const ofOpen = (telling: Telling, unit: Unit, openCut: Cut): UnitExplanation => {
-  const sent = showUnit(unit, openCut, false, telling.situation.counts.shrink);
+const ofOpen = (telling: Telling, unit: Unit, how: Showing): UnitExplanation => {
+  const sent = showUnit(unit, how);
   if (unit.pinned === true) return explained(telling, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
   return explained(
     telling,
     unit,
     isSame(unit.messages, sent)
       ? { sent, shown: "whole", rule: "fixed", why: "of the turn that is asked about" }
-      : { sent, shown: "shrunk", rule: "shrink", why: shrinkWords(unit, openCut) },
+      : { sent, shown: "shrunk", rule: "shrink", why: shrinkWords(unit, how.cut) },
   );
 };
 
@@ -150,15 +152,15 @@ const explained = ({ situation: { counts } }: Telling, unit: Unit, told: Told): 
 };
 
 /** Why nothing is shown of a unit: what the renderer looks at, in the same order. */
-const hidden = ({ decision, sections }: Telling, unit: Unit, turn: Turn | null, leftOut: boolean): Told => {
+const hidden = ({ decision, sections, how }: Telling, unit: Unit, turn: Turn | null, leftOut: boolean): Told => {
   const { cut, reason } = decision;
-  const section = sections.find(({ from, to }) => from <= unit.turn && unit.turn <= to);
+  const section = sectionOf(sections, unit.turn);
   if (section !== undefined) return { sent: [], shown: "summary", rule: "summary", why: sectionWords(section) };
   const out = { sent: [], shown: "out" } as const;
   if (leftOut && turn !== null)
     return { ...out, rule: "interrupted", why: `turn ${turn.number} ${endWords(turn)}, and such turns are left out` };
   if (isCutOff({ turn: unit.turn, unit: unit.position }, cut)) return { ...out, rule: "older", why: reason };
-  return cut.dropped?.includes(unit.id) === true
+  return how.dropped?.has(unit.id) === true
     ? { ...out, rule: "dropped", why: reasonOf(decision, unit.id) }
     : { ...out, rule: "fields", why: fieldWords(unit, []) };
 };
@@ -226,10 +228,10 @@ const shrinkWords = (unit: Unit, cut: Cut): string => {
   const position = { turn: unit.turn, unit: unit.position };
   const words: string[] = [];
   const { fields } = cut;
-  let before = showUnit(unit, { ...nothingLeftOut(cut), ...(fields === undefined ? {} : { fields }) });
+  let before = showUnit(unit, showing({ ...nothingLeftOut(cut), ...(fields === undefined ? {} : { fields }) }));
   for (const rule of cut.shrink ?? []) {
     if (!appliesAt(rule, position)) continue;
-    const after = showUnit({ ...unit, messages: before }, { ...nothingLeftOut(cut), shrink: [rule] });
+    const after = showUnit({ ...unit, messages: before }, showing({ ...nothingLeftOut(cut), shrink: [rule] }));
     if (!isSame(before, after)) words.push(ruleWords(rule));
     before = after;
   }

@@ -4,6 +4,18 @@ import type { TurnRange } from "./cut.ts";
 import type { PolicyDecision } from "./policy.ts";
 import { shortestShrink } from "./shrink.ts";
 
+/** What a policy gave, read once and as plain data: what is looked at is then what is used. */
+export const plainCopy = <Value>(value: Value): Value => copied(value) as Value; // A copy has the type of what it copies.
+
+const copied = (value: unknown): unknown => {
+  if (Array.isArray(value)) return Array.from(value, copied);
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copied(member)]));
+};
+
+/** It is journalled at every prompt. Unit: UTF-16 units. */
+export const longestReason = 200;
+
 /** What can't be meant in a decision, in words; null when all can. Whoever writes JavaScript may decide anything. */
 export const nonsenseIn = (decision: PolicyDecision, thread: Thread): string | null => {
   if (typeof decision !== "object" || decision === null) return `it is ${String(decision)}, not a decision`;
@@ -67,7 +79,7 @@ const isRecord = (value: unknown): value is { readonly [key: string]: unknown } 
 /** Total: what a policy gives may have no JSON. */
 const inJson = (value: unknown): string => {
   try {
-    return JSON.stringify(value) ?? String(value);
+    return (JSON.stringify(value) ?? String(value)).slice(0, longestReason);
   } catch {
     return `a ${typeof value}`;
   }

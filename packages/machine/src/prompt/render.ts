@@ -50,6 +50,7 @@ export const blocksOf = (
 ): Blocks => {
   const pins = pinsOf(thread);
   const shrink = counts?.shrink ?? shrinkMessage;
+  const how = showing(cut, shrink);
   const messages: (readonly Message[])[] = [openTurn(thread, cut, open, pins, shrink)];
   const turns: (Turn | PartOfRun | null)[] = [null];
   const show = (block: readonly Message[], whole: Turn | PartOfRun | null): void => {
@@ -70,12 +71,12 @@ export const blocksOf = (
     }
     const leftOut = isLeftOut(turn, cut);
     if (leftOut || turn.number < wholeFrom) {
-      show(shownOf(turn.number, toArray(turn.messages), cut, leftOut, pins, shrink), null);
+      show(shownOf(turn.number, toArray(turn.messages), how, leftOut, pins), null);
     } else show(toArray(turn.messages), turn);
     walk.step();
   }
   const complete = walk.turn === undefined;
-  if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, cut, false, pins, shrink), null);
+  if (complete && thread.seed.length > 0) show(shownOf(0, thread.seed, how, false, pins), null);
   if (!complete && pins.size > 0) for (const block of pinnedBefore(thread, cut, pins)) show(block, null);
   const summary = summaryMessage(thread, cut);
   if (summary !== null) show([summary], null);
@@ -108,16 +109,25 @@ const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {
   return first;
 };
 
+/** A cut at work: what showing unit after unit takes, made once. */
+export interface Showing {
+  readonly cut: Cut;
+  readonly dropped: ReadonlySet<string> | null;
+  readonly shrink: Shrinker;
+}
+
+/** Puts a cut to work. */
+export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => ({
+  cut,
+  dropped: cut.dropped === undefined ? null : new Set(cut.dropped),
+  shrink,
+});
+
 /** How a unit of a closed turn is shown; empty for one that is left out. */
-export const showUnit = (
-  unit: Unit,
-  cut: Cut,
-  leftOut = false,
-  shrink: Shrinker = shrinkMessage,
-): readonly Message[] => {
+export const showUnit = (unit: Unit, { cut, dropped, shrink }: Showing, leftOut = false): readonly Message[] => {
   if (unit.pinned === true) return unit.messages;
   const position = { turn: unit.turn, unit: unit.position };
-  if (leftOut || isCutOff(position, cut) || cut.dropped?.includes(unit.id) === true) return [];
+  if (leftOut || isCutOff(position, cut) || dropped?.has(unit.id) === true) return [];
   const { fields } = cut;
   const shown =
     fields === undefined ? unit.messages : unit.messages.flatMap((message) => withFields(message, fields) ?? []);
@@ -179,15 +189,14 @@ const openTurn = (
 const shownOf = (
   turn: number,
   messages: readonly Message[],
-  cut: Cut,
+  how: Showing,
   leftOut: boolean,
   pins: Pins,
-  shrink: Shrinker,
 ): readonly Message[] => {
   const pinned = pins.get(turn);
   if (leftOut && pinned === undefined) return [];
-  if (!leftOut && isWhole(turn, cut)) return messages;
-  return unitsOf(turn, messages, pinned).flatMap((unit) => showUnit(unit, cut, leftOut, shrink));
+  if (!leftOut && isWhole(turn, how.cut)) return messages;
+  return unitsOf(turn, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
 };
 
 const isWhole = (turn: number, { from, dropped, fields, shrink }: Cut): boolean =>

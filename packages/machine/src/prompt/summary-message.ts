@@ -34,6 +34,18 @@ export interface SummarySection extends TurnRange {
   readonly line: string;
 }
 
+/** The section that tells of a turn, among those of a path. */
+export const sectionOf = (sections: readonly SummarySection[], turn: number): SummarySection | undefined => {
+  let [low, high] = [0, sections.length];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((sections[middle]?.to ?? turn) < turn) low = middle + 1;
+    else high = middle;
+  }
+  const section = sections[low];
+  return section !== undefined && section.from <= turn ? section : undefined;
+};
+
 /** The lines, oldest first, with the turns that they tell of. Turns that were interrupted have none where those are left out, unless a summary covers them. */
 export const summarySections = (
   thread: Thread,
@@ -62,10 +74,11 @@ export const summarySections = (
 const linesOf = (thread: Thread, turns: SummarisedTurns, interrupted: Cut["interrupted"]): readonly string[] =>
   summarySections(thread, turns, interrupted).map(({ line }) => line);
 
-const widest = ({ summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
+const widest = ({ number, summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
   let best: Summary | undefined;
   for (const summary of summaries) {
-    if (summary.stale === true || summary.from < from || summary.number > upTo) continue;
+    // A damaged journal may hold a summary that begins behind its end.
+    if (summary.stale === true || summary.from > number || summary.from < from || summary.number > upTo) continue;
     if (best === undefined || summary.from <= best.from) best = summary;
   }
   return best;

@@ -76,7 +76,12 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
       at,
       format: fc.constant(journalFormat),
       configuration: fc.record(
-        { fingerprint: nameArbitrary, model: jsonObjectArbitrary, idleTimeoutMs: fc.integer({ min: 1, max: 60_000 }) },
+        {
+          fingerprint: nameArbitrary,
+          model: jsonObjectArbitrary,
+          idleTimeoutMs: fc.integer({ min: 1, max: 60_000 }),
+          summariser: fc.record({ instruction: textArbitrary, model: jsonObjectArbitrary }, only("instruction")),
+        },
         only("fingerprint"),
       ),
       model: jsonObjectArbitrary,

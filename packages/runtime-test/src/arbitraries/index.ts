@@ -18,7 +18,7 @@ export {
   seedArbitrary,
   systemDraftArbitrary,
 } from "./message.ts";
-export { machineOptionsArbitrary } from "./options.ts";
+export { budgetArbitrary, machineOptionsArbitrary, templateCounter } from "./options.ts";
 export {
   failureArbitrary,
   failureKinds,
@@ -27,9 +27,15 @@ export {
   reportedUsageArbitrary,
   toolOutcomeArbitrary,
 } from "./outcome.ts";
-export { hostilePolicies, policyArbitrary, whimsical } from "./policy.ts";
+export { fickle, hostilePolicies, policyArbitrary, scribbling, whimsical, wilful } from "./policy.ts";
 export { partialArbitrary, replyArbitrary } from "./reply.ts";
 export { runSchedule } from "./run-schedule.ts";
+export {
+  composedPolicyArbitrary,
+  plainPolicyArbitraries,
+  shippedPolicyArbitrary,
+  summarisingPolicyArbitraries,
+} from "./shipped-policy.ts";
 export { scheduleArbitrary } from "./schedule-arbitrary.ts";
 export type { Move, Schedule } from "./schedule.ts";
 export { realSubject, type Subject } from "./subject.ts";

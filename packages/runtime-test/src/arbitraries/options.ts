@@ -1,5 +1,7 @@
 import {
+  type Budget,
   type Counter,
+  countPrompt,
   estimateCounter,
   type MachineOptions,
   type Overlap,
@@ -12,13 +14,39 @@ import { failureKinds, limitsArbitrary } from "./outcome.ts";
 import { policyArbitrary } from "./policy.ts";
 import { toolsArbitrary } from "./tool.ts";
 
+/** How much a prompt may hold: nothing, too little for most messages, a few turns, more than enough; or no bound. */
+export const budgetArbitrary: fc.Arbitrary<Budget | null> = fc
+  .tuple(
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constantFrom(0, 1, 20) },
+      { weight: 3, arbitrary: fc.integer({ min: 40, max: 300 }) },
+      { weight: 3, arbitrary: fc.integer({ min: 300, max: 3_000 }) },
+      { weight: 1, arbitrary: fc.constant(128_000) },
+    ),
+    fc.constantFrom(0, 0, 0.2, 1),
+  )
+  .map(([tokens, share]) => (tokens === null ? null : { tokens, reserve: Math.floor(tokens * share) }));
+
+/** One whose prompts are no sum of their messages: a template is laid around them, which grows with each. */
+export const templateCounter: Counter = {
+  ...estimateCounter,
+  name: "template",
+  countPrompt: (messages) => {
+    const { countPrompt: _, ...additive } = templateCounter;
+    return countPrompt(additive, messages) + 5 + Math.floor(messages.length ** 1.5);
+  },
+};
+
 /** How a machine may be configured: any of its options, each at its default now and then, limits of 0 among them. */
 export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = fc.record(
   {
     tools: toolsArbitrary,
     policy: policyArbitrary,
     counter: fc.constantFrom(...counters()),
-    budget: fc.constantFrom(null, { tokens: 0, reserve: 0 }, { tokens: 1_000, reserve: 200 }),
+    budget: budgetArbitrary,
+    calibrate: fc.boolean(),
+    warnAt: fc.constantFrom(0, 0.5, 0.8, 1),
     limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
     overlap: overlapArbitrary(),
     model: jsonObjectArbitrary,
@@ -31,11 +59,12 @@ export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = fc.record(
   { noNullPrototype: true, requiredKeys: [] },
 );
 
-/** One that counts, and some that do not keep their promise. */
+/** Some that count, and some that do not keep their promise. */
 function counters(): readonly Counter[] {
   const nameless = { version: 1, options: {}, perMessage: 0, perPrompt: 0 };
   return [
     estimateCounter,
+    templateCounter,
     { ...nameless, name: "not-a-number", countPart: () => Number.NaN },
     {
       ...nameless,

@@ -1,16 +1,16 @@
 import {
   digestOf,
-  keepAll,
-  lastTurns,
   type Policy,
   type PolicyDecision,
   type PolicyInput,
+  type Shrink,
   type Unit,
 } from "@colloquy/machine";
 import fc from "fast-check";
+import { composedPolicyArbitrary, shippedPolicyArbitrary } from "./shipped-policy.ts";
 
 /** What a policy in JavaScript may answer, which our types do not bind. */
-const nonsense: readonly unknown[] = [
+const nonsense: readonly (() => unknown)[] = [
   undefined,
   null,
   "keep",
@@ -20,13 +20,25 @@ const nonsense: readonly unknown[] = [
   { from: { turn: 1n, unit: 0 }, reason: "" },
   { from: null, dropped: "1.1", reason: "" },
   { from: null, dropped: [1, null], reason: "" },
-];
+  { from: null, shrink: [{ rule: "clear", of: "messages", characters: 200 }], reason: "" },
+  { from: null, shrink: [{ rule: "headAndTail", of: "messages", characters: 0 }], reason: "" },
+  { from: null, shrink: { 0: "clear" }, reason: "" },
+  { from: null, shrink: [null], reason: "" },
+  { from: null, summarised: { from: 0, to: 0 }, reason: "" },
+  { from: { turn: 9, unit: 0 }, summarised: { from: 3, to: 1 }, reason: "" },
+  { from: { turn: 9, unit: 0 }, summarised: { from: 0, to: 99 }, reason: "" },
+  { from: null, fields: { omit: "a" }, reason: "" },
+  { from: null, fields: 7, reason: "" },
+  { from: null, system: "shout", reason: "" },
+  { from: null, reason: 1n },
+].map((decision) => () => decision);
 
-/** Policies of ours, and hostile ones. */
+/** Policies of ours, several of them as one, and hostile ones. Each decides the same of the same thread. */
 export const policyArbitrary: fc.Arbitrary<Policy> = fc.oneof(
-  fc.constant(keepAll()),
-  fc.nat({ max: 3 }).map(lastTurns),
+  { weight: 4, arbitrary: shippedPolicyArbitrary },
+  { weight: 2, arbitrary: composedPolicyArbitrary },
   { weight: 2, arbitrary: fc.nat({ max: 1_000 }).map(whimsical) },
+  { weight: 2, arbitrary: fc.nat({ max: 1_000 }).map(wilful) },
   fc.constantFrom(...hostilePolicies()),
 );
 
@@ -44,6 +56,96 @@ export function whimsical(seed: number): Policy {
       reason: "it felt like it",
     };
   });
+}
+
+/**
+ * A policy that decides anything that a decision may hold, and things that it may not, at random; always the same of
+ * the same thread. It wants summaries of turns that it draws.
+ */
+export function wilful(seed: number): Policy {
+  const drawn = ({ history }: PolicyInput): ((about: string) => number) => {
+    const length = [...history.newestFirst()].length + history.fixed().length;
+    return (about) => Number.parseInt(digestOf(`${seed} ${length} ${about}`).slice(-4), 36);
+  };
+  const decide = (input: PolicyInput): PolicyDecision => {
+    const draw = drawn(input);
+    const whim = whimsical(seed).decide(input);
+    const position = { turn: draw("turn") % 6, unit: draw("unit") % 4 };
+    const rules: readonly Shrink[] = (["clear", "headAndTail", "reference"] as const).flatMap((rule) =>
+      draw(rule) % 2 === 0
+        ? []
+        : {
+            rule,
+            of: draw(`of ${rule}`) % 2 === 0 ? ("messages" as const) : ("toolResults" as const),
+            // Too short now and then, which is nonsense.
+            characters: 190 + (draw(`characters ${rule}`) % 300),
+            ...(rule === "clear" || draw(`before ${rule}`) % 2 === 0 ? { before: position } : {}),
+          },
+    );
+    const range = { from: draw("first") % 3, to: draw("last") % 4 };
+    return {
+      from: draw("from") % 3 === 0 ? null : draw("from") % 3 === 1 ? position : whim.from,
+      ...(draw("dropping") % 3 === 0 ? { dropped: whim.dropped ?? [] } : {}),
+      ...(draw("shrinking") % 2 === 0 ? { shrink: rules } : {}),
+      ...(draw("summing up") % 2 === 0 ? { summarised: range } : {}),
+      ...(draw("leaving out") % 3 === 0 ? { fields: { omit: ["a"], inputs: ["b"] } } : {}),
+      ...(draw("silencing") % 4 === 0 ? { system: "omit" as const } : {}),
+      ...(draw("complaining") % 2 === 0 ? { pressed: true } : {}),
+      reason: "it wanted to",
+    };
+  };
+  return {
+    ...policyNamed("wilful", { seed }, decide),
+    summariser: {
+      instruction: "Sum up.",
+      model: {},
+      maxTokens: 1 + (seed % 200),
+      next: (input) => {
+        const draw = drawn(input);
+        if (draw("next") % 2 === 0) return null;
+        const covers = { from: draw("covers") % 3, to: draw("to") % 5 };
+        return { covers, earlier: draw("earlier") % 2 === 0 ? null : { from: covers.from, to: draw("until") % 3 } };
+      },
+    },
+  };
+}
+
+/** A policy that changes its mind at each call, so it is no function of what it is given. */
+export function fickle(seed: number): Policy {
+  let calls = 0;
+  return {
+    ...policyNamed("fickle", { seed }, (input) => wilful(seed + calls++).decide(input)),
+    summariser: {
+      instruction: "Sum up.",
+      model: {},
+      maxTokens: 100,
+      next: (input) => wilful(seed + calls++).summariser?.next(input) ?? null,
+    },
+  };
+}
+
+/** A policy that writes into all that it is given, before it decides to keep everything. */
+export function scribbling(): Policy {
+  return policyNamed("scribbling", {}, (input) => {
+    const { history } = input;
+    // The casts are the fault: what it is given is read-only.
+    for (const units of [history.fixed(), ...[...history.newestFirst()].map((turn) => turn.units())] as Unit[][]) {
+      for (const { messages } of units) scribble(messages as Unit["messages"][number][]);
+      units.length = 0;
+    }
+    for (const given of [input.lastCut, input.budget, ...history.newestFirst()]) {
+      if (given !== null) Object.assign(given, { turn: 7, from: { turn: 9, unit: 9 }, tokens: 1, summaries: [] });
+    }
+    Object.assign(history, { fixed: () => [] });
+    return { from: null, reason: "it has left its mark" };
+  });
+}
+
+function scribble(messages: Unit["messages"][number][]): void {
+  const [first] = messages.splice(0, 1);
+  Object.assign(first ?? {}, { role: "assistant" });
+  // As above.
+  (first?.parts as unknown[] | undefined)?.push({ type: "text", text: "I was here." });
 }
 
 /** Policies that break their promise, each in its own way: by throwing, or by deciding what can't be meant. */
@@ -64,10 +166,23 @@ export function hostilePolicies(): readonly Policy[] {
       for (const turn of history.newestFirst()) for (const unit of turn.units()) throw new Error(`at ${unit.id}`);
       return { from: null, reason: "an empty thread" };
     }),
-    ...nonsense.map((decision, index) =>
+    ...nonsense.map((decide, index) =>
       // The types say that it can't be; that is the point.
-      policyNamed(`nonsense-${index}`, {}, () => decision as PolicyDecision),
+      policyNamed(`nonsense-${index}`, {}, () => decide() as PolicyDecision),
     ),
+    // As above.
+    policyNamed("decides-later", {}, () => Promise.reject(new Error("too late")) as unknown as PolicyDecision),
+    summarising("wants-nonsense", () => ({ covers: { from: 2, to: 1 }, earlier: null })),
+    summarising("wants-what-is-not-there", () => ({ covers: { from: 1, to: 99 }, earlier: { from: 0, to: 99 } })),
+    summarising("wants-the-same-again", ({ history }) => {
+      const oldest = [...history.newestFirst()].findLast(({ number }) => number > 0)?.number;
+      return oldest === undefined ? null : { covers: { from: oldest, to: oldest }, earlier: null };
+    }),
+    summarising("throws-when-asked-for-more", () => {
+      throw new Error("no more today");
+    }),
+    // As above.
+    summarising("wants-later", () => Promise.reject(new Error("too late")) as unknown as null),
     policyNamed("drops-the-first-of-each-turn", {}, ({ history }) => ({
       from: null,
       dropped: [...history.newestFirst()].flatMap((turn) => firstId(turn.units())),
@@ -90,6 +205,11 @@ function policyNamed(
   decide: (input: PolicyInput) => PolicyDecision,
 ): Policy {
   return { name, version: 1, options, monotone: false, stable: false, decide };
+}
+
+function summarising(name: string, next: NonNullable<Policy["summariser"]>["next"]): Policy {
+  const policy = policyNamed(name, {}, () => ({ from: null, reason: "all is kept, and summed up" }));
+  return { ...policy, summariser: { instruction: "Sum up.", model: {}, maxTokens: 100, next } };
 }
 
 function firstId(units: readonly Unit[]): readonly string[] {

@@ -4,6 +4,8 @@ import {
   type ConversationMachine,
   type Effect,
   type Event,
+  messagesOf,
+  type ReplyDraft,
   type State,
 } from "@colloquy/machine";
 import type { Move, Schedule } from "./schedule.ts";
@@ -97,7 +99,7 @@ const eventOf = (move: Move, situation: Situation): Event => {
 type MoveNamed<Name extends Move["move"]> = Extract<Move, { readonly move: Name }>;
 
 const editOf = (
-  move: MoveNamed<"append" | "changeSystem" | "addTurn" | "annotate" | "truncate" | "checkpoint" | "moveHead">,
+  move: MoveNamed<"append" | "changeSystem" | "addTurn" | "annotate" | "truncate" | "checkpoint" | "moveHead" | "pin">,
   { now: at, state }: Situation,
 ): Event => {
   const turns = state.context.conversation.turns.length;
@@ -118,7 +120,14 @@ const editOf = (
       return { type: "checkpoint.named", at, name: move.name };
     case "moveHead":
       return { type: "head.moved", at, to: typeof move.to === "number" ? turn(move.to) - 1 : move.to };
+    case "pin":
+      return { type: "message.pinned", at, message: pinOf(move, state), pinned: move.pinned };
   }
+};
+
+const pinOf = ({ pick, pinned }: MoveNamed<"pin">, state: State): string => {
+  const pins = state.context.conversation.pins.map(({ message }) => message);
+  return pickFrom(pinned ? messagesOf(state).map(({ id }) => id) : pins, pick) ?? "0.99";
 };
 
 const cancelOf = (move: MoveNamed<"cancel">, { now: at, state, index }: Situation): Event => {
@@ -149,8 +158,10 @@ const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect: Answe
     ...(move.usage === undefined ? {} : { usage: move.usage }),
     ...(move.model === undefined ? {} : { model: move.model }),
   };
-  if (move.move === "answer")
-    return { type: "llm.completed", ...sent, reply: move.reply, finishReason: move.finishReason };
+  if (move.move === "answer") {
+    const reply = effect.purpose === "summary" && !isUnruly(move) ? withoutCalls(move.reply) : move.reply;
+    return { type: "llm.completed", ...sent, reply, finishReason: move.finishReason };
+  }
   return {
     type: "llm.failed",
     ...sent,
@@ -158,6 +169,11 @@ const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect: Answe
     ...(move.partial === undefined ? {} : { partial: move.partial }),
   };
 };
+
+/** Most summaries are texts; some models ask for a tool even so. */
+const isUnruly = ({ pick }: MoveNamed<"answer">): boolean => pick % 4 === 3;
+
+const withoutCalls = ({ toolCalls: _, ...said }: ReplyDraft): ReplyDraft => said;
 
 const fireOf = (move: MoveNamed<"fire">, { now, out }: Situation): Event => {
   const timer = pickFrom(out.filter(isTimer), move.pick);

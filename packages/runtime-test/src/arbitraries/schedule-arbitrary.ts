@@ -72,7 +72,16 @@ const checkpoint = fc.constantFrom("a", "b", "__proto__", "toString", "");
 
 // Ids of the first turns of thread "t", so that some of these hit what is out.
 const strayEvent = eventArbitrary({
-  effectIds: ["t/1.1#1", "t/1.1.0#1", "t/1.1#2!retry", "t/1!deadline", "t/2.1#1", "t/2.1.0#1", "t/5!queue"],
+  effectIds: [
+    "t/1.1#1",
+    "t/1.1.0#1",
+    "t/1.1#2!retry",
+    "t/1!deadline",
+    "t/2.1#1",
+    "t/2.1.0#1",
+    "t/5!queue",
+    "t/summary-1#1",
+  ],
   askIds: ["ask-0", "ask-1", "stray"],
 });
 
@@ -141,6 +150,7 @@ const edit = (tools: ToolNames) =>
     named("annotate", { pick, name: nameArbitrary, value: fc.oneof(fc.integer(), textArbitrary) }),
     { weight: 2, arbitrary: named("truncate", { pick, characters: fc.nat({ max: 12 }) }) },
     named("checkpoint", { name: checkpoint }),
+    { weight: 2, arbitrary: named("pin", { pick, pinned: fc.constantFrom(true, true, true, false) }) },
     {
       weight: 2,
       arbitrary: named("moveHead", { to: fc.oneof(pick, fc.record({ checkpoint }, { noNullPrototype: true })) }),

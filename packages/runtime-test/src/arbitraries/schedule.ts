@@ -72,6 +72,8 @@ type EditMove =
   | { readonly move: "truncate"; readonly pick: Choice; readonly characters: number }
   | { readonly move: "checkpoint"; readonly name: string }
   | { readonly move: "moveHead"; readonly to: Choice | { readonly checkpoint: string } }
+  /** One of the messages on the path, or of those that are pinned. */
+  | { readonly move: "pin"; readonly pick: Choice; readonly pinned: boolean }
   | { readonly move: "reconfigure" };
 
 /** What should not happen: an event told again, an answer to another thread, an event out of nowhere. */

@@ -29,12 +29,14 @@ export const answering: MachineLaw = (options, schedule, subject = realSubject) 
   }
 };
 
-/** M7: one answering call is out at a time, and none while a tool call is. */
+/** M7: one answering call is out at a time, and none while a tool call is. A summary is written beside anything, one at a time. */
 export const oneAtATime: MachineLaw = (options, schedule, subject = realSubject) => {
   for (const state of statesOf(traceFor(options, schedule, subject))) {
     const out = subject.outstanding(state);
-    const calls = out.filter(({ type }) => type === "callLlm").length;
+    const calls = out.filter((effect) => effect.type === "callLlm" && effect.purpose === "answer").length;
+    const summaries = out.filter((effect) => effect.type === "callLlm" && effect.purpose === "summary").length;
     const tools = out.filter(({ type }) => type === "callTool").length;
+    if (summaries > 1) throw new LawBroken("M7", `${summaries} summaries are out after entry ${state.context.seq}`);
     if (calls > 1) throw new LawBroken("M7", `${calls} model calls are out after entry ${state.context.seq}`);
     if (calls > 0 && tools > 0)
       throw new LawBroken("M7", `a model call is out beside ${tools} tool calls after entry ${state.context.seq}`);

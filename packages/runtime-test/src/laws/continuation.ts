@@ -9,6 +9,7 @@ import {
   type State,
   toArray,
   type Turn,
+  unitsOf,
 } from "@colloquy/machine";
 import { realSubject, type Subject } from "../arbitraries/subject.ts";
 import { statesOf } from "../arbitraries/trace.ts";
@@ -17,7 +18,8 @@ import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
 
 /**
  * M9: a conversation goes on after any end. Under keep-all, the prompt of the next ask is the system message, the
- * path so far, and what is asked; with interrupted turns left out, exactly those are missing.
+ * path so far, and what is asked; with interrupted turns left out, exactly those are missing, but for what is pinned
+ * in them.
  */
 export const continuation: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -40,7 +42,7 @@ const newText = "And what follows from that?";
 
 /** Nothing that is decided here may stand in the way of the next call. */
 const keepingAll = (options: MachineOptions, interrupted: InterruptedTurns): MachineOptions => {
-  const { limits: _, ...others } = options;
+  const { limits: _, budget: __, ...others } = options;
   return { ...others, policy: keepAll(), interrupted };
 };
 
@@ -60,6 +62,7 @@ const callFor = (
   const told = subject.transition(machine, unlimited, event);
   if (!told.handled) throw new LawBroken("M9", `${name}: the ask was refused: ${told.refusal.reason}`);
   const effects: readonly { readonly type: string }[] = told.effects;
+  // Under keep-all nobody asks for summaries.
   const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
   if (call === undefined) throw new LawBroken("M9", `${name}: no model is called`);
   return call;
@@ -75,11 +78,17 @@ const before = ({ context: { conversation } }: State, interrupted: InterruptedTu
     path.unshift(turn);
     number = turn.parent;
   }
-  const shown = path.filter(({ outcome }) => interrupted === "keep" || outcome.status === "completed");
+  const pins = new Set(conversation.pins.map(({ message }) => message));
+  const shownOf = ({ number, outcome, messages }: Turn): readonly Message[] => {
+    const said = toArray(messages);
+    if (interrupted === "keep" || outcome.status === "completed") return said;
+    const pinned = unitsOf(number, said).filter((unit) => unit.messages.some(({ id }) => pins.has(id)));
+    return pinned.flatMap((unit) => unit.messages);
+  };
   return [
     ...(conversation.system === null ? [] : [conversation.system]),
     ...conversation.seed,
-    ...shown.flatMap((turn) => toArray(turn.messages)),
+    ...path.flatMap(shownOf),
     ...conversation.appended,
   ];
 };

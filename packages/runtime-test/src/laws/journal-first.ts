@@ -31,6 +31,7 @@ export type HostLogItem =
 export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
   let state: State | null = null;
   const asked = new Map<string, AnswerableEffect>();
+  const were: Told = { sizes: new Set(), fullness: new Set() };
   for (const [index, item] of log.entries()) {
     const name = `item ${index} of the log`;
     switch (item.did) {
@@ -41,11 +42,36 @@ export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
         state = after(state, item.entry, name);
         break;
       case "performed":
-        requireJournalled(state, asked, item.effect, name);
+        requireJournalled(state, asked, were, item.effect, name);
         break;
     }
+    if (state !== null) remember(were, state);
     for (const effect of state === null ? [] : outstanding(state)) asked.set(effect.id, effect);
   }
+};
+
+/** What was so after one entry or another, as far as it leaves no trace. */
+interface Told {
+  readonly sizes: Set<string>;
+  readonly fullness: Set<string>;
+}
+
+const remember = ({ sizes, fullness }: Told, state: State): void => {
+  fullness.add(state.context.fullness);
+  sizes.add(sizeNamed(sizeOf(state)));
+};
+
+const sizeNamed = ({ turns, messages }: { readonly turns: number; readonly messages: number }): string =>
+  `${turns} turns, ${messages} messages`;
+
+/** Of the path, what waits to lead the next turn included. */
+const sizeOf = (state: State): { readonly turns: number; readonly messages: number } => {
+  const { conversation } = state.context;
+  const place = turnNumbered(state, conversation.head)?.place;
+  return {
+    turns: place?.turns ?? 0,
+    messages: (place?.messages ?? conversation.seed.length) + conversation.appended.length,
+  };
 };
 
 const folded = (entries: readonly Entry[], name: string): State => {
@@ -66,12 +92,13 @@ const after = (state: State | null, entry: Entry, name: string): State => {
 const requireJournalled = (
   state: State | null,
   asked: ReadonlyMap<string, AnswerableEffect>,
+  were: Told,
   effect: Effect,
   name: string,
 ): void => {
   if (state === null) throw new LawBroken("R1", `${name}: ${effect.type} was performed before anything was journalled`);
   if (effect.type === "publish") {
-    if (!isTold(state, effect.signal))
+    if (!isTold(state, were, effect.signal))
       throw new LawBroken("R1", `${name}: the journal does not tell of ${preview(effect.signal)}`);
     return;
   }
@@ -87,20 +114,23 @@ const requireJournalled = (
   requireSame("R1", name, { ...original, started: null }, { ...effect, started: null });
 };
 
-const isTold = (state: State, signal: Signal): boolean => {
-  const { open, queue } = state.context;
+const isTold = (state: State, were: Told, signal: Signal): boolean => {
+  const { open, queue, summaries, summarising } = state.context;
   switch (signal.type) {
     case "turn.started":
       return open?.number === signal.turn || turnNumbered(state, signal.turn) !== undefined;
     case "turn.ended":
       return turnNumbered(state, signal.turn)?.outcome.status === signal.status;
     case "thread.updated":
+      return were.sizes.has(sizeNamed(signal));
     case "context.warning":
+      return were.fullness.has(signal.warning);
     case "summary.started":
+      return summaries >= signal.number;
     case "summary.completed":
+      return (turnNumbered(state, signal.covers.to)?.summaries ?? []).some(({ number }) => number === signal.number);
     case "summary.failed":
-      // What they tell of is compared where they are published, by the machine's own laws.
-      return true;
+      return summaries >= signal.number && summarising?.number !== signal.number;
     case "context.unfit":
     case "limit.reached":
       return turnNumbered(state, signal.turn)?.outcome.status === "failed";

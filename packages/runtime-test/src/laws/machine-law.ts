@@ -32,5 +32,6 @@ const otherwise = (options: MachineOptions): MachineOptions => ({
   interrupted: options.interrupted === "omit" ? "keep" : "omit",
   unknownTool: options.unknownTool === "ask" ? "result" : "ask",
   limits: options.limits === undefined ? { steps: 2, toolCalls: 3 } : {},
+  budget: (options.budget ?? null) === null ? { tokens: 250, reserve: 50 } : null,
   idleTimeoutMs: 7_000,
 });

@@ -3,6 +3,7 @@ import {
   checkPrompt,
   type ConversationMachine,
   conversationMachine,
+  type Effect,
   type InterruptedTurns,
   keepAll,
   lastTurns,
@@ -68,16 +69,22 @@ export const problemOfPrompt = (messages: readonly Message[]): string | null => 
   return null;
 };
 
-/** Each call carries the open turn, whole and at the end, and something of what was said; the thread's system message leads. */
+/**
+ * Each call carries the open turn, whole and at the end, and something of what was said; the thread's system message
+ * leads, where the cut does not leave it out.
+ */
 const requireCarried = (trace: Trace): void => {
   for (const { transition } of trace.steps) {
-    const effects: readonly { readonly type: string }[] = transition.effects;
-    const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
+    const effects: readonly Effect[] = transition.effects;
+    const calls = effects.filter((effect): effect is CallLlm => effect.type === "callLlm");
+    for (const { id, messages } of calls) requireWellFormed(messages, `the prompt of ${id}`);
+    const call = calls.find(({ purpose }) => purpose === "answer");
     if (call === undefined) continue;
     const name = `the prompt of ${call.id}`;
-    requireWellFormed(call.messages, name);
     requireEnd(call.messages, openMessages(transition.state), name);
-    const { system } = transition.state.context.conversation;
+    const { open, conversation } = transition.state.context;
+    const omitted = open?.stage.type === "responding" && open.stage.call.cut.system === "omit";
+    const system = omitted ? null : conversation.system;
     const shown = call.messages.filter(({ id }) => id !== system?.id);
     if (shown.length === 0 && messagesOf(transition.state).length > 0) {
       throw new LawBroken("M10", `${name} shows nothing of what was said`);

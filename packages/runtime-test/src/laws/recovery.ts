@@ -35,8 +35,10 @@ export interface RecoveredRun {
  * | `callTool`, started | `once` | `tool.failed`, outcome `unknown` |
  *
  * What follows from such an entry may be another conversation, but every ask of the uncrashed run is there, in its
- * order, and where that run came to its end nothing is left outstanding. The function of a `once` or an `interrupted`
- * tool is called at most once for each call. The script must fix the order of answers that come at the same time.
+ * order, and where that run came to its end nothing is left outstanding. A call, by its tool and arguments, that was
+ * answered in both runs was answered alike: with an outcome and a content that it also had without the crash. The
+ * function of a `once` or an `interrupted` tool is called at most once for each call. The script must fix the order of
+ * answers that come at the same time, and its tools must answer by their arguments alone.
  */
 export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): void => {
   const first = resumed.findIndex(isRecovered);
@@ -54,6 +56,7 @@ export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): v
       throw new LawBroken("R2", `the call ${id}, whose tool is not to be run again, ran a second time`);
   }
   requireAsks(uncrashed, resumed);
+  if (first >= 0) requireSameAnswers(uncrashed, resumed);
   if (outstandingAfter(uncrashed).length === 0 && outstandingAfter(resumed).length > 0)
     throw new LawBroken(
       "R2",
@@ -73,6 +76,30 @@ const requireAsks = (uncrashed: readonly Entry[], resumed: readonly Entry[]): vo
 
 const askIdsIn = (entries: readonly Entry[]): readonly string[] =>
   entries.flatMap(({ event }) => (event.type === "ask.received" ? [event.askId] : []));
+
+const requireSameAnswers = (uncrashed: readonly Entry[], resumed: readonly Entry[]): void => {
+  const before = answersIn(uncrashed);
+  for (const { call, seq, answer } of answersIn(resumed)) {
+    const expected = before.filter((other) => other.call === call).map((other) => other.answer);
+    if (expected.length > 0 && !expected.includes(answer))
+      throw new LawBroken("R2", `entry ${seq} answers ${call} with ${answer}; without the crash it is ${expected[0]}`);
+  }
+};
+
+/** What tools answered, as text that is equal for equal calls and answers; what recovery said in their place left out. */
+const answersIn = (
+  entries: readonly Entry[],
+): readonly { readonly seq: number; readonly call: string; readonly answer: string }[] =>
+  entries.flatMap((entry, index) => {
+    const { seq, event } = entry;
+    if ((event.type !== "tool.completed" && event.type !== "tool.failed") || isRecovered(entry)) return [];
+    const effect = outstandingAfter(entries.slice(0, index)).find(({ id }) => id === event.effectId);
+    if (effect?.type !== "callTool") return [];
+    const outcome = event.type === "tool.failed" ? event.outcome : "completed";
+    return [
+      { seq, call: `${effect.name}(${effect.arguments})`, answer: `${outcome} ${JSON.stringify(event.content)}` },
+    ];
+  });
 
 const isRecovered = (entry: Entry): boolean => "recovered" in entry;
 

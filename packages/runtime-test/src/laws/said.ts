@@ -1,7 +1,9 @@
 import {
+  type AnswerableEffect,
   type Content,
   type Message,
   type MessageDraft,
+  outstanding,
   type Part,
   type QueuedAsk,
   type ReplyDraft,
@@ -40,6 +42,7 @@ const saidAtFirst = ({ started }: Trace): Utterance[] => (started.entry.event.se
 const saidBy = (step: HandledStep): readonly Utterance[] => {
   const { event, before, transition } = step;
   const decided = transition.entry.decided ?? {};
+  if (isOfSummary(step)) return [];
   switch (event.type) {
     case "ask.received":
       return decided.queued === undefined ? ofAsk(event) : [];
@@ -65,6 +68,13 @@ const saidBy = (step: HandledStep): readonly Utterance[] => {
       return [];
   }
 };
+
+/** What a model wrote about the conversation is no part of it. */
+const isOfSummary = ({ event, before }: HandledStep): boolean =>
+  (event.type === "llm.completed" || event.type === "llm.failed") &&
+  outstanding(before).some((effect) => effect.id === event.effectId && isSummary(effect));
+
+const isSummary = (effect: AnswerableEffect): boolean => effect.type === "callLlm" && effect.purpose === "summary";
 
 /** What a call that was stopped had shown, as the last to speak of it said. */
 const shownAtEnd = ({ before }: HandledStep, partial: ReplyDraft | undefined): readonly Utterance[] => {

@@ -16,12 +16,15 @@ export const untouched: MachineLaw = (options, schedule, subject = realSubject) 
       subject.promptOf(machine, transition.state);
     }
   } catch (thrown) {
-    if (!(thrown instanceof TypeError && aboutFrozen.test(thrown.message))) throw thrown;
+    if (!isWriteToFrozen(thrown)) throw thrown;
     throw new LawBroken("M4", `something that was handed in was written to: ${thrown.message}`, { cause: thrown });
   }
 };
 
-/** What engines say of a write to something frozen; whatever else is thrown is another law's. */
+/** Whether it is what engines throw for a write to something frozen; whatever else is thrown is another law's. */
+export const isWriteToFrozen = (thrown: unknown): thrown is TypeError =>
+  thrown instanceof TypeError && aboutFrozen.test(thrown.message);
+
 const aboutFrozen = /read.?only|not extensible|non-extensible|delete property|unconfigurable|non-configurable/i;
 
 /** The same value, with all that it holds frozen. What is frozen already is taken to be frozen through and through. */
@@ -32,9 +35,11 @@ export const deepFreeze = <Value>(value: Value): Value => {
   return value;
 };
 
-const freezing = (subject: Subject): Subject => ({
+/** The same functions, with all that they are given and give frozen through and through. */
+export const freezing = (subject: Subject): Subject => ({
   ...subject,
   start: (machine, input) => deepFreeze(subject.start(machine, input)),
   transition: (machine, state, event, options) =>
     deepFreeze(subject.transition(machine, deepFreeze(state), deepFreeze(event), options)),
+  promptOf: (machine, state) => deepFreeze(subject.promptOf(machine, deepFreeze(state))),
 });

@@ -1,5 +1,7 @@
 import {
+  type CallLlm,
   type Cost,
+  type Effect,
   noUsage,
   type ReportedUsage,
   toArray,
@@ -47,32 +49,72 @@ export const usageAddsUp = (
   requireSame("M8", "the sum of calls", sorted(counted(calls)), sorted(usages.reduce(concat, empty)));
 };
 
-/** M8, of a thread: its usage is the sum over its turns, the open one and `betweenTurns`, and the sum over its calls. */
+/**
+ * M8, of a thread: its usage is the sum over its turns, the open one and `betweenTurns`, and the sum over its calls.
+ * Each call is charged to the turn that it names, summaries to the one that was open when they were asked for, and
+ * else between turns. A call that was stopped, and of which nobody says what it used, is a call all the same.
+ */
 export const usageOfThread: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
-  const calls: ReportedCall[] = [];
+  const out = new Map<string, CallLlm>();
+  const calls: ChargedCall[] = [];
   for (const [index, step] of handledSteps(trace).entries()) {
-    const call = callOf(step);
-    if (call !== null) calls.push(call);
+    calls.push(...callsEndedBy(step, out));
     const { conversation, open, usage } = step.transition.state.context;
-    const turns = [...toArray(conversation.turns).map((turn) => turn.usage), open?.usage ?? noUsage];
-    const ofTurns = [...turns, usage.betweenTurns].reduce(realMonoid.concat, realMonoid.empty);
+    const closed = toArray(conversation.turns);
     const name = `handled ${stepNamed(index, step.event)}`;
+    const turns = [...closed.map((turn) => turn.usage), open?.usage ?? noUsage];
+    const ofTurns = [...turns, usage.betweenTurns].reduce(realMonoid.concat, realMonoid.empty);
     requireSame("M8", `after ${name}, thread and sum of turns`, sorted(ofTurns), sorted(usage.total));
     requireSame("M8", `after ${name}, thread and sum of calls`, sorted(counted(calls)), sorted(usage.total));
+    const charged = (turn: number): Usage => sorted(counted(calls.filter((call) => call.turn === turn)));
+    requireSame("M8", `after ${name}, what is charged between turns`, charged(0), sorted(usage.betweenTurns));
+    const ended = step.before.context.open?.number ?? 0;
+    for (const turn of closed) {
+      if (turn.number === ended || turn.number === closed.length || isSummaryOf(step))
+        requireSame(
+          "M8",
+          `after ${name}, what is charged to turn ${turn.number}`,
+          charged(turn.number),
+          sorted(turn.usage),
+        );
+    }
   }
 };
 
-/** The call that a step ended, if it ended one. A call that was stopped, and of which nobody says what it used, is a call all the same. */
-const callOf = ({ event, before, transition: { entry, state } }: HandledStep): ReportedCall | null => {
+/** `turn` is 0 between turns. */
+interface ChargedCall extends ReportedCall {
+  readonly turn: number;
+}
+
+/** The calls that a step ended; those that it asked for are out from then on. */
+const callsEndedBy = (
+  { event, transition: { entry, effects } }: HandledStep,
+  out: Map<string, CallLlm>,
+): readonly ChargedCall[] => {
+  const ended: ChargedCall[] = [];
+  const end = (id: string, usage: ReportedUsage | null, cost: Cost | null): void => {
+    const call = out.get(id);
+    if (call === undefined) throw new LawBroken("M8", `a call "${id}" ended that was not out`);
+    out.delete(id);
+    ended.push({ usage, cost, turn: call.turn });
+  };
   if (event.type === "llm.completed" || event.type === "llm.failed") {
-    return { usage: event.usage ?? null, cost: entry.decided?.cost ?? null };
+    end(event.effectId, event.usage ?? null, entry.decided?.cost ?? null);
   }
-  const reported = event.type === "cancel.requested" ? event.usage : undefined;
-  const { open } = before.context;
-  const cutShort = open?.stage.type === "responding" && state.context.open?.number !== open.number;
-  return cutShort ? { usage: reported ?? null, cost: null } : null;
+  const asked: readonly Effect[] = effects;
+  for (const effect of asked) {
+    if (effect.type === "callLlm") out.set(effect.id, effect);
+    if (effect.type !== "cancelLlm") continue;
+    const isAnswer = out.get(effect.effectId)?.purpose === "answer";
+    end(effect.effectId, isAnswer && event.type === "cancel.requested" ? (event.usage ?? null) : null, null);
+  }
+  return ended;
 };
+
+/** It may be charged to any turn. */
+const isSummaryOf = ({ before, transition }: HandledStep): boolean =>
+  before.context.summarising !== null && before.context.summarising !== transition.state.context.summarising;
 
 const fields = [
   "inputTokens",

@@ -1,5 +1,6 @@
-import { conversationMachine, decodeJournal, fold, outstanding, type ReplyDraft } from "@colloquy/machine";
+import { conversationMachine, decodeJournal, fold, outstanding, promptOf, type ReplyDraft } from "@colloquy/machine";
 import {
+  composedPolicyArbitrary,
   entriesOf,
   failureArbitrary,
   failureKinds,
@@ -13,8 +14,10 @@ import {
   replyArbitrary,
   reportedUsageArbitrary,
   runSchedule,
+  stateArbitrary,
   textArbitrary,
   threadArbitrary,
+  wilful,
 } from "@colloquy/runtime-test/arbitraries";
 import { differenceOf } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
@@ -111,6 +114,35 @@ describe("machines and schedules", () => {
   });
 });
 
+describe("policies", () => {
+  const decisions = sample(stateArbitrary(), 60).flatMap((state) =>
+    sample(fc.nat({ max: 1_000 }), 20).map((seed) => {
+      const machine = conversationMachine({ policy: wilful(seed), budget: { tokens: 500, reserve: 0 } });
+      return promptOf(machine, state);
+    }),
+  );
+
+  test.each(["from", "dropped", "summarised", "shrink", "fields", "system"] as const)(
+    "a wilful one uses %s",
+    (what) => {
+      expect(decisions.some(({ cut }) => (cut[what] ?? null) !== null)).toBe(true);
+    },
+  );
+
+  test("a wilful one is replaced now and then, and not always", () => {
+    expect(decisions.some(({ failed }) => failed !== undefined)).toBe(true);
+    expect(decisions.some(({ failed }) => failed === undefined)).toBe(true);
+  });
+
+  test("of several at most one has summaries written; some have none", () => {
+    const composed = sample(composedPolicyArbitrary, 100);
+    expect(composed.some(({ summariser }) => summariser !== undefined)).toBe(true);
+    expect(composed.some(({ summariser }) => summariser === undefined)).toBe(true);
+    expect(composed.some(({ stable }) => stable)).toBe(true);
+    expect(composed.some(({ monotone }) => monotone)).toBe(true);
+  });
+});
+
 describe("journals and threads", () => {
   test("every journal can be read and folded; some end while something is out", () => {
     const journals = sample(journalArbitrary(), 100);
@@ -129,5 +161,6 @@ describe("journals and threads", () => {
     expect(threads.some(({ head, turns }) => head < turns.length)).toBe(true);
     expect(threads.some(({ seed }) => seed.length > 0)).toBe(true);
     expect(threads.some(({ turns }) => turns.length === 0)).toBe(true);
+    expect(threads.some(({ pins }) => pins.length > 0)).toBe(true);
   });
 });

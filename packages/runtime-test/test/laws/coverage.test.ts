@@ -1,4 +1,4 @@
-import { conversationMachine, type Event, type EventType, type Failure } from "@colloquy/machine";
+import { conversationMachine, type Event, type EventType, type Failure, keepAll, type Policy } from "@colloquy/machine";
 import { type Move, runSchedule, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -9,23 +9,23 @@ import { runs } from "./runs.ts";
 const events = conversationMachine().events as readonly EventType[];
 
 const betweenTurns: readonly Leaf[] = ["idle", "completed", "error"];
-const inTurn: readonly Leaf[] = ["responding", "backing_off", "running"];
+const inTurn: readonly Leaf[] = ["responding", "compacting", "backing_off", "running"];
 const others = (...those: readonly Leaf[]): readonly Leaf[] => leaves.filter((leaf) => !those.includes(leaf));
 
 /** Where an event is never handled, and why that is right. Whatever is not here must have been handled. */
 const neverHandled: readonly { readonly event: EventType; readonly in: readonly Leaf[]; readonly because: string }[] = [
-  ...(["llm.completed", "llm.failed", "llm.progressed"] as const).map((event) => ({
+  ...(["llm.completed", "llm.failed"] as const).map((event) => ({
     event,
-    in: others("responding"),
-    because: "no model call is out",
+    in: ["idle"] as const,
+    because: "no model call is out, and no turn has ended of which a summary could be",
   })),
+  { event: "llm.progressed", in: others("responding"), because: "no answering call is out" },
   ...(["tool.started", "tool.completed", "tool.failed"] as const).map((event) => ({
     event,
     in: others("running"),
     because: "no tool call is out",
   })),
   { event: "timer.fired", in: ["idle"], because: "nothing waits in the queue before the first turn" },
-  { event: "turn.annotated", in: ["idle"], because: "until a turn is written by hand there is none" },
   ...(["turn.added", "answer.truncated", "head.moved", "checkpoint.named"] as const).map((event) => ({
     event,
     in: inTurn,
@@ -70,17 +70,67 @@ const byHand: readonly (readonly Move[])[] = [
   [
     { afterMs: 1, move: "addTurn", messages: [{ role: "assistant", content: "Hello." }] },
     { afterMs: 1, move: "truncate", pick: 0, characters: 2 },
+    { afterMs: 1, move: "annotate", pick: 0, name: "score", value: 1 },
+    { afterMs: 1, move: "pin", pick: 0, pinned: true },
   ],
   [ask, ask, answer, { afterMs: 1, move: "cancel", whom: "queued" }],
+];
+
+/** Wants a summary of each turn, and shows everything all the same. */
+const summingUp: Policy = {
+  ...keepAll(),
+  name: "sums-up",
+  summariser: {
+    instruction: "Sum up.",
+    model: {},
+    maxTokens: 100,
+    next: ({ history }) => {
+      const [newest] = history.newestFirst();
+      if (newest === undefined || newest.summaries.length > 0) return null;
+      return { covers: { from: newest.number, to: newest.number }, earlier: null };
+    },
+  },
+};
+
+const long: Move = { ...ask, input: "A long question. ".repeat(20) };
+const mark: Move = { afterMs: 1, move: "checkpoint", name: "here" };
+const useTool: Move = { ...answer, reply: { toolCalls: [{ id: null, name: "search", arguments: "{}" }] } };
+const second = { pick: 1 } as const;
+
+const edits: readonly Move[] = [
+  mark,
+  { afterMs: 1, move: "changeSystem", system: "Be brief." },
+  { afterMs: 1, move: "addTurn", messages: [{ role: "user", content: "Hello." }] },
+  { afterMs: 1, move: "annotate", pick: 0, name: "score", value: 1 },
+  { afterMs: 1, move: "truncate", pick: 0, characters: 2 },
+  { afterMs: 1, move: "pin", pick: 0, pinned: true },
+  { afterMs: 1, move: "reconfigure" },
+];
+
+/** With a summary out, in the states that wait for something else, or for it. */
+const besideSummaries: readonly (readonly Move[])[] = [
+  [ask, answer, ask, fail, mark, { ...answer, ...second }],
+  [ask, answer, ask, fail, { ...fail, ...second }],
+  [ask, answer, ask, useTool, { ...answer, ...second }],
+  [ask, answer, ask, useTool, { ...fail, ...second }],
+  [ask, answer, long, ...strays, mark, answer],
+  [ask, answer, long, fail],
+  [ask, answer, long, ...edits, { afterMs: 1, move: "cancel", whom: "open" }],
 ];
 
 describe("states and events", () => {
   let coverage: readonly PairCoverage[] = [];
   beforeAll(() => {
     const machine = conversationMachine({ overlap: { type: "queue", max: 1 } });
+    const summing = conversationMachine({
+      policy: summingUp,
+      budget: { tokens: 60, reserve: 0 },
+      unknownTool: "ask",
+    });
     const traces = [
       ...fc.sample(traceArbitrary(), { numRuns: Math.max(1_000, runs(1_000)), seed: 1 }),
       ...byHand.map((moves) => runSchedule(machine, { input: { threadId: "t", at: 0 }, moves })),
+      ...besideSummaries.map((moves) => runSchedule(summing, { input: { threadId: "t", at: 0 }, moves })),
     ];
     coverage = coverageOf(traces, events);
     console.log(`handled/told, of ${traces.length} schedules:\n${coverageTable(coverage)}`);

@@ -11,9 +11,10 @@ const options: MachineOptions = {
   overlap: { type: "queue", max: 2 },
 };
 
-test.each(faults)("$law catches a machine that $what", ({ law, subject }) => {
+test.each(faults)("$law catches a machine that $what", ({ law, subject, options: further }) => {
+  const configured = { ...options, ...further };
   const found = fc.check(
-    fc.property(scheduleFor(options), (schedule) => laws[law](options, schedule, subject())),
+    fc.property(scheduleFor(configured), (schedule) => laws[law](configured, schedule, subject())),
     // Seeded, so that no run is unlucky; and not shrunk, since only the finding counts.
     { numRuns: 400, seed: 1, endOnFailure: true },
   );

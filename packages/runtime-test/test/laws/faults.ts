@@ -1,4 +1,4 @@
-import { fold, promptOf, transition } from "@colloquy/machine";
+import { fold, type MachineOptions, promptOf, summariseTurns, transition } from "@colloquy/machine";
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { laws } from "@colloquy/runtime-test/laws";
 import * as wrong from "./wrong-functions.ts";
@@ -7,6 +7,8 @@ import * as wrong from "./wrong-functions.ts";
 export interface Fault {
   readonly law: keyof typeof laws;
   readonly what: string;
+  /** What it takes to notice, beside the options that all are tried with. */
+  readonly options?: MachineOptions;
   /** Made anew for each run: some faults remember. */
   readonly subject: () => Subject;
 }
@@ -56,6 +58,24 @@ export const faults: readonly Fault[] = [
   transitions("M6", "asks for an effect twice", () => wrong.askingTwice),
   transitions("M6", "gives another state for a stale answer", () => wrong.copyingWhenRefused),
   outstandings("M7", "has a model call out beside tool calls", wrong.callingBeside),
+  {
+    law: "M7",
+    what: "has the same summary written twice at once",
+    options: { policy: summariseTurns() },
+    subject: () => ({ ...realSubject, outstanding: wrong.writingTwice }),
+  },
+  {
+    law: "M8",
+    what: "charges summaries to nobody's turn",
+    options: { policy: summariseTurns() },
+    subject: () => ({ ...realSubject, transition: wrong.chargingNobody }),
+  },
+  {
+    law: "M9",
+    what: "takes a summary for something that was said",
+    options: { policy: summariseTurns() },
+    subject: () => ({ ...realSubject, transition: wrong.sayingSummaries }),
+  },
   transitions("M8", "forgets the calls that were cancelled", () => wrong.forgettingCancelled),
   transitions("M8", "counts unknown tokens as none", () => wrong.unknownAsZero),
   transitions("M9", "forgets what a reply had shown when it was stopped", () => wrong.forgettingPartials),

@@ -2,6 +2,7 @@ import {
   conversationMachine,
   type Entry,
   type Event,
+  type Signal,
   start,
   type State,
   type ToolDeclaration,
@@ -12,6 +13,8 @@ import { type HostLogItem, LawBroken, lawNothingBeforeJournal, lawRecovery } fro
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "./runs.ts";
+
+const noRoom = { tokens: 9, available: 1, budget: 1, reserve: 0, fixed: 9, largest: null };
 
 describe("R1: nothing is performed before it is journalled", () => {
   const traces = traceArbitrary().map((trace): readonly HostLogItem[] => [
@@ -36,13 +39,28 @@ describe("R1: nothing is performed before it is journalled", () => {
 
   test("catches a host that performs first", () => {
     const early = (log: readonly HostLogItem[]) => {
-      const swapped = log.findIndex((item, index) => item.did === "appended" && log[index + 1]?.did === "performed");
+      const swapped = log.findIndex((item, index) => item.did === "appended" && isNews(log[index + 1]));
       fc.pre(swapped >= 0);
       expect(() =>
         lawNothingBeforeJournal(log.toSpliced(swapped, 2, ...log.slice(swapped, swapped + 2).reverse())),
       ).toThrow(LawBroken);
     };
     fc.assert(fc.property(traces, early), { numRuns: runs(60) });
+  });
+
+  test.each<readonly [string, Signal]>([
+    ["another size of the thread", { type: "thread.updated", turns: 7, messages: 7, characters: 0 }],
+    ["a warning", { type: "context.warning", warning: "at_limit", tokens: 9, available: 9 }],
+    ["a summary that was never asked for", { type: "summary.started", number: 1, covers: { from: 1, to: 1 } }],
+    ["a summary that never came", { type: "summary.completed", number: 1, covers: { from: 1, to: 1 } }],
+    ["a summary that never failed", { type: "summary.failed", number: 1, covers: { from: 1, to: 1 }, reason: "" }],
+    ["a turn that was unfit", { type: "context.unfit", turn: 1, unfit: noRoom }],
+  ])("catches a host that tells %s, of which the journal knows nothing", (_, signal) => {
+    const log: readonly HostLogItem[] = [
+      { did: "loaded", entries: toolRun("rerun") },
+      { did: "performed", effect: { type: "publish", signal } },
+    ];
+    expect(() => lawNothingBeforeJournal(log)).toThrow(/R1: item 1 of the log: the journal does not tell of/);
   });
 
   test("catches a host that performs something else than it journalled", () => {
@@ -53,6 +71,13 @@ describe("R1: nothing is performed before it is journalled", () => {
     expect(() => lawNothingBeforeJournal(log)).toThrow(/arguments: expected "1", got "\{\}"/);
   });
 });
+
+/** What could not be done an entry earlier: a signal of how much was said, or how full it is, may have been true before. */
+function isNews(item: HostLogItem | undefined): boolean {
+  if (item?.did !== "performed") return false;
+  const { effect } = item;
+  return effect.type !== "publish" || effect.signal.type === "turn.started" || effect.signal.type === "turn.ended";
+}
 
 describe("R2: a crash changes nothing but what it must", () => {
   const tools = (recovery: ToolDeclaration["recovery"]): readonly ToolDeclaration[] => [
@@ -77,6 +102,12 @@ describe("R2: a crash changes nothing but what it must", () => {
   test("a once-only tool that had started has an unknown outcome", () => {
     const resumed = toolRun("once", { recovered: "unknown", started: true });
     lawRecovery({ uncrashed: toolRun("once", { started: true }), resumed, tools: tools("once"), ran: [id] });
+  });
+
+  test("a call behind a recovered entry is answered as it was without the crash", () => {
+    const uncrashed = twoCalls({ recovered: false, content: "paid" });
+    const resumed = twoCalls({ recovered: true, content: "paid" });
+    lawRecovery({ uncrashed, resumed, tools: tools(undefined), ran: ["t/1.1.0#1", "t/1.2.0#1"] });
   });
 
   test.each([
@@ -134,11 +165,55 @@ describe("R2: a crash changes nothing but what it must", () => {
       },
       /ask "b" stands at place 1 without the crash, and not after it/,
     ],
+    [
+      "a tool that answers the same call otherwise behind a recovered entry",
+      {
+        uncrashed: twoCalls({ recovered: false, content: "paid" }),
+        resumed: twoCalls({ recovered: true, content: "paid twice" }),
+        tools: tools(undefined),
+      },
+      /answers pay\(2\) with completed "paid twice"; without the crash it is completed "paid"/,
+    ],
   ] as const)("catches %s", (_, parts, words) => {
     const run = { uncrashed: toolRun("rerun"), resumed: toolRun("rerun"), tools: tools("rerun"), ran: [id], ...parts };
     expect(() => lawRecovery(run)).toThrow(words);
   });
 });
+
+/** The journal of one ask with two calls to `pay`; the first ends by recovery or not, the second one with a content. */
+function twoCalls({ recovered, content }: { readonly recovered: boolean; readonly content: string }): readonly Entry[] {
+  const machine = conversationMachine({ tools: [{ name: "pay" }] });
+  const begun = start(machine, { threadId: "t", at: 0 });
+  const entries: Entry[] = [begun.entry];
+  let state: State = begun.state;
+  const tell = (event: Event, options = {}) => {
+    const told = transition(machine, state, event, options);
+    if (!told.handled) throw new Error(told.refusal.reason);
+    entries.push(told.entry);
+    state = told.state;
+  };
+  const call = (id: string, written: string): Event => ({
+    type: "llm.completed",
+    at: 0,
+    effectId: id,
+    reply: { toolCalls: [{ id: null, name: "pay", arguments: written }] },
+    finishReason: null,
+  });
+  tell({ type: "ask.received", at: 0, askId: "a", input: "Pay twice." });
+  tell(call("t/1.1#1", "1"));
+  if (recovered) {
+    tell(
+      { type: "tool.failed", at: 0, effectId: "t/1.1.0#1", outcome: "interrupted", content: "?" },
+      { recovered: true },
+    );
+  } else {
+    tell({ type: "tool.completed", at: 0, effectId: "t/1.1.0#1", content: "paid" });
+  }
+  tell(call("t/1.2#1", "2"));
+  tell({ type: "tool.completed", at: 0, effectId: "t/1.2.0#1", content });
+  tell({ type: "llm.completed", at: 0, effectId: "t/1.3#1", reply: { content: "Done." }, finishReason: "stop" });
+  return entries;
+}
 
 function anotherAsk(seq: number): Entry {
   return { seq, event: { type: "ask.received", at: 0, askId: "b", input: "And now?" } };

@@ -1,5 +1,21 @@
-import { keepAll, lastTurns, promptOf } from "@colloquy/machine";
-import { playArbitrary, realSubject } from "@colloquy/runtime-test/arbitraries";
+import {
+  conversationMachine,
+  keepAll,
+  lastTurns,
+  type MachineOptions,
+  promptOf,
+  summariseTurns,
+} from "@colloquy/machine";
+import {
+  handledSteps,
+  type Move,
+  type Play,
+  playArbitrary,
+  realSubject,
+  runSchedule,
+  scheduleFor,
+  summarisingPolicyArbitraries,
+} from "@colloquy/runtime-test/arbitraries";
 import { checkMachineLaws, laws } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -11,6 +27,54 @@ describe("the laws of the machine, on any configuration and schedule", () => {
       fc.property(playArbitrary, ({ options, schedule }) => law(options, schedule)),
       { numRuns: runs(60) },
     );
+  });
+});
+
+/** Turns are summed up all the time, and calls wait for it now and then. */
+const summarisingPlays = fc
+  .record({
+    policy: fc.oneof(...Object.values(summarisingPolicyArbitraries)),
+    tokens: fc.integer({ min: 60, max: 600 }),
+    queue: fc.boolean(),
+  })
+  .map(({ policy, tokens, queue }): MachineOptions => ({
+    policy,
+    budget: { tokens, reserve: 0 },
+    tools: [{ name: "search" }],
+    overlap: queue ? { type: "queue", max: 2 } : { type: "reject" },
+  }))
+  .chain((options) => scheduleFor(options).map((schedule): Play => ({ options, schedule })));
+
+describe("the laws of the machine, where summaries are written", () => {
+  test.each(Object.entries(laws))("%s holds", (_, law) => {
+    fc.assert(
+      fc.property(summarisingPlays, ({ options, schedule }) => law(options, schedule)),
+      { numRuns: runs(30) },
+    );
+  });
+
+  test.each<readonly [string, Move]>([
+    ["the head moves", { afterMs: 1, move: "moveHead", to: 0 }],
+    ["its turn is truncated", { afterMs: 1, move: "truncate", pick: 0, characters: 1 }],
+  ])("they hold where %s while a summary is out", (_, edit) => {
+    const options: MachineOptions = { policy: summariseTurns(), budget: { tokens: 500, reserve: 0 } };
+    const ask: Move = { afterMs: 1, move: "ask", input: "Well?" };
+    const reply = { content: "Yes." };
+    const answer: Move = { afterMs: 1, move: "answer", pick: 0, reply, finishReason: "stop", content: null };
+    const schedule = { input: { threadId: "t", at: 0 }, moves: [ask, answer, edit, ask, answer] };
+    const trace = runSchedule(conversationMachine(options), schedule);
+    expect(trace.steps[2]?.transition).toHaveProperty("entry.decided.summaryStale", true);
+    for (const law of Object.values(laws)) law(options, schedule);
+  });
+
+  test("calls do wait for summaries", () => {
+    const traces = fc
+      .sample(summarisingPlays, { numRuns: 200, seed: 1 })
+      .map(({ options, schedule }) => runSchedule(conversationMachine(options), schedule));
+    const decided = traces.flatMap((trace) => handledSteps(trace).map(({ transition }) => transition.entry.decided));
+    for (const what of ["summary", "compacting", "summaryFailed", "unfit"] as const) {
+      expect(decided.some((each) => each?.[what] !== undefined)).toBe(true);
+    }
   });
 });
 

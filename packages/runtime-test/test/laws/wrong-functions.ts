@@ -137,6 +137,25 @@ export const callingBeside: typeof outstanding = (state) => {
   return [...effects, call];
 };
 
+export const writingTwice: typeof outstanding = (state) => {
+  const effects = outstanding(state);
+  return [...effects, ...effects.filter((effect) => effect.type === "callLlm" && effect.purpose === "summary")];
+};
+
+export const chargingNobody: typeof transition = (machine, state, event) => {
+  const { summarising } = state.context;
+  if (summarising === null || !answersSummary(state, event)) return transition(machine, state, event);
+  const context = { ...state.context, summarising: { ...summarising, turn: null } };
+  return transition(machine, { ...state, context }, event);
+};
+
+export const sayingSummaries: typeof transition = altering((told, before, event) => {
+  if (event.type !== "llm.completed" || !answersSummary(before, event)) return told;
+  const said = { type: "message.appended", at: event.at, message: { role: "user", content: "Summed up." } } as const;
+  const again = transition(keeping, told.state, said);
+  return again.handled ? { ...told, state: again.state } : told;
+});
+
 export const forgettingCancelled: typeof transition = altering((told, before, event) =>
   event.type === "cancel.requested" ? withContext(told, () => ({ usage: before.context.usage })) : told,
 );
@@ -200,6 +219,13 @@ function altering(change: (told: Handled, before: State, event: Event) => Handle
     const told = transition(machine, state, event);
     return told.handled ? change(told, state, event) : told;
   };
+}
+
+function answersSummary(state: State, event: Event): boolean {
+  if (event.type !== "llm.completed" && event.type !== "llm.failed") return false;
+  return outstanding(state).some(
+    (effect) => effect.id === event.effectId && effect.type === "callLlm" && effect.purpose === "summary",
+  );
 }
 
 function withPrompts(change: (messages: readonly Message[]) => readonly Message[]): typeof transition {

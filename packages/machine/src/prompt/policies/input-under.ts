@@ -1,7 +1,7 @@
 import type { Cut } from "../cut.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
-import type { Shrinker } from "../render.ts";
-import { isCutOff, showUnit } from "../render.ts";
+import type { Showing, Shrinker } from "../render.ts";
+import { isCutOff, showing, showUnit } from "../render.ts";
 import { appliesAt } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
 import type { Shown } from "./merged-decision.ts";
@@ -45,9 +45,10 @@ const newestFittingUnder = ({ newestFitting }: History, decided: Shown): Pick<Hi
 };
 
 function* newestFirst(input: PolicyInput, cut: Cut): Generator<HistoryTurn, void, void> {
+  const how = showing(cut, input.shrink);
   for (const turn of input.history.newestFirst()) {
     if (cut.from !== null && turn.number < cut.from.turn) return;
-    yield isWhole(turn.number, cut) ? turn : new TurnUnder(turn, cut, input);
+    yield isWhole(turn.number, cut) ? turn : new TurnUnder(turn, how, input);
   }
 }
 
@@ -67,13 +68,13 @@ class TurnUnder implements HistoryTurn {
   readonly units: () => readonly Unit[];
   readonly tokens: () => number;
 
-  constructor(turn: HistoryTurn, cut: Cut, { count, shrink }: PolicyInput) {
+  constructor(turn: HistoryTurn, how: Showing, { count }: PolicyInput) {
     this.number = turn.number;
     this.interrupted = turn.interrupted;
     this.summaries = turn.summaries;
     this.summaryFailures = turn.summaryFailures;
     let left: readonly Unit[] | null = null;
-    this.units = () => (left ??= turn.units().flatMap((unit) => unitUnder(unit, cut, shrink)));
+    this.units = () => (left ??= turn.units().flatMap((unit) => unitUnder(unit, how)));
     this.tokens = () => {
       let tokens = 0;
       for (const { pinned, messages } of this.units()) {
@@ -89,9 +90,9 @@ class TurnUnder implements HistoryTurn {
 }
 
 /** What is pinned before the cut takes its room among what is fixed. */
-const unitUnder = (unit: Unit, cut: Cut, shrink: Shrinker): readonly Unit[] => {
-  if (isCutOff({ turn: unit.turn, unit: unit.position }, cut)) return [];
-  const messages = showUnit(unit, cut, false, shrink);
+const unitUnder = (unit: Unit, how: Showing): readonly Unit[] => {
+  if (isCutOff({ turn: unit.turn, unit: unit.position }, how.cut)) return [];
+  const messages = showUnit(unit, how);
   return messages.length === 0 ? [] : [{ ...unit, messages }];
 };
 

@@ -1,0 +1,30 @@
+import type { Counter } from "./counter.ts";
+import type { Policy } from "./policy.ts";
+
+/** What of a policy can't be meant, in words; null when all can. Whoever writes JavaScript may give anything. */
+export const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null => {
+  if (typeof decide !== "function") return `policy "${name}" has no function "decide"`;
+  if (summariser === undefined) return null;
+  const { instruction, model, maxTokens, waitMs = 0, next } = summariser;
+  const of = `the summariser of policy "${name}"`;
+  if (typeof instruction !== "string" || instruction === "") return `${of} has no instruction; give it a text`;
+  if (typeof model !== "object" || model === null || Array.isArray(model))
+    return `${of} has the model ${String(model)}; it must be an object of parameters ({} for the thread's)`;
+  if (!isCount(maxTokens) || maxTokens === 0) return `${of} allows ${String(maxTokens)} tokens; it must be 1 or more`;
+  if (!isCount(waitMs)) return `${of} is waited for ${String(waitMs)} ms; it must be a whole number of 0 or more`;
+  return typeof next === "function" ? null : `${of} has no function "next"`;
+};
+
+/** The same of a counter. */
+export const problemOfCounter = ({ name, countPart, perMessage, perPrompt, countPrompt }: Counter): string | null => {
+  if (typeof countPart !== "function") return `counter "${name}" has no function "countPart"`;
+  if (countPrompt !== undefined && typeof countPrompt !== "function")
+    return `counter "${name}": countPrompt is no function`;
+  for (const [of, tokens] of Object.entries({ perMessage, perPrompt })) {
+    if (!(Number.isFinite(tokens) && tokens >= 0))
+      return `counter "${name}": ${of} is ${String(tokens)}; it must be 0 or more`;
+  }
+  return null;
+};
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

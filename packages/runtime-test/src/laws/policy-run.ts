@@ -1,0 +1,179 @@
+import {
+  type Budget,
+  type ConversationMachine,
+  conversationMachine,
+  type Counter,
+  estimateCounter,
+  type Event,
+  keepAll,
+  type MachineOptions,
+  type Policy,
+  type Prompt,
+  type State,
+} from "@colloquy/machine";
+import { runSchedule } from "../arbitraries/run-schedule.ts";
+import type { Schedule } from "../arbitraries/schedule.ts";
+import { realSubject, type Subject } from "../arbitraries/subject.ts";
+import { handledSteps, type Trace } from "../arbitraries/trace.ts";
+import { LawBroken } from "./law-broken.ts";
+import { messagesIn, type SaidUnits, saidUnits, sumOfTokens } from "./said-units.ts";
+import { deepFreeze, freezing, isWriteToFrozen } from "./untouched.ts";
+
+/** What a policy makes of a conversation: what the laws of pruning are about. */
+export interface PolicyRun {
+  readonly options: MachineOptions;
+  readonly policy: Policy;
+  readonly counter: Counter;
+  readonly trace: Trace;
+  /** A prompt for each of many budgets, at some of the states that the conversation went through. */
+  readonly views: readonly View[];
+  readonly subject: Subject;
+}
+
+/** The prompts of one state. */
+export interface View {
+  readonly state: State;
+  /** How many tokens a model reports for one that is counted. */
+  readonly calibration: number;
+  readonly said: SaidUnits;
+  /** From the least room to the most; the last one without bound. */
+  readonly looks: readonly Look[];
+}
+
+/** What a policy shows of a state within a budget. */
+export interface Look {
+  readonly machine: ConversationMachine;
+  readonly state: State;
+  readonly budget: Budget | null;
+  /** What there was to be shown. */
+  readonly said: SaidUnits;
+  readonly prompt: Prompt;
+}
+
+/** A law of pruning: throws `LawBroken` where what it promises does not hold. */
+export type PolicyLaw = (run: PolicyRun) => void;
+
+/**
+ * Tells a machine with these options what a schedule says, and looks at the prompts of some of its states, each
+ * within budgets from nothing to more than enough. All that is handed in is frozen through and through.
+ */
+export const runPolicy = (options: MachineOptions, schedule: Schedule, how: HowToLook = {}): PolicyRun => {
+  const subject = freezing(how.subject ?? realSubject);
+  deepFreeze(options.budget);
+  const trace = unwritten(() => runSchedule(conversationMachine(options), unchanging(schedule), { subject }));
+  return policyRunOf(options, trace, how);
+};
+
+export interface HowToLook {
+  /** Further budgets, as shares of what all of a thread takes. Default: none. */
+  readonly shares?: readonly number[];
+  /** At how many states, the last one among them. Default 4. */
+  readonly states?: number;
+  /** For tests of the laws. */
+  readonly subject?: Subject;
+}
+
+/** The same, of a conversation that was had: of a recorded one, for instance. The trace is of one machine with these options. */
+export const policyRunOf = (options: MachineOptions, trace: Trace, how: HowToLook = {}): PolicyRun => {
+  const { shares = [], states = 4 } = how;
+  const subject = freezing(how.subject ?? realSubject);
+  const { policy = keepAll(), counter = estimateCounter } = options;
+  return unwritten(() => {
+    const all = calibrated(trace, options);
+    const every = Math.max(1, Math.ceil(all.length / states));
+    const some = all.filter((_, index) => (all.length - 1 - index) % every === 0);
+    const views = some.map(({ state, calibration }): View => {
+      const said = saidUnits(state);
+      const looks = budgetsFor(said, counter, calibration, shares).map((budget): Look => {
+        const machine = conversationMachine({ ...options, budget: deepFreeze(budget) });
+        return { machine, state, budget, said, prompt: subject.promptOf(machine, state) };
+      });
+      return { state, calibration, said, looks };
+    });
+    return { options, policy, counter, trace, views, subject };
+  });
+};
+
+/** How a look is named in a message. */
+export const lookNamed = ({ budget, prompt, state }: Look): string =>
+  `${prompt.cut.policy} after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
+
+/** What was shown where, in short, so that a message tells what was decided. */
+export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>
+  `it decided ${JSON.stringify({ ...cut, reason })}`;
+
+/** P10 is broken by whoever writes into what is frozen. */
+export const unwritten = <Result>(run: () => Result): Result => {
+  try {
+    return run();
+  } catch (thrown) {
+    if (!isWriteToFrozen(thrown)) throw thrown;
+    throw new LawBroken("P10", `something that was handed in was written to: ${thrown.message}`, { cause: thrown });
+  }
+};
+
+/** The schedule under one configuration. */
+const unchanging = (schedule: Schedule): Schedule => ({
+  ...schedule,
+  moves: schedule.moves.filter(
+    (move) => move.move !== "reconfigure" && !(move.move === "tell" && move.event.type === "thread.configured"),
+  ),
+});
+
+/** The states of a trace, each with how far the counter was off in the newest call that tells it. */
+export const calibrated = (
+  trace: Trace,
+  { calibrate = true, budget = null }: MachineOptions,
+): readonly { readonly state: State; readonly calibration: number }[] => {
+  let calibration = 1;
+  let asked: { readonly id: string; readonly counted: number } | null = null;
+  const later = handledSteps(trace).map(({ event, transition }) => {
+    const reported = reportedBy(event, asked?.id ?? null);
+    if (calibrate && budget !== null && asked !== null && reported !== null) {
+      calibration = Math.min(4, Math.max(1, Math.round((reported / asked.counted) * 100) / 100));
+    }
+    for (const effect of transition.effects) {
+      if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
+      const counted = transition.entry.decided?.counted ?? 0;
+      asked = counted > 0 ? { id: effect.id, counted } : null;
+    }
+    return { state: transition.state, calibration };
+  });
+  return [{ state: trace.started.state, calibration: 1 }, ...later];
+};
+
+const reportedBy = (event: Event, asked: string | null): number | null =>
+  event.type === "llm.completed" && event.effectId === asked ? (event.usage?.inputTokens ?? null) : null;
+
+/** Nothing, what must be shown, all that there is, a token less and more of each, and shares between them. */
+const budgetsFor = (
+  said: SaidUnits,
+  counter: Counter,
+  calibration: number,
+  shares: readonly number[],
+): readonly (Budget | null)[] => {
+  const sizes = sizesOf(said, counter);
+  if (sizes === null) return [null];
+  const { fixed, whole } = sizes;
+  const between = [0.25, 0.6, ...shares].map((share) => fixed + (whole - fixed) * share);
+  const rooms = [0, fixed - 1, fixed, ...between, whole - 1, whole, whole + 1];
+  const tokens = rooms.map((room) => Math.ceil(Math.max(0, room) * calibration));
+  const ascending = [...new Set(tokens)].sort((left, right) => left - right);
+  return [...ascending.map((each): Budget => ({ tokens: each, reserve: 0 })), null];
+};
+
+const sizesOf = (
+  { system, open, closed }: SaidUnits,
+  counter: Counter,
+): { readonly fixed: number; readonly whole: number } | null => {
+  const first = system === null ? [] : [system];
+  const count = counter.countPrompt ?? ((messages) => sumOfTokens(counter, messages));
+  const pinned = closed.filter((unit) => unit.pinned === true);
+  try {
+    const fixed = count([...first, ...messagesIn(pinned), ...messagesIn(open)]);
+    const whole = count([...first, ...messagesIn(closed), ...messagesIn(open)]);
+    return Number.isFinite(fixed) && Number.isFinite(whole) ? { fixed, whole } : null;
+  } catch {
+    return null;
+  }
+};

@@ -1,0 +1,82 @@
+import { type Counter, type Message, type State, toArray, type Turn, type Unit, unitsOf } from "@colloquy/machine";
+import { LawBroken } from "./law-broken.ts";
+
+/** What was said, as it stands in the thread and before any policy. Read by the slowest way there is. */
+export interface SaidUnits {
+  readonly system: Message | null;
+  /** Units of the seed and of the closed turns on the path, oldest first; those that are pinned say so. */
+  readonly closed: readonly Unit[];
+  /** Units of the turn that is open, with a result for each call that is out; or of what waits for the next one. */
+  readonly open: readonly Unit[];
+  /** Closed turns on the path, by number. */
+  readonly turns: ReadonlyMap<number, Turn>;
+}
+
+/** The units of a thread on its path. */
+export const saidUnits = (state: State): SaidUnits => {
+  const { conversation } = state.context;
+  const all = toArray(conversation.turns);
+  const pins = new Set(conversation.pins.map(({ message }) => message));
+  const turns = new Map<number, Turn>();
+  for (let number = conversation.head; number !== 0;) {
+    const turn = all.find((candidate) => candidate.number === number);
+    if (turn === undefined) throw new LawBroken("P8", `turn ${number} is on the path and not in the thread`);
+    turns.set(number, turn);
+    number = turn.parent;
+  }
+  const path = [...turns.values()].reverse();
+  return {
+    system: conversation.system,
+    closed: [
+      ...unitsOf(0, conversation.seed, pins),
+      ...path.flatMap((turn) => unitsOf(turn.number, toArray(turn.messages), pins)),
+    ],
+    open: unitsOf(all.length + 1, openMessages(state), pins),
+    turns,
+  };
+};
+
+/** The messages of units, in order. */
+export const messagesIn = (units: readonly Unit[]): readonly Message[] => units.flatMap(({ messages }) => messages);
+
+/** Tokens of a prompt, counted part by part; null where the counter can't. */
+export const tokensOf = (counter: Counter, messages: readonly Message[]): number | null => {
+  try {
+    const tokens = counter.countPrompt?.(messages) ?? sumOfTokens(counter, messages);
+    return Number.isFinite(tokens) ? tokens : null;
+  } catch {
+    return null;
+  }
+};
+
+/** Tokens of messages one by one, and what each prompt costs beside them. */
+export const sumOfTokens = (counter: Counter, messages: readonly Message[]): number => {
+  let tokens = counter.perPrompt;
+  for (const { parts } of messages) {
+    tokens += counter.perMessage;
+    for (const part of parts) tokens += counter.countPart(part);
+  }
+  return tokens;
+};
+
+/** A call that is out stands with a message of its id, whose content nobody knows yet. */
+const openMessages = ({ context: { open, conversation } }: State): readonly Message[] => {
+  if (open === null) return conversation.appended;
+  const { stage } = open;
+  const results =
+    stage.type === "running"
+      ? stage.calls.map(({ callId, providerCallId, name, result }): Message => {
+          if (result !== null) return result;
+          const part = {
+            type: "toolResult",
+            callId,
+            providerCallId,
+            name,
+            outcome: "interrupted",
+            content: [],
+          } as const;
+          return { id: callId, role: "tool", parts: [part], digest: "", synthesised: true };
+        })
+      : [];
+  return [...toArray(open.messages), ...results, ...open.waiting];
+};

@@ -1,0 +1,102 @@
+import {
+  compose,
+  keepAll,
+  lastMessages,
+  lastTurns,
+  type MachineOptions,
+  type Policy,
+  tokenWindow,
+} from "@colloquy/machine";
+import { scheduleFor } from "@colloquy/runtime-test/arbitraries";
+import {
+  badOptionsAreRefused,
+  checkPolicyLaws,
+  cutsSeldom,
+  LawBroken,
+  policyLaws,
+  runPolicy,
+} from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { policyFaults } from "./policy-faults.ts";
+
+const defaults: MachineOptions = {
+  tools: [{ name: "search" }, { name: "pay", recovery: "once" }],
+  unknownTool: "ask",
+  overlap: { type: "queue", max: 2 },
+  budget: { tokens: 400, reserve: 0 },
+};
+
+describe("each law of pruning catches a fault", () => {
+  test.each(policyFaults)("$law, of one that $what", ({ law, options, subject }) => {
+    const configured = { ...defaults, ...options };
+    const found = fc.check(
+      fc.property(scheduleFor(configured), (schedule) => {
+        const how = subject === undefined ? {} : { subject: subject() };
+        policyLaws[law](runPolicy(configured, schedule, how));
+      }),
+      // Seeded, so that no run is unlucky; and not shrunk, since only the finding counts.
+      { numRuns: 400, seed: 1, endOnFailure: true },
+    );
+    expect(found.failed).toBe(true);
+    expect(found.errorInstance).toBeInstanceOf(LawBroken);
+    expect(found.errorInstance).toHaveProperty("law", law);
+  });
+
+  test("every law is among them", () => {
+    expect(new Set(policyFaults.map(({ law }) => law))).toEqual(new Set(Object.keys(policyLaws)));
+  });
+
+  test.each<readonly [string, Policy]>([
+    ["a window of tokens", { ...tokenWindow(), stable: true }],
+    ["a window of turns", { ...lastTurns(3), stable: true }],
+    ["a window of messages with too little slack", { ...lastMessages({ max: 8, keepRecent: 7 }), stable: true }],
+  ])("P9, of %s that is declared stable and moves with every turn", (_, policy) => {
+    expect(() => cutsSeldom({ policy })).toThrow(
+      /P9: .* is declared stable, and in a conversation of 80 equal turns it cuts in/,
+    );
+  });
+
+  test("P7, of options that are taken, refused without the value, or refused as something else", () => {
+    const bad = (build: () => unknown) => badOptionsAreRefused([{ what: "window(-1)", build, value: "-1" }]);
+    expect(() => bad(() => keepAll())).toThrow("P7: window(-1) is taken");
+    expect(() => bad(() => lastTurns(-2))).toThrow(/P7: window\(-1\) is refused without naming -1: .*-2/);
+    expect(() => {
+      bad(() => {
+        throw new RangeError("-1");
+      });
+    }).toThrow(/P7: window\(-1\) is refused with .*, no ConfigurationError/);
+  });
+});
+
+describe("checkPolicyLaws", () => {
+  const forgetful: Policy = {
+    ...keepAll(),
+    name: "forgetful",
+    decide: ({ history }) => {
+      if ([...history.newestFirst()].length > 1) throw new RangeError("that is too much");
+      return { from: null, reason: "all is kept" };
+    },
+  };
+
+  test("tells the law, the policy, and the seed and path that lead to the conversation", () => {
+    const run = () => checkPolicyLaws(forgetful, { runs: 50, seed: 7 });
+    expect(run).toThrow(/usable: .*"forgetful@1" threw: .*that is too much.*\(policy forgetful@1 \{\}\)/);
+    expect(run).toThrow(/seed: 7, path: "/);
+    expect(run).toThrow(/Counterexample: .*"moves":\[/);
+  });
+
+  test("tells what was decided", () => {
+    const policy: Policy = {
+      ...compose(lastTurns(1)),
+      decide: ({ lastCut }) => ({ from: lastCut === null ? { turn: 9, unit: 0 } : null, reason: "on a whim" }),
+    };
+    expect(() => checkPolicyLaws(policy, { runs: 20, seed: 1 })).toThrow(
+      /P5: compose@1 after entry \d+, .* decides otherwise.*it decided \{"policy":"compose@1".*"reason":"on a whim"/,
+    );
+  });
+
+  test("leaves out a law that a policy is not held to", () => {
+    checkPolicyLaws(forgetful, { runs: 10, except: ["usable"] });
+  });
+});
