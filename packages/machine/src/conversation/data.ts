@@ -5,7 +5,7 @@ import type { Pin, Thread } from "../thread/thread.ts";
 import type { Ask } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
-import type { SummaryWanted } from "../prompt/policy.ts";
+import type { SummaryTask } from "../prompt/policy.ts";
 import type { AskReceived, Configuration } from "./event.ts";
 import type { Limits } from "./limits.ts";
 
@@ -53,7 +53,7 @@ export interface Measured {
 }
 
 /** A summary that is being written. Its prompt is rendered from this and the thread. */
-export interface Summarising extends SummaryWanted {
+export interface Summarising extends SummaryTask {
   readonly number: number;
   /** The turn that was open when it was asked for, which bears its cost; null between turns. */
   readonly turn: number | null;

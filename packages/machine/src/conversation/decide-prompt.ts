@@ -91,9 +91,11 @@ export const measurableShare = 0.25;
  */
 const calibrationOf = ({ calibrate, budget }: Settings, { measured }: ConversationData): number => {
   if (!calibrate || budget === null || measured === null) return 1;
-  return Math.min(largestCalibration, Math.max(1, Math.round((measured.reported / measured.counted) * 100) / 100));
+  const ratio = Math.max(1, Math.round((measured.reported / measured.counted) * 100) / 100);
+  return ratio > largestCalibration ? 1 : ratio;
 };
 
+/** A report that is further off makes no sense. */
 const largestCalibration = 4;
 
 /**

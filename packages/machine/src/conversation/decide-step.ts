@@ -1,9 +1,9 @@
 import type { LimitReached } from "../thread/turn.ts";
-import type { Situation } from "../prompt/decide-cut.ts";
-import { sameCut, wantedSummary } from "../prompt/decide-cut.ts";
+import { sameCut } from "../prompt/decide-cut.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Asked, PromptDecision } from "./decide-prompt.ts";
 import { decidePrompt, measurableShare, unfitOf } from "./decide-prompt.ts";
+import { decideSummary } from "./decide-summary-task.ts";
 import type { Decided, SynthesisedResult } from "./event.ts";
 import { fullnessOf } from "./fullness.ts";
 import type { Limits } from "./limits.ts";
@@ -27,25 +27,26 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
 export const decideStep = (
   settings: Settings,
   data: ConversationData,
-  asked: Asked & { readonly at: number },
+  asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
   const prompt = decidePrompt(settings, data, asked);
   const { cut, failed, fits } = prompt;
-  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation);
+  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, cut);
   const problem = failed ?? wanted.policyFailed;
   const reported = {
     ...fullness(settings, data, prompt),
-    ...(problem === undefined ? {} : { policyFailed: problem }),
+    ...refusedBy(problem),
   };
-  const canWait = asked.withoutSummary !== true && (data.summarising !== null || wanted.summary !== undefined);
+  const isComing = data.summarising !== null || (wanted.summary !== undefined && wanted.summary.unfit === undefined);
+  const canWait = asked.withoutSummary !== true && isComing;
   if (!fits && !canWait) {
     // A policy that counts on summaries leaves out nothing while one may still come.
     return asked.withoutSummary !== true && settings.policy.summariser !== undefined
-      ? { ...reported, ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
+      ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
       : { ...reported, unfit: unfitOf(prompt) };
   }
   if (!fits) {
-    const dueAt = asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
+    const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
     return { ...wanted, ...reported, compacting: { dueAt } };
   }
   return {
@@ -58,18 +59,8 @@ export const decideStep = (
 
 const defaultWaitMs = 60_000;
 
-/** The summary that is wanted now, where none is being written. */
-export const decideSummary = (
-  settings: Settings,
-  data: ConversationData,
-  situation: Situation,
-): Pick<Decided, "summary" | "policyFailed"> => {
-  // Whoever changed the machine and told nobody has no instruction for a summary yet.
-  if (data.summarising !== null || data.configuration.summariser === undefined) return {};
-  const wanted = wantedSummary(settings.policy, situation);
-  if (wanted === null) return {};
-  return typeof wanted === "string" ? { policyFailed: wanted } : { summary: wanted };
-};
+const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
+  problem === undefined ? {} : { policyFailed: problem };
 
 /** The limit that stands before the next model call of a turn, after so many steps; null for none. */
 export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {

@@ -2,7 +2,8 @@ import { messageFromDraft } from "../thread/draft.ts";
 import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
 import { costOf } from "./decide-outcome.ts";
 import { counted, situationOf } from "./decide-prompt.ts";
-import { decideStep, decideSummary, limitBeforeCall, limitSpent } from "./decide-step.ts";
+import { decideStep, limitSpent } from "./decide-step.ts";
+import { decideSummary } from "./decide-summary-task.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Settings } from "./settings.ts";
 import { giveUp, receiveSummary, summaryText } from "./summary.ts";
@@ -25,10 +26,16 @@ export const decideSummaryOutcome = (
   const after = receiveSummary(data, summarising, event, outcome).data;
   const { open } = after;
   if (open?.stage.type === "compacting") {
-    const { attempt } = open.stage;
-    const limit = attempt === 1 ? limitBeforeCall(settings, open, event.at) : limitSpent(settings, open, event.at);
+    const limit = limitSpent(settings, open, event.at);
     if (limit !== null) return { ...outcome, limit };
-    const asked = { open: () => open, saysNothing: open.messages.length === 0, withoutSummary: true, at: event.at };
+    // One that came may not be enough, and another be had, as long as the call may wait.
+    const asked = {
+      open: () => open,
+      saysNothing: open.messages.length === 0,
+      withoutSummary: problem !== null,
+      at: event.at,
+      dueAt: open.stage.dueAt,
+    };
     return { ...outcome, ...decideStep(settings, after, asked) };
   }
   if (problem !== null) return outcome;

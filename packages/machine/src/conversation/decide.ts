@@ -166,7 +166,7 @@ const decideEdit = (
         kept: charactersOf(turn, answer, event.characters),
         ...staleSummary(data, ({ covers, earlier }) => {
           const first = Math.min(covers.from, earlier?.from ?? covers.from);
-          return event.turn >= first && event.turn <= covers.to;
+          return event.turn >= first && isBefore(thread, event.turn, covers.to);
         }),
       });
     }

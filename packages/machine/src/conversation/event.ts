@@ -2,7 +2,7 @@ import type { JsonObject } from "../thread/json.ts";
 import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
 import type { Cut } from "../prompt/cut.ts";
-import type { SummaryWanted } from "../prompt/policy.ts";
+import type { SummaryTask } from "../prompt/policy.ts";
 import type { ContextUnfit, Failure, LimitReached } from "../thread/turn.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import type { Fullness } from "./data.ts";
@@ -268,7 +268,7 @@ export interface Decided {
   /** The next call waits for a summary, until then at most. */
   readonly compacting?: { readonly dueAt: number };
   /** A summary is asked for. */
-  readonly summary?: SummaryWanted;
+  readonly summary?: SummaryTask;
   /** The summary that came, or did not, is not used: why. */
   readonly summaryFailed?: string;
   /** The outstanding summary is called off: its turns are off the path, or are no longer what they were. */

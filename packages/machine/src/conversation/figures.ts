@@ -75,7 +75,7 @@ const messagesOfOpen = ({ messages, stage, waiting }: OpenTurn): readonly Messag
 const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures => {
   const pins = pinsOf(thread);
   const total = turnOf(thread, thread.head)?.place.turns ?? 0;
-  const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut.interrupted);
+  const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
   const how = showing(cut, shrink);
   let whole = 0;
   let partly = 0;

@@ -1,12 +1,12 @@
 import { replaceAt } from "../thread/chunks.ts";
 import { messageFromReply } from "../thread/draft.ts";
 import { textOf } from "../thread/message.ts";
-import { turnOf } from "../thread/path.ts";
+import { isBefore, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Cost, ReportedUsage, Usage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
-import type { SummaryWanted } from "../prompt/policy.ts";
+import type { SummaryTask } from "../prompt/policy.ts";
 import { callSummary } from "./call.ts";
 import type { ConversationData, Summarising } from "./data.ts";
 import { summaryId } from "./effect-id.ts";
@@ -15,11 +15,12 @@ import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
 
 /** A summary is asked for, after all that the event came to: the answer comes first. */
-export const askSummary = (plan: Plan, wanted: SummaryWanted): Plan => {
+export const askSummary = (plan: Plan, task: SummaryTask): Plan => {
   const { data } = plan;
+  if (task.unfit !== undefined) return refuseSummary(plan, task, task.unfit);
   const { summariser, idleTimeoutMs = null } = data.configuration;
   const summarising: Summarising = {
-    ...wanted,
+    ...task,
     number: data.summaries + 1,
     turn: data.open?.number ?? null,
     instruction: summariser?.instruction ?? "",
@@ -36,6 +37,22 @@ export const askSummary = (plan: Plan, wanted: SummaryWanted): Plan => {
       { type: "publish", signal: { type: "summary.started", number, covers } },
       callSummary(after, summarising),
     ],
+  };
+};
+
+/** What the model would have to read does not fit: the summary failed before it was asked for. */
+const refuseSummary = (
+  plan: Plan,
+  { covers }: SummaryTask,
+  { tokens, available }: NonNullable<SummaryTask["unfit"]>,
+): Plan => {
+  const { data } = plan;
+  const number = data.summaries + 1;
+  const reason = `what it is about takes ${tokens} tokens, however short each text, and there is room for ${available}`;
+  return {
+    ...plan,
+    data: { ...data, summaries: number, conversation: changeTurn(data.conversation, covers.to, failedOnce) },
+    effects: () => [...plan.effects(), { type: "publish", signal: { type: "summary.failed", number, covers, reason } }],
   };
 };
 
@@ -96,7 +113,8 @@ export const withdrawSummaries = (data: ConversationData, changed: number): Conv
   if (data.summaries === 0) return data;
   let { conversation } = data;
   for (let number = changed; number <= conversation.turns.length; number++) {
-    if (turnOf(conversation, number)?.summaries?.some(({ from }) => from <= changed) !== true) continue;
+    const summaries = turnOf(conversation, number)?.summaries;
+    if (summaries?.some(({ from }) => from <= changed) !== true || !isBefore(conversation, changed, number)) continue;
     conversation = changeTurn(conversation, number, (turn) => ({
       ...turn,
       summaries:

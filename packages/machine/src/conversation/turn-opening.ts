@@ -46,7 +46,8 @@ export const attemptCall = (
   // A step that is never made does not count.
   const unmade = attempt === 1 ? { ...open, step: open.step - 1 } : open;
   if (limit !== undefined) return closeTurn(data, unmade, { status: "failed", limit }, at);
-  if (unfit !== undefined) return closeTurn(data, unmade, { status: "failed", unfit }, at);
+  // What was measured led to this, so the next ask does without it: nothing that is sent could correct it.
+  if (unfit !== undefined) return closeTurn({ ...data, measured: null }, unmade, { status: "failed", unfit }, at);
   if (compacting !== undefined) {
     const stage = { type: "compacting" as const, attempt, dueAt: compacting.dueAt };
     const waiting: OpenTurn = { ...unmade, stage };

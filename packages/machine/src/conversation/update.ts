@@ -136,7 +136,8 @@ const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, d
   if (before.summarising === null) return stays(before);
   const { data, effects } = receiveSummary(before, before.summarising, event, decided);
   const { open } = data;
-  if (open?.stage.type !== "compacting") return { data, arrow: "stays", effects };
+  // It waits on where one summary was not enough, and another is asked for.
+  if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return { data, arrow: "stays", effects };
   const timer: Effect = {
     type: "cancelTimer",
     effectId: waitId(data.threadId, open.number, open.step, open.stage.attempt),

@@ -5,7 +5,7 @@ import type { ConversationData, OpenTurn } from "../conversation/data.ts";
 import { decide } from "../conversation/decide.ts";
 import type { PromptDecision } from "../conversation/decide-prompt.ts";
 import { decidePrompt, measurableShare, situationOf } from "../conversation/decide-prompt.ts";
-import { decideSummary } from "../conversation/decide-step.ts";
+import { decideSummary } from "../conversation/decide-summary-task.ts";
 import type { Decided, LlmCompleted } from "../conversation/event.ts";
 import { noEffects } from "../conversation/plan.ts";
 import type { Settings } from "../conversation/settings.ts";
@@ -157,20 +157,29 @@ interface DecidedCall {
   readonly failed: string | null;
 }
 
-/** As the machine decides a step: what does not fit waits for a summary, and then does without one. */
+/** As the machine decides a step: what does not fit waits for a summary, or for several, and then does without. */
 const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, place: Place): DecidedCall => {
   const asked = { open: () => open, saysNothing: open.messages.length === 0 };
-  const first = decidePrompt(settings, data, place.waited ? { ...asked, withoutSummary: true } : asked);
-  if (place.waited || settings.policy.summariser === undefined)
-    return { prompt: first, data, summaries: [], failed: first.failed ?? null };
-  const { summary, policyFailed } = decideSummary(settings, data, first.situation);
-  const failed = first.failed ?? policyFailed ?? null;
-  const { data: told, summaries } = summary === undefined ? { data, summaries: [] } : ask(data, summary, place);
-  if (first.fits || open.stage.type === "compacting") return { prompt: first, data: told, summaries, failed };
-  const { summarising } = told;
-  const ended = summarising === null ? told : endSummary(told, replyTo(summarising, place.recorded));
-  const prompt = decidePrompt(settings, ended, { ...asked, withoutSummary: true });
-  return { prompt, data: ended, summaries, failed: prompt.failed ?? failed };
+  const without = { ...asked, withoutSummary: true };
+  let prompt = decidePrompt(settings, data, place.waited ? without : asked);
+  let failed = prompt.failed ?? null;
+  if (place.waited || settings.policy.summariser === undefined) return { prompt, data, summaries: [], failed };
+  const summaries: RehearsedSummary[] = [];
+  for (let now = data; ;) {
+    const wanted = decideSummary(settings, now, prompt.situation, prompt.cut);
+    failed ??= wanted.policyFailed ?? null;
+    const { summary } = wanted;
+    const told = summary === undefined ? { data: now, summaries: [] } : ask(now, summary, place);
+    summaries.push(...told.summaries);
+    if (prompt.fits || open.stage.type === "compacting") return { prompt, data: told.data, summaries, failed };
+    const { summarising } = told.data;
+    const reply = summarising === null ? null : replyTo(summarising, place.recorded);
+    const came = told.summaries.some(({ answered }) => answered) || reply !== null;
+    now = summarising === null ? told.data : endSummary(told.data, reply);
+    prompt = decidePrompt(settings, now, came ? asked : without);
+    failed ??= prompt.failed ?? null;
+    if (!came) return { prompt, data: now, summaries, failed };
+  }
 };
 
 /** After the call of a step: it is out as it was recorded, with its own cut; or the turn ended there, because the recorded one did not fit. */

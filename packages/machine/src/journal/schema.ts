@@ -1,5 +1,6 @@
 import * as zod from "zod";
 import { journalFormat } from "../conversation/entry.ts";
+import { shortestShrink } from "../prompt/shrink.ts";
 
 // The shapes of format 1. Objects are loose: fields that this version does not know survive decoding. An event
 // of a type that it does not know is refused, since folding could not apply it.
@@ -85,8 +86,11 @@ const configuration = object({
   idleTimeoutMs: count.optional(),
   summariser: object({ instruction: text, model: jsonObject.optional() }).optional(),
 });
-const position = object({ turn: count, unit: count });
-const turnRange = object({ from: count, to: count });
+const position = zod.strictObject({ turn: count, unit: count });
+const turnRange = zod.strictObject({ from: count, to: count });
+const inOrder = ({ from, to }: { readonly from: number; readonly to: number }): boolean => from <= to;
+const turns = turnRange.refine(inOrder, "a range of turns begins behind its end");
+const fields = zod.strictObject({ omit: list(text).optional(), inputs: list(text).optional() });
 const outcome = zod.enum(["failed", "refused", "interrupted", "unknown"]);
 
 const event = <const Type extends string, Shape extends zod.ZodRawShape>(type: Type, shape: Shape) =>
@@ -160,48 +164,66 @@ const decided = zod.strictObject({
       policy: text,
       from: position.nullable(),
       dropped: list(text).optional(),
-      summarised: turnRange.extend({ upTo: count }).optional(),
+      summarised: turnRange
+        .extend({ upTo: count })
+        .refine(inOrder, "a range of turns begins behind its end")
+        .optional(),
       shrink: list(
         zod.strictObject({
           rule: zod.enum(["clear", "headAndTail", "reference"]),
           of: zod.enum(["toolResults", "messages"]),
-          characters: count,
+          characters: count.min(shortestShrink),
           before: position.optional(),
           tool: text.optional(),
         }),
       ).optional(),
-      fields: zod.strictObject({ omit: list(text).optional(), inputs: list(text).optional() }).optional(),
+      fields: fields.optional(),
       system: zod.literal("omit").optional(),
       interrupted: zod.enum(["keep", "omit"]),
       calibration: zod.number().positive().optional(),
     })
     .optional(),
-  retry: object({ attempt: count, dueAt: instant }).optional(),
-  results: list(object({ position: count, outcome, content: list(contentPart) })).optional(),
-  limit: object({
-    limit: zod.enum(["steps", "toolCalls", "tokens", "costNano", "deadlineMs"]),
-    allowed: zod.number(),
-    reached: zod.number(),
-  }).optional(),
-  unfit: object({
-    tokens: zod.number(),
-    available: zod.number(),
-    budget: count,
-    reserve: count,
-    fixed: zod.number(),
-    largest: object({ message: text, tokens: zod.number() }).nullable(),
-  }).optional(),
-  compacting: object({ dueAt: instant }).optional(),
-  summary: zod.strictObject({ covers: turnRange, earlier: turnRange.nullable() }).optional(),
+  retry: zod.strictObject({ attempt: count, dueAt: instant }).optional(),
+  results: list(zod.strictObject({ position: count, outcome, content: list(contentPart) })).optional(),
+  limit: zod
+    .strictObject({
+      limit: zod.enum(["steps", "toolCalls", "tokens", "costNano", "deadlineMs"]),
+      allowed: zod.number(),
+      reached: zod.number(),
+    })
+    .optional(),
+  unfit: zod
+    .strictObject({
+      tokens: zod.number(),
+      available: zod.number(),
+      budget: count,
+      reserve: count,
+      fixed: zod.number(),
+      largest: zod.strictObject({ message: text, tokens: zod.number() }).nullable(),
+    })
+    .optional(),
+  compacting: zod.strictObject({ dueAt: instant }).optional(),
+  summary: zod
+    .strictObject({
+      covers: turns,
+      earlier: turns.nullable(),
+      interrupted: zod.literal("omit").optional(),
+      fields: fields.optional(),
+      characters: count.optional(),
+      unfit: zod.strictObject({ tokens: zod.number(), available: zod.number() }).optional(),
+    })
+    .optional(),
   summaryFailed: text.optional(),
   summaryStale: zod.literal(true).optional(),
-  fullness: object({
-    is: zod.enum(["within", "approaching_limit", "at_limit"]),
-    tokens: zod.number(),
-    available: zod.number(),
-  }).optional(),
+  fullness: zod
+    .strictObject({
+      is: zod.enum(["within", "approaching_limit", "at_limit"]),
+      tokens: zod.number(),
+      available: zod.number(),
+    })
+    .optional(),
   counted: zod.number().nonnegative().optional(),
-  cost: object({ nano: zod.int(), currency: text }).optional(),
+  cost: zod.strictObject({ nano: zod.int(), currency: text }).optional(),
   policyFailed: text.optional(),
   kept: count.optional(),
 });

@@ -58,7 +58,7 @@ export const explainUnits = (situation: Situation, decision: CutDecision): reado
   const { thread, system, open } = situation;
   const { cut } = decision;
   const pins = pinsOf(thread);
-  const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut.interrupted);
+  const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
   const telling: Telling = { situation, decision, sections, how: showing(cut, situation.counts.shrink) };
   const next = thread.turns.length + 1;
   const openCut: Cut = { ...nothingLeftOut(cut), ...(cut.shrink === undefined ? {} : { shrink: cut.shrink }) };

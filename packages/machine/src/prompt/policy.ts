@@ -48,6 +48,17 @@ export interface SummaryWanted {
   readonly earlier: TurnRange | null;
 }
 
+/** A summary that is asked for: what the model reads of the turns is what prompts would show of them, shortened until it fits. Part of journal format 1. */
+export interface SummaryTask extends SummaryWanted {
+  /** Turns that were interrupted are left out. */
+  readonly interrupted?: "omit";
+  readonly fields?: Fields;
+  /** The most that each text may take, in UTF-16 units; absent: `longestTranscriptText`. */
+  readonly characters?: number;
+  /** Not even so is it small enough to be sent; it counts as failed. In tokens. */
+  readonly unfit?: { readonly tokens: number; readonly available: number };
+}
+
 /** What a policy is given. */
 export interface PolicyInput {
   readonly history: History;

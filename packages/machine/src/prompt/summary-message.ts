@@ -1,17 +1,22 @@
 import { toArray } from "../thread/chunks.ts";
+import { contentText } from "../thread/content-text.ts";
 import { messageFromDraft } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
-import { textOf, toolCallsOf } from "../thread/message.ts";
+import { toolCallsOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Summary } from "../thread/summary.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
+import { withFields } from "./fields.ts";
 
-/** The message that stands for turns that are shown as summaries; null where there are none. */
-export const summaryMessage = (thread: Thread, cut: Pick<Cut, "summarised" | "interrupted">): Message | null => {
+/** The message that stands for turns that are shown as summaries; null where there are none. Its wording, and that of the lines, is part of journal format 1. */
+export const summaryMessage = (
+  thread: Thread,
+  cut: Pick<Cut, "summarised" | "interrupted" | "fields">,
+): Message | null => {
   if (cut.summarised === undefined) return null;
-  const lines = linesOf(thread, cut.summarised, cut.interrupted);
+  const lines = linesOf(thread, cut.summarised, cut);
   if (lines.length === 0) return null;
   const { from, to, upTo } = cut.summarised;
   const content = `Earlier in this conversation:\n${lines.join("\n")}`;
@@ -22,8 +27,12 @@ export const summaryMessage = (thread: Thread, cut: Pick<Cut, "summarised" | "in
  * Turns of the path as their summaries, a line each (`[Turn 3] …`, `[Turns 1 to 4] …`), oldest first. Where several
  * cover a turn, the one that covers the most stands, and of those the newest. A turn without any is a line made by rule.
  */
-export const summaryLines = (thread: Thread, turns: SummarisedTurns | null): string => {
-  const lines = turns === null ? [] : linesOf(thread, turns, "keep");
+export const summaryLines = (
+  thread: Thread,
+  turns: SummarisedTurns | null,
+  showing: Pick<Cut, "interrupted" | "fields"> = { interrupted: "keep" },
+): string => {
+  const lines = turns === null ? [] : linesOf(thread, turns, showing);
   return lines.length === 0 ? "No prior conversation context." : lines.join("\n");
 };
 
@@ -50,7 +59,7 @@ export const sectionOf = (sections: readonly SummarySection[], turn: number): Su
 export const summarySections = (
   thread: Thread,
   { from, to, upTo }: SummarisedTurns,
-  interrupted: Cut["interrupted"],
+  showing: Pick<Cut, "interrupted" | "fields">,
 ): readonly SummarySection[] => {
   const sections: SummarySection[] = [];
   let next = to;
@@ -60,19 +69,23 @@ export const summarySections = (
     if (summary !== undefined) {
       const line = `${labelOf(summary.from, number)} ${summary.text}`;
       sections.push({ from: summary.from, to: number, number: summary.number, line });
-    } else if (interrupted === "keep" || turn.outcome.status === "completed") {
-      sections.push({ from: number, to: number, number: null, line: ruleMade(turn) });
+    } else if (showing.interrupted === "keep" || turn.outcome.status === "completed") {
+      const line = `[Turn ${number}] ${exchangeOf(toArray(turn.messages), showing)}`;
+      sections.push({ from: number, to: number, number: null, line });
     }
     if (summary?.from === 0) return sections.reverse();
     next = (summary === undefined ? turn : turnOf(thread, summary.from))?.parent ?? 0;
   }
   if (from === 0 && next === 0 && thread.seed.length > 0)
-    sections.push({ from: 0, to: 0, number: null, line: `[Before turn 1] ${exchangeOf(thread.seed)}` });
+    sections.push({ from: 0, to: 0, number: null, line: `[Before turn 1] ${exchangeOf(thread.seed, showing)}` });
   return sections.reverse();
 };
 
-const linesOf = (thread: Thread, turns: SummarisedTurns, interrupted: Cut["interrupted"]): readonly string[] =>
-  summarySections(thread, turns, interrupted).map(({ line }) => line);
+const linesOf = (
+  thread: Thread,
+  turns: SummarisedTurns,
+  showing: Pick<Cut, "interrupted" | "fields">,
+): readonly string[] => summarySections(thread, turns, showing).map(({ line }) => line);
 
 const widest = ({ number, summaries = [] }: Turn, from: number, upTo: number): Summary | undefined => {
   let best: Summary | undefined;
@@ -89,17 +102,16 @@ const labelOf = (from: number, to: number): string => {
   return from === 0 ? `[Up to turn ${to}]` : `[Turns ${from} to ${to}]`;
 };
 
-const ruleMade = (turn: Turn): string => `[Turn ${turn.number}] ${exchangeOf(toArray(turn.messages))}`;
-
 /** What was asked and answered, shortened, and the tools that were used. */
-const exchangeOf = (messages: readonly Message[]): string => {
+const exchangeOf = (said: readonly Message[], { fields }: Pick<Cut, "fields">): string => {
+  const messages = fields === undefined ? said : said.flatMap((message) => withFields(message, fields) ?? []);
   const asked = messages.find(({ role }) => role === "user");
   const answered = messages.findLast(({ role }) => role === "assistant");
   const tools = [...new Set(messages.flatMap((message) => toolCallsOf(message).map(({ name }) => name)))];
   return [
-    ...(asked === undefined ? [] : [`Asked: ${clipped(textOf(asked))}`]),
+    ...(asked === undefined ? [] : [`Asked: ${clipped(contentText(asked.parts))}`]),
     ...(tools.length === 0 ? [] : [`Tools used: ${tools.join(", ")}.`]),
-    ...(answered === undefined ? [] : [`Answered: ${clipped(textOf(answered))}`]),
+    ...(answered === undefined ? [] : [`Answered: ${clipped(contentText(answered.parts))}`]),
   ].join(" ");
 };
 

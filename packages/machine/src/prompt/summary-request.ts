@@ -1,28 +1,34 @@
 import { toArray } from "../thread/chunks.ts";
+import { contentText } from "../thread/content-text.ts";
 import { messageFromDraft } from "../thread/draft.ts";
-import type { ContentPart, Message } from "../thread/message.ts";
+import type { Message } from "../thread/message.ts";
 import { toolCallsOf, toolResultOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
-import type { SummaryWanted } from "./policy.ts";
+import type { Cut } from "./cut.ts";
+import { withFields } from "./fields.ts";
+import type { SummaryTask } from "./policy.ts";
+import { isLeftOut } from "./render.ts";
 import { summaryLines } from "./summary-message.ts";
 
 /**
  * The prompt that asks a model for a summary: the instruction as its system message, then what it is to read, as
  * DSPy's ConversationalAgent gives it: the earlier summaries, and of each turn the input, the output and the tool use.
+ * Its wording is part of journal format 1, since digests are made of it.
  *
- * @param upTo the newest summary that may be among the earlier ones.
+ * @param newest the newest summary that may be among the earlier ones.
  */
 export const summaryRequest = (
   thread: Thread,
-  { covers, earlier }: SummaryWanted,
+  task: SummaryTask,
   instruction: string,
-  upTo: number,
+  newest: number,
 ): readonly Message[] => {
-  const lines = summaryLines(thread, earlier === null ? null : { ...earlier, upTo });
+  const { covers, earlier } = task;
+  const lines = summaryLines(thread, earlier === null ? null : { ...earlier, upTo: newest }, showingOf(task));
   const within = earlier !== null && earlier.from === covers.from;
-  const turns = transcripts(thread, within ? earlier.to + 1 : covers.from, covers.to);
+  const turns = transcripts(thread, task, within ? earlier.to + 1 : covers.from);
   const content = `Earlier summaries:\n${lines}\n\n${turns.join("\n\n")}`;
   return [
     messageFromDraft("summary.s", { role: "system", content: instruction }),
@@ -33,65 +39,57 @@ export const summaryRequest = (
 /** A text of a transcript that is longer is shown by its head and tail. Unit: UTF-16 units. */
 export const longestTranscriptText = 8_000;
 
-const transcripts = (thread: Thread, from: number, to: number): readonly string[] => {
+const showingOf = ({ interrupted, fields }: SummaryTask): Pick<Cut, "interrupted" | "fields"> => ({
+  interrupted: interrupted ?? "keep",
+  ...(fields === undefined ? {} : { fields }),
+});
+
+const transcripts = (thread: Thread, task: SummaryTask, from: number): readonly string[] => {
   const turns: string[] = [];
+  const { to } = task.covers;
   let beginning = to === 0;
   for (let turn = turnOf(thread, to); turn !== undefined && turn.number >= from; turn = turnOf(thread, turn.parent)) {
-    turns.push(transcriptOf(`Turn ${turn.number}${endedEarly(turn)}`, toArray(turn.messages)));
+    if (!isLeftOut(turn, showingOf(task)))
+      turns.push(transcriptOf(`Turn ${turn.number}${endedEarly(turn)}`, toArray(turn.messages), task));
     beginning = turn.parent === 0;
   }
-  if (from === 0 && beginning && thread.seed.length > 0) turns.push(transcriptOf("Before turn 1", thread.seed));
+  if (from === 0 && beginning && thread.seed.length > 0) turns.push(transcriptOf("Before turn 1", thread.seed, task));
   return turns.reverse();
 };
 
 const endedEarly = ({ outcome: { status } }: Turn): string => (status === "completed" ? "" : ` (${status})`);
 
-const transcriptOf = (title: string, messages: readonly Message[]): string => {
+const transcriptOf = (title: string, said: readonly Message[], task: SummaryTask): string => {
+  const { fields, characters = longestTranscriptText } = task;
+  const messages = fields === undefined ? said : said.flatMap((message) => withFields(message, fields) ?? []);
   const toolUse = messages.flatMap((message) => [
-    ...toolCallsOf(message).map(({ name, arguments: written }) => `${name}(${clipped(written)})`),
-    ...resultsOf(message),
+    ...toolCallsOf(message).map(({ name, arguments: written }) => `${name}(${clipped(written, characters)})`),
+    ...resultsOf(message, characters),
   ]);
   return [
     title,
-    `Input:\n${said(messages, (role) => role !== "assistant")}`,
-    `Output:\n${said(messages, (role) => role === "assistant")}`,
+    `Input:\n${textsOf(messages, (role) => role !== "assistant", characters)}`,
+    `Output:\n${textsOf(messages, (role) => role === "assistant", characters)}`,
     `Tool use:\n${toolUse.join("\n") || "None"}`,
   ].join("\n");
 };
 
-const resultsOf = (message: Message): readonly string[] => {
+const resultsOf = (message: Message, characters: number): readonly string[] => {
   const result = toolResultOf(message);
-  return result === undefined ? [] : [`-> ${result.name} (${result.outcome}): ${clipped(inText(result.content))}`];
+  return result === undefined
+    ? []
+    : [`-> ${result.name} (${result.outcome}): ${clipped(contentText(result.content), characters)}`];
 };
 
-const said = (messages: readonly Message[], who: (role: Message["role"]) => boolean): string =>
+const textsOf = (messages: readonly Message[], who: (role: Message["role"]) => boolean, characters: number): string =>
   messages
     .filter(({ role }) => role !== "tool" && who(role))
-    .map(({ parts }) => clipped(inText(parts.filter(isContent))))
+    .map(({ parts }) => clipped(contentText(parts), characters))
     .filter((text) => text !== "")
     .join("\n") || "None";
 
-const isContent = (part: Message["parts"][number]): part is ContentPart =>
-  part.type === "text" || part.type === "data" || part.type === "image" || part.type === "opaque";
-
-const inText = (content: readonly ContentPart[]): string =>
-  content
-    .map((part) => {
-      switch (part.type) {
-        case "text":
-          return part.text;
-        case "data":
-          return `${part.field}: ${typeof part.value === "string" ? part.value : JSON.stringify(part.value)}`;
-        case "image":
-          return "[image]";
-        case "opaque":
-          return "[attachment]";
-      }
-    })
-    .join("\n");
-
-const clipped = (text: string): string => {
-  if (text.length <= longestTranscriptText) return text;
-  const half = longestTranscriptText / 2;
+const clipped = (text: string, characters: number): string => {
+  if (text.length <= characters) return text;
+  const half = Math.floor(characters / 2);
   return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 };

@@ -149,11 +149,17 @@ export class PlainConversation implements PlainThread {
     );
     // What was written about it does not hold any longer, nor what is being written.
     for (const each of this.turns) {
-      if (each.number >= number) each.summaries = each.summaries.filter(({ from }) => from > number);
+      if (this.#leadsThrough(number, each.number)) each.summaries = each.summaries.filter(({ from }) => from > number);
     }
     const { summarising } = this;
-    if (summarising !== null && number >= summarising.from && number <= summarising.to) this.summarising = null;
+    if (summarising !== null && number >= summarising.from && this.#leadsThrough(number, summarising.to))
+      this.summarising = null;
     return true;
+  }
+
+  /** Whether a turn is on the path to another, or that one itself. */
+  #leadsThrough(number: number, last: number): boolean {
+    return pathOf({ ...this, turns: this.turns, head: last }).some((turn) => turn.number === number);
   }
 
   /** What was measured with one counter says nothing about another. */
@@ -188,7 +194,7 @@ export class PlainConversation implements PlainThread {
     const isUsed = text !== null && text !== "" && said("", "user", text).tokens <= most;
     if (isUsed) turn.summaries = [...turn.summaries, { from: summarising.from, text }];
     else turn.failures++;
-    if (open?.stage.type === "compacting") this.#step(open.stage.attempt, true);
+    if (open?.stage.type === "compacting") this.#step(open.stage.attempt, !isUsed);
     else if (isUsed) this.#askSummary(open?.said ?? this.appended);
   }
 
@@ -230,6 +236,7 @@ export class PlainConversation implements PlainThread {
     else {
       const unfit = numbersOf(this, prompt, open.said);
       this.#close(false, null);
+      this.calibration = 1;
       this.unfit = unfit;
     }
   }
@@ -244,7 +251,8 @@ export class PlainConversation implements PlainThread {
   #measure(reported: number | null): void {
     const stage = this.open?.stage;
     if (stage?.type !== "responding" || stage.counted === null || reported === null) return;
-    this.calibration = Math.min(4, Math.max(1, Math.round((reported / stage.counted) * 100) / 100));
+    const ratio = Math.max(1, Math.round((reported / stage.counted) * 100) / 100);
+    this.calibration = ratio > 4 ? 1 : ratio;
   }
 
   #close(completed: boolean, answer: string | null): void {

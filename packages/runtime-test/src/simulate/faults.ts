@@ -32,6 +32,10 @@ export interface Faults {
   readonly llmNever: number;
   /** Of each model call: it does not notice that it is cancelled, and answers all the same. */
   readonly llmDeaf: number;
+  /** Of each summary that the model makes up: it is empty, too long, cut off, or a call of a tool. */
+  readonly summaryUnusable: number;
+  /** As above: it takes up to 600 ms, which is longer than a call waits for it. */
+  readonly summaryLate: number;
   /** Of each tool run: it throws. */
   readonly toolThrows: number;
   /** Of each tool run: it never answers. */
@@ -70,6 +74,8 @@ export const defaultFaults: Faults = {
   llmThrows: 0.01,
   llmNever: 0.03,
   llmDeaf: 0.1,
+  summaryUnusable: 0.2,
+  summaryLate: 0.2,
   toolThrows: 0.08,
   toolNever: 0.04,
   toolDeaf: 0.1,

@@ -1,5 +1,6 @@
 import type { CallLlm, FailureKind, Json, ReportedUsage } from "@colloquy/machine";
 import { type FailureScript, reply, type ScriptLine, toolCalls, type ToolCallScript } from "../models/index.ts";
+import { madeUpSummary } from "./made-up-summary.ts";
 import { Random } from "./random.ts";
 import type { World } from "./world.ts";
 
@@ -7,6 +8,7 @@ import type { World } from "./world.ts";
 export const madeUpReply =
   (world: World, tools: readonly [string, ...string[]]) =>
   (call: CallLlm): ScriptLine => {
+    if (call.purpose === "summary") return madeUpSummary(world, call);
     const random = new Random(world.seed, `reply ${call.id}`);
     const options = {
       delayMs: random.whole(0, 40),

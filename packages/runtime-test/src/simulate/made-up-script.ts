@@ -10,6 +10,7 @@ import {
   type Pricing,
   type SeedDraft,
 } from "@colloquy/machine";
+import { madeUpContext } from "./made-up-context.ts";
 import { Random } from "./random.ts";
 import type { Action, EventWithoutTime } from "./script.ts";
 import { simulatedTools } from "./simulated-tools.ts";
@@ -31,6 +32,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
     asks++;
     if (random.chance(0.3)) actions.push(aside(random, asks));
     if (random.chance(0.6)) actions.push({ type: "settle" });
+    if (random.chance(0.1)) actions.push(takenBack(random));
   }
   return actions;
 };
@@ -56,17 +58,23 @@ const saidBefore: readonly SeedDraft[] = [
 export const madeUpMachine = (seed: number, revision: number): ConversationMachine => {
   const random = new Random(seed, "machine");
   const choices = [0.5, 0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
-  const key = [...choices.map(Number), revision].join("");
+  const context = madeUpContext(seed);
+  const key = [...choices.map(Number), context?.index ?? 0, revision].join(" ");
   const known = machines.get(key);
   if (known !== undefined) return known;
   const machine = conversationMachine({
     ...optionsOf(choices),
+    ...context?.options,
     tools: declarationsOf(simulatedTools),
     model: { revision },
   });
+  if (machines.size >= machinesMax) machines.clear();
   machines.set(key, machine);
   return machine;
 };
+
+/** Enough for most conversations to find theirs. */
+const machinesMax = 2_000;
 
 /** Making one takes longer than some of the conversations, and each is a value. */
 const machines = new Map<string, ConversationMachine>();
@@ -118,9 +126,20 @@ const aside = (random: Random, asks: number): Action => {
   return { type: "send", event: eventFrom(random), afterMs };
 };
 
+/** What was just said is taken back, perhaps while a summary of it is being written. */
+const takenBack = (random: Random): Action => ({
+  type: "send",
+  event: random.chance(0.7)
+    ? { type: "head.moved", to: random.whole(0, 2) }
+    : { type: "answer.truncated", turn: random.whole(1, 2), characters: random.whole(0, 12) },
+  afterMs: random.whole(0, 30),
+});
+
 const eventFrom = (random: Random): EventWithoutTime =>
   random.pick<EventWithoutTime>([
     { type: "message.appended", message: { role: "user", content: "By the way." } },
+    { type: "message.pinned", message: `${random.whole(0, 3)}.${random.whole(0, 2)}`, pinned: random.chance(0.8) },
+    { type: "message.pinned", message: "1.0", pinned: true },
     { type: "message.appended", message: { role: "system", content: "Be brief." } },
     { type: "system.changed", system: `You are version ${random.whole(1, 9)}.` },
     { type: "system.changed", system: null },

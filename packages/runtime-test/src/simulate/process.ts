@@ -14,7 +14,8 @@ export interface Opening {
 /** A model or a tool that is working for a process. */
 export interface Work {
   readonly id: string;
-  readonly type: "callLlm" | "callTool";
+  /** What it is at: an answer, a summary in the background, or a tool call. */
+  readonly type: "answer" | "summary" | "callTool";
   readonly signal: AbortSignal;
 }
 

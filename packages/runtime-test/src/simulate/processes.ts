@@ -38,6 +38,11 @@ export class Processes {
     }
   }
 
+  /** The one that is there goes, and another comes in its place. */
+  replace(): void {
+    this.#handOver();
+  }
+
   crash(): void {
     this.#primary.crash("as the script says");
   }

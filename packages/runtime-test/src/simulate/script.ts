@@ -6,7 +6,7 @@ import type { ScriptLine } from "../models/index.ts";
 export interface Script {
   /** What is done, one after the other. */
   readonly actions: readonly Action[];
-  /** What the model does. Should depend on nothing but the call, so that a crash changes nothing. Default: made up. */
+  /** What the model does. Should depend on nothing but the call, so that a crash changes nothing. It is asked for summaries too, by calls of that purpose. Default: made up. */
   readonly reply?: (call: CallLlm) => ScriptLine;
   /** Default: four simulated ones, `lookup` and `search` (to be rerun), `note` (interrupted) and `pay` (once). */
   readonly tools?: readonly Tool[];

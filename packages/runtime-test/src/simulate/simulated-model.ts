@@ -27,7 +27,7 @@ export const modelIn =
     process.note(`calls the model (${call.id})`);
     checkModelCall(world, process, journal, call);
     const random = new Random(world.seed, `model ${call.id} ${process.name} ${process.opening?.token ?? 0}`);
-    const work = { id: call.id, type: "callLlm", signal: context.signal } as const;
+    const work = { id: call.id, type: call.purpose, signal: context.signal } as const;
     process.work.add(work);
     try {
       if (world.hits("llmThrows", random)) throw new SimulatedFailure("the model's handler is broken");

@@ -13,21 +13,25 @@ const parameters = {
   additionalProperties: false,
 };
 
-const simulated = (name: string, options: Pick<Tool["declaration"], "recovery" | "timeoutMs" | "concurrency">): Tool =>
+const simulated = (
+  name: string,
+  options: Pick<Tool["declaration"], "recovery" | "timeoutMs" | "concurrency">,
+  found = "",
+): Tool =>
   tool({
     name,
     description: `Does what "${name}" stands for.`,
     input: { jsonSchema: parameters },
     ...options,
-    run: (_, { idempotencyKey }) => `${name} of ${idempotencyKey}`,
+    run: (_, { idempotencyKey }) => `${name} of ${idempotencyKey}${found}`,
   });
 
-/** One of each kind of recovery, and one that is impatient and does one thing at a time. */
+/** One of each kind of recovery, and one that is impatient, does one thing at a time, and finds more than a prompt may like. */
 export const simulatedTools: readonly Tool[] = [
   simulated("lookup", { recovery: "rerun" }),
   simulated("note", {}),
   simulated("pay", { recovery: "once" }),
-  simulated("search", { recovery: "rerun", timeoutMs: 60, concurrency: 1 }),
+  simulated("search", { recovery: "rerun", timeoutMs: 60, concurrency: 1 }, `: ${"page after page ".repeat(20)}`),
 ];
 
 /** Tools as a process runs them: taking their time, failing, and remembered in the ledger. */

@@ -2,7 +2,24 @@
  * The laws that a simulation holds a host to: those of the design, and `settles`: whatever is asked of a host
  * comes to an end, by a result or by an error of a known type.
  */
-export type Law = "M3" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "R1" | "R2" | "R3" | "R5" | "settles";
+export type Law =
+  | "M2"
+  | "M3"
+  | "M5"
+  | "M6"
+  | "M7"
+  | "M8"
+  | "M9"
+  | "M10"
+  | "P1"
+  | "P3"
+  | "P4"
+  | "P10"
+  | "R1"
+  | "R2"
+  | "R3"
+  | "R5"
+  | "settles";
 
 /** A simulated conversation broke a law. The same seed, with the same script and faults, breaks it again. */
 export class SimulationError extends Error {

@@ -1,9 +1,12 @@
-import { createHost, declarationsOf, type Host, memoryStore, type Tool } from "@colloquy/host";
-import { type ConversationMachine, conversationMachine, type Entry } from "@colloquy/machine";
+import { ContextUnfitError, createHost, declarationsOf, type Host, memoryStore, type Tool } from "@colloquy/host";
+import { type ConversationMachine, conversationMachine, type Entry, type State } from "@colloquy/machine";
 import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
+import { type PromptRules, rulesOf } from "./checks/prompts.ts";
 import { checkContinuation, checkQuestions } from "./checks/questions.ts";
 import { checkRecovered, checkResumption } from "./checks/recovery.ts";
+import { checkWait, holderOf, isBeingWritten } from "./checks/summaries.ts";
 import { faultsOf } from "./faults.ts";
+import { madeUpContext } from "./made-up-context.ts";
 import { madeUpActions, madeUpMachine, madeUpThread } from "./made-up-script.ts";
 import { madeUpReply } from "./made-up-reply.ts";
 import { checkReported, hooksIn } from "./simulated-hooks.ts";
@@ -38,8 +41,8 @@ export class Stage {
     this.#options = options;
     this.#world = world;
     this.#tools = script?.tools ?? simulatedTools;
-    this.#journal = new WatchedJournal(world, createStore({ clock: world.clock }), (entry) =>
-      this.#answers.written(entry),
+    this.#journal = new WatchedJournal(world, createStore({ clock: world.clock }), rulesIn(options), (entry) =>
+      this.#written(entry),
     );
     this.#processes = new Processes(
       world,
@@ -99,6 +102,12 @@ export class Stage {
       observers: [{ entry: (entry) => this.#acknowledged(process, entry) }],
       thread: script === undefined ? madeUpThread(this.#options.seed) : (script.thread ?? {}),
     });
+  }
+
+  #written(entry: Entry): void {
+    this.#answers.written(entry);
+    if (!("decided" in entry)) return;
+    checkWait(this.#world, this.#processes.all, this.#journal, entry);
   }
 
   #machineOf(revision: number): ConversationMachine {
@@ -163,25 +172,63 @@ export class Stage {
   /** M9: whatever happened, the conversation goes on. */
   async #goOn(): Promise<void> {
     const world = this.#world;
-    const question = this.#user.ask("Are you still there?", lastAsk);
+    const question = this.#user.ask(lastQuestion, lastAsk);
     await this.#user.settles(20_000);
     const { end } = question;
-    if (end === null || !("status" in end)) {
+    // That there is no room for it was looked at when it was said.
+    if (end === null || !("status" in end || end instanceof ContextUnfitError)) {
       world.breaks("M9", `after the end an ask comes to ${end === null ? "nothing" : `${end.name}: ${end.message}`}`);
       return;
     }
-    const call = this.#journal.asked.get(`${threadId}/${end.turn}.1#1`);
+    const call = "turn" in end ? this.#journal.asked.get(`${threadId}/${end.turn}.1#1`) : undefined;
     const before = this.#journal.askedUpon.get(lastAsk);
     const after = this.#journal.state;
     if (before !== undefined && after !== null && call?.type === "callLlm")
       checkContinuation(world, before, after, call);
-    const process = this.#processes.reachable();
-    const live = process === null ? null : await process.host.thread(threadId).state();
-    checkLiveState(world, this.#journal.state, live);
+    await this.#finishSummaries();
+    checkLiveState(world, this.#journal.state, await this.#liveState());
     const { outstanding } = this.#journal;
     if (outstanding.length > 0) {
       world.breaks("settles", `at the end there is still outstanding: ${outstanding.map(({ id }) => id).join(", ")}`);
     }
+  }
+
+  /** As a process tells it that lives for long enough. */
+  async #liveState(): Promise<State | null> {
+    const process = this.#processes.reachable();
+    if (process === null) await this.#world.sleep(50);
+    else {
+      const state = await Promise.race([process.host.thread(threadId).state(), process.died]);
+      if (state !== undefined) return state;
+    }
+    return this.#liveState();
+  }
+
+  /**
+   * Summaries that were asked for come, or fail. One whose handler never answers stays out, as does one whose process
+   * died, and costs nobody an answer; whoever takes the thread up next has it written again.
+   */
+  async #finishSummaries(): Promise<void> {
+    if (await this.#summariesEnd()) return;
+    const { newestToken } = this.#journal;
+    const last = this.#processes.all.find(({ opening }) => opening?.token === newestToken);
+    const holder = holderOf(this.#processes.all, this.#journal);
+    if (holder === undefined && last?.alive === true) {
+      this.#world.breaks("settles", `${last.name} has let the thread go, and with it a summary that was being written`);
+    }
+    if (holder !== undefined && !isBeingWritten(holder, this.#journal)) {
+      this.#world.breaks("settles", `a summary is outstanding at the end, and ${holder.name} does not write it`);
+    }
+    if (holder !== undefined) this.#processes.replace();
+    this.#user.ask(lastQuestion, lastAsk);
+    await this.#user.settles(20_000);
+    await this.#summariesEnd();
+  }
+
+  async #summariesEnd(): Promise<boolean> {
+    const isWriting = (): boolean => this.#journal.state?.context.summarising !== null;
+    for (let looks = 0; looks < looksMax && isWriting(); looks++) await this.#world.sleep(50);
+    return !isWriting();
   }
 
   /** All hosts are closed, and what they leave behind is looked at. */
@@ -193,6 +240,8 @@ export class Stage {
     await world.sleep(5_000);
     for (const process of this.#processes.all) checkClosed(world, process);
     const entries = checkJournal(world, this.#journal, this.#machineOf(0), await this.#journal.store.read(threadId));
+    const { brokenByPrompts } = this.#journal;
+    if (brokenByPrompts !== null) world.breaks(...brokenByPrompts);
     checkUsage(world, this.#journal);
     checkRecovered(world, this.#journal, this.#ledger, this.#tools);
     checkQuestions(world, this.#journal, this.#user.questions);
@@ -226,5 +275,16 @@ const idleMs = 150;
 
 const entriesBetweenLooks = 8;
 
+/** Far longer than all summaries take that may be wanted one after the other. */
+const looksMax = 100;
+
 const threadId = "simulated";
+const lastQuestion = "Are you still there?";
 const lastAsk = "the last ask";
+
+/** What prompts are held to. */
+const rulesIn = ({ seed, script }: SimulateOptions): PromptRules => {
+  if (script !== undefined) return rulesOf(script.machine ?? {}, { isOurs: false, findsRoom: false });
+  const context = madeUpContext(seed);
+  return rulesOf(context?.options ?? {}, { isOurs: true, findsRoom: context?.findsRoom ?? false });
+};

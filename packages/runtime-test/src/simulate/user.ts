@@ -3,6 +3,7 @@ import {
   type AskHandle,
   type AskInput,
   type AskResult,
+  ContextUnfitError,
   LeaseLostError,
   LimitReachedError,
   SequenceConflictError,
@@ -21,7 +22,13 @@ import type { Action, AskAction } from "./script.ts";
 import type { World } from "./world.ts";
 
 /** What an ask came to, in the end. */
-export type AskEnd = AskResult | TurnFailedError | LimitReachedError | TurnCancelledError | AskRefusedError;
+export type AskEnd =
+  | AskResult
+  | TurnFailedError
+  | LimitReachedError
+  | ContextUnfitError
+  | TurnCancelledError
+  | AskRefusedError;
 
 /** Something that a user wants to know, and asks again as long as nobody answers. */
 export interface Question {
@@ -213,6 +220,7 @@ const isPassing = (error: unknown): boolean =>
 const isEnd = (end: unknown): end is AskEnd =>
   end instanceof TurnFailedError ||
   end instanceof LimitReachedError ||
+  end instanceof ContextUnfitError ||
   end instanceof TurnCancelledError ||
   end instanceof AskRefusedError ||
   (typeof end === "object" && end !== null && "status" in end && end.status === "completed");

@@ -1,6 +1,7 @@
 import type { Lease, Store } from "@colloquy/host";
 import {
   type AnswerableEffect,
+  type CallLlm,
   type Entry,
   type Event,
   fold,
@@ -13,6 +14,7 @@ import {
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { leafOf } from "../coverage.ts";
+import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type PromptRules } from "./checks/prompts.ts";
 import type { World } from "./world.ts";
 
 /** The one store of a simulation, and what is known of the journal in it: each entry is looked at when it is written. */
@@ -37,12 +39,16 @@ export class WatchedJournal {
   readonly askedUpon: Map<string, State> = new Map();
   /** The token of the newest lease. */
   newestToken = 0;
+  /** The first of the laws about prompts that was broken; told at the end, since whoever breaks others breaks these too. */
+  brokenByPrompts: Broken | null = null;
   readonly #world: World;
+  readonly #rules: PromptRules;
   readonly #onWritten: (entry: Entry) => void;
 
-  constructor(world: World, store: Store, onWritten: (entry: Entry) => void) {
+  constructor(world: World, store: Store, rules: PromptRules, onWritten: (entry: Entry) => void) {
     this.#world = world;
     this.store = store;
+    this.#rules = rules;
     this.#onWritten = onWritten;
   }
 
@@ -79,7 +85,13 @@ export class WatchedJournal {
     this.state = after;
     this.#addUsage(before, after, entry);
     this.#count(`${leafOf(before)} ${event.type}`);
-    if (before.context.open?.stage !== after.context.open?.stage || before.context.waking !== after.context.waking) {
+    const later = { ...entry, event };
+    this.brokenByPrompts ??= brokenByDecision(this.#rules, later, after) ?? brokenBySummary(before, later, after);
+    if (
+      before.context.open?.stage !== after.context.open?.stage ||
+      before.context.waking !== after.context.waking ||
+      before.context.summarising !== after.context.summarising
+    ) {
       this.#refresh(after);
     }
   }
@@ -99,17 +111,22 @@ export class WatchedJournal {
     this.answers.set(effectId, entry);
   }
 
-  /** M7: one answering call at a time, and none beside a tool call. */
+  /** M7: one answering call at a time, and none beside a tool call. Summaries are written beside both. */
   #refresh(state: State): void {
     this.outstanding = outstanding(state);
-    for (const effect of this.outstanding) if (!this.asked.has(effect.id)) this.asked.set(effect.id, effect);
-    const calls = this.outstanding.filter(({ type }) => type === "callLlm").length;
+    for (const effect of this.outstanding) {
+      if (this.asked.has(effect.id)) continue;
+      this.asked.set(effect.id, effect);
+      if (effect.type === "callLlm") this.brokenByPrompts ??= brokenByPrompt(this.#rules, effect, state);
+    }
+    const calls = this.outstanding.filter(isAnswering).length;
     const tools = this.outstanding.filter(({ type }) => type === "callTool").length;
     if (calls > 1 || (calls === 1 && tools > 0)) {
       this.#world.breaks("M7", `${calls} model calls and ${tools} tool calls are outstanding at the same time`);
     }
   }
 
+  /** What a call used that was stopped is not known, which is not nothing. */
   #addUsage(before: State, after: State, { event, ...entry }: Entry): void {
     if (event.type === "llm.completed" || event.type === "llm.failed") {
       const cost = ("decided" in entry ? entry.decided?.cost : undefined) ?? null;
@@ -117,6 +134,7 @@ export class WatchedJournal {
     } else if (before.context.open?.stage.type === "responding" && after.context.open === null) {
       this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
     }
+    if (isCalledOff(before, after, event)) this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
   }
 
   #count(transition: string): void {
@@ -124,8 +142,24 @@ export class WatchedJournal {
   }
 }
 
+const isAnswering = (effect: AnswerableEffect): effect is CallLlm =>
+  effect.type === "callLlm" && effect.purpose === "answer";
+
+/** Whether the summary that was being written is not, any more, and this is no outcome of it. */
+const isCalledOff = (before: State, after: State, event: Entry["event"]): boolean => {
+  const { summarising } = before.context;
+  if (summarising === null || summarising.number === after.context.summarising?.number) return false;
+  const isOutcome = event.type === "llm.completed" || event.type === "llm.failed";
+  return !(isOutcome && event.effectId.endsWith(`/summary-${summarising.number}#1`));
+};
+
 const about = (entry: Entry): string => {
   const { event } = entry;
   const what = "effectId" in event ? ` ${event.effectId}` : "askId" in event ? ` ${event.askId ?? ""}` : "";
-  return "recovered" in entry ? `${what} (recovered)` : what;
+  const decided = "decided" in entry ? (entry.decided ?? {}) : {};
+  const marks = [
+    ...("recovered" in entry ? ["recovered"] : []),
+    ...(["summary", "summaryFailed", "summaryStale", "compacting", "unfit"] as const).filter((name) => name in decided),
+  ];
+  return marks.length === 0 ? what : `${what} (${marks.join(", ")})`;
 };

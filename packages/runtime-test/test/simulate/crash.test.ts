@@ -1,5 +1,5 @@
 import { declarationsOf, tool, type Tool } from "@colloquy/host";
-import type { Entry, ToolRecovery } from "@colloquy/machine";
+import { compactTurns, type Entry, type ToolRecovery, turnNumbered } from "@colloquy/machine";
 import { describe, expect, it } from "vitest";
 import { lawRecovery } from "../../src/laws/index.ts";
 import { reply, toolCalls } from "../../src/models/index.ts";
@@ -78,3 +78,27 @@ describe.each(["rerun", "interrupted", "once"] as const)(
     });
   },
 );
+
+describe("a crash at any step, while summaries are written", () => {
+  const script: Script = {
+    machine: { policy: compactTurns({ keepTurns: 0, at: 0 }), budget: { tokens: 2_000, reserve: 0 } },
+    reply: ({ purpose, id }) => reply(`${purpose} of ${id}`, { delayMs: 20 }),
+    actions: [
+      { type: "ask", input: "One." },
+      { type: "settle", withinMs: 10_000 },
+      { type: "ask", input: "Two.", afterMs: 10 },
+      { type: "settle", withinMs: 10_000 },
+    ],
+  };
+
+  it("costs no answer, and no summary", async () => {
+    const { counts } = await simulate({ seed: 1, script, faults: "none" });
+    for (let step = 1; step <= counts.steps; step++) {
+      const { state } = await simulate({ seed: 1, script, faults: "none", crashAt: [step] });
+      const summaries = [1, 2, 3].flatMap((number) => turnNumbered(state, number)?.summaries ?? []);
+      expect(summaries.map(({ text }) => text)).toContain("summary of simulated/summary-1#1");
+      expect(summaries.at(-1)?.from).toBe(1);
+      expect(state.context.conversation.turns.length).toBe(3);
+    }
+  });
+});

@@ -123,6 +123,42 @@ export const sabotages: readonly Sabotage[] = [
       createHost({ ...options, llm: (call, context) => options.llm(call, { ...context, signal: unheard() }) }),
   },
   {
+    what: "loses summaries that were written",
+    law: "settles",
+    createHost: (options) =>
+      createHost({
+        ...options,
+        llm: async (call, context) => {
+          const outcome = await options.llm(call, context);
+          return call.purpose === "summary" ? new Promise(() => undefined) : outcome;
+        },
+      }),
+  },
+  {
+    what: "lets a thread go of which a summary is being written",
+    law: "settles",
+    createHost: (options) => {
+      const host = createHost({
+        ...options,
+        llm: (call, context) => {
+          if (call.purpose === "summary") void host.thread(call.threadId).close();
+          return options.llm(call, context);
+        },
+      });
+      return host;
+    },
+  },
+  {
+    what: "goes on writing a summary that was called off",
+    law: "M7",
+    createHost: (options) =>
+      createHost({
+        ...options,
+        llm: (call, context) =>
+          options.llm(call, call.purpose === "summary" ? { ...context, signal: unheard() } : context),
+      }),
+  },
+  {
     what: "has a live state that the journal does not tell",
     law: "M5",
     createHost: (options) => {

@@ -24,7 +24,10 @@ export const checkModelCall = (
   if (digestOfPrompt(call.messages) !== call.promptDigest) {
     world.breaks("R5", `the prompt of "${call.id}" is not the one of its digest ${call.promptDigest}`);
   }
-  const other = [...process.work].find(({ signal }) => !signal.aborted);
+  // A summary is written beside anything but another one.
+  const other = [...process.work].find(
+    ({ type, signal }) => !signal.aborted && (type === "summary") === (call.purpose === "summary"),
+  );
   if (other !== undefined) world.breaks("M7", `"${call.id}" was made while "${other.id}" was under way`);
 };
 
@@ -40,7 +43,7 @@ export const checkToolCall = (
   if (declaration.recovery === "once" && !journal.started.has(key)) {
     world.breaks("R1", `${declaration.name} (${key}) must not run twice, and runs before "tool.started" is journalled`);
   }
-  const other = [...process.work].find(({ type, signal }) => type === "callLlm" && !signal.aborted);
+  const other = [...process.work].find(({ type, signal }) => type === "answer" && !signal.aborted);
   if (other !== undefined) world.breaks("M7", `${declaration.name} (${key}) runs while "${other.id}" is under way`);
 };
 

@@ -1,5 +1,5 @@
 import type { TurnSummary } from "@colloquy/host";
-import { type CallLlm, messagesOf, type State, turnNumbered } from "@colloquy/machine";
+import { type CallLlm, type Cut, messagesOf, type State, turnNumbered } from "@colloquy/machine";
 import type { AskEnd, Question } from "../user.ts";
 import type { WatchedJournal } from "../watched-journal.ts";
 import type { World } from "../world.ts";
@@ -25,15 +25,17 @@ export const checkQuestions = (
   }
 };
 
-/** M9, where the policy leaves nothing out: the next prompt is the path so far and the new message. */
+/** M9, where nothing is left out: the next prompt is the path so far and the new message. */
 export const checkContinuation = (world: World, before: State, after: State, call: CallLlm): void => {
   const { cut } = after.context;
-  if (cut === null || !cut.policy.startsWith("keep-all@") || cut.interrupted === "omit") return;
+  if (cut === null || cut.interrupted === "omit" || !(cut.policy.startsWith("keep-all@") || isWhole(cut))) return;
   const path = messagesOf(before).map(({ id }) => id);
   const sent = call.messages.filter(({ id }) => id !== before.context.conversation.system?.id).map(({ id }) => id);
   if (sent.length === path.length + 1 && path.every((id, index) => sent[index] === id)) return;
   world.breaks("M9", `what was said is ${path.join(", ")}; the next prompt was ${sent.join(", ")}`);
 };
+
+const isWhole = ({ from, dropped }: Cut): boolean => from === null && dropped === undefined;
 
 const turnsOfAsks = (world: World, state: State): ReadonlyMap<string, number> => {
   const turns = new Map<string, number>();

@@ -4,6 +4,7 @@ import type { SimulatedProcess } from "../process.ts";
 import type { ToolLedger } from "../tool-ledger.ts";
 import type { WatchedJournal } from "../watched-journal.ts";
 import type { World } from "../world.ts";
+import { undisturbed } from "./undisturbed.ts";
 
 // R2, the table of what a recovery does about what was outstanding when the process before it stopped:
 //
@@ -22,14 +23,11 @@ export const checkResumption = (
   tools: readonly Tool[],
 ): void => {
   const { opening } = process;
-  // Who is late may not know that somebody else took over.
-  if (opening === null || process.paused || opening.token !== journal.newestToken) return;
-  const { pauses } = process;
-  const isUndisturbed = (): boolean =>
-    process.alive && process.opening === opening && !opening.over && process.pauses === pauses;
+  const isUndisturbed = undisturbed(process, journal);
+  if (opening === null || isUndisturbed === null) return;
   const now = world.clock.now();
-  // A turn whose time has passed ends instead.
-  if (journal.outstanding.some((effect) => isDeadline(effect) && effect.dueAt <= now)) return;
+  // A turn whose time has passed ends instead, and so does the wait for a summary.
+  if (journal.outstanding.some((effect) => endsSomething(effect) && effect.dueAt <= now)) return;
   for (const effect of journal.outstanding) {
     if (effect.type === "startTimer" || (effect.type === "callTool" && waits(tools, effect.name))) continue;
     const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(tools, effect.name), effect.started);
@@ -105,8 +103,8 @@ const recoveryOf = (tools: readonly Tool[], name: string): ToolRecovery =>
 const waits = (tools: readonly Tool[], name: string): boolean =>
   tools.some(({ declaration }) => declaration.name === name && declaration.concurrency !== undefined);
 
-const isDeadline = (effect: AnswerableEffect): effect is StartTimer =>
-  effect.type === "startTimer" && effect.purpose === "deadline";
+const endsSomething = (effect: AnswerableEffect): effect is StartTimer =>
+  effect.type === "startTimer" && (effect.purpose === "deadline" || effect.purpose === "summary");
 
 const runsAgain = (recovery: ToolRecovery, started: boolean): boolean =>
   recovery === "rerun" || (recovery === "once" && !started);

@@ -1,0 +1,141 @@
+import {
+  type Budget,
+  type CallLlm,
+  type ContextUnfit,
+  type Counter,
+  countPrompt,
+  estimateCounter,
+  type LaterEntry,
+  type MachineOptions,
+  messagesOf,
+  type ReplyDraft,
+  type State,
+  textOf,
+  toArray,
+  turnsOf,
+} from "@colloquy/machine";
+import type { Law } from "../simulation-error.ts";
+
+/** What prompts may hold, and what is known of the policy that sees to it. */
+export interface PromptRules {
+  readonly budget: Budget | null;
+  readonly counter: Counter;
+  readonly calibrate: boolean;
+  /** The policy is one of ours: it does not fail. */
+  readonly isOurs: boolean;
+  /** The policy finds room for whatever can be left out at all. */
+  readonly findsRoom: boolean;
+}
+
+export const rulesOf = (
+  { budget = null, counter = estimateCounter, calibrate = true }: MachineOptions,
+  known: Pick<PromptRules, "isOurs" | "findsRoom">,
+): PromptRules => ({ budget, counter, calibrate, ...known });
+
+/** A law that is broken, and how. */
+export type Broken = readonly [law: Law, what: string];
+
+/** What an entry has decided about prompts, held against the laws; null when it keeps them. */
+export const brokenByDecision = (rules: PromptRules, { seq, decided }: LaterEntry, after: State): Broken | null => {
+  if (decided?.policyFailed !== undefined && rules.isOurs && !decided.policyFailed.includes(showsNothing))
+    return ["M2", `entry ${seq} says that a policy of ours failed: ${decided.policyFailed}`];
+  return decided?.unfit === undefined ? null : brokenByUnfit(rules, seq, decided.unfit, after);
+};
+
+/** A policy may well show nothing, also to an ask that says nothing itself: that can't be sent, so the machine shows all. */
+const showsNothing = "shows nothing of the thread";
+
+const brokenByUnfit = (rules: PromptRules, seq: number, unfit: ContextUnfit, after: State): Broken | null => {
+  const { tokens, available, fixed } = unfit;
+  if (tokens <= available) return ["P4", `entry ${seq} says that ${tokens} tokens do not fit where ${available} do`];
+  // Where nothing is asked, what is shown of the thread takes the place of the question.
+  const turn = after.context.conversation.turns.length;
+  const saysNothing = !messagesOf(after).some(({ id }) => id.startsWith(`${turn}.`));
+  return rules.findsRoom && fixed <= available && !saysNothing
+    ? ["P4", `entry ${seq} says that the prompt does not fit, and ${fixed} of ${available} tokens would do`]
+    : null;
+};
+
+/** The prompt of a call that was just asked for, held against the laws; null when it keeps them. */
+export const brokenByPrompt = (rules: PromptRules, call: CallLlm, state: State): Broken | null =>
+  call.purpose === "summary" ? beyondBudget(rules, call, state) : brokenByAnswer(rules, call, state);
+
+const brokenByAnswer = (rules: PromptRules, call: CallLlm, state: State): Broken | null =>
+  beyondBudget(rules, call, state) ??
+  notOfThread(call, state) ??
+  withoutPinned(call, state) ??
+  (rules.isOurs ? withStaleSummary(call, state) : null);
+
+/** P4: what is sent fits. */
+const beyondBudget = ({ budget, counter, calibrate }: PromptRules, call: CallLlm, state: State): Broken | null => {
+  if (budget === null) return null;
+  const { measured } = state.context;
+  const ratio = measured === null || !calibrate ? 1 : Math.round((measured.reported / measured.counted) * 100) / 100;
+  // A report that is further off makes no sense.
+  const room = Math.floor((budget.tokens - budget.reserve) / (ratio > 4 ? 1 : Math.max(1, ratio)));
+  const available = call.purpose === "summary" ? Math.max(room, smallestRoomOfSummaries) : room;
+  const tokens = countPrompt(counter, call.messages);
+  return tokens <= available ? null : ["P4", `"${call.id}" has ${tokens} tokens, and there is room for ${available}`];
+};
+
+/** However small the budget is. Unit: tokens. */
+const smallestRoomOfSummaries = 4_000;
+
+/** P1: in their order, what was said, and beside that nothing but a summary. */
+const notOfThread = (call: CallLlm, state: State): Broken | null => {
+  const path = messagesOf(state).map(({ id }) => id);
+  let index = -1;
+  for (const message of call.messages) {
+    if (message.id.startsWith("summary.") && message.synthesised === true) continue;
+    if (message.role === "system" && /^s\d+$/u.test(message.id)) continue;
+    index = path.indexOf(message.id, index + 1);
+    if (index < 0) return ["P1", `"${call.id}" has message ${message.id}, which was not said there`];
+  }
+  return null;
+};
+
+/** P3: what is pinned is shown whole. */
+const withoutPinned = (call: CallLlm, state: State): Broken | null => {
+  const { pins } = state.context.conversation;
+  if (pins.length === 0) return null;
+  const said = messagesOf(state);
+  for (const { message: id } of pins) {
+    const message = said.find((candidate) => candidate.id === id);
+    if (message === undefined) continue;
+    const shown = call.messages.find((candidate) => candidate.id === id);
+    if (JSON.stringify(shown?.parts) !== JSON.stringify(message.parts))
+      return ["P3", `"${call.id}" shows message ${id}, which is pinned, ${shown === undefined ? "not" : "otherwise"}`];
+  }
+  return null;
+};
+
+/** P1: no summary of what is not on the path, or is no longer what it was. Each that is made up says something else. */
+const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
+  const shown = call.messages.find(({ id }) => id.startsWith("summary."));
+  if (shown === undefined) return null;
+  const text = textOf(shown);
+  const path = new Set(turnsOf(state).map(({ number }) => number));
+  for (const { number, summaries = [] } of toArray(state.context.conversation.turns)) {
+    for (const summary of summaries) {
+      if ((summary.stale === true || !path.has(number)) && text.includes(summary.text))
+        return ["P1", `"${call.id}" shows summary ${summary.number}, of turn ${number}, which does not hold`];
+    }
+  }
+  return null;
+};
+
+/** P10: the outcome of a summary changes nothing of what was said, and one that says nothing, or is not whole, is none. */
+export const brokenBySummary = (before: State, { seq, event, decided }: LaterEntry, after: State): Broken | null => {
+  const { summarising } = before.context;
+  if (summarising === null || event.type !== "llm.completed") return null;
+  if (!event.effectId.endsWith(`/summary-${summarising.number}#1`)) return null;
+  if (messagesOf(before).length !== messagesOf(after).length)
+    return ["P10", `entry ${seq} holds a summary, and changes what was said`];
+  const { content, toolCalls = [] } = event.reply;
+  const isUsable = toolCalls.length === 0 && event.finishReason !== "length" && !isBlank(content);
+  return isUsable || decided?.summaryFailed !== undefined
+    ? null
+    : ["P10", `entry ${seq} holds no summary that could be used, and it is used`];
+};
+
+const isBlank = (content: ReplyDraft["content"]): boolean => typeof content !== "string" || content.trim() === "";
