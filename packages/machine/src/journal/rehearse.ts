@@ -87,7 +87,8 @@ export const rehearse = (
     const asked = askAfter(settings, { before, after, recorded, step, awaited });
     return { ...asked, rehearsal: { data: asked.data, waits: waits && open !== null }, call: null };
   }
-  const decided = decideCall(settings, after, open, { recorded, seq: step.entry.seq, waited: waits || awaited });
+  const inVain = (waits || awaited) && (step.outcomeOf?.reply ?? null) === null;
+  const decided = decideCall(settings, after, open, { recorded, seq: step.entry.seq, inVain });
   const { prompt, data, summaries, failed } = decided;
   // The recorded call is not made yet: this one, if it waits for anything, waits for a summary of its own.
   if (open.stage.type !== "responding")
@@ -146,8 +147,8 @@ const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): 
 interface Place {
   readonly recorded: RecordedSteps;
   readonly seq: number;
-  /** A summary was waited for. */
-  readonly waited: boolean;
+  /** A summary was waited for in vain. */
+  readonly inVain: boolean;
 }
 
 interface DecidedCall {
@@ -161,9 +162,9 @@ interface DecidedCall {
 const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, place: Place): DecidedCall => {
   const asked = { open: () => open, saysNothing: open.messages.length === 0 };
   const without = { ...asked, withoutSummary: true };
-  let prompt = decidePrompt(settings, data, place.waited ? without : asked);
+  let prompt = decidePrompt(settings, data, place.inVain ? without : asked);
   let failed = prompt.failed ?? null;
-  if (place.waited || settings.policy.summariser === undefined) return { prompt, data, summaries: [], failed };
+  if (place.inVain || settings.policy.summariser === undefined) return { prompt, data, summaries: [], failed };
   const summaries: RehearsedSummary[] = [];
   for (let now = data; ;) {
     const wanted = decideSummary(settings, now, prompt.situation, prompt.cut);
@@ -223,7 +224,7 @@ const askAfter = (
   const { summary, policyFailed = null } = decided;
   return summary === undefined
     ? { ...nothing, failed: policyFailed }
-    : { ...ask(after, summary, { recorded, seq, waited: false }), failed: policyFailed };
+    : { ...ask(after, summary, { recorded, seq, inVain: false }), failed: policyFailed };
 };
 
 /**

@@ -1,5 +1,3 @@
-import type { Message } from "../thread/message.ts";
-import { toolCallsOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./cut.ts";
 import type { HistorySource } from "./history.ts";
@@ -8,6 +6,7 @@ import { longestReason, nonsenseIn, nonsenseInRange, plainCopy } from "./nonsens
 import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import type { Shrink } from "./shrink.ts";
+import { clearedUntil } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
 import { unitsOf } from "./unit.ts";
 
@@ -143,7 +142,8 @@ const withUpTo = ({ from, to }: TurnRange, { lastCut, summaries, thread }: Situa
   const now = { from, to, upTo: summaries };
   const before = lastCut?.summarised;
   if (before === undefined || before.from !== from || before.to !== to) return now;
-  return before.upTo <= summaries && summaryLines(thread, before) === summaryLines(thread, now) ? before : now;
+  if (before.upTo === summaries) return before;
+  return before.upTo < summaries && summaryLines(thread, before) === summaryLines(thread, now) ? before : now;
 };
 
 const ruleOf = ({ rule, of, characters, before, tool }: Shrink, situation: Situation): Shrink => ({
@@ -152,21 +152,14 @@ const ruleOf = ({ rule, of, characters, before, tool }: Shrink, situation: Situa
   characters,
   ...(before === undefined
     ? {}
-    : { before: rule === "clear" ? notBeyondNewest(before, situation) : positionOf(before) }),
+    : { before: positionOf(rule === "clear" ? notBeyondNewest(before, situation) : before) }),
   ...(tool === undefined ? {} : { tool }),
 });
 
-/** The model has not seen the results of the open turn's newest round: clearing them would make it ask again. */
 const notBeyondNewest = (before: UnitPosition, { thread, open }: Situation): UnitPosition => {
   const turn = thread.turns.length + 1;
-  if (before.turn < turn) return positionOf(before);
-  const newest = newestRound(turn, open());
-  return before.turn > turn || before.unit > newest ? { turn, unit: newest } : positionOf(before);
+  return clearedUntil(before, turn, () => unitsOf(turn, open()));
 };
-
-const newestRound = (turn: number, open: readonly Message[]): number =>
-  unitsOf(turn, open).findLast(({ messages: [first] }) => first !== undefined && toolCallsOf(first).length > 0)
-    ?.position ?? 0;
 
 const fieldsOf = ({ omit, inputs }: NonNullable<PolicyDecision["fields"]>): NonNullable<Cut["fields"]> => ({
   ...(omit === undefined ? {} : { omit: [...omit] }),

@@ -4,9 +4,11 @@ import { PathWalk } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
-import type { InterruptedTurns, SummarisedTurns, UnitPosition } from "./cut.ts";
+import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
 import type { History, HistoryTurn } from "./policy.ts";
-import { newestWithin } from "./policies/newest-units.ts";
+import type { Start } from "./position.ts";
+import { withNewestFitting } from "./newest-fitting.ts";
+import { newestWithin } from "./newest-units.ts";
 import type { Pins } from "./render.ts";
 import { isLeftOut, pinnedUnits, pinsOf } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
@@ -27,9 +29,8 @@ export const historyOf = (source: HistorySource): History => {
   const { thread, counts, interrupted } = source;
   const pins = pinsOf(thread);
   const fixed = (): readonly Unit[] => fixedUnits(source, pins);
-  return {
+  const history: History = {
     newestFirst: () => new NewestFirst(source, pins),
-    newestFitting: (tokens) => newestFitting(source, pins, tokens),
     fixed,
     fixedTokens: () => counts.prompt(fixed().flatMap(({ messages }) => messages)),
     summaryTokens: (turns) => {
@@ -37,6 +38,7 @@ export const historyOf = (source: HistorySource): History => {
       return message === null ? 0 : counts.message(message);
     },
   };
+  return withNewestFitting(history, (tokens) => newestRunsWithin(source, pins, tokens));
 };
 
 /** Turns as all summaries that there are tell them. */
@@ -78,11 +80,11 @@ class NewestFirst implements IterableIterator<HistoryTurn, void> {
 }
 
 /** Steps over turns that lie together as long as they fit, then over single ones, and looks into the one on the boundary. */
-const newestFitting = (source: HistorySource, pins: Pins, tokens: number): UnitPosition | null => {
+const newestRunsWithin = (source: HistorySource, pins: Pins, tokens: number): Start => {
   const { thread, counts, interrupted } = source;
   const walk = new PathWalk(thread);
   let left = tokens;
-  let oldest: UnitPosition | null = null;
+  let oldest: Start = null;
   for (let { turn } = walk; turn !== undefined && pins.size === 0; { turn } = walk) {
     const run = walk.wholeRun();
     if (run !== undefined && (interrupted === "keep" || counts.together(run).completed)) {

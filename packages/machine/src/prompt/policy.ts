@@ -88,8 +88,6 @@ export interface History {
   readonly fixed: () => readonly Unit[];
   /** Tokens of `fixed`, and what each prompt costs beside its messages. */
   readonly fixedTokens: () => number;
-  /** Where the newest units begin that together take no more than so many tokens; null where all do. The same as counting turn by turn, and faster; a history that something was left out of has it not. */
-  readonly newestFitting?: (tokens: number) => UnitPosition | null;
   /** Tokens of the message that shows turns as their summaries. */
   readonly summaryTokens: (turns: TurnRange) => number;
 }

@@ -6,6 +6,7 @@ import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut, UnitPosition } from "./cut.ts";
 import { withFields } from "./fields.ts";
+import { isOlder } from "./position.ts";
 import type { Shrink } from "./shrink.ts";
 import { appliesAt, shrinkMessage } from "./shrink.ts";
 import { summaryMessage } from "./summary-message.ts";
@@ -57,7 +58,7 @@ export const blocksOf = (
     messages.push(block);
     turns.push(whole);
   };
-  const wholeFrom = pins.size > 0 ? Number.POSITIVE_INFINITY : firstWhole(cut);
+  const wholeFrom = pins.size > 0 ? Number.POSITIVE_INFINITY : how.wholeFrom;
   const first = cut.from?.turn ?? 0;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {
@@ -98,22 +99,13 @@ export const messagesIn = ({ messages }: Blocks): readonly Message[] => {
 /** A call takes no more than some ten thousands. */
 const mostArguments = 1_000;
 
-/** From this turn on all are shown as they are. */
-const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {
-  if (dropped !== undefined || fields !== undefined) return Number.POSITIVE_INFINITY;
-  let first = from === null ? 0 : from.unit === 0 ? from.turn : from.turn + 1;
-  for (const { before } of shrink ?? []) {
-    if (before === undefined) return Number.POSITIVE_INFINITY;
-    first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);
-  }
-  return first;
-};
-
 /** A cut at work: what showing unit after unit takes, made once. */
 export interface Showing {
   readonly cut: Cut;
   readonly dropped: ReadonlySet<string> | null;
   readonly shrink: Shrinker;
+  /** From this turn on closed turns are shown as they are, but for those that are left out because they were interrupted. */
+  readonly wholeFrom: number;
 }
 
 /** Puts a cut to work. */
@@ -121,6 +113,7 @@ export const showing = (cut: Cut, shrink: Shrinker = shrinkMessage): Showing => 
   cut,
   dropped: cut.dropped === undefined ? null : new Set(cut.dropped),
   shrink,
+  wholeFrom: firstWhole(cut),
 });
 
 /** How a unit of a closed turn is shown; empty for one that is left out. */
@@ -139,7 +132,7 @@ export const isLeftOut = (turn: Turn, cut: Pick<Cut, "interrupted">): boolean =>
   cut.interrupted === "omit" && turn.outcome.status !== "completed";
 
 /** Whether a position is older than all that a cut shows. */
-export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => from !== null && isOlder(position, from);
+export const isCutOff = (position: UnitPosition, { from }: Cut): boolean => isOlder(position, from);
 
 /** Ids of what is pinned on the path, by turn. */
 export const pinsOf = (thread: Thread): Pins => {
@@ -158,9 +151,6 @@ export const pinnedUnits = (thread: Thread, pins: Pins, turn: number): readonly 
   const messages = turn === 0 ? thread.seed : toArray(turnOf(thread, turn)?.messages ?? { length: 0, levels: [] });
   return unitsOf(turn, messages, pins.get(turn)).filter(({ pinned }) => pinned === true);
 };
-
-const isOlder = (left: UnitPosition, right: UnitPosition): boolean =>
-  left.turn < right.turn || (left.turn === right.turn && left.unit < right.unit);
 
 const shrunk = (
   messages: readonly Message[],
@@ -195,15 +185,19 @@ const shownOf = (
 ): readonly Message[] => {
   const pinned = pins.get(turn);
   if (leftOut && pinned === undefined) return [];
-  if (!leftOut && isWhole(turn, how.cut)) return messages;
+  if (!leftOut && turn >= how.wholeFrom) return messages;
   return unitsOf(turn, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
 };
 
-const isWhole = (turn: number, { from, dropped, fields, shrink }: Cut): boolean =>
-  (from === null || turn > from.turn || (turn === from.turn && from.unit === 0)) &&
-  dropped === undefined &&
-  fields === undefined &&
-  (shrink === undefined || !shrink.some((rule) => appliesAt(rule, { turn, unit: 0 })));
+const firstWhole = ({ from, dropped, fields, shrink }: Cut): number => {
+  if (dropped !== undefined || fields !== undefined) return Number.POSITIVE_INFINITY;
+  let first = from === null ? 0 : from.unit === 0 ? from.turn : from.turn + 1;
+  for (const { before } of shrink ?? []) {
+    if (before === undefined) return Number.POSITIVE_INFINITY;
+    first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);
+  }
+  return first;
+};
 
 /** What is pinned in turns that the cut leaves out, newest first, as blocks are. */
 const pinnedBefore = (thread: Thread, { from }: Cut, pins: Pins): readonly (readonly Message[])[] =>

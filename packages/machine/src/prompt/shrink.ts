@@ -1,6 +1,7 @@
 import type { Message, Part, ToolResultPart } from "../thread/message.ts";
 import { withParts } from "../thread/draft.ts";
 import type { UnitPosition } from "./cut.ts";
+import type { Unit } from "./unit.ts";
 
 /**
  * A rule by which messages are made shorter. Calls, their arguments and reasoning are never touched, nor what is
@@ -35,6 +36,19 @@ export const textOfResult = ({ content }: Pick<ToolResultPart, "content">): stri
 /** Whether a rule applies to units at a position. */
 export const appliesAt = ({ before }: Shrink, { turn, unit }: UnitPosition): boolean =>
   before === undefined || turn < before.turn || (turn === before.turn && unit < before.unit);
+
+/**
+ * Where a `clear` ends that is to reach to a position. The model has not seen the results of the open turn's newest
+ * round: clearing them would make it ask again.
+ *
+ * @param turn the number of the open turn.
+ * @param open its units, asked for when the position is in it or behind it.
+ */
+export const clearedUntil = (before: UnitPosition, turn: number, open: () => readonly Unit[]): UnitPosition => {
+  if (before.turn < turn) return before;
+  const newest = open().findLast(({ kind }) => kind === "round")?.position ?? 0;
+  return before.turn > turn || before.unit > newest ? { turn, unit: newest } : before;
+};
 
 const shrinkBy = (message: Message, rule: Shrink): Message => {
   let changed = false;

@@ -116,9 +116,11 @@ const exchangeOf = (said: readonly Message[], { fields }: Pick<Cut, "fields">): 
 };
 
 const longestClip = 200;
+const longestLook = 4_000;
 
 const clipped = (text: string): string => {
-  const line = text.replaceAll(/\s+/gu, " ").trim();
+  // Of a long text only so much is looked at, blanks included.
+  const line = text.slice(0, longestLook).replaceAll(/\s+/gu, " ").trim();
   if (line.length <= longestClip) return line;
   const cut = line.slice(0, longestClip);
   const last = cut.charCodeAt(cut.length - 1);

@@ -439,7 +439,7 @@ describe("summaries in a comparison", () => {
     if (answer === undefined || summary === undefined) throw new Error("both should be out");
     const reply = { reply: { content: "They talked." }, finishReason: "stop" } as const;
     entries.push(talk.tell({ type: "llm.completed", effectId: summary.id, ...reply }).entry);
-    const narrow = conversationMachine({ ...wide, budget: { tokens: 120, reserve: 0 } });
+    const narrow = conversationMachine({ ...wide, budget: { tokens: 140, reserve: 0 } });
     const [, , , inTime] = rehearsed(conversationMachine({ ...wide, budget: { tokens: 400, reserve: 0 } }), entries);
     const [, , , waited] = rehearsed(narrow, entries);
     expect(inTime?.messages).toHaveLength(7);

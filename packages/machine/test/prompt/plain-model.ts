@@ -159,7 +159,9 @@ export class PlainConversation implements PlainThread {
 
   /** Whether a turn is on the path to another, or that one itself. */
   #leadsThrough(number: number, last: number): boolean {
-    return pathOf({ ...this, turns: this.turns, head: last }).some((turn) => turn.number === number);
+    const { turns } = this;
+    for (let at = last; at > 0; at = turns[at - 1]?.parent ?? 0) if (at === number) return true;
+    return false;
   }
 
   /** What was measured with one counter says nothing about another. */

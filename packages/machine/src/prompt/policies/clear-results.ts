@@ -6,7 +6,7 @@ import type { Unit } from "../unit.ts";
 import { checkCount, checkWord } from "./check-options.ts";
 import { fits } from "./fits.ts";
 import { newestClosed, openUnits } from "./open-units.ts";
-import { behind, isOlder, nowhere } from "./position.ts";
+import { behind, isOlder, nowhere } from "../position.ts";
 
 export interface ClearResultsOptions {
   /** The results of so many of the newest rounds stay, those of the open turn counted. Default 3. */

@@ -3,7 +3,7 @@ import type { TurnRange } from "../cut.ts";
 import type { History, HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "../policy.ts";
 import { checkCount } from "./check-options.ts";
 import { fits } from "./fits.ts";
-import { behind, nowhere } from "./position.ts";
+import { behind, nowhere } from "../position.ts";
 import { rollingInstruction } from "./summary-instructions.ts";
 import type { SummaryOptions } from "./summary-options.ts";
 import { mostSummaryFailures, summaryOptions } from "./summary-options.ts";
@@ -19,8 +19,9 @@ export interface CompactTurnsOptions extends SummaryOptions {
 /**
  * Shows older turns as one summary, which a model writes anew when the prompt has grown full again: of the summary
  * before it and of the turns since. It is written in the background; the answer waits only when the next prompt does
- * not fit without it. Nothing is left out as long as a summary can be had. When two have failed, no answer waits any
- * more: the oldest turns are left out that do not fit, and a summary is tried again every few turns. Without a budget
+ * not fit without it, and would with it. The oldest turns that do not fit are left out while the summaries of a long
+ * thread have not caught up, and when two have failed: then no answer waits any more, and a summary is tried again
+ * every few turns. Without a budget
  * nothing is ever full. `maxTokens` is 1,000 by default.
  *
  * @throws ConfigurationError when `keepTurns` is no whole number of 0 or more, `at` is no share, or another option
@@ -53,7 +54,9 @@ export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
       if (available === null || fitsInto(available, input, compacted))
         return { ...whole, reason: reasonFor(compacted) };
       const mayWait = !withoutSummary && failuresIn(compacted) < mostSummaryFailures;
-      if (mayWait && next(input) !== null) return { ...whole, reason: reasonFor(compacted) };
+      const wanted = mayWait ? next(input) : null;
+      if (wanted !== null && wouldFit(input, available, wanted, maxTokens))
+        return { ...whole, reason: reasonFor(compacted) };
       return windowed(input, available, compacted);
     },
     summariser: { instruction, model, maxTokens, waitMs, next },
@@ -91,6 +94,10 @@ const showing = ({ covered, since }: Compaction): Pick<PolicyDecision, "from" | 
 const fitsInto = (tokens: number, input: PolicyInput, compacted: Compaction): boolean =>
   compacted.covered === null ? fits(input, {}, tokens) : input.measure(showing(compacted)) <= tokens;
 
+/** Whether a prompt fits once a summary is there. A thread that is far behind would wait for several, in vain: it is shown as a window until they have caught up. */
+const wouldFit = ({ measure }: PolicyInput, available: number, { covers }: SummaryWanted, maxTokens: number): boolean =>
+  measure({ from: behind(covers.to) }) + Math.min(maxTokens, Math.ceil(available / 4)) <= available;
+
 const reasonFor = ({ covered }: Compaction): string =>
   covered === null ? "nothing is summarised yet" : `summarised up to turn ${covered.to}`;
 
@@ -102,12 +109,10 @@ const windowed = (input: PolicyInput, available: number, compacted: Compaction):
     return { ...tokenWindow().decide(input), pressed: true };
   }
   const { from: floor } = showing(compacted);
-  // What it knows of the whole thread does not hold for the turns since.
-  const { newestFitting: _, ...rest } = history;
   const { from, reason } = tokenWindow().decide({
     ...input,
     history: {
-      ...rest,
+      ...history,
       newestFirst: () => since,
       fixedTokens: () => history.fixedTokens() + history.summaryTokens(covered),
     },

@@ -3,7 +3,7 @@ import { ConfigurationError } from "../configuration-error.ts";
 import type { Cut } from "../cut.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
 import { inputUnder } from "./input-under.ts";
-import { isOlder } from "./position.ts";
+import { isOlder } from "../position.ts";
 import type { Shown } from "./merged-decision.ts";
 import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
 

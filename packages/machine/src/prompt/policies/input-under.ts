@@ -1,13 +1,15 @@
 import type { Cut } from "../cut.ts";
+import { newestFittingOf, withNewestFitting } from "../newest-fitting.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
 import type { Showing, Shrinker } from "../render.ts";
 import { isCutOff, showing, showUnit } from "../render.ts";
-import { appliesAt } from "../shrink.ts";
+import type { Shrink } from "../shrink.ts";
+import { appliesAt, clearedUntil } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
 import type { Shown } from "./merged-decision.ts";
 import { isEverything, mergedDecision } from "./merged-decision.ts";
 import { openUnits } from "./open-units.ts";
-import { isOlder, nowhere } from "./position.ts";
+import { isOlder, nowhere } from "../position.ts";
 
 /**
  * What a policy is given after others have decided: the history as they leave it, and prompts measured with their
@@ -20,44 +22,36 @@ export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
   const { history, measure } = input;
   return {
     ...input,
-    history: {
+    history: shortcutUnder(history, decided, {
       newestFirst: () => newestFirst(input, cut),
-      ...newestFittingUnder(history, decided),
       fixed: () => fixedUnder(history, cut, input.shrink),
       fixedTokens: () =>
         leavesFixed(decided) ? history.fixedTokens() : measure(mergedDecision(decided, { from: nowhere })),
       summaryTokens: history.summaryTokens,
-    },
+    }),
     measure: (decision) => measure(mergedDecision(decided, decision)),
   };
 };
 
 /** What begins later, and is else as it was, is only looked at as far as it goes. */
-const newestFittingUnder = ({ newestFitting }: History, decided: Shown): Pick<History, "newestFitting"> => {
+const shortcutUnder = (history: History, decided: Shown, under: History): History => {
   const { from } = decided;
-  if (newestFitting === undefined || !isEverything({ ...decided, from: null })) return {};
-  return {
-    newestFitting: (tokens) => {
-      const fitting = newestFitting(tokens);
-      return isOlder(from, fitting) ? fitting : null;
-    },
-  };
+  const newestFitting = newestFittingOf(history);
+  if (newestFitting === undefined || !isEverything({ ...decided, from: null })) return under;
+  return withNewestFitting(under, (tokens) => {
+    const fitting = newestFitting(tokens);
+    return isOlder(from, fitting) ? fitting : null;
+  });
 };
 
 function* newestFirst(input: PolicyInput, cut: Cut): Generator<HistoryTurn, void, void> {
   const how = showing(cut, input.shrink);
   for (const turn of input.history.newestFirst()) {
     if (cut.from !== null && turn.number < cut.from.turn) return;
-    yield isWhole(turn.number, cut) ? turn : new TurnUnder(turn, how, input);
+    // What is known of a turn that is shown as it is holds.
+    yield turn.number >= how.wholeFrom ? turn : new TurnUnder(turn, how, input);
   }
 }
-
-/** Whether a turn is certainly shown as it is, so that what is known of it holds. */
-const isWhole = (turn: number, { from, dropped, shrink = [], fields }: Cut): boolean =>
-  (from === null || turn > from.turn || from.unit === 0) &&
-  dropped === undefined &&
-  fields === undefined &&
-  !shrink.some((rule) => appliesAt(rule, { turn, unit: 0 }));
 
 /** What is left of a turn, worked out when somebody asks. Its functions may be taken out of it. */
 class TurnUnder implements HistoryTurn {
@@ -103,15 +97,18 @@ const fixedUnder = (history: History, { system, shrink: rules = [] }: Cut, shrin
   const fixed = history.fixed();
   if (system === undefined && rules.length === 0) return fixed;
   const open = openUnits(history);
-  const newestRound = open.findLast(({ kind }) => kind === "round")?.position ?? 0;
+  const turn = open[0]?.turn;
+  // As the machine does.
+  const inForce = rules.map((rule): Shrink =>
+    rule.rule === "clear" && turn !== undefined
+      ? { ...rule, before: clearedUntil(rule.before ?? nowhere, turn, () => open) }
+      : rule,
+  );
   return fixed.flatMap((unit) => {
     if (isSystem(unit)) return system === undefined ? [unit] : [];
-    if (unit.pinned === true || unit.turn !== open[0]?.turn) return [unit];
+    if (unit.pinned === true || unit.turn !== turn) return [unit];
     const position = { turn: unit.turn, unit: unit.position };
-    // As the machine does, which never clears what the model has not seen.
-    const applying = rules.filter(
-      (rule) => appliesAt(rule, position) && !(rule.rule === "clear" && unit.position >= newestRound),
-    );
+    const applying = inForce.filter((rule) => appliesAt(rule, position));
     if (applying.length === 0) return [unit];
     return [{ ...unit, messages: unit.messages.map((message) => shrink(message, applying)) }];
   });

@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
 import { checkCount } from "./check-options.ts";
-import type { Weights } from "./newest-units.ts";
-import { newestWithin } from "./newest-units.ts";
+import type { Weights } from "../newest-units.ts";
+import { newestWithin } from "../newest-units.ts";
 import { openUnits } from "./open-units.ts";
 import { settled } from "./settled.ts";
 

@@ -1,7 +1,7 @@
 import type { Fields } from "../fields.ts";
 import type { PolicyDecision } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
-import { isOlder, newerOf } from "./position.ts";
+import { isOlder, newerOf } from "../position.ts";
 
 /** What a policy decides, its reasons aside. */
 export type Shown = Omit<PolicyDecision, "reason" | "reasons">;

@@ -2,9 +2,10 @@ import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy, PolicyInput } from "../policy.ts";
 import type { Unit } from "../unit.ts";
 import { checkCount } from "./check-options.ts";
-import { newestFitting, newestWithin } from "./newest-units.ts";
-import type { Start } from "./position.ts";
-import { isOlder, nowhere } from "./position.ts";
+import { newestFittingOf } from "../newest-fitting.ts";
+import { newestMeasured, newestWithin } from "../newest-units.ts";
+import type { Start } from "../position.ts";
+import { isOlder, nowhere } from "../position.ts";
 import { settled } from "./settled.ts";
 
 export interface TokenWindowOptions {
@@ -76,7 +77,7 @@ const windowOf = (
   if (counter.countPrompt !== undefined) {
     const fixed = measure({ from: nowhere });
     const newest = (tokens: number): Start =>
-      newestFitting(history.newestFirst(), (from) => measure({ from }) <= fixed + tokens);
+      newestMeasured(history.newestFirst(), (from) => measure({ from }) <= fixed + tokens);
     return { spare: room - fixed, newest };
   }
   const tokensOf = ({ messages, pinned }: Unit): number =>
@@ -84,10 +85,7 @@ const windowOf = (
   const weights = { turn: (turn: { readonly tokens: () => number }) => turn.tokens(), unit: tokensOf };
   return {
     spare: room - history.fixedTokens(),
-    newest: (tokens) =>
-      history.newestFitting === undefined
-        ? newestWithin(history.newestFirst(), tokens, weights)
-        : history.newestFitting(tokens),
+    newest: newestFittingOf(history) ?? ((tokens) => newestWithin(history.newestFirst(), tokens, weights)),
   };
 };
 

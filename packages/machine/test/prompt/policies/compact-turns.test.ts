@@ -178,10 +178,15 @@ describe("what is shown", () => {
     });
   });
 
-  test("nothing is left out as long as a summary can be had", () => {
-    const made = { turns: turns(8), open, ...room(400) };
+  test("nothing is left out where a summary will make it fit", () => {
+    const made = { turns: turns(8), open, ...room(600) };
     expect(shown(made)).toHaveLength(17);
-    expect(shown({ ...made, withoutSummary: true })).toHaveLength(8);
+    expect(shown({ ...made, withoutSummary: true }).length).toBeLessThan(17);
+  });
+
+  test("where one will not be enough, nobody waits: it is a window until summaries have caught up", () => {
+    const made = { turns: turns(30), open, ...room(400) };
+    expect(shown(made)).toEqual(shown({ ...made, withoutSummary: true }));
   });
 
   test("where none is to be had, the oldest turns are left out that do not fit, as a window does", () => {

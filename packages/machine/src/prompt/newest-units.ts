@@ -1,6 +1,6 @@
-import type { UnitPosition } from "../cut.ts";
-import type { HistoryTurn } from "../policy.ts";
-import type { Unit } from "../unit.ts";
+import type { UnitPosition } from "./cut.ts";
+import type { HistoryTurn } from "./policy.ts";
+import type { Unit } from "./unit.ts";
 import type { Start } from "./position.ts";
 import { behind } from "./position.ts";
 
@@ -35,7 +35,7 @@ export const newestWithin = (turns: Iterable<HistoryTurn>, limit: number, weight
  * more must not fit where what shows less doesn't. Asks about the logarithm of what fits, and of nothing
  * more than twice as long.
  */
-export const newestFitting = (turns: Iterable<HistoryTurn>, fits: (from: UnitPosition) => boolean): Start => {
+export const newestMeasured = (turns: Iterable<HistoryTurn>, fits: (from: UnitPosition) => boolean): Start => {
   const seen: HistoryTurn[] = [];
   const turnsFit = (count: number): boolean => {
     const oldest = seen[count - 1];

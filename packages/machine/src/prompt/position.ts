@@ -1,4 +1,4 @@
-import type { UnitPosition } from "../cut.ts";
+import type { UnitPosition } from "./cut.ts";
 
 /** Where a window begins: at a unit, or at the very beginning of the path, which is older than all. */
 export type Start = UnitPosition | null;
