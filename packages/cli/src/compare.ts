@@ -11,7 +11,7 @@ export interface CompareOptions {
 
 /**
  * Says what two configurations would send in the conversations of some journals. Gives the exit code: 0; 1 when the
- * second one breaks a law, or none of the journals can be compared.
+ * second one breaks a law, or there is a journal that can't be compared.
  *
  * @throws Error for a path or a module that can't be meant.
  */
@@ -24,12 +24,13 @@ export const compare = async (
   const before = await machineFromModule(options.before);
   const after = await machineFromModule(options.after);
   const journals: NamedJournal[] = [];
-  for (const file of journalFiles(paths)) {
+  const files = journalFiles(paths);
+  for (const file of files) {
     if ("entries" in file) journals.push({ name: file.path, entries: file.entries });
     else error.write(`colloquy: ${file.path} can't be read: ${file.problem}\n`);
   }
   const comparison = comparePrompts(journals, before, after);
   if (journals.length > 0) output.write(`${comparisonTable(comparison)}\n`);
-  const compared = comparison.journals.some(({ unreadable }) => unreadable === null);
-  return compared && comparison.after.broken.length === 0 ? 0 : 1;
+  const compared = comparison.journals.filter(({ unreadable }) => unreadable === null).length;
+  return compared > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
 };

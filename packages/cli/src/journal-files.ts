@@ -19,6 +19,7 @@ export const journalFiles = (paths: readonly string[]): readonly JournalFile[] =
 /** The journal in a file: a JSON value a line, each an entry. Empty lines do not count. */
 export const readJournalFile = (path: string): JournalFile => {
   const values: unknown[] = [];
+  if (statSync(path).isDirectory()) return { path, problem: "it is a folder" };
   for (const [index, line] of readFileSync(path, "utf8").split("\n").entries()) {
     if (line.trim() === "") continue;
     try {

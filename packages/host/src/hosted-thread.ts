@@ -11,9 +11,10 @@ import type {
   Refusal,
   State,
   SystemDraft,
+  ThreadFigures,
   ThreadStarted,
 } from "@colloquy/machine";
-import { explain } from "@colloquy/machine";
+import { explain, figuresOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask.ts";
@@ -139,6 +140,12 @@ export class HostedThread {
   async explain(): Promise<Explanation | null> {
     const state = await this.state();
     return state === null ? null : explain(this.#equipment.machine, state);
+  }
+
+  /** How large the thread is, and how much of it the next prompt shows; null when there is no such thread. Takes no lease. */
+  async figures(): Promise<ThreadFigures | null> {
+    const state = await this.state();
+    return state === null ? null : figuresOf(this.#equipment.machine, state);
   }
 
   /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */

@@ -77,7 +77,7 @@ describe("an ask", () => {
     expect(await message()).toContain("the llm handler threw; onObserverError was told what");
     expect(await message()).toContain("the llm handler threw; onObserverError was told what");
     expect(await message()).toContain("can't be used");
-    expect(await message()).toContain('"reply.content"');
+    expect(await message()).toContain("reply.content");
   });
 
   test("waits for the retry of a failed call, on the clock", async () => {

@@ -1,5 +1,5 @@
 import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage } from "@colloquy/machine";
-import { decodeEvent, describeDecodeError } from "@colloquy/machine";
+import { decodeEvent } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
@@ -40,7 +40,9 @@ export const llmAnswer = (
   const decoded = decodeEvent(told);
   // Of the two types that are built above.
   if (Either.isRight(decoded)) return decoded.right as LlmCompleted | LlmFailed;
-  const message = `the outcome that the llm handler returned can't be used: ${describeDecodeError(decoded.left)}`;
+  // What stands there may hold a key, and is not quoted.
+  const { path, reason } = decoded.left;
+  const message = `the outcome that the llm handler returned can't be used: ${path}: ${reason.replace(/, got .*$/s, "")}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
 };
 
