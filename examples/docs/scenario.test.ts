@@ -19,6 +19,7 @@ test("a limit of one step ends the turn where the second would begin", () => {
     effects: [
       { type: "publish", signal: { type: "limit.reached", reached: { limit: "steps", allowed: 1, reached: 2 } } },
       { type: "publish", signal: { type: "turn.ended", status: "failed" } },
+      { type: "publish", signal: { type: "thread.updated", turns: 1, messages: 3 } },
     ],
     changes: { conversation: anything, open: anything, usage: anything },
   });

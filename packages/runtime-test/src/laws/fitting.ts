@@ -106,7 +106,7 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
   const { budget = null } = options;
   const calibrations = calibrated(trace, options).slice(1);
   for (const [index, { event, transition }] of handledSteps(trace).entries()) {
-    const room = roomOf(budget, calibrations[index]?.calibration ?? 1);
+    const room = roomOf(budget, calibrations[index]?.decidedWith ?? 1);
     if (room === null) continue;
     const name = `entry ${transition.entry.seq} (${event.type})`;
     const { unfit, counted } = transition.entry.decided ?? {};
@@ -164,7 +164,7 @@ const requireTrue = (ended: {
 const sizeOf = (counter: PolicyRun["counter"], message: Message): number =>
   sumOfTokens(counter, [message]) - counter.perPrompt;
 
-/** A call that waits is let go by any outcome of what it waits for, and by the timer that bounds the wait. */
+/** A call that waits is let go by the timer that bounds the wait, and by any outcome of what it waits for, unless that is used and another summary is asked for under the same timer. */
 const requireWaitEnds = ({ options, subject }: PolicyRun, state: State): void => {
   if (!isWaiting(state)) return;
   const name = `the call that waits after entry ${state.context.seq}`;
@@ -178,9 +178,16 @@ const requireWaitEnds = ({ options, subject }: PolicyRun, state: State): void =>
   if (summary !== undefined) events.push(...outcomesOf(summary.id, at));
   for (const event of events) {
     const told = subject.transition(machine, state, event);
-    if (!told.handled || isWaiting(told.state))
+    if (!told.handled || (isWaiting(told.state) && !waitsForAnother(told.state, timer.id, summary?.id)))
       throw new LawBroken("P4", `${name} still waits after ${preview(event)}`);
   }
+};
+
+/** The timer is the one that it began with, so the wait is no longer by another summary. */
+const waitsForAnother = (state: State, timer: string, summary: string | undefined): boolean => {
+  const out = outstanding(state);
+  const another = out.find((effect) => effect.type === "callLlm");
+  return another !== undefined && another.id !== summary && out.some(({ id }) => id === timer);
 };
 
 const outcomesOf = (effectId: string, at: number): readonly Event[] => [

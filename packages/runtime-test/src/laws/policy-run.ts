@@ -120,26 +120,36 @@ const unchanging = (schedule: Schedule): Schedule => ({
   ),
 });
 
-/** The states of a trace, each with how far the counter was off in the newest call that tells it. */
+/** A state, with how far the counter was off in the newest call that tells it, and what that was when it was decided. */
+export interface Calibrated {
+  readonly state: State;
+  readonly calibration: number;
+  readonly decidedWith: number;
+}
+
+/** The states of a trace. A report that is further off than four times makes no sense; what does not fit is measured anew. */
 export const calibrated = (
   trace: Trace,
   { calibrate = true, budget = null }: MachineOptions,
-): readonly { readonly state: State; readonly calibration: number }[] => {
+): readonly Calibrated[] => {
   let calibration = 1;
   let asked: { readonly id: string; readonly counted: number } | null = null;
   const later = handledSteps(trace).map(({ event, transition }) => {
     const reported = reportedBy(event, asked?.id ?? null);
     if (calibrate && budget !== null && asked !== null && reported !== null) {
-      calibration = Math.min(4, Math.max(1, Math.round((reported / asked.counted) * 100) / 100));
+      const ratio = Math.max(1, Math.round((reported / asked.counted) * 100) / 100);
+      calibration = ratio > 4 ? 1 : ratio;
     }
+    const decidedWith = calibration;
+    if (transition.entry.decided?.unfit !== undefined) calibration = 1;
     for (const effect of transition.effects) {
       if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
       const counted = transition.entry.decided?.counted ?? 0;
       asked = counted > 0 ? { id: effect.id, counted } : null;
     }
-    return { state: transition.state, calibration };
+    return { state: transition.state, calibration, decidedWith };
   });
-  return [{ state: trace.started.state, calibration: 1 }, ...later];
+  return [{ state: trace.started.state, calibration: 1, decidedWith: 1 }, ...later];
 };
 
 const reportedBy = (event: Event, asked: string | null): number | null =>
