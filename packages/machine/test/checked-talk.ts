@@ -155,7 +155,7 @@ export class CheckedTalk extends Talk {
   }
 }
 
-export const throughJson = <Value>(value: Value): Value => {
+const throughJson = <Value>(value: Value): Value => {
   // What is plain JSON is of the same type after it.
   const read = JSON.parse(JSON.stringify(value)) as Value;
   expect(read).toEqual(value);

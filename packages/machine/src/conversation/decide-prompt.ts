@@ -1,11 +1,12 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import type { ContextUnfit } from "../thread/turn.ts";
+import { counted } from "../prompt/counts.ts";
 import type { CutDecision, Situation } from "../prompt/decide-cut.ts";
 import { decideCut, keepingAll } from "../prompt/decide-cut.ts";
 import { historyOf } from "../prompt/history.ts";
 import type { Blocks } from "../prompt/render.ts";
-import { blocksOf, messagesIn, render } from "../prompt/render.ts";
+import { blocksOf, render } from "../prompt/render.ts";
 import type { ConversationData, OpenTurn } from "./data.ts";
 import type { Settings } from "./settings.ts";
 
@@ -13,7 +14,6 @@ import type { Settings } from "./settings.ts";
 export interface PromptDecision extends CutDecision {
   readonly situation: Situation;
   readonly blocks: () => Blocks;
-  readonly messages: () => readonly Message[];
   /** As the counter counts them, calibration aside; null where there is no budget, or it can't count them. */
   readonly tokens: number | null;
   readonly fits: boolean;
@@ -36,13 +36,12 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
     asked.saysNothing === true ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
   const blocks = (): Blocks =>
     blocksOf(situation.thread, decision.cut, situation.system, situation.open(), settings.counts);
-  if (situation.available === null)
-    return { ...decision, situation, blocks, messages: () => messagesIn(blocks()), tokens: null, fits: true };
+  if (situation.available === null) return { ...decision, situation, blocks, tokens: null, fits: true };
   const shown = blocks();
   const tokens = counted(() => settings.counts.blocks(shown));
   const counting = tokens === null ? { failed: decision.failed ?? uncounted(settings) } : {};
   const fits = tokens === null || tokens <= situation.available;
-  return { ...decision, ...counting, situation, blocks: () => shown, messages: () => messagesIn(shown), tokens, fits };
+  return { ...decision, ...counting, situation, blocks: () => shown, tokens, fits };
 };
 
 /** All that a policy is asked with about the next prompt. */
@@ -113,16 +112,6 @@ const showingSomething = (settings: Settings, situation: Situation): CutDecision
 
 const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Message[] =>
   open === null ? conversation.appended : toArray(open.messages);
-
-/** Total: a counter may be anybody's code. */
-export const counted = (count: () => number): number | null => {
-  try {
-    const tokens = count();
-    return Number.isFinite(tokens) ? tokens : null;
-  } catch {
-    return null;
-  }
-};
 
 const uncounted = ({ counts: { counter } }: Settings): string =>
   `counter "${counter.name}@${counter.version}" could not count the prompt, so nobody knows whether it fits`;

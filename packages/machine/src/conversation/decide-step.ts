@@ -1,5 +1,6 @@
 import type { LimitReached } from "../thread/turn.ts";
 import { sameCut } from "../prompt/decide-cut.ts";
+import { defaultWaitMs } from "../prompt/policy.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Asked, PromptDecision } from "./decide-prompt.ts";
 import { decidePrompt, measurableShare, unfitOf } from "./decide-prompt.ts";
@@ -56,8 +57,6 @@ export const decideStep = (
     ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
   };
 };
-
-const defaultWaitMs = 60_000;
 
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };
@@ -119,7 +118,8 @@ const fullness = (settings: Settings, data: ConversationData, prompt: PromptDeci
   return is === data.fullness ? {} : { fullness: { is, tokens, available } };
 };
 
-const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
+/** Whether the size of a prompt can calibrate the counter. */
+export const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
   calibrate && tokens !== null && available !== null && tokens > 0 && tokens >= available * measurableShare;
 
 const openingLimit = (limits: Limits): LimitReached | null => {

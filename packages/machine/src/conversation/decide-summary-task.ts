@@ -1,10 +1,10 @@
+import { counted } from "../prompt/counts.ts";
 import type { Cut } from "../prompt/cut.ts";
 import type { Situation } from "../prompt/decide-cut.ts";
 import { decideCut, wantedSummary } from "../prompt/decide-cut.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
 import { longestTranscriptText, summaryRequest } from "../prompt/summary-request.ts";
 import type { ConversationData } from "./data.ts";
-import { counted } from "./decide-prompt.ts";
 import type { Decided } from "./event.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,7 +1,8 @@
+import { counted } from "../prompt/counts.ts";
 import { messageFromDraft } from "../thread/draft.ts";
 import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
 import { costOf } from "./decide-outcome.ts";
-import { counted, situationOf } from "./decide-prompt.ts";
+import { situationOf } from "./decide-prompt.ts";
 import { decideStep, limitSpent } from "./decide-step.ts";
 import { decideSummary } from "./decide-summary-task.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";

@@ -4,7 +4,7 @@ import type { Message } from "../thread/message.ts";
 import { isBefore, isOnPath, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { ConversationData, OpenTurn, Summarising } from "./data.ts";
+import type { ConversationData, Summarising } from "./data.ts";
 import { decideAsk } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults, limitSpent } from "./decide-step.ts";
@@ -23,6 +23,7 @@ import type {
   TurnAnnotated,
 } from "./event.ts";
 import { charactersOf } from "./characters.ts";
+import { messagesOfOpen } from "./read.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
 
@@ -196,7 +197,9 @@ const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): 
   }
   const number = Number.parseInt(message, 10);
   const next = number === conversation.turns.length + 1;
-  const said = next ? [...conversation.appended, ...openMessages(open)] : closedMessages(conversation, number);
+  const said = next
+    ? [...conversation.appended, ...(open === null ? [] : messagesOfOpen(open))]
+    : closedMessages(conversation, number);
   return said.some(({ id }) => id === message)
     ? Either.right(nothing)
     : refuse("unknown", `there is no message "${message}" on the path; messagesOf tells those that there are`);
@@ -207,15 +210,6 @@ const closedMessages = (thread: Thread, number: number): readonly Message[] => {
   const turn = isOnPath(thread, number) ? turnOf(thread, number) : undefined;
   return turn === undefined ? [] : toArray(turn.messages);
 };
-
-const openMessages = (open: OpenTurn | null): readonly Message[] =>
-  open === null
-    ? []
-    : [
-        ...toArray(open.messages),
-        ...(open.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : []),
-        ...open.waiting,
-      ];
 
 /** A summary that is being written is called off when its turns leave the path. */
 const leaving = (data: ConversationData, head: number): Decided =>

@@ -3,7 +3,7 @@ import { append, at, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
 import { messageFromDraft, withParts } from "../thread/draft.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
-import { placeAfter, turnOf } from "../thread/path.ts";
+import { changeTurn, placeAfter, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Annotation, Turn } from "../thread/turn.ts";
@@ -104,11 +104,6 @@ export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): 
 /** Where the message is with which a model ended a turn; -1 when it has none. */
 export const answerIndexOf = (turn: Turn): number =>
   turn.answer === undefined ? -1 : toArray(turn.messages).findIndex(({ id }) => id === turn.answer);
-
-const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
-  const turn = turnOf(thread, number);
-  return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
-};
 
 /**
  * A turn became shorter by so many characters, and with it every path that goes through it. The newest one says so

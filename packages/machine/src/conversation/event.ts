@@ -278,7 +278,7 @@ export interface Decided {
   /** Tokens that the prompt was counted at, where its size can calibrate the counter. */
   readonly counted?: number;
   readonly cost?: Cost;
-  /** The policy could not be used: why. All was kept instead. */
+  /** Why the policy could not be used, and all was kept instead; or why a summary that it wanted can't be, or that the counter could not count the prompt, and nothing was replaced. */
   readonly policyFailed?: string;
   /** How much of a truncated answer's text stays, in UTF-16 units. */
   readonly kept?: number;

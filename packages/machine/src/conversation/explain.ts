@@ -6,7 +6,7 @@ import type { Budget } from "../prompt/policy.ts";
 import { summaryMessage } from "../prompt/summary-message.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
-import { nextPrompt, promptOf } from "./prompt-of.ts";
+import { nextPrompt, promptAsDecided } from "./prompt-of.ts";
 import type { State } from "./state.ts";
 
 /** The next prompt, unit by unit. All tokens are as the machine's counter counts them; null where it can't. */
@@ -33,7 +33,7 @@ export interface Explanation {
   readonly policy: string;
   /** Why it leaves out what it leaves out. */
   readonly reason: string;
-  /** Why the policy could not be used, and everything is shown instead. */
+  /** Why the policy could not be used, and everything is shown instead; or that the counter could not count the prompt, which is then as the policy decided. */
   readonly failed?: string;
 }
 
@@ -53,7 +53,7 @@ export const explain = (machine: ConversationMachine, state: State): Explanation
   const { counts } = settings;
   const decision = nextPrompt(settings, state);
   const { cut, reason, failed, situation } = decision;
-  const { messages, tokens, available, fits } = promptOf(machine, state);
+  const { messages, tokens, available, fits } = promptAsDecided(settings, decision);
   const units = explainUnits(situation, decision);
   const message = summaryMessage(situation.thread, cut);
   const besideTokens = minus(tokens, tokensOfAll(counts, messages));

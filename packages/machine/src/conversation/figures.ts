@@ -1,5 +1,4 @@
 import { toArray } from "../thread/chunks.ts";
-import type { Message } from "../thread/message.ts";
 import { sizeOf, turnOf, turnsNewestFirst } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
@@ -9,11 +8,11 @@ import type { Showing, Shrinker } from "../prompt/render.ts";
 import { isLeftOut, pinsOf, showing, showUnit } from "../prompt/render.ts";
 import { sectionOf, summarySections } from "../prompt/summary-message.ts";
 import { unitsOf } from "../prompt/unit.ts";
-import type { OpenTurn } from "./data.ts";
 import { shareOf } from "./explain.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
 import { promptOf } from "./prompt-of.ts";
+import { messagesOfOpen } from "./read.ts";
 import type { State } from "./state.ts";
 import { sizeOfPath } from "./updated.ts";
 
@@ -66,11 +65,6 @@ export const figuresOf = (machine: ConversationMachine, state: State): ThreadFig
   };
 };
 
-const messagesOfOpen = ({ messages, stage, waiting }: OpenTurn): readonly Message[] => {
-  const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
-  return [...toArray(messages), ...results, ...waiting];
-};
-
 /** Looks at the turns that are shown and at those with something pinned; of all others it knows how many there are. */
 const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures => {
   const pins = pinsOf(thread);
@@ -98,21 +92,13 @@ const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures =>
 };
 
 const shownOf = (turn: Turn, how: Showing, pinned: ReadonlySet<string> | undefined): "whole" | "partly" | "out" => {
-  const { cut } = how;
-  const leftOut = isLeftOut(turn, cut);
-  if (!leftOut && isAsItIs(turn.number, cut)) return "whole";
+  const leftOut = isLeftOut(turn, how.cut);
+  if (!leftOut && turn.number >= how.wholeFrom) return "whole";
   const messages = toArray(turn.messages);
   const shown = unitsOf(turn.number, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
   if (shown.length === messages.length && shown.every((message, index) => message === messages[index])) return "whole";
   return shown.length === 0 ? "out" : "partly";
 };
-
-/** Nothing of the cut is about the units of this turn. */
-const isAsItIs = (turn: number, { from, dropped, fields, shrink }: Cut): boolean =>
-  (from === null || turn > from.turn || (turn === from.turn && from.unit === 0)) &&
-  dropped === undefined &&
-  fields === undefined &&
-  shrink === undefined;
 
 /** How many turns a part of the path has; the seed is none. */
 const turnsBetween = (thread: Thread, from: number, to: number): number => {

@@ -1,4 +1,5 @@
-import type { ContentPart, Message, Part } from "../thread/message.ts";
+import { contentWords } from "../thread/content-text.ts";
+import type { Message, Part } from "../thread/message.ts";
 
 /** What a message says, in one text for a person: tool calls as they would be written, results behind an arrow. */
 export const messageWords = ({ parts }: Message): string => parts.map(partWords).join(" ");
@@ -14,18 +15,5 @@ const partWords = (part: Part): string => {
       return part.text;
     default:
       return contentWords(part);
-  }
-};
-
-const contentWords = (part: ContentPart): string => {
-  switch (part.type) {
-    case "text":
-      return part.text;
-    case "data":
-      return `${part.field}: ${typeof part.value === "string" ? part.value : JSON.stringify(part.value)}`;
-    case "image":
-      return "[image]";
-    case "opaque":
-      return "[attachment]";
   }
 };

@@ -1,6 +1,6 @@
 import type { Message } from "../thread/message.ts";
+import { counted } from "../prompt/counts.ts";
 import type { Cut } from "../prompt/cut.ts";
-import type { Blocks } from "../prompt/render.ts";
 import { messagesIn } from "../prompt/render.ts";
 import type { PromptDecision } from "./decide-prompt.ts";
 import { decidePrompt } from "./decide-prompt.ts";
@@ -26,7 +26,7 @@ export interface Prompt {
   readonly cut: Cut;
   /** The policy's reason for leaving it out. */
   readonly reason: string;
-  /** Why the policy could not be used, and everything is shown instead. */
+  /** Why the policy could not be used, and everything is shown instead; or that the counter could not count the prompt, which is then as the policy decided. */
   readonly failed?: string;
 }
 
@@ -36,13 +36,17 @@ export interface Prompt {
  */
 export const promptOf = (machine: ConversationMachine, state: State): Prompt => {
   const { settings } = machine[kernel];
-  const decision = nextPrompt(settings, state);
+  return promptAsDecided(settings, nextPrompt(settings, state));
+};
+
+/** A prompt that was decided, for a caller to look at. */
+export const promptAsDecided = (settings: Settings, decision: PromptDecision): Prompt => {
   const { cut, reason, failed, fits, situation } = decision;
   const blocks = decision.blocks();
   const messages = messagesIn(blocks);
   return {
     messages,
-    tokens: decision.tokens ?? tokensOf(settings, blocks),
+    tokens: decision.tokens ?? counted(() => settings.counts.blocks(blocks)),
     available: situation.available,
     fits,
     cut,
@@ -59,16 +63,6 @@ export const nextPrompt = (settings: Settings, { context: data }: State): Prompt
   return decision.fits || settings.policy.summariser === undefined
     ? decision
     : decidePrompt(settings, data, { ...asked, withoutSummary: true });
-};
-
-/** Total: a counter may be anybody's code. */
-const tokensOf = ({ counts }: Settings, blocks: Blocks): number | null => {
-  try {
-    const tokens = counts.blocks(blocks);
-    return Number.isFinite(tokens) ? tokens : null;
-  } catch {
-    return null;
-  }
 };
 
 const withoutGaps = (open: OpenTurn): OpenTurn => {

@@ -2,6 +2,7 @@ import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { messagesOnPath, turnOf, turnsOnPath } from "../thread/path.ts";
 import type { Turn } from "../thread/turn.ts";
+import type { OpenTurn } from "./data.ts";
 import type { State } from "./state.ts";
 
 /**
@@ -11,9 +12,13 @@ import type { State } from "./state.ts";
 export const messagesOf = (state: State): readonly Message[] => {
   const { conversation, open } = state.context;
   const closed = messagesOnPath(conversation);
-  if (open === null) return closed;
-  const results = open.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
-  return [...closed, ...toArray(open.messages), ...results, ...open.waiting];
+  return open === null ? closed : [...closed, ...messagesOfOpen(open)];
+};
+
+/** What was said in the open turn: its messages, the results that its round has so far, and what waits for the next gap. */
+export const messagesOfOpen = ({ messages, stage, waiting }: OpenTurn): readonly Message[] => {
+  const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
+  return [...toArray(messages), ...results, ...waiting];
 };
 
 /** The closed turns on the path, oldest first. */

@@ -90,7 +90,7 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
   }
   const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
   if (wrongValue !== null) return wrongValue;
-  const { overlap, retry, budget, idleTimeoutMs, warnAt } = settings;
+  const { overlap, retry, budget, calibrate, idleTimeoutMs, warnAt } = settings;
   if (overlap.type === "queue" && !isCount(overlap.max))
     return `overlap.max is ${overlap.max}; it must be a whole number of 0 or more`;
   if (!isCount(retry.attempts) || retry.attempts < 1)
@@ -102,6 +102,7 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
   if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens)) {
     return `the budget is ${JSON.stringify(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
   }
+  if (typeof calibrate !== "boolean") return `calibrate is ${String(calibrate)}; it must be true or false`;
   if (typeof warnAt !== "number" || !(warnAt >= 0 && warnAt <= 1))
     return `warnAt is ${String(warnAt)}; it is a share of the room, from 0 to 1`;
   if (idleTimeoutMs !== null && !(isCount(idleTimeoutMs) && idleTimeoutMs > 0)) {

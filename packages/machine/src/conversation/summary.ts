@@ -1,8 +1,6 @@
-import { replaceAt } from "../thread/chunks.ts";
 import { messageFromReply } from "../thread/draft.ts";
 import { textOf } from "../thread/message.ts";
-import { isBefore, turnOf } from "../thread/path.ts";
-import type { Thread } from "../thread/thread.ts";
+import { changeTurn, isBefore, turnOf } from "../thread/path.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Cost, ReportedUsage, Usage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
@@ -146,8 +144,3 @@ const charge = (
 };
 
 const failedOnce = (turn: Turn): Turn => ({ ...turn, summaryFailures: (turn.summaryFailures ?? 0) + 1 });
-
-const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
-  const turn = turnOf(thread, number);
-  return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
-};

@@ -6,6 +6,7 @@ import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
 import { fold, foldEntry } from "./fold.ts";
+import { withoutPrompts } from "./kinds-of-decision.ts";
 
 /** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
 export interface RecordedSteps {
@@ -48,7 +49,7 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
     const ended =
       outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
     if (ended !== null) summaries[summaries.length - 1] = ended;
-    steps.push({ entry, decided: saidIn(entry.decided), outcomeOf: ended });
+    steps.push({ entry, decided: withoutPrompts(entry.decided), outcomeOf: ended });
     state = foldEntry(state, entry);
     const { summary } = entry.decided ?? {};
     if (summary !== undefined) summaries.push({ ...summary, askedAt: entry.seq, reply: null });
@@ -65,19 +66,5 @@ const outcomeIn = ({ event }: LaterEntry, { context }: State): LlmCompleted | Ll
 
 const usableReply = (event: LlmCompleted | LlmFailed, decided: Decided = {}): LlmCompleted | null =>
   event.type === "llm.completed" && decided.summaryFailed === undefined ? event : null;
-
-/** What a prompt showed, and how full it was, is for each configuration to say itself. */
-const saidIn = (decided: Decided = {}): Decided => {
-  const {
-    cut: _,
-    counted: __,
-    fullness: ___,
-    summary: ____,
-    summaryFailed: _____,
-    policyFailed: ______,
-    ...said
-  } = decided;
-  return said;
-};
 
 const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";

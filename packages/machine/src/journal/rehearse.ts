@@ -4,7 +4,8 @@ import { callSummary } from "../conversation/call.ts";
 import type { ConversationData, OpenTurn } from "../conversation/data.ts";
 import { decide } from "../conversation/decide.ts";
 import type { PromptDecision } from "../conversation/decide-prompt.ts";
-import { decidePrompt, measurableShare, situationOf } from "../conversation/decide-prompt.ts";
+import { decidePrompt, situationOf } from "../conversation/decide-prompt.ts";
+import { isMeasurable } from "../conversation/decide-step.ts";
 import { decideSummary } from "../conversation/decide-summary-task.ts";
 import type { Decided, LlmCompleted } from "../conversation/event.ts";
 import { noEffects } from "../conversation/plan.ts";
@@ -185,19 +186,20 @@ const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, 
 
 /** After the call of a step: it is out as it was recorded, with its own cut; or the turn ended there, because the recorded one did not fit. */
 const afterCall = (
-  { calibrate }: Settings,
+  settings: Settings,
   data: ConversationData,
-  { cut, fits, tokens, situation: { available } }: PromptDecision,
+  prompt: PromptDecision,
   { entry: { event }, decided: { unfit } }: RecordedStep,
 ): ConversationData => {
   const { open } = data;
+  const { cut, fits, tokens } = prompt;
   if (open?.stage.type !== "responding") return data;
   const shown = fits && !sameCut(data.cut, cut) ? cut : data.cut;
-  const after = { ...data, cut: shown };
+  // What does not fit says that the measure may be wrong.
+  const measured = fits && unfit === undefined ? data.measured : null;
+  const after = { ...data, cut: shown, measured };
   if (unfit !== undefined) return closeTurn(after, open, { status: "failed", unfit }, event.at).data;
-  const measurable =
-    calibrate && fits && tokens !== null && available !== null && tokens >= available * measurableShare;
-  const call = { ...open.stage.call, cut, counted: measurable ? tokens : null };
+  const call = { ...open.stage.call, cut, counted: fits && isMeasurable(settings, prompt) ? tokens : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
 };
 

@@ -9,6 +9,7 @@ import type { State } from "../conversation/state.ts";
 import { start, transition } from "../conversation/transition.ts";
 import { canonicalText } from "../thread/digest.ts";
 import { fold, foldEntry } from "./fold.ts";
+import { withoutCuts } from "./kinds-of-decision.ts";
 
 /** Where a machine decides otherwise than a journal tells. */
 export interface Difference {
@@ -100,8 +101,7 @@ const decidesOtherwise = (during: State, entry: LaterEntry, got: Decided): Diffe
     : differs(during, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
 };
 
-/** What was counted is no decision: another counter may count otherwise and show the same. */
-const decisionText = ({ cut: _, counted: __, fullness: ___, ...decided }: Decided): string => canonicalText(decided);
+const decisionText = (decided: Decided): string => canonicalText(withoutCuts(decided));
 
 /** A round needs no look: calls are rendered to be compared, and only those of models are. */
 const callsOf = (state: State): readonly CallLlm[] => {

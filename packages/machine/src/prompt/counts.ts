@@ -92,14 +92,32 @@ export const countsOf = (counter: Counter): Counts => {
     return whole;
   };
   const shrink = (whole: Message, rules: readonly Shrink[]): Message => {
-    const key = rules.map(({ rule, of, characters, tool }) => `${rule} ${of} ${characters} ${tool ?? ""}`).join("\n");
+    // Where the rules apply is no part of what they do.
+    const key = JSON.stringify(rules.map(({ rule, of, characters, tool }) => [rule, of, characters, tool]));
     const known = shrunk.get(whole);
     const before = known?.get(key);
     if (before !== undefined) return before;
     const after = shrinkMessage(whole, rules);
     // Most messages are short enough for any rule.
-    if (after !== whole) shrunk.set(whole, (known ?? new Map<string, Message>()).set(key, after));
+    if (after === whole) return after;
+    const forms = known ?? new Map<string, Message>();
+    const [oldest] = forms.keys();
+    if (forms.size >= mostShrunk && oldest !== undefined) forms.delete(oldest);
+    shrunk.set(whole, forms.set(key, after));
     return after;
   };
   return { counter, message, turn, run, prompt, blocks, together, shrink };
+};
+
+/** So many shorter forms of a message are kept, the newest: as many as `fitOversized` tries anew at each prompt, and some. */
+const mostShrunk = 16;
+
+/** Total: a counter may be anybody's code. */
+export const counted = (count: () => number): number | null => {
+  try {
+    const tokens = count();
+    return Number.isFinite(tokens) ? tokens : null;
+  } catch {
+    return null;
+  }
 };

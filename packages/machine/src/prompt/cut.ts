@@ -2,9 +2,9 @@ import type { Fields } from "./fields.ts";
 import type { Shrink } from "./shrink.ts";
 
 /**
- * What a prompt leaves out and how it shows the rest, as a policy decided it: small, plain JSON of a size that
- * does not grow with the thread, journalled when it changes. Rendering needs it and the thread, and nothing of
- * the configuration.
+ * What a prompt leaves out and how it shows the rest, as a policy decided it: small, plain JSON, journalled when it
+ * changes. Its size does not grow with the thread, but for `dropped`, which is as long as what it drops. Rendering
+ * needs it and the thread, and nothing of the configuration.
  */
 export interface Cut {
   /** Who decided: `name@version`. */

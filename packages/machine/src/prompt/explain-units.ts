@@ -3,6 +3,7 @@ import type { Message } from "../thread/message.ts";
 import { turnsOnPath } from "../thread/path.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
+import { counted } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import type { CutDecision, Situation } from "./decide-cut.ts";
 import { isCutOff, isLeftOut, pinsOf, showing, type Showing, showUnit } from "./render.ts";
@@ -75,24 +76,14 @@ export const explainUnits = (situation: Situation, decision: CutDecision): reado
 
 /** Tokens of some messages, what each prompt costs beside them left aside; null where the counter can't count them. */
 export const tokensOfAll = (counts: Counts, messages: readonly Message[]): number | null =>
-  tokensOrNull(() => messages.reduce((total, message) => total + counts.message(message), 0));
+  counted(() => messages.reduce((total, message) => total + counts.message(message), 0));
 
 /** Tokens of a prompt; null where the counter can't count it. */
 export const tokensOfPrompt = (counts: Counts, messages: readonly Message[]): number | null => {
   const { countPrompt, perPrompt } = counts.counter;
-  if (countPrompt !== undefined) return tokensOrNull(() => countPrompt(messages));
+  if (countPrompt !== undefined) return counted(() => countPrompt(messages));
   const tokens = tokensOfAll(counts, messages);
   return tokens === null ? null : tokens + perPrompt;
-};
-
-/** Total: a counter may be anybody's code. */
-const tokensOrNull = (count: () => number): number | null => {
-  try {
-    const tokens = count();
-    return Number.isFinite(tokens) ? tokens : null;
-  } catch {
-    return null;
-  }
 };
 
 interface Telling {

@@ -5,10 +5,10 @@ import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
-import type { History, HistoryTurn } from "./policy.ts";
-import type { Start } from "./position.ts";
 import { withNewestFitting } from "./newest-fitting.ts";
 import { newestWithin } from "./newest-units.ts";
+import type { History, HistoryTurn } from "./policy.ts";
+import type { Start } from "./position.ts";
 import type { Pins } from "./render.ts";
 import { isLeftOut, pinnedUnits, pinsOf } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
@@ -42,7 +42,7 @@ export const historyOf = (source: HistorySource): History => {
 };
 
 /** Turns as all summaries that there are tell them. */
-export const allOf = (turns: { readonly from: number; readonly to: number }): SummarisedTurns => ({
+const allOf = (turns: { readonly from: number; readonly to: number }): SummarisedTurns => ({
   from: turns.from,
   to: turns.to,
   upTo: Number.MAX_SAFE_INTEGER,

@@ -30,7 +30,7 @@ export interface Policy {
 export interface Summariser {
   /** The system prompt of the model call. */
   readonly instruction: string;
-  /** Model and provider parameters, laid over those of the thread. */
+  /** Model and provider parameters, laid over those of the thread: what is not named here, a `response_format` too, goes along as it is there. */
   readonly model: JsonObject;
   /** A summary of more tokens than this is not used. */
   readonly maxTokens: number;
@@ -39,6 +39,9 @@ export interface Summariser {
   /** What to have summarised now; null for nothing. Asked when a turn was answered, before a call, and when a summary has come; turns that ended otherwise wait for the next call. */
   readonly next: (input: PolicyInput) => SummaryWanted | null;
 }
+
+/** How long a call waits where nobody says otherwise. Unit: milliseconds. */
+export const defaultWaitMs = 60_000;
 
 /** A summary to be written. */
 export interface SummaryWanted {

@@ -10,6 +10,11 @@ import type { Unit } from "./unit.ts";
  * - `clear`: a mark stands for the whole content.
  * - `headAndTail`: the beginning and the end stay, with a mark between them.
  * - `reference`: the beginning stays, with a mark that says how a tool can read the whole.
+ *
+ * A result that is shortened becomes one text, in which a word stands for each image. One that is short enough keeps
+ * its images, but for a `clear`, which counts an image as long.
+ *
+ * The wording of the marks is part of journal format 1, since digests are made of it.
  */
 export interface Shrink {
   readonly rule: "clear" | "headAndTail" | "reference";
@@ -110,6 +115,7 @@ const clearMark = (text: string, name: string): string =>
 /** Ids and names of tools can be of any length; a mark that grows with them could be shrunk again. */
 const fitting = (mark: string, short: string): string => (mark.length < shortestShrink ? mark : short);
 
+/** Not as a reader is told of content: a tool that reads a result back should give its values as JSON. */
 const inText = (part: ToolResultPart["content"][number]): string => {
   switch (part.type) {
     case "text":

@@ -10,7 +10,7 @@ import type { Turn } from "../thread/turn.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 import { withFields } from "./fields.ts";
 
-/** The message that stands for turns that are shown as summaries; null where there are none. Its wording, and that of the lines, is part of journal format 1. */
+/** The message that stands for turns that are shown as summaries; null where there are none. Its wording, and that of the lines, is part of journal format 1, since digests are made of it. */
 export const summaryMessage = (
   thread: Thread,
   cut: Pick<Cut, "summarised" | "interrupted" | "fields">,
@@ -26,6 +26,7 @@ export const summaryMessage = (
 /**
  * Turns of the path as their summaries, a line each (`[Turn 3] …`, `[Turns 1 to 4] …`), oldest first. Where several
  * cover a turn, the one that covers the most stands, and of those the newest. A turn without any is a line made by rule.
+ * The wording is part of journal format 1.
  */
 export const summaryLines = (
   thread: Thread,

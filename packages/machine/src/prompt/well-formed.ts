@@ -12,6 +12,9 @@ export interface PromptProblem {
  * The first problem of a prompt, or null when it is well-formed: it is not empty, each assistant message with tool calls is
  * followed at once by exactly one result for each call, in call order; there is no result without its call,
  * and no message without an origin inside a round.
+ *
+ * It leaves to the machine that a system message leads, if there is one, and how the prompt ends: what comes before a
+ * round is a prompt as good as any.
  */
 export const checkPrompt = (messages: readonly Message[]): PromptProblem | null => {
   if (messages.length === 0) return { index: 0, reason: "the prompt is empty" };

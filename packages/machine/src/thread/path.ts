@@ -1,5 +1,5 @@
 import type { Chunks, Run } from "./chunks.ts";
-import { at, chunkSize, runAt, toArray } from "./chunks.ts";
+import { at, chunkSize, replaceAt, runAt, toArray } from "./chunks.ts";
 import type { Message } from "./message.ts";
 import { textOf } from "./message.ts";
 import type { Thread } from "./thread.ts";
@@ -7,6 +7,12 @@ import type { Turn, TurnPlace } from "./turn.ts";
 
 /** The closed turn of a number, on the path or off it; undefined when there is none. */
 export const turnOf = (thread: Thread, number: number): Turn | undefined => at(thread.turns, number - 1);
+
+/** The thread with another turn in the place of one; the same thread where there is none of that number. */
+export const changeTurn = (thread: Thread, number: number, change: (turn: Turn) => Turn): Thread => {
+  const turn = turnOf(thread, number);
+  return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
+};
 
 /** The closed turns on the path, newest first, read only as far as somebody looks. */
 export const turnsNewestFirst = (thread: Thread): IterableIterator<Turn, void> => new TurnsNewestFirst(thread);

@@ -16,6 +16,7 @@ describe("options that can't be meant are refused where the machine is made", ()
     ],
     ["a limit that is none", { limits: { turns: 5 } }, /there is no limit "turns"; there are: steps, toolCalls/],
     ["a limit below zero", { limits: { steps: -1 } }, /limit "steps" is -1/],
+    ["a word for a flag", { calibrate: "no" }, /calibrate is no; it must be true or false/],
     ["a tool without a name", { tools: [{ name: "" }] }, /a tool is declared without a name/],
   ])("%s", (_, options, message) => {
     // What JavaScript may hand in.

@@ -1,5 +1,5 @@
-import type { Event, MachineOptions } from "../../src/index.ts";
-import { lastTurns } from "../../src/index.ts";
+import type { Event, MachineOptions, Policy, PolicyDecision } from "../../src/index.ts";
+import { clearResults, compose, lastTurns, limitResults, omitFields } from "../../src/index.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
 
@@ -192,6 +192,37 @@ const policies: readonly Story[] = [
     ],
   },
   {
+    name: "in-part",
+    options: {
+      policy: compose(
+        omitFields(["mood"]),
+        limitResults({ characters: 250 }),
+        clearResults({ keep: 1, when: "always" }),
+        dropping("1.2"),
+      ),
+      tools: [{ name: "weather" }],
+    },
+    told: [
+      ask(1, "a", "", {
+        input: [
+          { type: "data", field: "question", value: "Weather in Paris?" },
+          { type: "data", field: "mood", value: "curious" },
+        ],
+      }),
+      "A long result is shown by its beginning and its end.",
+      calls(2, "t/1.1#1", [call("weather", '{"city":"Paris"}')]),
+      result(3, "t/1.1.0#1", `${"sunny, ".repeat(40)}hot`),
+      reply(4, "t/1.2#1", "It is sunny."),
+      "A turn that has ended loses a field and, here, its answer, which the policy drops.",
+      ask(5, "b", "And in Rome?"),
+      "A newer result clears the one before it.",
+      calls(6, "t/2.1#1", [call("weather", '{"city":"Rome"}')]),
+      result(7, "t/2.1.0#1", `${"rainy, ".repeat(40)}cold`),
+      reply(8, "t/2.2#1", "It rains."),
+      ask(9, "c", "Thanks."),
+    ],
+  },
+  {
     name: "interrupted-omitted",
     options: { interrupted: "omit" },
     told: [
@@ -204,6 +235,12 @@ const policies: readonly Story[] = [
     ],
   },
 ];
+
+/** Drops one unit, by its id, and nothing else. */
+function dropping(unit: string): Policy {
+  const decision: PolicyDecision = { from: null, dropped: [unit], reason: `${unit} is not wanted` };
+  return { ...lastTurns(9), name: "dropping", options: { unit }, decide: () => decision };
+}
 
 function nothingTo(lastCut: unknown): never {
   throw new Error(lastCut === null ? "there was no cut before" : "there was one");

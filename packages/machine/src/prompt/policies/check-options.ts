@@ -7,7 +7,7 @@ import { ConfigurationError } from "../configuration-error.ts";
  */
 export const checkCount = (option: string, value: number, least = 0): void => {
   if (Number.isSafeInteger(value) && value >= least) return;
-  throw new ConfigurationError(`${option} is ${String(value)}; it must be a whole number of ${least} or more`);
+  throw new ConfigurationError(`${option} is ${inWords(value)}; it must be a whole number of ${least} or more`);
 };
 
 /** Refuses what is none of the words that are known: whoever writes JavaScript may give any. */
@@ -32,4 +32,25 @@ export const checkNames = (option: string, names: readonly string[]): void => {
   for (const name of names) checkText(`${option}: a name`, name);
 };
 
-const inWords = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
+/**
+ * Refuses what is no share of the room, from 0 to 1.
+ *
+ * @param above 0 is none either.
+ */
+export const checkShare = (option: string, value: number, above = false): void => {
+  if (typeof value === "number" && value <= 1 && (above ? value > 0 : value >= 0)) return;
+  const range = above ? "above 0, at most 1 (which is all)" : "from 0 to 1";
+  throw new ConfigurationError(`${option} is ${inWords(value)}; it must be a share of the room, ${range}`);
+};
+
+/** Refuses what is neither true nor false. */
+export const checkFlag = (option: string, value: boolean): void => {
+  if (typeof value === "boolean") return;
+  throw new ConfigurationError(`${option} is ${inWords(value)}; it must be true or false`);
+};
+
+/** Total: an object may have no text. */
+const inWords = (value: unknown): string => {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "object" && value !== null ? "an object" : String(value);
+};

@@ -1,12 +1,12 @@
 import type { Cut, UnitPosition } from "../cut.ts";
 import type { Policy, PolicyDecision, PolicyInput } from "../policy.ts";
+import { behind, isOlder, nowhere } from "../position.ts";
 import type { Shrink } from "../shrink.ts";
 import { shortestShrink } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
 import { checkCount, checkWord } from "./check-options.ts";
 import { fits } from "./fits.ts";
 import { newestClosed, openUnits } from "./open-units.ts";
-import { behind, isOlder, nowhere } from "../position.ts";
 
 export interface ClearResultsOptions {
   /** The results of so many of the newest rounds stay, those of the open turn counted. Default 3. */

@@ -1,9 +1,8 @@
-import { ConfigurationError } from "../configuration-error.ts";
 import type { TurnRange } from "../cut.ts";
 import type { History, HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "../policy.ts";
-import { checkCount } from "./check-options.ts";
-import { fits } from "./fits.ts";
 import { behind, nowhere } from "../position.ts";
+import { checkCount, checkShare } from "./check-options.ts";
+import { fits } from "./fits.ts";
 import { rollingInstruction } from "./summary-instructions.ts";
 import type { SummaryOptions } from "./summary-options.ts";
 import { mostSummaryFailures, summaryOptions } from "./summary-options.ts";
@@ -30,9 +29,7 @@ export interface CompactTurnsOptions extends SummaryOptions {
 export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
   const { keepTurns = 4, at = 0.8 } = given;
   checkCount("compactTurns({ keepTurns })", keepTurns);
-  if (!(at >= 0 && at <= 1)) {
-    throw new ConfigurationError(`compactTurns({ at }) is ${String(at)}; it must be a share of the room, from 0 to 1`);
-  }
+  checkShare("compactTurns({ at })", at);
   const options = summaryOptions("compactTurns", given, {
     instruction: rollingInstruction,
     maxTokens: { concise: 1_000, verbose: 1_000 },

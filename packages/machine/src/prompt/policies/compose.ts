@@ -2,8 +2,8 @@ import type { JsonObject } from "../../thread/json.ts";
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Cut } from "../cut.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
-import { inputUnder } from "./input-under.ts";
 import { isOlder } from "../position.ts";
+import { inputUnder } from "./input-under.ts";
 import type { Shown } from "./merged-decision.ts";
 import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
 

@@ -1,9 +1,9 @@
 import type { Policy, PolicyInput } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
 import { shortestShrink } from "../shrink.ts";
+import { nowhere } from "../position.ts";
 import { checkWord } from "./check-options.ts";
 import { checkRule } from "./limit-results.ts";
-import { nowhere } from "../position.ts";
 
 export interface FitOversizedOptions {
   /** What stays: the beginning and the end, or the beginning and how to read the rest. Default `headAndTail`. */

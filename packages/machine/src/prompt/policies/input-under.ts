@@ -1,6 +1,7 @@
 import type { Cut } from "../cut.ts";
 import { newestFittingOf, withNewestFitting } from "../newest-fitting.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
+import { isOlder, nowhere } from "../position.ts";
 import type { Showing, Shrinker } from "../render.ts";
 import { isCutOff, showing, showUnit } from "../render.ts";
 import type { Shrink } from "../shrink.ts";
@@ -9,7 +10,6 @@ import type { Unit } from "../unit.ts";
 import type { Shown } from "./merged-decision.ts";
 import { isEverything, mergedDecision } from "./merged-decision.ts";
 import { openUnits } from "./open-units.ts";
-import { isOlder, nowhere } from "../position.ts";
 
 /**
  * What a policy is given after others have decided: the history as they leave it, and prompts measured with their

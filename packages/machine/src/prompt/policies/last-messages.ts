@@ -1,8 +1,8 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
-import { checkCount } from "./check-options.ts";
 import type { Weights } from "../newest-units.ts";
 import { newestWithin } from "../newest-units.ts";
+import { checkCount, checkFlag } from "./check-options.ts";
 import { openUnits } from "./open-units.ts";
 import { settled } from "./settled.ts";
 
@@ -20,13 +20,15 @@ export interface LastMessagesOptions {
  * it is more than `max` again. The open turn counts, and is shown in any case; the system message does not count. A
  * round is never split: one that is not among the newest as a whole is left out. 0 shows none but the open turn.
  *
- * @throws ConfigurationError for numbers that are not whole or below 0, and for a `keepRecent` above `max`.
+ * @throws ConfigurationError for numbers that are not whole or below 0, for a `keepRecent` above `max`, and for a
+ *   `keepSystem` that is neither true nor false.
  */
 export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
   const { max = 50, keepSystem = true } = options;
   const { keepRecent = Math.min(10, max) } = options;
   checkCount("lastMessages({ max })", max);
   checkCount("lastMessages({ keepRecent })", keepRecent);
+  checkFlag("lastMessages({ keepSystem })", keepSystem);
   if (keepRecent > max) {
     throw new ConfigurationError(
       `lastMessages({ keepRecent }) is ${keepRecent}, more than max, which is ${max}; give at most max`,

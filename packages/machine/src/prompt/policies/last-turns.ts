@@ -1,7 +1,7 @@
 import type { History, Policy } from "../policy.ts";
-import { checkCount } from "./check-options.ts";
 import type { Start } from "../position.ts";
 import { behind, nowhere } from "../position.ts";
+import { checkCount } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
 export interface LastTurnsOptions {

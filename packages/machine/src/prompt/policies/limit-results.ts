@@ -19,7 +19,12 @@ export interface LimitResultsOptions {
  * @throws ConfigurationError when `characters` is no whole number of 200 or more, `rule` is another word, or a tool
  *   is named that no reference would name.
  */
-export const limitResults = ({ characters, rule = "headAndTail", tool }: LimitResultsOptions): Policy => {
+export const limitResults = (options: LimitResultsOptions): Policy => {
+  const given: unknown = options;
+  if (typeof given !== "object" || given === null) {
+    throw new ConfigurationError("limitResults needs options: write limitResults({ characters: 4_000 })");
+  }
+  const { characters, rule = "headAndTail", tool } = options;
   checkCount("limitResults({ characters })", characters, shortestShrink);
   checkRule("limitResults", rule, tool);
   const named = tool === undefined ? {} : { tool };

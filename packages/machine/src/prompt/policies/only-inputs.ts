@@ -3,7 +3,7 @@ import { checkNames } from "./check-options.ts";
 
 /**
  * Of the data fields that users gave in turns that have ended, shows only these; none where the list is empty. Texts
- * and the fields of answers stay. The open turn shows all.
+ * and the fields of answers stay; a message with nothing left is not shown. The open turn shows all.
  *
  * @throws ConfigurationError when a name is empty, or the names are no list.
  */

@@ -1,6 +1,6 @@
 import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "../policy.ts";
-import { checkCount } from "./check-options.ts";
 import { behind, nowhere } from "../position.ts";
+import { checkCount } from "./check-options.ts";
 import { turnInstruction } from "./summary-instructions.ts";
 import type { SummaryOptions } from "./summary-options.ts";
 import { mostSummaryFailures, summaryOptions } from "./summary-options.ts";

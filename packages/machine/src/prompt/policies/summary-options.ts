@@ -1,5 +1,6 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { JsonObject } from "../../thread/json.ts";
+import { defaultWaitMs } from "../policy.ts";
 import { checkCount, checkText, checkWord } from "./check-options.ts";
 import type { SummaryLevel } from "./summary-instructions.ts";
 
@@ -9,7 +10,7 @@ export interface SummaryOptions {
   readonly level?: SummaryLevel;
   /** The system prompt of the model call that writes one, in place of ours. */
   readonly instruction?: string;
-  /** Model and provider parameters of that call, laid over those of the thread. Default {}. */
+  /** Model and provider parameters of that call, laid over those of the thread: what is not named here, a `response_format` too, goes along as it is there. Default {}. */
   readonly model?: JsonObject;
   /** A summary of more tokens is not used; ours are asked for in words that stay well below. */
   readonly maxTokens?: number;
@@ -24,7 +25,7 @@ export interface SummaryOptions {
  */
 export const summaryOptions = (
   policy: string,
-  { level = "concise", instruction, model = {}, maxTokens, waitMs = 60_000 }: SummaryOptions,
+  { level = "concise", instruction, model = {}, maxTokens, waitMs = defaultWaitMs }: SummaryOptions,
   ours: {
     readonly instruction: (level: SummaryLevel, maxTokens: number) => string;
     readonly maxTokens: { readonly [level in SummaryLevel]: number };

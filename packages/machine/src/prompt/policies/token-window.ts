@@ -1,11 +1,11 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy, PolicyInput } from "../policy.ts";
 import type { Unit } from "../unit.ts";
-import { checkCount } from "./check-options.ts";
 import { newestFittingOf } from "../newest-fitting.ts";
 import { newestMeasured, newestWithin } from "../newest-units.ts";
 import type { Start } from "../position.ts";
 import { isOlder, nowhere } from "../position.ts";
+import { checkCount, checkShare } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
 export interface TokenWindowOptions {
@@ -29,8 +29,12 @@ export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
   const { tokens = null, reserve = 0, cutTo = 1 } = options;
   checkCount("tokenWindow({ tokens })", tokens ?? 0);
   checkCount("tokenWindow({ reserve })", reserve);
-  const problem = problemOf(tokens, reserve, cutTo);
-  if (problem !== null) throw new ConfigurationError(`tokenWindow(${problem}`);
+  checkShare("tokenWindow({ cutTo })", cutTo, true);
+  if (tokens !== null && reserve > tokens) {
+    throw new ConfigurationError(
+      `tokenWindow({ reserve }) is ${reserve}, more than tokens, which are ${tokens}; give at most those`,
+    );
+  }
   return {
     name: "token-window",
     version: 1,
@@ -98,12 +102,4 @@ const withNewestUnit = ({ history }: PolicyInput, least: Start, most: Start): St
     return isOlder(start, least) && !isOlder(start, most) ? start : least;
   }
   return least;
-};
-
-const problemOf = (tokens: number | null, reserve: number, cutTo: number): string | null => {
-  if (tokens !== null && reserve > tokens) {
-    return `{ reserve }) is ${reserve}, more than tokens, which are ${tokens}; give at most those`;
-  }
-  if (cutTo > 0 && cutTo <= 1) return null;
-  return `{ cutTo }) is ${String(cutTo)}; it must be a share above 0, at most 1 (which is all)`;
 };

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ConfigurationError, countPrompt, type PolicyDecision, textOf } from "../../../src/index.ts";
+import { withNewestFitting } from "../../../src/prompt/newest-fitting.ts";
 import { compactTurns, type CompactTurnsOptions } from "../../../src/prompt/policies/compact-turns.ts";
 import { tokenWindow } from "../../../src/prompt/policies/token-window.ts";
 import { runs } from "../../runs.ts";
@@ -204,7 +205,7 @@ describe("what is shown", () => {
 
   test("what a history knows of all its turns is not taken for what fits of those after a summary", () => {
     const input = inputOf({ turns: compacted(8, 2), open, withoutSummary: true, ...room(400) });
-    const history = { ...input.history, newestFitting: () => ({ turn: 1, unit: 0 }) };
+    const history = withNewestFitting(input.history, () => ({ turn: 1, unit: 0 }));
     expect(compactTurns().decide({ ...input, history })).toEqual(compactTurns().decide(input));
   });
 
@@ -291,6 +292,7 @@ describe("options", () => {
     [{ keepTurns: -1 }, "compactTurns({ keepTurns }) is -1"],
     [{ at: 1.1 }, "compactTurns({ at }) is 1.1; it must be a share of the room, from 0 to 1"],
     [{ at: Number.NaN }, "is NaN"],
+    [{ at: "0.5" as unknown as number }, 'compactTurns({ at }) is "0.5"'],
     [{ maxTokens: 0 }, "compactTurns({ maxTokens }) is 0"],
     // Whoever writes JavaScript may give any word.
     [{ level: "medium" as "concise" }, 'it must be "verbose" or "concise"'],

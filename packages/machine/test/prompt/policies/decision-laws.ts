@@ -20,7 +20,7 @@ export const expectIdempotent = (policy: Policy, made: MadeUp): void => {
 };
 
 /** P5 of a composition: shown is the same, though parts that see nothing any more may say less of it. */
-export const expectSamePromptAgain = (policy: Policy, made: MadeUp): void => {
+const expectSamePromptAgain = (policy: Policy, made: MadeUp): void => {
   const first = decide(policy, made);
   const again = decide(policy, { ...made, lastCut: cutOf(first) });
   expect(shownBy(made, again)).toEqual(shownBy(made, first));

@@ -131,6 +131,7 @@ describe("lastMessages", () => {
     [{ max: 2.5 }, "2.5"],
     [{ keepRecent: Number.NaN }, "NaN"],
     [{ max: 5, keepRecent: 6 }, "more than max"],
+    [{ keepSystem: "no" as unknown as boolean }, 'lastMessages({ keepSystem }) is "no"; it must be true or false'],
   ])("%j can't be meant", (options, word) => {
     expect(() => lastMessages(options)).toThrow(ConfigurationError);
     expect(() => lastMessages(options)).toThrow(word);

@@ -38,6 +38,8 @@ describe("limitResults", () => {
     [{ characters: 500, rule: "reference", tool: "t".repeat(65) }, "room for 64 characters"],
     // Whoever writes JavaScript may give any word.
     [{ characters: 500, rule: "clear" as "reference" }, 'limitResults({ rule }) is "clear"'],
+    [undefined as unknown as LimitResultsOptions, "write limitResults({ characters: 4_000 })"],
+    [{} as LimitResultsOptions, "limitResults({ characters }) is undefined"],
   ])("refuses %o", (options, words) => {
     expect(() => limitResults(options)).toThrow(ConfigurationError);
     expect(() => limitResults(options)).toThrow(words);

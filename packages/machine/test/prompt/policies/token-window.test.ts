@@ -142,6 +142,8 @@ describe("tokenWindow", () => {
     [{ cutTo: 0 }, "0"],
     [{ cutTo: 1.1 }, "1.1"],
     [{ cutTo: Number.NaN }, "NaN"],
+    // Whoever writes JavaScript may give a text.
+    [{ cutTo: "0.5" as unknown as number }, 'tokenWindow({ cutTo }) is "0.5"; it must be a share of the room, above 0'],
   ])("%j can't be meant", (options, word) => {
     expect(() => tokenWindow(options)).toThrow(ConfigurationError);
     expect(() => tokenWindow(options)).toThrow(word);
@@ -229,10 +231,7 @@ describe("tokenWindow in a machine", () => {
   /** Without the machine's own way of finding the newest units. */
   const turnByTurn = (policy: Policy): Policy => ({
     ...policy,
-    decide: (input) => {
-      const { newestFitting: _, ...history } = input.history;
-      return policy.decide({ ...input, history });
-    },
+    decide: (input) => policy.decide({ ...input, history: { ...input.history } }),
   });
 
   const policies = fc

@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import type { Shrink } from "../../src/index.ts";
+import { countsOf } from "../../src/prompt/counts.ts";
+import { characters, said } from "./policies/made-up-history.ts";
+
+const long = said("1.0", "user", "x".repeat(5_000));
+const limit = (length: number, more: Partial<Shrink> = {}): Shrink => ({
+  rule: "headAndTail",
+  of: "messages",
+  characters: length,
+  ...more,
+});
+
+describe("what becomes of a message", () => {
+  test("is the same object for the same rules, wherever they apply", () => {
+    const { shrink } = countsOf(characters);
+    const shrunk = shrink(long, [limit(300)]);
+    expect(shrink(long, [limit(300, { before: { turn: 4, unit: 0 } })])).toBe(shrunk);
+    expect(shrink(long, [limit(301)])).not.toEqual(shrunk);
+  });
+
+  test("is not taken for that of other rules, whatever a tool is called", () => {
+    const { shrink } = countsOf(characters);
+    const one = [limit(300, { tool: "read\nclear messages 200 " })];
+    const two = [limit(300, { tool: "read" }), limit(200, { rule: "clear" })];
+    expect(shrink(long, one)).not.toEqual(shrink(long, two));
+  });
+
+  test("is kept for the newest rules alone", () => {
+    const { shrink } = countsOf(characters);
+    const first = shrink(long, [limit(300)]);
+    for (let length = 301; length <= 340; length++) shrink(long, [limit(length)]);
+    const again = shrink(long, [limit(300)]);
+    expect(again).toEqual(first);
+    expect(again).not.toBe(first);
+  });
+});
