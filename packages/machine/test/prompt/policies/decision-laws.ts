@@ -19,13 +19,6 @@ export const expectIdempotent = (policy: Policy, made: MadeUp): void => {
   expect(cutOf(again)).toEqual(cutOf(first));
 };
 
-/** P5 of a composition: shown is the same, though parts that see nothing any more may say less of it. */
-const expectSamePromptAgain = (policy: Policy, made: MadeUp): void => {
-  const first = decide(policy, made);
-  const again = decide(policy, { ...made, lastCut: cutOf(first) });
-  expect(shownBy(made, again)).toEqual(shownBy(made, first));
-};
-
 /** P6: a larger budget keeps a superset. */
 export const expectMonotone = (policy: Policy, made: MadeUp, tokens: number, more: number): void => {
   const less = shownIds(policy, { ...made, budget: { tokens, reserve: 0 } });

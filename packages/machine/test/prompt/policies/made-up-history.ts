@@ -137,9 +137,6 @@ export const cutOf = (decision: PolicyDecision): Cut => {
 /** All closed units, oldest first. */
 export const closedUnits = (made: MadeUp): readonly Unit[] => closedOf(made).flatMap((turn) => unitsIn(made, turn));
 
-/** Whether a unit stands before a position; nothing stands before null. */
-const isOlder = (unit: Unit, from: UnitPosition | null): boolean => from !== null && isBefore(positionOf(unit), from);
-
 /** Counts UTF-16 units, so that sums can be done by hand: one for each message, none for a prompt. */
 export const characters: Counter = {
   name: "characters",
