@@ -50,6 +50,7 @@ test("what is typed during an answer stays out of it, and is there at the next p
   input.write("Two?\rThr");
   await clock.advance(100);
   await until("The second.");
+  await until("> Thr");
   input.write("ee?\r");
   await until("The third.");
   input.write(controlD);

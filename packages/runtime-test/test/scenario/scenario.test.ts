@@ -15,7 +15,10 @@ const answer: Event = {
 /** All that comes of an answer. */
 const completed: Then = {
   phase: "completed",
-  effects: [{ type: "publish", signal: { type: "turn.ended", turn: 1, status: "completed" } }],
+  effects: [
+    { type: "publish", signal: { type: "turn.ended", turn: 1, status: "completed" } },
+    { type: "publish", signal: { type: "thread.updated", turns: 1, messages: 2, characters: 8 } },
+  ],
   changes: {
     open: null,
     usage: { total: anything },
@@ -37,6 +40,7 @@ const completed: Then = {
           startedAt: 1,
           endedAt: 2,
           answer: "1.1",
+          place: { turns: 1, messages: 2, characters: 8, straightFrom: 1 },
         },
       ],
     },
@@ -75,7 +79,7 @@ describe("scenario", () => {
     [
       "an effect too many",
       { effects: [...completed.effects, { type: "callLlm" }] },
-      /effects\.1: missing: \{"type":"callLlm"\}/,
+      /effects\.2: missing: \{"type":"callLlm"\}/,
     ],
     [
       "another effect",
