@@ -20,11 +20,26 @@ export const problemOfCounter = ({ name, countPart, perMessage, perPrompt, count
   if (typeof countPart !== "function") return `counter "${name}" has no function "countPart"`;
   if (countPrompt !== undefined && typeof countPrompt !== "function")
     return `counter "${name}": countPrompt is no function`;
+  if (isAsynchronous(countPart))
+    return `counter "${name}" counts asynchronously; load what it needs with an await before, and count synchronously`;
   for (const [of, tokens] of Object.entries({ perMessage, perPrompt })) {
     if (!(Number.isFinite(tokens) && tokens >= 0))
       return `counter "${name}": ${of} is ${String(tokens)}; it must be 0 or more`;
   }
   return null;
+};
+
+/** Nobody would wait for its promises, nor hear of those that are rejected. */
+const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
+  try {
+    const tokens: unknown = countPart({ type: "text", text: "" });
+    if (!(tokens instanceof Promise)) return false;
+    tokens.catch(() => {});
+    return true;
+  } catch {
+    // One that throws is told of when it counts.
+    return false;
+  }
 };
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -1,5 +1,16 @@
-import { ConfigurationError, conversationMachine, type MachineOptions } from "@colloquy/machine";
+import {
+  ConfigurationError,
+  conversationMachine,
+  estimateCounter,
+  keepAll,
+  type MachineOptions,
+} from "@colloquy/machine";
 import { describe, expect, it } from "vitest";
+
+const summarised = (options: object): object => ({
+  ...keepAll(),
+  summariser: { instruction: "Sum it up.", model: {}, maxTokens: 100, next: () => null, ...options },
+});
 
 describe("options that can't be meant are refused where the machine is made", () => {
   it.each<readonly [string, unknown, RegExp]>([
@@ -17,6 +28,24 @@ describe("options that can't be meant are refused where the machine is made", ()
     ["a limit that is none", { limits: { turns: 5 } }, /there is no limit "turns"; there are: steps, toolCalls/],
     ["a limit below zero", { limits: { steps: -1 } }, /limit "steps" is -1/],
     ["a word for a flag", { calibrate: "no" }, /calibrate is no; it must be true or false/],
+    [
+      "a policy that can't decide",
+      { policy: { ...keepAll(), decide: undefined } },
+      /"keep-all" has no function "decide"/,
+    ],
+    ["a summariser without instruction", { policy: summarised({ instruction: "" }) }, /has no instruction/],
+    ["a summariser without a model", { policy: summarised({ model: null }) }, /has the model null/],
+    ["a summary of no tokens", { policy: summarised({ maxTokens: 0 }) }, /allows 0 tokens/],
+    ["a wait without end", { policy: summarised({ waitMs: Number.POSITIVE_INFINITY }) }, /is waited for Infinity ms/],
+    ["nothing to summarise by", { policy: summarised({ next: null }) }, /has no function "next"/],
+    ["a counter that can't count", { counter: { ...estimateCounter, countPart: 5 } }, /no function "countPart"/],
+    ["a counter that owes", { counter: { ...estimateCounter, perMessage: Number.NaN } }, /perMessage is NaN/],
+    [
+      "a counter that one has to wait for",
+      { counter: { ...estimateCounter, countPart: () => Promise.reject(new Error("late")) } },
+      /"estimate" counts asynchronously/,
+    ],
+    ["a share above all", { warnAt: 1.5 }, /warnAt is 1.5/],
     ["a tool without a name", { tools: [{ name: "" }] }, /a tool is declared without a name/],
   ])("%s", (_, options, message) => {
     // What JavaScript may hand in.

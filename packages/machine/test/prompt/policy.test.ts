@@ -41,6 +41,42 @@ describe("a policy that breaks its promise", () => {
   });
 });
 
+describe("a decision is read once, as plain data", () => {
+  test.each<readonly [string, () => object]>([
+    ["a list with holes", () => ({ from: null, dropped: Array.from({ length: 3 }).fill(undefined), reason: "" })],
+    ["a list that is nothing but holes", () => ({ from: null, dropped: Object.assign([], { length: 3 }), reason: "" })],
+    ["fields with holes", () => ({ from: null, fields: { omit: Object.assign([], { length: 2 }) }, reason: "" })],
+  ])("%s is nonsense", (_, decide) => {
+    // What JavaScript may hand in.
+    const policy = { ...keepAll(), name: "holes", decide } as Policy;
+    const talk = threeTurns(policy);
+    expect(promptOf(talk.machine, talk.state).failed).toContain("nonsense");
+  });
+
+  test("what is looked at is what is used", () => {
+    let asked = 0;
+    const changing = () => ({
+      get from() {
+        return asked++ === 0 ? null : { turn: Number.NaN, unit: 0.5 };
+      },
+      reason: "",
+    });
+    const talk = threeTurns({ ...keepAll(), name: "changing", decide: changing });
+    expect(JSON.parse(JSON.stringify(talk.state))).toEqual(talk.state);
+  });
+
+  test("why it could not be used is told in few words", () => {
+    const talk = threeTurns({
+      ...keepAll(),
+      name: "wordy",
+      decide: () => {
+        throw new Error("word ".repeat(100_000));
+      },
+    });
+    expect(promptOf(talk.machine, talk.state).failed?.length).toBeLessThan(300);
+  });
+});
+
 describe("what a policy is given", () => {
   test("the closed turns, newest first, in units; what is shown whatever it decides; its last cut", () => {
     const inputs: PolicyInput[] = [];
