@@ -43,7 +43,7 @@ export interface ConversationData {
   readonly withdrawn: readonly string[];
 }
 
-/** How full a prompt is, as shares of what there is room for; `at_limit` also where something had to be left out for want of room. */
+/** How full a prompt is, as shares of what there is room for; `at_limit` also where something had just to be left out for want of room. */
 export type Fullness = "within" | "approaching_limit" | "at_limit";
 
 /** Input tokens of one call. */

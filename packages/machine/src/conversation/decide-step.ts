@@ -111,9 +111,11 @@ export const interruptedResults = (open: OpenTurn, because: string): Pick<Decide
 
 /** Told only where it is another grade than the last one's. */
 const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {
-  const { tokens, situation, pressed } = prompt;
+  const { tokens, situation, cut } = prompt;
   const { available } = situation;
   if (tokens === null || available === null) return {};
+  // A cut that stands made its room before.
+  const pressed = prompt.pressed && !sameCut(data.cut, cut);
   const is = fullnessOf(tokens, available, pressed, settings.warnAt);
   return is === data.fullness ? {} : { fullness: { is, tokens, available } };
 };

@@ -1,4 +1,4 @@
-import { keepAll, type MachineOptions, type Policy } from "@colloquy/machine";
+import { ConfigurationError, keepAll, type MachineOptions, type Policy } from "@colloquy/machine";
 import fc from "fast-check";
 import { scheduleFor } from "../arbitraries/journal.ts";
 import { budgetArbitrary } from "../arbitraries/options.ts";
@@ -63,11 +63,11 @@ export interface PolicyLawsRun {
  *
  * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
  *   interrupted turns, are drawn where the options do not say.
- * @throws with the law that is broken, the policy, what it decided, the smallest conversation that was found, and the
- *   seed and path that lead to it.
+ * @throws ConfigurationError for what is neither; else with the law that is broken, the policy, what it decided, the
+ *   smallest conversation that was found, and the seed and path that lead to it.
  */
 export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): void => {
-  const options: MachineOptions = "decide" in subject ? { policy: subject } : subject;
+  const options = optionsOf(subject);
   const { runs = 100, seed, path, except = [], subject: functions } = run;
   const held = Object.entries(policyLaws).flatMap(([name, law]) =>
     except.some((other) => other === name) ? [] : [law],
@@ -122,3 +122,14 @@ const playArbitrary = (options: MachineOptions) =>
     },
     { noNullPrototype: true },
   );
+
+/** Whoever writes JavaScript may hand in the function that makes a policy: then nothing would be tested. */
+const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {
+  if (typeof subject === "object" && subject !== null) {
+    if ("decide" in subject) return { policy: subject };
+    if (subject.policy !== undefined) return subject;
+  }
+  throw new ConfigurationError(
+    `checkPolicyLaws takes a policy, such as tokenWindow(), or the options of a machine with a policy; not ${typeof subject === "function" ? "a function: call it" : JSON.stringify(subject)}`,
+  );
+};

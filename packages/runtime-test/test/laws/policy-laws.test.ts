@@ -123,3 +123,14 @@ describe("P7", () => {
     );
   });
 });
+
+describe("what is no policy is not taken for one", () => {
+  test.each([
+    ["the function that makes one", tokenWindow, /a function: call it/],
+    ["nothing", undefined, /not undefined/],
+    ["options without one", {}, /not \{\}/],
+  ])("%s", (_, subject, words) => {
+    // What JavaScript may hand in.
+    expect(() => checkPolicyLaws(subject as unknown as Policy)).toThrow(words);
+  });
+});

@@ -93,7 +93,10 @@ const fitsInto = (tokens: number, input: PolicyInput, compacted: Compaction): bo
 
 /** Whether a prompt fits once a summary is there. A thread that is far behind would wait for several, in vain: it is shown as a window until they have caught up. */
 const wouldFit = ({ measure }: PolicyInput, available: number, { covers }: SummaryWanted, maxTokens: number): boolean =>
-  measure({ from: behind(covers.to) }) + Math.min(maxTokens, Math.ceil(available / 4)) <= available;
+  measure({ from: behind(covers.to) }) + roomOfSummary(maxTokens, available) <= available;
+
+/** What a summary is taken to need: in a small room not all that it may take. */
+const roomOfSummary = (maxTokens: number, available: number): number => Math.min(maxTokens, Math.ceil(available / 4));
 
 const reasonFor = ({ covered }: Compaction): string =>
   covered === null ? "nothing is summarised yet" : `summarised up to turn ${covered.to}`;
@@ -128,15 +131,16 @@ const nextSummary = (
     readonly maxTokens: number;
   },
 ): SummaryWanted | null => {
-  const { available, history, measure } = input;
+  const { available, measure } = input;
   if (available === null) return null;
-  const compacted = compactionOf(history);
+  const expected = roomOfSummary(options.maxTokens, available);
+  const compacted = compactionOf(input.history);
   if (fitsInto(options.at * available, input, compacted)) return null;
   const { covered, since } = compacted;
-  const room = available - measure({ from: nowhere }) - options.maxTokens;
+  const room = available - measure({ from: nowhere }) - expected;
   const kept = fitsInto(available, input, compacted) ? options.keepTurns : keptWithin(since, options.keepTurns, room);
   const older = since.slice(kept).toReversed();
-  const request = tokensOfRequest(input, options.instruction, covered) + options.maxTokens;
+  const request = tokensOfRequest(input, options.instruction, covered) + expected;
   const readable = countWithin(older, available - request, (turn) => transcriptTokens(turn, input));
   const end = lastToTry(older.slice(0, Math.max(fewest(since), readable)));
   if (end === undefined || failuresIn(compacted) >= mostSummaryFailures + older.length / turnsToTryAgain) return null;
