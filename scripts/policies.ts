@@ -7,6 +7,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 
+import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { addTallies, printed, type Tallies, type Violation, violationsIn } from "./policies/tally.ts";
 import type { Outcome, Share } from "./policies/worker.ts";
 
@@ -24,10 +25,17 @@ type Options = Omit<Share, "part">;
 const main = async (): Promise<void> => {
   const options = optionsOf(process.argv.slice(2));
   if (typeof options === "string") {
-    console.error(`${options}\n\n${usage}`);
+    console.error(`${usage}\n\n${options}`);
     process.exitCode = 2;
     return;
   }
+  const recorded = await conversationsIn(options.folder);
+  if (typeof recorded === "string") {
+    console.error(recorded);
+    process.exitCode = 2;
+    return;
+  }
+  console.log(`${options.folder}: ${count(recorded)} conversations\n`);
   const started = performance.now();
   const outcomes = await Promise.all(
     Array.from({ length: options.parts }, (_, part) => outcomeOf({ ...options, part })),
@@ -50,6 +58,16 @@ const outcomeOf = (share: Share): Promise<Outcome> =>
     worker.once("error", reject);
     worker.once("message", resolveWith);
   });
+
+/** How many there are in a folder; in words why it can't be read. */
+const conversationsIn = async (folder: string): Promise<number | string> => {
+  try {
+    const { cases } = await readRecordings(folder);
+    return cases.reduce((total, { records }) => total + records.length, 0);
+  } catch (thrown) {
+    return `the recordings in ${folder} can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  }
+};
 
 /** The command that shows a violation again. */
 const repeating = ({ folder, budgets, seed }: Options, { conversation }: Violation, policy: string): string =>

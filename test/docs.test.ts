@@ -53,6 +53,11 @@ const programs = [
     run: () => import("../examples/docs/exact-counts.ts"),
     says: "conversation 13 16",
   },
+  {
+    path: "examples/docs/exporting.ts",
+    run: () => import("../examples/docs/exporting.ts"),
+    says: "ada: 12 calls, 4 with another prompt",
+  },
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },

@@ -88,7 +88,7 @@ const problemOfOptions = (command: string, known: readonly string[], given: read
 
 const parse = (args: readonly string[]) =>
   parseArgs({
-    args: [...args],
+    args: withNegatives(args),
     allowPositionals: true,
     options: {
       help: { type: "boolean", short: "h" },
@@ -105,6 +105,14 @@ const parse = (args: readonly string[]) =>
       at: { type: "string" },
     },
   });
+
+/** `--at -1` as `--at=-1`: a negative number is a value, which is then refused by its name. */
+const withNegatives = (args: readonly string[]): string[] =>
+  args.reduce<string[]>((given, argument) => {
+    const option = given.at(-1);
+    if (option === undefined || !/^--[^=]+$/.test(option) || !/^-\d/.test(argument)) return [...given, argument];
+    return [...given.slice(0, -1), `${option}=${argument}`];
+  }, []);
 
 const help = `colloquy: converse with a language model from the terminal
 

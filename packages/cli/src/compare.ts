@@ -30,7 +30,14 @@ export const compare = async (
     else error.write(`colloquy: ${file.path} can't be read: ${file.problem}\n`);
   }
   const comparison = comparePrompts(journals, before, after);
-  if (journals.length > 0) output.write(`${comparisonTable(comparison)}\n`);
+  if (journals.length > 0) output.write(`${missingSide(options)}${comparisonTable(comparison)}\n`);
   const compared = comparison.journals.filter(({ unreadable }) => unreadable === null).length;
   return compared > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
+};
+
+/** Whoever names one module may take the other side for what was recorded. */
+const missingSide = ({ before, after }: CompareOptions): string => {
+  if ((before === undefined) === (after === undefined)) return "";
+  const side = before === undefined ? "before" : "after";
+  return `--${side} is not given: that side keeps everything\n`;
 };

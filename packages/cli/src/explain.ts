@@ -1,6 +1,6 @@
 import { type Entry, explain, explanationTable, fold } from "@colloquy/machine";
 import type { CommandSetting } from "./command.ts";
-import { readJournalFile } from "./journal-files.ts";
+import { journalFile } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
 
 /** The module whose default export is the machine's options, and the entry after which the next prompt is asked about. */
@@ -22,7 +22,7 @@ export const explainJournal = async (
   const [path, ...more] = paths;
   if (path === undefined || more.length > 0)
     throw new Error(`explain takes one journal, a file in JSON lines; ${paths.length} are named`);
-  const file = readJournalFile(path);
+  const file = journalFile(path);
   if (!("entries" in file)) throw new Error(`${path} can't be read: ${file.problem}`);
   const folded = fold(entriesUpTo(file.entries, at));
   if ("left" in folded) throw new Error(`${path} can't be read: entry ${folded.left.seq}: ${folded.left.reason}`);

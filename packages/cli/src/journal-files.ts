@@ -1,4 +1,4 @@
-import { globSync, readFileSync, statSync } from "node:fs";
+import { globSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { decodeJournal, describeDecodeError, type Entry } from "@colloquy/machine";
 
@@ -16,10 +16,19 @@ export type JournalFile = { readonly path: string } & (
 export const journalFiles = (paths: readonly string[]): readonly JournalFile[] =>
   paths.flatMap((path) => filesAt(path).map(readJournalFile));
 
-/** The journal in a file: a JSON value a line, each an entry. Empty lines do not count. */
-export const readJournalFile = (path: string): JournalFile => {
+/**
+ * The journal in one file.
+ *
+ * @throws Error for a path where nothing is, and for a folder.
+ */
+export const journalFile = (path: string): JournalFile => {
+  if (statsOf(path).isDirectory()) throw new Error(`"${path}" is a folder; name one .jsonl file`);
+  return readJournalFile(path);
+};
+
+/** A JSON value a line, each an entry. Empty lines do not count. */
+const readJournalFile = (path: string): JournalFile => {
   const values: unknown[] = [];
-  if (statSync(path).isDirectory()) return { path, problem: "it is a folder" };
   for (const [index, line] of readFileSync(path, "utf8").split("\n").entries()) {
     if (line.trim() === "") continue;
     try {
@@ -33,10 +42,14 @@ export const readJournalFile = (path: string): JournalFile => {
 };
 
 const filesAt = (path: string): readonly string[] => {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new Error(`there is no file or folder "${path}"; give journals in JSON lines`);
-  if (!found.isDirectory()) return [path];
+  if (!statsOf(path).isDirectory()) return [path];
   const files = globSync("**/*.jsonl", { cwd: path }).toSorted();
   if (files.length === 0) throw new Error(`the folder "${path}" has no .jsonl file in it`);
   return files.map((file) => join(path, file));
+};
+
+const statsOf = (path: string): Stats => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new Error(`there is no file or folder "${path}"; give journals in JSON lines`);
+  return found;
 };

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { conversationMachine, type ConversationMachine, type MachineOptions } from "@colloquy/machine";
+import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
 
 /**
  * The machine with the options that a module exports by default; without a module one with all defaults, which keeps
@@ -14,11 +14,6 @@ export const machineFromModule = async (path: string | undefined): Promise<Conve
   if (!isRecord(options))
     throw new Error(
       `"${path}" has no machine options: its default export is ${kindOf(options)}; make it those, such as { policy }`,
-    );
-  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined)
-    throw new Error(
-      `"${path}" has the option "${unknown}", which no machine knows; there are ${Object.keys(known).join(", ")}`,
     );
   try {
     return conversationMachine(options);
@@ -34,24 +29,6 @@ const defaultExportOf = async (path: string): Promise<unknown> => {
   } catch (thrown) {
     throw new Error(`the module "${path}" can't be loaded: ${reasonOf(thrown)}`, { cause: thrown });
   }
-};
-
-/** Complete by its type. */
-const known: { readonly [Option in keyof Required<MachineOptions>]: true } = {
-  tools: true,
-  policy: true,
-  counter: true,
-  budget: true,
-  calibrate: true,
-  warnAt: true,
-  limits: true,
-  overlap: true,
-  model: true,
-  retry: true,
-  interrupted: true,
-  unknownTool: true,
-  idleTimeoutMs: true,
-  pricing: true,
 };
 
 const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>

@@ -73,11 +73,14 @@ describe("colloquy compare", () => {
     expect(output).toContain(`${short}: 1 call, the same prompts\n`);
     expect(output).toContain(`${long}: 4 calls, 2 with another prompt; the first at entry 5 (turn 3, step 1)`);
     expect(output).toMatch(/policy +keep-all@1 +last-turns@1\n/);
+    expect(output).toMatch(/^--before is not given: that side keeps everything\n/);
     expect(exitCode).toBe(0);
   });
 
   test("without modules compares keeping all with itself", async () => {
-    expect((await run("compare", long)).output).toContain("4 calls, the same prompts");
+    const { output } = await run("compare", long);
+    expect(output).toContain("4 calls, the same prompts");
+    expect(output).not.toContain("is not given");
   });
 
   test("gives 1 where the second configuration breaks a law, and 0 where the first does", async () => {
@@ -128,7 +131,7 @@ describe("what can't be meant", () => {
       1,
       "its default export is missing",
     ],
-    [["compare", long, "--after", write("typo.ts", "export default { polcy: 1 };\n")], 1, 'the option "polcy"'],
+    [["compare", long, "--after", write("typo.ts", "export default { polcy: 1 };\n")], 1, 'no option "polcy"'],
     [
       ["compare", long, "--before", optionsModule("negative.ts", "{ budget: { tokens: -1, reserve: 0 } }")],
       1,
@@ -138,10 +141,12 @@ describe("what can't be meant", () => {
     [["chat", "--at", "3"], 2, "chat has no option --at"],
     [["explain"], 1, "explain takes one journal"],
     [["explain", long, short], 1, "2 are named"],
+    [["explain", join(folder, "recorded")], 1, 'recorded" is a folder; name one .jsonl file'],
+    [["explain", "nowhere.jsonl"], 1, 'there is no file or folder "nowhere.jsonl"'],
     [["explain", torn], 1, "line 4 is no JSON"],
     [["explain", gap], 1, "entry 3 stands where 2 should"],
     [["explain", long, "--at", "9"], 1, '--at is "9"; it is the number of an entry, from 0 to 8'],
-    [["explain", long, "--at", "-1"], 2, "--at"],
+    [["explain", long, "--at", "-1"], 1, '--at is "-1"; it is the number of an entry, from 0 to 8'],
     [["explain", long, "--at", "x"], 1, '--at is "x"'],
   ])("is refused, by its name: %j", async (args, code, message) => {
     const { exitCode, error, output } = await run(...args);

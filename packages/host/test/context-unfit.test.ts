@@ -44,6 +44,16 @@ test("a prompt that does not fit is never sent, and the ask says by how much and
   expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
 });
 
+test("where the system message is in the way, a shorter one is a way out", async () => {
+  const { host } = stage({ machine: bounded });
+  await host.thread().changeSystem(words(20));
+  expect(String(await errorOf(host.ask("one")))).toMatch(
+    /the system message, what is pinned and the turn itself take 103, .*shorter system prompt/,
+  );
+  const long = await errorOf(stage({ machine: bounded }).host.ask(words(20)));
+  expect(String(long)).not.toContain("shorter system prompt");
+});
+
 test("where older turns are in the way, a policy that leaves them out is the way out", async () => {
   const { host } = stage({ machine: bounded, script: [says(words(20))] });
   await host.ask("one");

@@ -72,13 +72,19 @@ export class TurnCancelledError extends TurnError {
   }
 }
 
+/** Whether that message is what fills the room: most of what must be shown, and without it there would be room. */
+const isFilledBy = (largest: ContextUnfit["largest"], fixed: number, available: number): boolean =>
+  largest !== null && 2 * largest.tokens >= fixed && fixed - largest.tokens <= available;
+
 const unfitInWords = ({ tokens, available, budget, reserve, fixed, largest }: ContextUnfit): string => {
   const room = `${available} tokens (a budget of ${budget}, of which ${reserve} are left free for the answer)`;
   const most = largest === null ? "" : `; the largest message of the turn, ${largest.message}, takes ${largest.tokens}`;
   const wayOut =
     fixed > available
-      ? `${fixed} of them no policy leaves out (the system message, the turn itself, what is pinned)${most}. ` +
-        "Give the machine a larger budget or a policy that shortens what is too long (fitOversized, limitResults), or ask for less."
+      ? `the system message, what is pinned and the turn itself take ${fixed}, and no policy leaves them out${most}. ` +
+        (isFilledBy(largest, fixed, available)
+          ? "Give the machine a larger budget or a policy that shortens what is too long (fitOversized, limitResults), or ask for less."
+          : "Give the machine a larger budget or the thread a shorter system prompt, pin less, or ask for less; where texts of the turn are long, a policy that shortens them (fitOversized, limitResults) helps too.")
       : `the policy shows more than it must: ${fixed} would do${most}. ` +
         "Give the machine a larger budget, or a policy that leaves older turns out (tokenWindow).";
   return `the prompt takes ${tokens} tokens and there is room for ${room}: ${wayOut}`;

@@ -4,7 +4,9 @@ import type { Counter } from "../prompt/counter.ts";
 import type { Counts } from "../prompt/counts.ts";
 import { countsOf } from "../prompt/counts.ts";
 import type { InterruptedTurns } from "../prompt/cut.ts";
+import { problemOfKeys } from "../prompt/policies/check-options.ts";
 import { keepAll } from "../prompt/policies/keep-all.ts";
+import { preview } from "../prompt/policies/preview.ts";
 import type { Budget, Policy } from "../prompt/policy.ts";
 import { problemOfCounter, problemOfPolicy } from "../prompt/problem-of-policy.ts";
 import { digestOf } from "../thread/digest.ts";
@@ -38,6 +40,8 @@ export interface Settings {
 
 /** Checks options and fills in their defaults. @throws ConfigurationError for what can't be meant. */
 export const settingsOf = (options: MachineOptions): Settings => {
+  const wrongShape = problemOfShapes(options);
+  if (wrongShape !== null) throw new ConfigurationError(wrongShape);
   const settings: Omit<Settings, "fingerprint"> = {
     tools: options.tools ?? [],
     toolNames: new Set(options.tools?.map(({ name }) => name)),
@@ -70,6 +74,43 @@ const defaultRetry: Retry = {
   kinds: ["rate_limit", "overloaded", "timeout", "network", "truncated", "unknown"],
 };
 
+/** What would be passed over, or fail somewhere else: members that nobody reads, and values of another kind. */
+const problemOfShapes = (options: MachineOptions): string | null => {
+  const wrong = problemOfKeys("conversationMachine", options, Object.keys(optionNames));
+  if (wrong !== null) return wrong;
+  const { budget, limits, model, overlap, retry, tools } = options;
+  if (tools != null && !Array.isArray(tools)) return `tools are ${preview(tools)}; they must be a list of declarations`;
+  for (const [name, value] of Object.entries({ limits, model })) {
+    if (value != null && (typeof value !== "object" || Array.isArray(value)))
+      return `${name} is given ${preview(value)}; it takes an object`;
+  }
+  const known = { budget: ["tokens", "reserve"], overlap: ["type", "max"], retry: Object.keys(defaultRetry) };
+  const given = { budget, overlap, retry };
+  for (const name of ["budget", "overlap", "retry"] as const) {
+    const problem = given[name] == null ? null : problemOfKeys(name, given[name], known[name]);
+    if (problem !== null) return problem;
+  }
+  return null;
+};
+
+/** Complete by its type. */
+const optionNames: { readonly [Option in keyof Required<MachineOptions>]: true } = {
+  tools: true,
+  policy: true,
+  counter: true,
+  budget: true,
+  calibrate: true,
+  warnAt: true,
+  limits: true,
+  overlap: true,
+  model: true,
+  retry: true,
+  interrupted: true,
+  unknownTool: true,
+  idleTimeoutMs: true,
+  pricing: true,
+};
+
 const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
   const limits = problemOfLimits(settings.limits);
   if (limits !== null) return limits;
@@ -92,21 +133,21 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
   if (wrongValue !== null) return wrongValue;
   const { overlap, retry, budget, calibrate, idleTimeoutMs, warnAt } = settings;
   if (overlap.type === "queue" && !isCount(overlap.max))
-    return `overlap.max is ${overlap.max}; it must be a whole number of 0 or more`;
+    return `overlap.max is ${preview(overlap.max)}; it must be a whole number of 0 or more`;
   if (!isCount(retry.attempts) || retry.attempts < 1)
-    return `retry.attempts is ${retry.attempts}; it counts the first call too, so it must be 1 or more`;
+    return `retry.attempts is ${preview(retry.attempts)}; it counts the first call too, so it must be 1 or more`;
   for (const name of ["baseDelayMs", "maxDelayMs", "maxRetryAfterMs"] as const) {
     if (!isCount(retry[name]))
-      return `retry.${name} is ${retry[name]}; it must be a whole number of milliseconds, 0 or more`;
+      return `retry.${name} is ${preview(retry[name])}; it must be a whole number of milliseconds, 0 or more`;
   }
   if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens)) {
-    return `the budget is ${JSON.stringify(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
+    return `the budget is ${preview(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
   }
-  if (typeof calibrate !== "boolean") return `calibrate is ${String(calibrate)}; it must be true or false`;
+  if (typeof calibrate !== "boolean") return `calibrate is ${preview(calibrate)}; it must be true or false`;
   if (typeof warnAt !== "number" || !(warnAt >= 0 && warnAt <= 1))
-    return `warnAt is ${String(warnAt)}; it is a share of the room, from 0 to 1`;
+    return `warnAt is ${preview(warnAt)}; it is a share of the room, from 0 to 1`;
   if (idleTimeoutMs !== null && !(isCount(idleTimeoutMs) && idleTimeoutMs > 0)) {
-    return `idleTimeoutMs is ${idleTimeoutMs}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
+    return `idleTimeoutMs is ${preview(idleTimeoutMs)}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
   }
   return null;
 };
@@ -119,7 +160,7 @@ const problemOfWords = ({ overlap, interrupted, unknownTool }: Omit<Settings, "f
     ["unknownTool", unknownTool, ["result", "ask"]],
   ];
   const wrong = words.find(([, word, known]) => !known.includes(word));
-  return wrong === undefined ? null : `${wrong[0]} is "${wrong[1]}"; it must be one of: ${wrong[2].join(", ")}`;
+  return wrong === undefined ? null : `${wrong[0]} is ${preview(wrong[1])}; it must be one of: ${wrong[2].join(", ")}`;
 };
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -2,6 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { isSameEffect, summaryId } from "../conversation/effect-id.ts";
 import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "../conversation/event.ts";
+import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
@@ -21,6 +22,8 @@ export interface RecordedStep {
   readonly decided: Decided;
   /** The event is the outcome of this summary. */
   readonly outcomeOf: RecordedSummary | null;
+  /** The digest of the prompt of the call that it asks for, where it asks for one. */
+  readonly sent: string | null;
 }
 
 /** A summary that the recorded machine asked for. */
@@ -49,8 +52,9 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
     const ended =
       outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
     if (ended !== null) summaries[summaries.length - 1] = ended;
-    steps.push({ entry, decided: withoutPrompts(entry.decided), outcomeOf: ended });
+    const before = state;
     state = foldEntry(state, entry);
+    steps.push({ entry, decided: withoutPrompts(entry.decided), outcomeOf: ended, sent: sentAfter(before, state) });
     const { summary } = entry.decided ?? {};
     if (summary !== undefined) summaries.push({ ...summary, askedAt: entry.seq, reply: null });
   }
@@ -62,6 +66,15 @@ const outcomeIn = ({ event }: LaterEntry, { context }: State): LlmCompleted | Ll
   const { summarising, threadId } = context;
   if (summarising === null || (event.type !== "llm.completed" && event.type !== "llm.failed")) return null;
   return isSameEffect(event.effectId, summaryId(threadId, summarising.number)) ? event : null;
+};
+
+/** A new call is another object than the one before. */
+const sentAfter = (before: State, after: State): string | null => {
+  const stage = after.context.open?.stage;
+  const last = before.context.open?.stage;
+  if (stage?.type !== "responding" || (last?.type === "responding" && last.call === stage.call)) return null;
+  const call = outstanding(after).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
+  return call?.type === "callLlm" ? call.promptDigest : null;
 };
 
 const usableReply = (event: LlmCompleted | LlmFailed, decided: Decided = {}): LlmCompleted | null =>

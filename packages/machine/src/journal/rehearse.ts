@@ -17,7 +17,8 @@ import { update } from "../conversation/update.ts";
 import type { TurnRange } from "../prompt/cut.ts";
 import { sameCut } from "../prompt/decide-cut.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
-import { render } from "../prompt/render.ts";
+import { messagesIn, render } from "../prompt/render.ts";
+import { digestOfPrompt } from "../thread/digest.ts";
 import type { Message } from "../thread/message.ts";
 import type { RecordedStep, RecordedSteps } from "./recorded-steps.ts";
 
@@ -189,7 +190,7 @@ const afterCall = (
   settings: Settings,
   data: ConversationData,
   prompt: PromptDecision,
-  { entry: { event }, decided: { unfit } }: RecordedStep,
+  { entry: { event }, decided: { unfit }, sent }: RecordedStep,
 ): ConversationData => {
   const { open } = data;
   const { cut, fits, tokens } = prompt;
@@ -199,7 +200,9 @@ const afterCall = (
   const measured = fits && unfit === undefined ? data.measured : null;
   const after = { ...data, cut: shown, measured };
   if (unfit !== undefined) return closeTurn(after, open, { status: "failed", unfit }, event.at).data;
-  const call = { ...open.stage.call, cut, counted: fits && isMeasurable(settings, prompt) ? tokens : null };
+  // What was reported is of the recorded prompt, and says nothing of another.
+  const isMeasured = fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks())) === sent;
+  const call = { ...open.stage.call, cut, counted: isMeasured ? tokens : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
 };
 

@@ -27,7 +27,7 @@ describe("options that can't be meant are refused where the machine is made", ()
     ],
     ["a limit that is none", { limits: { turns: 5 } }, /there is no limit "turns"; there are: steps, toolCalls/],
     ["a limit below zero", { limits: { steps: -1 } }, /limit "steps" is -1/],
-    ["a word for a flag", { calibrate: "no" }, /calibrate is no; it must be true or false/],
+    ["a word for a flag", { calibrate: "no" }, /calibrate is "no"; it must be true or false/],
     [
       "a policy that can't decide",
       { policy: { ...keepAll(), decide: undefined } },
@@ -46,11 +46,25 @@ describe("options that can't be meant are refused where the machine is made", ()
       /"estimate" counts asynchronously/,
     ],
     ["a share above all", { warnAt: 1.5 }, /warnAt is 1.5/],
+    ["another option", { polcy: keepAll() }, /^conversationMachine has no option "polcy"; there are tools, policy, /],
+    ["another option of the budget", { budget: { tokens: 9, reserve: 1, max: 1 } }, /"max"; there are tokens, reserve/],
+    ["another option of retries", { retry: { attemps: 1 } }, /retry has no option "attemps"; there are attempts, /],
+    ["a number for a budget", { budget: 2_000 }, /budget is given 2000; it takes an object of tokens, reserve/],
+    ["a list for options", [keepAll()], /conversationMachine is given \[\{.*it takes an object of tools/],
+    ["a number for limits", { limits: 5 }, /limits is given 5; it takes an object/],
+    ["a word for tools", { tools: "all" }, /tools are "all"; they must be a list/],
+    ["a text for a number", { warnAt: "0.5" }, /warnAt is "0\.5"/],
     ["a tool without a name", { tools: [{ name: "" }] }, /a tool is declared without a name/],
   ])("%s", (_, options, message) => {
     // What JavaScript may hand in.
     const make = () => conversationMachine(options as MachineOptions);
     expect(make).toThrow(ConfigurationError);
     expect(make).toThrow(message);
+  });
+
+  it("and what is undefined is as if it were not there", () => {
+    // What JavaScript may hand in.
+    const options = { polcy: undefined, budget: { tokens: 9, reserve: 1, max: undefined } } as MachineOptions;
+    expect(() => conversationMachine(options)).not.toThrow();
   });
 });

@@ -4,7 +4,7 @@ import { behind, isOlder, nowhere } from "../position.ts";
 import type { Shrink } from "../shrink.ts";
 import { shortestShrink } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
-import { checkCount, checkWord } from "./check-options.ts";
+import { checkCount, checkKeys, checkWord } from "./check-options.ts";
 import { fits } from "./fits.ts";
 import { newestClosed, openUnits } from "./open-units.ts";
 
@@ -25,7 +25,9 @@ export interface ClearResultsOptions {
  *
  * @throws ConfigurationError when a number is no whole number of 0 or more, or `when` is another word.
  */
-export const clearResults = ({ keep = 3, slack = 0, when = "pressed" }: ClearResultsOptions = {}): Policy => {
+export const clearResults = (options: ClearResultsOptions = {}): Policy => {
+  checkKeys("clearResults", options, ["keep", "slack", "when"]);
+  const { keep = 3, slack = 0, when = "pressed" } = options;
   checkCount("clearResults({ keep })", keep);
   checkCount("clearResults({ slack })", slack);
   checkWord("clearResults({ when })", when, ["pressed", "always"]);

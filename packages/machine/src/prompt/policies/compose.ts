@@ -6,6 +6,7 @@ import { isOlder } from "../position.ts";
 import { inputUnder } from "./input-under.ts";
 import type { Shown } from "./merged-decision.ts";
 import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
+import { preview } from "./preview.ts";
 
 /** A policy that is several. */
 export interface ComposedPolicy extends Policy {
@@ -22,9 +23,11 @@ export interface ComposedPolicy extends Policy {
  *
  * What makes messages smaller belongs before what cuts: `compose(limitResults(…), tokenWindow())`.
  *
- * @throws ConfigurationError when more than one has a summariser, and when one has no name and version.
+ * @throws ConfigurationError when more than one has a summariser, and when one is no policy, or has no name and version.
  */
 export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
+  const wrong = problemOfGiven(policies);
+  if (wrong !== null) throw new ConfigurationError(`compose: ${wrong}`);
   const parts = policies.flatMap((policy) => (isComposed(policy) ? policy.parts : [policy]));
   const problem = problemOf(parts);
   if (problem !== null) throw new ConfigurationError(`compose: ${problem}`);
@@ -147,8 +150,21 @@ const isComposed = (policy: Policy): policy is ComposedPolicy => policy.name ===
 
 const identityOf = ({ name, version, options }: Policy): JsonObject => ({ name, version, options });
 
+/** Whoever writes JavaScript may give anything. */
+const problemOfGiven = (policies: readonly unknown[]): string | null => {
+  for (const [place, policy] of policies.entries()) {
+    if (Array.isArray(policy)) return `policy ${place} is a list; give policies one by one, not as a list`;
+    if (typeof policy === "function") return `policy ${place} is a function; call it, as in keepAll()`;
+    if (typeof policy !== "object" || policy === null || !("decide" in policy) || typeof policy.decide !== "function")
+      return `policy ${place} is ${preview(policy)}, which decides nothing; give a policy, such as keepAll()`;
+  }
+  return null;
+};
+
 const problemOf = (parts: readonly Policy[]): string | null => {
-  const nameless = parts.findIndex(({ name, version }) => name === "" || !Number.isSafeInteger(version));
+  const nameless = parts.findIndex(
+    ({ name, version }) => typeof name !== "string" || name === "" || !Number.isSafeInteger(version),
+  );
   if (nameless >= 0) {
     return `policy ${nameless} has no name and version; give it both, so that journals can tell it from another`;
   }

@@ -2,7 +2,7 @@ import type { Policy, PolicyInput } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
 import { shortestShrink } from "../shrink.ts";
 import { nowhere } from "../position.ts";
-import { checkWord } from "./check-options.ts";
+import { checkKeys, checkWord } from "./check-options.ts";
 import { checkRule } from "./limit-results.ts";
 
 export interface FitOversizedOptions {
@@ -23,7 +23,9 @@ export interface FitOversizedOptions {
  *
  * @throws ConfigurationError when a word is another one, or a tool is named that no reference would name.
  */
-export const fitOversized = ({ rule = "headAndTail", tool, of = "messages" }: FitOversizedOptions = {}): Policy => {
+export const fitOversized = (options: FitOversizedOptions = {}): Policy => {
+  checkKeys("fitOversized", options, ["rule", "tool", "of"]);
+  const { rule = "headAndTail", tool, of = "messages" } = options;
   checkRule("fitOversized", rule, tool);
   checkWord("fitOversized({ of })", of, ["messages", "toolResults"]);
   const named = tool === undefined ? {} : { tool };

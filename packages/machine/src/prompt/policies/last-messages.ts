@@ -2,7 +2,7 @@ import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
 import type { Weights } from "../newest-units.ts";
 import { newestWithin } from "../newest-units.ts";
-import { checkCount, checkFlag } from "./check-options.ts";
+import { checkCount, checkFlag, checkKeys } from "./check-options.ts";
 import { openUnits } from "./open-units.ts";
 import { settled } from "./settled.ts";
 
@@ -24,6 +24,7 @@ export interface LastMessagesOptions {
  *   `keepSystem` that is neither true nor false.
  */
 export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
+  checkKeys("lastMessages", options, ["max", "keepRecent", "keepSystem"]);
   const { max = 50, keepSystem = true } = options;
   const { keepRecent = Math.min(10, max) } = options;
   checkCount("lastMessages({ max })", max);

@@ -1,7 +1,7 @@
 import type { History, Policy } from "../policy.ts";
 import type { Start } from "../position.ts";
 import { behind, nowhere } from "../position.ts";
-import { checkCount } from "./check-options.ts";
+import { checkCount, checkKeys } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
 export interface LastTurnsOptions {
@@ -18,8 +18,9 @@ export interface LastTurnsOptions {
  * @throws ConfigurationError when `count` or `slack` is no whole number of 0 or more.
  */
 export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy => {
-  const { slack = 0 } = options;
   checkCount("lastTurns(count)", count);
+  checkKeys("lastTurns(count, options)", options, ["slack"]);
+  const { slack = 0 } = options;
   checkCount("lastTurns({ slack })", slack);
   return {
     name: "last-turns",

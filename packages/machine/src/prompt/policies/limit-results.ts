@@ -2,7 +2,8 @@ import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
 import { shortestShrink } from "../shrink.ts";
-import { checkCount, checkText, checkWord } from "./check-options.ts";
+import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
+import { preview } from "./preview.ts";
 
 export interface LimitResultsOptions {
   /** The most that a tool result may take. Unit: UTF-16 units. At least 200, so that a mark fits into it. */
@@ -22,8 +23,11 @@ export interface LimitResultsOptions {
 export const limitResults = (options: LimitResultsOptions): Policy => {
   const given: unknown = options;
   if (typeof given !== "object" || given === null) {
-    throw new ConfigurationError("limitResults needs options: write limitResults({ characters: 4_000 })");
+    throw new ConfigurationError(
+      `limitResults is given ${preview(given)}; it needs options: write limitResults({ characters: 4_000 })`,
+    );
   }
+  checkKeys("limitResults", options, ["characters", "rule", "tool"]);
   const { characters, rule = "headAndTail", tool } = options;
   checkCount("limitResults({ characters })", characters, shortestShrink);
   checkRule("limitResults", rule, tool);

@@ -33,7 +33,8 @@ export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
     name: "summarise-turns",
     version: 1,
     options: { ...options, maxTurns, keepTurns },
-    monotone: true,
+    // Behind a window more history may be more lines, for which whole turns give way.
+    monotone: false,
     stable: false,
     decide: (input) => decide(input, maxTurns, keepTurns),
     summariser: {

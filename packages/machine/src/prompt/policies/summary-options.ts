@@ -1,7 +1,8 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { JsonObject } from "../../thread/json.ts";
 import { defaultWaitMs } from "../policy.ts";
-import { checkCount, checkText, checkWord } from "./check-options.ts";
+import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
+import { preview } from "./preview.ts";
 import type { SummaryLevel } from "./summary-instructions.ts";
 
 /** How a policy has its summaries written. */
@@ -24,25 +25,31 @@ export interface SummaryOptions {
  * @throws ConfigurationError when the level is another word, the instruction empty, the model no object, or no token is allowed.
  */
 export const summaryOptions = (
-  policy: string,
-  { level = "concise", instruction, model = {}, maxTokens, waitMs = defaultWaitMs }: SummaryOptions,
+  policy: keyof typeof ownOptions,
+  given: SummaryOptions,
   ours: {
     readonly instruction: (level: SummaryLevel, maxTokens: number) => string;
     readonly maxTokens: { readonly [level in SummaryLevel]: number };
   },
 ): Required<SummaryOptions> => {
+  checkKeys(policy, given, [...ownOptions[policy], "level", "instruction", "model", "maxTokens", "waitMs"]);
+  const { level = "concise", instruction, model = {}, maxTokens, waitMs = defaultWaitMs } = given;
   checkWord(`${policy}({ level })`, level, ["verbose", "concise"]);
   const most = maxTokens ?? ours.maxTokens[level];
   checkCount(`${policy}({ maxTokens })`, most, 1);
   checkCount(`${policy}({ waitMs })`, waitMs);
   if (instruction !== undefined) checkText(`${policy}({ instruction })`, instruction);
   if (typeof model !== "object" || model === null || Array.isArray(model)) {
-    throw new ConfigurationError(
-      `${policy}({ model }) is ${JSON.stringify(model)}; it must be an object of parameters`,
-    );
+    throw new ConfigurationError(`${policy}({ model }) is ${preview(model)}; it must be an object of parameters`);
   }
   return { level, instruction: instruction ?? ours.instruction(level, most), model, maxTokens: most, waitMs };
 };
+
+/** What each of the policies knows beside these. */
+const ownOptions = {
+  summariseTurns: ["maxTurns", "keepTurns"],
+  compactTurns: ["keepTurns", "at"],
+} as const;
 
 /** So often is a summary tried that ends with the same turn. */
 export const mostSummaryFailures = 2;

@@ -5,7 +5,7 @@ import { newestFittingOf } from "../newest-fitting.ts";
 import { newestMeasured, newestWithin } from "../newest-units.ts";
 import type { Start } from "../position.ts";
 import { isOlder, nowhere } from "../position.ts";
-import { checkCount, checkShare } from "./check-options.ts";
+import { checkCount, checkKeys, checkShare } from "./check-options.ts";
 import { settled } from "./settled.ts";
 
 export interface TokenWindowOptions {
@@ -26,6 +26,7 @@ export interface TokenWindowOptions {
  * @throws ConfigurationError for tokens that are not whole or below 0, a reserve above `tokens`, and a share that is none.
  */
 export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
+  checkKeys("tokenWindow", options, ["tokens", "reserve", "cutTo"]);
   const { tokens = null, reserve = 0, cutTo = 1 } = options;
   checkCount("tokenWindow({ tokens })", tokens ?? 0);
   checkCount("tokenWindow({ reserve })", reserve);

@@ -198,6 +198,19 @@ describe("compose of parts that can't be", () => {
     expect(asked).toEqual([[3, 2]]);
   });
 
+  test.each<readonly [string, readonly unknown[], string]>([
+    ["a list", [[keepAll()]], "compose: policy 0 is a list; give policies one by one, not as a list"],
+    ["nothing", [keepAll(), undefined], "compose: policy 1 is undefined"],
+    ["a function that makes one", [keepAll], "compose: policy 0 is a function; call it"],
+    ["its name", ["keepAll"], 'compose: policy 0 is "keepAll"'],
+    ["one that can't decide", [{ ...keepAll(), decide: null }], 'compose: policy 0 is {"name":"keep-all"'],
+  ])("%s is no policy", (_, given, message) => {
+    // What JavaScript may hand in.
+    const make = () => compose(...(given as readonly Policy[]));
+    expect(make).toThrow(ConfigurationError);
+    expect(make).toThrow(message);
+  });
+
   test("one without a name is refused", () => {
     expect(() => compose(keepAll(), policyOf("", keepAll().decide))).toThrow("policy 1 has no name");
   });

@@ -73,6 +73,18 @@ describe("lastTurns", () => {
   });
 });
 
+test.each<readonly [readonly unknown[], string]>([
+  [["3"], 'lastTurns(count) is "3"; it must be a whole number'],
+  [[{ count: 3 }], 'lastTurns(count) is {"count":3}; it must'],
+  [[3, { slak: 1 }], 'has no option "slak"; there are slack'],
+  [[3, 1], "is given 1; it takes an object of slack"],
+])("%j can't be meant", (given, message) => {
+  // What JavaScript may hand in.
+  const make = () => lastTurns(...(given as Parameters<typeof lastTurns>));
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(message);
+});
+
 describe("lastTurns with slack", () => {
   test("is cut to so many when there are more than the slack, and then left alone", () => {
     const holds = (given: MadeUp, count: number, slack: number, nth: number) => {

@@ -144,6 +144,9 @@ describe("tokenWindow", () => {
     [{ cutTo: Number.NaN }, "NaN"],
     // Whoever writes JavaScript may give a text.
     [{ cutTo: "0.5" as unknown as number }, 'tokenWindow({ cutTo }) is "0.5"; it must be a share of the room, above 0'],
+    // Or anything in place of the options, or beside them.
+    [4_000 as TokenWindowOptions, "tokenWindow is given 4000; it takes an object of tokens, reserve, cutTo"],
+    [{ token: 5 } as TokenWindowOptions, 'tokenWindow has no option "token"; there are tokens, reserve, cutTo'],
   ])("%j can't be meant", (options, word) => {
     expect(() => tokenWindow(options)).toThrow(ConfigurationError);
     expect(() => tokenWindow(options)).toThrow(word);

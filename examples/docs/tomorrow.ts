@@ -1,0 +1,8 @@
+// A configuration for `colloquy compare` and `colloquy explain`: docs/prompts.md shows it.
+/* oxlint-disable import/no-default-export -- it is what the commands read */
+import { type MachineOptions, tokenWindow } from "@colloquy/machine";
+
+export default {
+  policy: tokenWindow({ cutTo: 0.6 }),
+  budget: { tokens: 300, reserve: 100 },
+} satisfies MachineOptions;

@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import {
+  clearResults,
+  compactTurns,
+  ConfigurationError,
+  conversationMachine,
+  fitOversized,
+  keepAll,
+  lastMessages,
+  limitResults,
+  type Policy,
+  promptOf,
+  summariseTurns,
+} from "../../../src/index.ts";
+import { preview } from "../../../src/prompt/policies/preview.ts";
+import { nonsenseIn, plainCopy } from "../../../src/prompt/nonsense.ts";
+import { Talk } from "../../talk.ts";
+
+describe("an option that a policy does not know", () => {
+  // What JavaScript may hand in.
+  const unchecked = (policy: unknown) => policy as (options?: unknown) => Policy;
+  test.each<readonly [string, (options?: unknown) => Policy]>([
+    ["clearResults", unchecked(clearResults)],
+    ["compactTurns", unchecked(compactTurns)],
+    ["fitOversized", unchecked(fitOversized)],
+    ["lastMessages", unchecked(lastMessages)],
+    ["summariseTurns", unchecked(summariseTurns)],
+    ["limitResults", (options) => limitResults({ characters: 500, ...Object(options) })],
+  ])("is refused by %s", (name, policy) => {
+    expect(() => policy({ typo: 1 })).toThrow(ConfigurationError);
+    expect(() => policy({ typo: 1 })).toThrow(`${name} has no option "typo"; there are `);
+    expect(() => policy({ typo: undefined })).not.toThrow();
+  });
+});
+
+test("what every summarising policy knows is taken", () => {
+  const summary = { level: "concise", instruction: "Sum up.", model: {}, maxTokens: 9, waitMs: 1 } as const;
+  expect(() => summariseTurns({ ...summary, maxTurns: 2, keepTurns: 1 })).not.toThrow();
+  expect(() => compactTurns({ ...summary, keepTurns: 1, at: 0.5 })).not.toThrow();
+});
+
+test.each<readonly [unknown, string]>([
+  ["3", '"3"'],
+  [Number.NaN, "NaN"],
+  [undefined, "undefined"],
+  [{ tokens: Number.NaN }, '{"tokens":"NaN"}'],
+  [() => 1, "a function"],
+  [Promise.resolve(), "a promise"],
+  [5n, "5"],
+  [{ toJSON: () => undefined }, "an object"],
+  [{ big: 5n }, "an object"],
+  ["x".repeat(500), `"${"x".repeat(159)}…`],
+])("%s is shown as %s", (value, shown) => {
+  expect(preview(value)).toBe(shown);
+});
+
+describe("a decision that one would have to wait for", () => {
+  test("is told from one that lacks something", () => {
+    const decide: unknown = () => Promise.resolve({ from: null, reason: "later" });
+    // What JavaScript may hand in.
+    const policy = { ...keepAll(), name: "late", decide } as Policy;
+    const talk = new Talk(conversationMachine({ policy }));
+    talk.ask("one");
+    expect(promptOf(talk.machine, talk.state).failed).toContain("it is a promise; decide must answer at once");
+  });
+
+  test("and where a window begins is looked at before the reason", () => {
+    const thread = new Talk(conversationMachine()).state.context.conversation;
+    // What JavaScript may hand in.
+    const wrong = plainCopy({}) as ReturnType<Policy["decide"]>;
+    expect(nonsenseIn(wrong, thread)).toBe("from is undefined");
+  });
+});
