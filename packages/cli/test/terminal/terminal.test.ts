@@ -1,11 +1,16 @@
 import { messagesOf, textOf } from "@colloquy/machine";
 import { fails, never, reply, scriptedModel } from "@colloquy/runtime-test/models";
-import { expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+
 import { wantsColour } from "../../src/index.ts";
 import { hold } from "./conversation.ts";
 
 const controlC = "\u0003";
 const controlD = "\u0004";
+
+// On a dumb terminal readline shows no line again that was typed before.
+beforeEach(() => void vi.stubEnv("TERM", "xterm"));
+afterEach(() => void vi.unstubAllEnvs());
 
 test("Ctrl+C cancels an answer, of which what was shown is kept, and the conversation goes on", async () => {
   const model = scriptedModel([never({ pieces: ["Once upon a time"] }), reply("The end.")]);
