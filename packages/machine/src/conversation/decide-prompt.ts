@@ -81,9 +81,6 @@ export const unfitOf = ({ situation, tokens }: PromptDecision): ContextUnfit => 
   };
 };
 
-/** From so small a share of the room on, a call's size tells how far the counter is off; below, what it can't count tells more. */
-export const measurableShare = 0.25;
-
 /**
  * How many tokens a model reports for one that is counted: never less than one, so that a report which makes no
  * sense can't make prompts larger.

@@ -3,7 +3,7 @@ import { sameCut } from "../prompt/decide-cut.ts";
 import { defaultWaitMs } from "../prompt/policy.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Asked, PromptDecision } from "./decide-prompt.ts";
-import { decidePrompt, measurableShare, unfitOf } from "./decide-prompt.ts";
+import { decidePrompt, unfitOf } from "./decide-prompt.ts";
 import { decideSummary } from "./decide-summary-task.ts";
 import type { Decided, SynthesisedResult } from "./event.ts";
 import { fullnessOf } from "./fullness.ts";
@@ -123,6 +123,9 @@ const fullness = (settings: Settings, data: ConversationData, prompt: PromptDeci
 /** Whether the size of a prompt can calibrate the counter. */
 export const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
   calibrate && tokens !== null && available !== null && tokens > 0 && tokens >= available * measurableShare;
+
+/** From so small a share of the room on, a call's size tells how far the counter is off; below, what it can't count tells more. */
+const measurableShare = 0.25;
 
 const openingLimit = (limits: Limits): LimitReached | null => {
   const { steps, tokens, costNano, deadlineMs } = limits;

@@ -96,7 +96,9 @@ export const prepareStatements = (database: DatabaseSync): Statements => {
     },
     insert: (thread, seq, body) => void insert.run(thread * seqsPerThread + seq, body),
     insertNext: (threadId, token, now, seq, body) => insertNext.run(threadId, token, now, seq, body).changes === 1,
+    // The columns that each statement names; the driver types a row as any record.
     read: (threadId, fromSeq) => read.all(threadId, fromSeq) as unknown as readonly StoredBody[],
+    // As above.
     threadsAfter: (after, limit) =>
       (after === null ? firstPage.all(limit) : page.all(after, limit)) as unknown as readonly StoredThread[],
     deleteThread: (threadId) => {

@@ -170,7 +170,7 @@ export function hostilePolicies(): readonly Policy[] {
       // The types say that it can't be; that is the point.
       policyNamed(`nonsense-${index}`, {}, () => decide() as PolicyDecision),
     ),
-    // As above.
+    // A promise is no decision, as the types say; an async function in JavaScript gives one all the same.
     policyNamed("decides-later", {}, () => Promise.reject(new Error("too late")) as unknown as PolicyDecision),
     summarising("wants-nonsense", () => ({ covers: { from: 2, to: 1 }, earlier: null })),
     summarising("wants-what-is-not-there", () => ({ covers: { from: 1, to: 99 }, earlier: { from: 0, to: 99 } })),
@@ -181,7 +181,7 @@ export function hostilePolicies(): readonly Policy[] {
     summarising("throws-when-asked-for-more", () => {
       throw new Error("no more today");
     }),
-    // As above.
+    // A promise again, in place of what is wanted.
     summarising("wants-later", () => Promise.reject(new Error("too late")) as unknown as null),
     policyNamed("drops-the-first-of-each-turn", {}, ({ history }) => ({
       from: null,
