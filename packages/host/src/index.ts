@@ -11,7 +11,29 @@ export { memoryStore } from "./memory-store.ts";
 export type * from "./ports/clock.ts";
 export type * from "./ports/ids.ts";
 export type * from "./ports/llm.ts";
-export type { Lease, Store, StoredThread } from "./ports/store.ts";
+export {
+  checkedListing,
+  checkLimit,
+  comparePlaces,
+  cursorOf,
+  factsOf,
+  isListed,
+  type ListingPlace,
+  type ListOptions,
+  type StoredThread,
+  type ThreadPage,
+  type TimeRange,
+} from "./ports/listing.ts";
+export { type SearchHit, type SearchOptions, type SearchPage, textOfEntry } from "./ports/searching.ts";
+export type {
+  Inbox,
+  Lease,
+  Letter,
+  LetterAnswer,
+  SnapshotDraft,
+  Store,
+  StoredSnapshot,
+} from "./ports/store.ts";
 export { resultReader, type ResultReaderOptions } from "./tools/result-reader.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./tools/schema.ts";
 export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";

@@ -42,9 +42,15 @@ export { summaryLines } from "./prompt/summary-message.ts";
 export { type Unit, unitsOf } from "./prompt/unit.ts";
 export { checkPrompt, type PromptProblem } from "./prompt/well-formed.ts";
 
+export { approvalDigest } from "./conversation/approval-digest.ts";
+export { approvalsOf } from "./conversation/approvals.ts";
 export { SeedError, type ThreadInput } from "./conversation/begin.ts";
 export type {
+  Approvable,
+  Approval,
   ConversationData,
+  DroppedAsk,
+  DroppedBecause,
   Fullness,
   Measured,
   OpenTurn,

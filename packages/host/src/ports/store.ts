@@ -1,10 +1,12 @@
-import type { Entry } from "@colloquy/machine";
+import type { Entry, Event, Refusal } from "@colloquy/machine";
+import type { ListOptions, ThreadPage } from "./listing.ts";
+import type { SearchOptions, SearchPage } from "./searching.ts";
 
 /**
  * Where journals live. Any store passes `storeContract` of `@colloquy/runtime-test/contracts`.
  *
- * Two guards protect a journal: only the holder of the newest lease of a thread may append (its fencing token
- * is checked with each append), and beneath it each append names the `seq` that it continues.
+ * Two guards protect a journal: only the holder of the newest lease of a thread may write (its fencing token
+ * is checked with each write), and beneath it each append names the `seq` that it continues.
  */
 export interface Store {
   /**
@@ -25,12 +27,71 @@ export interface Store {
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void>;
   /** All entries with `seq >= fromSeq`, in order, as they were stored: not yet decoded. Empty for an unknown thread. */
   read(threadId: string, fromSeq?: number): Promise<readonly unknown[]>;
-  /** Threads by id, in one order of the store's choice that does not change. `after` is the last id of the page before. */
-  list(options?: { readonly after?: string; readonly limit?: number }): Promise<readonly StoredThread[]>;
-  /** Removes a thread, its lease, and all that was derived from it. True when there was one. */
+  /**
+   * Puts entries in the place of those that stand at their seqs, all or none: for redaction. What was derived from the
+   * old ones (the snapshot, what the search found them by) is gone with them, and their text is nowhere in the store.
+   * Throws `LeaseLostError`, or a `RangeError` for a seq that is not there; then nothing was written.
+   */
+  rewrite(lease: Lease, entries: readonly Entry[]): Promise<void>;
+  /** Keeps a snapshot in the place of the one before. Throws `LeaseLostError`. What it wrote of one that failed is gone or harmless. */
+  saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void>;
+  /** The newest snapshot; null for none. Whoever reads it judges whether it is of use. */
+  readSnapshot(threadId: string): Promise<StoredSnapshot | null>;
+  /** Threads in the order of their making, page by page: none is shown twice or passed over, whatever is added or changed meanwhile. */
+  list(options?: ListOptions): Promise<ThreadPage>;
+  /** Messages by their words. Absent where the store can't. */
+  search?(words: string, options?: SearchOptions): Promise<SearchPage>;
+  /** Where those who don't hold a thread leave what it is to be told. Absent where the store can't: then they are refused. */
+  readonly inbox?: Inbox;
+  /** Removes a thread, its lease, and all that was derived from it: nothing that was said is in the store any more. True when there was one. */
   delete(threadId: string): Promise<boolean>;
   /** Releases what the store holds. The journals stay. May be called again. */
   close(): Promise<void>;
+}
+
+/** What those who don't hold a thread leave for its holder, in the order in which it came. Goes with the thread. */
+export interface Inbox {
+  /** Leaves a letter, durable when the promise resolves. One with an id that is there already, answered or not, is kept once. Needs no thread to be there. */
+  post(threadId: string, letter: Letter): Promise<void>;
+  /** Letters that are not answered, oldest first. */
+  unanswered(threadId: string): Promise<readonly unknown[]>;
+  /** Answers letters, which are unanswered no more; their events are dropped. Throws `LeaseLostError`. Ids that are not there are passed over. */
+  answer(lease: Lease, answers: readonly LetterAnswer[]): Promise<void>;
+  /** The answer to a letter; null while there is none, and for a letter that nobody left. */
+  answerTo(threadId: string, letterId: string): Promise<unknown>;
+  /** Forgets a letter, answered or not. Whoever left it does so when the answer was read. */
+  discard(threadId: string, letterId: string): Promise<void>;
+}
+
+/** Something for the holder of a thread. Plain JSON. */
+export interface Letter {
+  /** Drawn by who leaves it, unique in the thread. */
+  readonly id: string;
+  readonly event: Event;
+}
+
+/** What became of a letter. Plain JSON. */
+export type LetterAnswer =
+  | { readonly id: string; readonly handled: true; readonly seq: number }
+  | { readonly id: string; readonly handled: false; readonly refusal: Refusal };
+
+/** A snapshot to be kept: its head, and those of its chunks that the store does not have yet. */
+export interface SnapshotDraft {
+  readonly threadId: string;
+  /** The seq of the newest entry that it tells of. */
+  readonly seq: number;
+  readonly head: string;
+  /** By id. An id is never used for another text. */
+  readonly chunks: ReadonlyMap<string, string>;
+  /** Ids of chunks that are of no use any more. */
+  readonly dropped: readonly string[];
+}
+
+/** A snapshot as it is in the store. */
+export interface StoredSnapshot {
+  readonly head: string;
+  /** The text of a chunk, at once; undefined for one that is not there. May read it only now. */
+  readonly chunk: (id: string) => string | undefined;
 }
 
 /** The right to append to one thread. */
@@ -39,12 +100,6 @@ export interface Lease {
   readonly owner: string;
   /** Greater with each acquisition of the thread. */
   readonly token: number;
-}
-
-export interface StoredThread {
-  readonly threadId: string;
-  /** The seq of its newest entry. */
-  readonly seq: number;
 }
 
 /** The journal is not where the writer thought: somebody else appended. Read again. */

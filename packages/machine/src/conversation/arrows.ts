@@ -9,7 +9,15 @@ export type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: 
 export type Targets = { readonly [Taken in Arrow]?: StateValue };
 
 /** A state that has no states below it. */
-export type Leaf = "idle" | "responding" | "compacting" | "backing_off" | "running" | "completed" | "error";
+export type Leaf =
+  | "idle"
+  | "responding"
+  | "compacting"
+  | "backing_off"
+  | "running"
+  | "awaiting_approval"
+  | "completed"
+  | "error";
 
 /** The state without states below it that a value stands for. */
 export const leafOf = (value: StateValue): Leaf => {
@@ -29,6 +37,7 @@ export const arrowsOf = (machine: AnyStateMachine): Arrows => ({
   compacting: arrowsFrom(machine, "compacting"),
   backing_off: arrowsFrom(machine, "backing_off"),
   running: arrowsFrom(machine, "running"),
+  awaiting_approval: arrowsFrom(machine, "awaiting_approval"),
   completed: arrowsFrom(machine, "completed"),
   error: arrowsFrom(machine, "error"),
 });
@@ -39,6 +48,7 @@ const valueOf: { readonly [State in Leaf]: StateValue } = {
   compacting: { awaiting_llm: "compacting" },
   backing_off: { awaiting_llm: "backing_off" },
   running: { awaiting_tool: "running" },
+  awaiting_approval: { awaiting_tool: "awaiting_approval" },
   completed: "completed",
   error: "error",
 };
@@ -81,7 +91,17 @@ const arrowNames: readonly Arrow[] = [
   "compacting",
   "backing_off",
   "running",
+  "awaiting_approval",
   "completed",
   "error",
 ];
-const leafNames: readonly Leaf[] = ["idle", "responding", "compacting", "backing_off", "running", "completed", "error"];
+const leafNames: readonly Leaf[] = [
+  "idle",
+  "responding",
+  "compacting",
+  "backing_off",
+  "running",
+  "awaiting_approval",
+  "completed",
+  "error",
+];

@@ -39,6 +39,7 @@ const summariserOf = ({ instruction, model }: Summariser): NonNullable<Configura
 export const begin = (event: ThreadInput): Either.Either<string, ConversationData> => {
   const seed = messagesFromSeed(0, event.seed ?? []);
   if (Either.isLeft(seed)) return Either.left(`the seed is no conversation: ${seed.left}`);
+  const system = event.system === undefined ? null : systemMessage(1, event.system);
   return Either.right({
     threadId: event.threadId,
     seq: 0,
@@ -46,8 +47,9 @@ export const begin = (event: ThreadInput): Either.Either<string, ConversationDat
     updatedAt: event.at,
     metadata: event.metadata ?? {},
     conversation: {
-      system: event.system === undefined ? null : systemMessage(1, event.system),
-      systems: event.system === undefined ? 0 : 1,
+      system,
+      systems: system === null ? 0 : 1,
+      firstSystem: system,
       seed: seed.right,
       turns: emptyChunks,
       head: 0,
@@ -67,6 +69,7 @@ export const begin = (event: ThreadInput): Either.Either<string, ConversationDat
     summaries: 0,
     fullness: "within",
     measured: null,
-    withdrawn: [],
+    dropped: [],
+    forkedFrom: null,
   });
 };

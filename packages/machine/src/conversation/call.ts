@@ -3,8 +3,9 @@ import { digestOfPrompt } from "../thread/digest.ts";
 import { render } from "../prompt/render.ts";
 import { summaryRequest } from "../prompt/summary-request.ts";
 import type { ConversationData, OpenTurn, OutstandingCall, RoundCall, Summarising } from "./data.ts";
-import type { CallLlm, CallTool, StartTimer } from "./effect.ts";
-import { llmId, summaryId, toolId, waitId } from "./effect-id.ts";
+import type { CallLlm, CallTool, RequestApproval, StartTimer } from "./effect.ts";
+import { approvalDigest } from "./approval-digest.ts";
+import { approvalId, llmId, summaryId, toolId, waitId } from "./effect-id.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
 export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
@@ -60,15 +61,49 @@ export const waitTimer = (
 /** A tool call of the round that is under way. */
 export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool => ({
   type: "callTool",
-  id: toolId(data.threadId, call.callId),
+  id: toolId(data.threadId, call.callId, call.attempt),
   threadId: data.threadId,
   turn: open.number,
   step: open.step,
   position,
-  attempt: 1,
+  attempt: call.attempt,
   callId: call.callId,
   providerCallId: call.providerCallId,
   name: call.name,
   arguments: call.arguments,
   started: call.started,
+  approval: approvalOf(call),
 });
+
+/** The question whether a call may run; none where nobody is asked. */
+export const requestApproval = (
+  data: ConversationData,
+  open: OpenTurn,
+  { callId, name, approval }: RoundCall,
+  position: number,
+): readonly RequestApproval[] => {
+  if (approval?.status !== "requested") return [];
+  const { number, because, version, arguments: args } = approval;
+  return [
+    {
+      type: "requestApproval",
+      id: approvalId(data.threadId, callId, number),
+      threadId: data.threadId,
+      turn: open.number,
+      step: open.step,
+      position,
+      callId,
+      name,
+      because,
+      version,
+      arguments: args,
+      digest: approvalDigest(name, version, args),
+    },
+  ];
+};
+
+const approvalOf = ({ approval }: RoundCall): CallTool["approval"] => {
+  if (approval === null || approval.status === "required") return approval === null ? null : "required";
+  const { because, version, arguments: args } = approval;
+  return { because, version, arguments: args };
+};

@@ -1,12 +1,12 @@
 import type { Chunks } from "../thread/chunks.ts";
-import type { JsonObject } from "../thread/json.ts";
+import type { Json, JsonObject } from "../thread/json.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
 import type { Pin, Thread } from "../thread/thread.ts";
 import type { Ask } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
-import type { AskReceived, Configuration } from "./event.ts";
+import type { AskReceived, Configuration, ForkOrigin } from "./event.ts";
 import type { Limits } from "./limits.ts";
 
 /** The XState context of a conversation. Plain JSON. */
@@ -39,9 +39,23 @@ export interface ConversationData {
   readonly measured: Measured | null;
   /** The model parameters that the thread brought itself; those of the configuration stand beneath them. */
   readonly model: JsonObject;
-  /** Asks that were withdrawn from the queue, the newest of them. */
-  readonly withdrawn: readonly string[];
+  /** Asks that no turn answers, the newest of them. */
+  readonly dropped: readonly DroppedAsk[];
+  /** The thread that this one is a copy of, up to a turn; null for one that began here. */
+  readonly forkedFrom: ForkOrigin | null;
 }
+
+/** An ask that was taken, and that no turn answers. */
+export interface DroppedAsk extends Ask {
+  readonly droppedAt: number;
+  readonly because: DroppedBecause;
+}
+
+/**
+ * `withdrawn`: it was cancelled while it waited. `superseded`: another ask took its place. `returned`: it joined a turn
+ * that ended before it could be shown. `left`: the thread that it waited in was forked, and this is the fork.
+ */
+export type DroppedBecause = "withdrawn" | "superseded" | "returned" | "left";
 
 /** How full a prompt is, as shares of what there is room for; `at_limit` also where something had just to be left out for want of room. */
 export type Fullness = "within" | "approaching_limit" | "at_limit";
@@ -62,7 +76,7 @@ export interface Summarising extends SummaryTask {
   readonly idleTimeoutMs: number | null;
 }
 
-/** How many closed turns, and how many withdrawn asks, back a repeated ask is recognised. */
+/** How many closed turns, and how many dropped asks, back a repeated ask is recognised. */
 export const remembered = 256;
 
 /** `total` is the sum over all turns, the open one included, and `betweenTurns`. */
@@ -86,6 +100,8 @@ export interface OpenTurn {
   readonly messages: Chunks<Message>;
   /** Appended while a call or a tool was out. */
   readonly waiting: readonly Message[];
+  /** Asks that joined the turn and stand in no prompt yet, oldest first. */
+  readonly joining: readonly QueuedAsk[];
   /** How many messages it ever made, from which they have their ids. */
   readonly made: number;
   /** The number of the step that is under way, from 1; 0 before the first. */
@@ -133,9 +149,29 @@ export interface RoundCall {
   readonly name: string;
   readonly arguments: string;
   readonly started: boolean;
+  /** From 1; one more each time that it is run after an approval. */
+  readonly attempt: number;
+  /** Whether somebody has to approve it; null where nobody has. */
+  readonly approval: Approval | null;
   /** The result message, once it is there. */
   readonly result: Message | null;
 }
 
+/** How far the approval of a call is. */
+export type Approval =
+  /** The runtime is to validate the arguments, and then to withhold the call. */
+  | { readonly status: "required" }
+  /** Somebody is asked: the so-many-eth time for this call, from 1. */
+  | ({ readonly status: "requested" | "granted"; readonly number: number } & Approvable);
+
+/** What an approval is about: exactly this. */
+export interface Approvable {
+  readonly because: "declared" | "unknown_outcome";
+  /** The version of the tool; null for one that has none. */
+  readonly version: string | null;
+  /** The arguments as validated. */
+  readonly arguments: Json;
+}
+
 /** An ask that waits for the turn before it. */
-export type QueuedAsk = Omit<AskReceived, "type">;
+export type QueuedAsk = Omit<AskReceived, "type" | "partial">;

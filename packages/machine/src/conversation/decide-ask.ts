@@ -1,14 +1,14 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { turnsNewestFirst } from "../thread/path.ts";
 import { findNewest } from "../thread/chunks.ts";
-import type { ConversationData } from "./data.ts";
+import { draftsOf } from "./ask-drafts.ts";
+import type { ConversationData, DroppedBecause, OpenTurn, QueuedAsk } from "./data.ts";
 import { remembered } from "./data.ts";
-import { decideOpening } from "./decide-step.ts";
+import { decideOpening, interruptedResults } from "./decide-step.ts";
 import type { AskReceived, Decided } from "./event.ts";
 import { problemOfLimits } from "./limits.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
-import { draftsOf } from "./turn-opening.ts";
 
 /** Whether an ask is taken, and whether it opens a turn or waits. */
 export const decideAsk = (
@@ -21,17 +21,84 @@ export const decideAsk = (
   if (repeated !== null) return Either.left(repeated);
   const problem = problemOfAsk(data, event);
   if (problem !== null) return invalid(problem);
+  const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);
+  if (problemOfJoining !== null) return Either.left({ kind: "stale", reason: problemOfJoining });
   if (data.open === null && data.queue.length === 0)
-    return Either.right(decideOpening(settings, data, event, event.at));
-  if (settings.overlap.type === "reject") {
-    const reason = `turn ${data.open?.number ?? data.conversation.turns.length + 1} is open; wait for its end, cancel it, or set overlap to queue`;
-    return Either.left({ kind: "busy", reason });
-  }
-  const { max } = settings.overlap;
-  return data.queue.length >= max
-    ? Either.left({ kind: "full", reason: `${data.queue.length} asks wait already, and the queue holds ${max}` })
-    : Either.right({ queued: data.queue.length + 1 });
+    return Either.right(decideOpening(settings, data, [event], event.at));
+  return decideOverlap(settings, data, event);
 };
+
+/** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged. */
+export const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
+  const alone = queue.findIndex((ask) => (ask.overlap ?? overlap.type) !== "merge");
+  return alone === -1 ? queue : queue.slice(0, Math.max(alone, 1));
+};
+
+/** What becomes of an ask while a turn is open, or about to be. */
+const decideOverlap = (
+  settings: Settings,
+  data: ConversationData,
+  event: AskReceived,
+): Either.Either<Refusal, Decided> => {
+  const { open, queue } = data;
+  const type = event.joins === undefined ? (event.overlap ?? settings.overlap.type) : "steer";
+  const max = "max" in settings.overlap ? settings.overlap.max : defaultMax;
+  const superseding: Decided = queue.length === 0 ? {} : { supersedes: true };
+  switch (type) {
+    case "reject": {
+      const turn = open?.number ?? data.conversation.turns.length + 1;
+      const reason = `turn ${turn} is open; wait for its end, cancel it, or set overlap to queue`;
+      return Either.left({ kind: "busy", reason });
+    }
+    case "latest":
+      return Either.right({ queued: 1, ...superseding });
+    case "interrupt":
+      return Either.right(
+        open === null
+          ? { queued: 1, ...superseding }
+          : {
+              interrupts: true,
+              ...superseding,
+              ...interruptedResults(open, `ask "${event.askId}" interrupted the turn`),
+            },
+      );
+    case "steer": {
+      if (open === null) return waits(queue, max);
+      if (saysNothing(event)) return invalid("an ask that joins a turn has to say something");
+      return open.joining.length >= max
+        ? full(`${open.joining.length} asks wait already to join turn ${open.number}, and at most ${max} may`)
+        : Either.right({ joins: true });
+    }
+    case "queue":
+    case "merge":
+      return waits(queue, max);
+  }
+};
+
+/** Of asks that say themselves that they wait, where the machine's policy has no bound. */
+const defaultMax = 64;
+
+const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
+  queue.length >= max
+    ? full(`${queue.length} asks wait already, and the queue holds ${max}`)
+    : Either.right({ queued: queue.length + 1 });
+
+const full = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "full", reason });
+
+const problemOfJoins = (open: OpenTurn | null, askId: string | undefined): string | null => {
+  if (open === null) return "no turn is open: there is nothing to join; ask instead";
+  const asks = open.asks.map((ask) => ask.askId);
+  return askId === undefined || asks.includes(askId)
+    ? null
+    : `the open turn ${open.number} does not answer ask "${askId}"; it answers ${asks.map((id) => `"${id}"`).join(", ")}`;
+};
+
+const saysNothing = (event: AskReceived): boolean =>
+  draftsOf(event).every(({ content }) =>
+    typeof content === "string"
+      ? content.trim() === ""
+      : content.every((part) => part.type === "text" && part.text.trim() === ""),
+  );
 
 const invalid = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
 
@@ -39,13 +106,21 @@ const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   if (data.queue.some((ask) => ask.askId === askId))
     return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
-  if (data.withdrawn.includes(askId)) {
-    return { kind: "stale", reason: `ask "${askId}" was withdrawn before its turn came; ask again under another id` };
-  }
+  if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
+  const dropped = data.dropped.find((ask) => ask.askId === askId);
+  if (dropped !== undefined)
+    return { kind: "stale", reason: `ask "${askId}" ${inWords[dropped.because]}; ask again under another id` };
   const answered = findNewest(data.conversation.turns, remembered, ({ asks }) =>
     asks.some((ask) => ask.askId === askId),
   );
   return answered === undefined ? null : repeatedIn(askId, answered.number);
+};
+
+const inWords: { readonly [because in DroppedBecause]: string } = {
+  withdrawn: "was withdrawn before its turn came",
+  superseded: "was superseded by another while it waited",
+  returned: "joined a turn that ended before it could be shown",
+  left: "was left behind in the thread that this one was forked from",
 };
 
 const repeatedIn = (askId: string, turn: number): Refusal => ({

@@ -1,3 +1,4 @@
+import type { ToolCallDraft } from "../thread/message.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import type { LimitReached } from "../thread/turn.ts";
@@ -6,7 +7,15 @@ import { situationOf } from "./decide-prompt.ts";
 import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./decide-step.ts";
 import { decideSummary } from "./decide-summary-task.ts";
 import { retryId } from "./effect-id.ts";
-import type { Decided, LlmCompleted, LlmFailed, SynthesisedResult, ToolCompleted, ToolFailed } from "./event.ts";
+import type {
+  ApprovalAnswered,
+  Decided,
+  LlmCompleted,
+  LlmFailed,
+  SynthesisedResult,
+  ToolCompleted,
+  ToolFailed,
+} from "./event.ts";
 import { measuredBy } from "./reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Pricing } from "./options.ts";
@@ -22,11 +31,14 @@ export const decideReply = (
 ): Decided => {
   const cost = costOf(settings, event.usage, event.model ?? null);
   const calls = event.reply.toolCalls ?? [];
-  if (calls.length === 0) return { ...cost, ...decideAfterTurn(settings, () => update(data, event, cost).data) };
   const spent: OpenTurn = {
     ...open,
     usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
   };
+  if (calls.length === 0) {
+    const further = open.joining.length === 0 ? null : goingOn(settings, data, spent, cost, event);
+    return further ?? { ...cost, ...decideAfterTurn(settings, () => update(data, event, cost).data) };
+  }
   const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
@@ -34,7 +46,7 @@ export const decideReply = (
     isKnown(settings, call.name) ? [] : [unknownTool(settings, call.name, position)],
   );
   const known = results.length === 0 ? cost : { ...cost, results };
-  if (results.length < calls.length) return known;
+  if (results.length < calls.length) return { ...known, ...approvalsFor(settings, calls) };
   return withNextStep(settings, data, spent, known, event);
 };
 
@@ -44,7 +56,7 @@ export const decideResult = (
   data: ConversationData,
   open: OpenTurn,
   calls: readonly RoundCall[],
-  event: ToolCompleted | ToolFailed,
+  event: ToolCompleted | ToolFailed | ApprovalAnswered,
 ): Decided => {
   const last = calls.filter(({ result }) => result === null).length === 1;
   return last ? withNextStep(settings, data, open, {}, event) : {};
@@ -80,7 +92,7 @@ const withNextStep = (
   data: ConversationData,
   spent: OpenTurn,
   decided: Decided,
-  event: LlmCompleted | ToolCompleted | ToolFailed,
+  event: LlmCompleted | ToolCompleted | ToolFailed | ApprovalAnswered,
 ): Decided => {
   const limit = limitBeforeCall(settings, spent, event.at);
   if (limit !== null) return { ...decided, limit };
@@ -96,6 +108,26 @@ const withNextStep = (
       },
     ),
   };
+};
+
+/** The turn has its answer, and goes on for those who joined it; null where they can't be shown at once: then they are given back. */
+const goingOn = (
+  settings: Settings,
+  data: ConversationData,
+  spent: OpenTurn,
+  decided: Decided,
+  event: LlmCompleted,
+): Decided | null => {
+  const next = withNextStep(settings, data, spent, { ...decided, goesOn: true }, event);
+  return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;
+};
+
+/** The calls that nobody runs before somebody approved them. */
+const approvalsFor = ({ tools }: Settings, calls: readonly ToolCallDraft[]): Pick<Decided, "approvals"> => {
+  const approvals = calls.flatMap(({ name }, position) =>
+    tools.some((tool) => tool.name === name && tool.approval === "always") ? [position] : [],
+  );
+  return approvals.length === 0 ? {} : { approvals };
 };
 
 /** When a turn has ended, a summary may be wanted; the answer is there already. */

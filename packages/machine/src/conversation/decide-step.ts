@@ -1,7 +1,7 @@
 import type { LimitReached } from "../thread/turn.ts";
 import { sameCut } from "../prompt/decide-cut.ts";
 import { defaultWaitMs } from "../prompt/policy.ts";
-import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
+import type { ConversationData, OpenTurn, QueuedAsk, RoundCall } from "./data.ts";
 import type { Asked, PromptDecision } from "./decide-prompt.ts";
 import { decidePrompt, unfitOf } from "./decide-prompt.ts";
 import { decideSummary } from "./decide-summary-task.ts";
@@ -9,16 +9,23 @@ import type { Decided, SynthesisedResult } from "./event.ts";
 import { fullnessOf } from "./fullness.ts";
 import type { Limits } from "./limits.ts";
 import type { Settings } from "./settings.ts";
-import { draftsOf, openTurn } from "./turn-opening.ts";
+import { draftsOf } from "./ask-drafts.ts";
+import { withJoined } from "./joining.ts";
+import { limitsOf as limitsOfAsks, openTurn } from "./turn-opening.ts";
 
 /** What the opening of a turn decides: its deadline, and the first prompt or the limit that forbids it. */
-export const decideOpening = (settings: Settings, data: ConversationData, ask: QueuedAsk, at: number): Decided => {
-  const limits = { ...settings.limits, ...ask.limits };
+export const decideOpening = (
+  settings: Settings,
+  data: ConversationData,
+  asks: readonly QueuedAsk[],
+  at: number,
+): Decided => {
+  const limits = { ...settings.limits, ...limitsOfAsks(asks) };
   const deadline = limits.deadlineMs === undefined ? {} : { deadlineAt: at + limits.deadlineMs };
   const limit = openingLimit(limits);
   if (limit !== null) return { limit };
-  const open = () => openTurn(data, ask, deadline, at).data.open;
-  const saysNothing = draftsOf(ask).length === 0 && data.conversation.appended.length === 0;
+  const open = () => openTurn(data, asks, deadline, at).data.open;
+  const saysNothing = asks.flatMap(draftsOf).length === 0 && data.conversation.appended.length === 0;
   const step = decideStep(settings, data, { open, saysNothing, at });
   // A turn that ends at once has no use for a deadline.
   return step.unfit === undefined ? { ...deadline, ...step } : step;
@@ -28,8 +35,9 @@ export const decideOpening = (settings: Settings, data: ConversationData, ask: Q
 export const decideStep = (
   settings: Settings,
   data: ConversationData,
-  asked: Asked & { readonly at: number; readonly dueAt?: number },
+  given: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
+  const asked = joined(data, given);
   const prompt = decidePrompt(settings, data, asked);
   const { cut, failed, fits } = prompt;
   const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, cut);
@@ -57,6 +65,15 @@ export const decideStep = (
     ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
   };
 };
+
+/** What joined the turn stands in its next prompt. */
+const joined = <Given extends Asked>({ open }: ConversationData, asked: Given): Given =>
+  open === null || open.joining.length === 0
+    ? asked
+    : { ...asked, saysNothing: false, open: () => mapped(asked.open(), withJoined) };
+
+const mapped = (open: OpenTurn | null, change: (open: OpenTurn) => OpenTurn): OpenTurn | null =>
+  open === null ? null : change(open);
 
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };
@@ -101,13 +118,16 @@ export const interruptedResults = (open: OpenTurn, because: string): Pick<Decide
           {
             position,
             outcome: "interrupted",
-            content: [{ type: "text", text: `Interrupted: ${because} before the tool answered.` }],
+            content: [{ type: "text", text: `Interrupted: ${because} before ${awaited(call)}.` }],
           },
         ]
       : [],
   );
   return { results };
 };
+
+const awaited = ({ approval }: RoundCall): string =>
+  approval?.status === "requested" ? "the call was approved" : "the tool answered";
 
 /** Told only where it is another grade than the last one's. */
 const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {

@@ -4,8 +4,9 @@ import type { Message } from "../thread/message.ts";
 import { isBefore, isOnPath, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { ConversationData, Summarising } from "./data.ts";
-import { decideAsk } from "./decide-ask.ts";
+import type { ConversationData, RoundCall, Summarising } from "./data.ts";
+import { approvedCall, problemOfToolEvent } from "./decide-approval.ts";
+import { decideAsk, nextOf } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults, limitSpent } from "./decide-step.ts";
 import { answerIndexOf, checkpointOf } from "./edit.ts";
@@ -18,6 +19,7 @@ import type {
   Event,
   HeadMoved,
   MessagePinned,
+  ThreadRedacted,
   TimerFired,
   TurnAdded,
   TurnAnnotated,
@@ -56,13 +58,26 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
           : decideFailure(settings, data, open, open.stage.call.attempt, event),
       );
     case "tool.started":
+    case "tool.withheld":
     case "tool.completed":
     case "tool.failed": {
       const calls = open?.stage.type === "running" ? open.stage.calls : [];
-      const call = calls.find((each) => each.result === null && toolId(data.threadId, each.callId) === event.effectId);
+      const call = calls.find((each) => isOut(data, each, event.effectId));
       if (open === null || call === undefined || (event.type === "tool.started" && call.started))
         return stale(event.effectId, "tool call");
-      return Either.right(event.type === "tool.started" ? nothing : decideResult(settings, data, open, calls, event));
+      const problem = problemOfToolEvent(call, event);
+      if (problem !== null) return refuse("invalid", problem);
+      return Either.right(
+        event.type === "tool.started" || event.type === "tool.withheld"
+          ? nothing
+          : decideResult(settings, data, open, calls, event),
+      );
+    }
+    case "approval.answered": {
+      const calls = open?.stage.type === "running" ? open.stage.calls : [];
+      const call = approvedCall(data, calls, event);
+      if (Either.isLeft(call)) return call;
+      return Either.right(event.approved || open === null ? nothing : decideResult(settings, data, open, calls, event));
     }
     case "timer.fired":
       return decideTimer(settings, data, event);
@@ -70,8 +85,14 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
       return decideCancel(data, event);
     case "message.appended":
     case "system.changed":
+    case "system.reset":
+    case "metadata.changed":
     case "thread.configured":
       return Either.right(nothing);
+    case "thread.forked":
+      return data.open === null ? Either.right(nothing) : busyWith(data.open.number, event.type);
+    case "thread.redacted":
+      return decideRedaction(data, event);
     case "turn.added":
     case "turn.annotated":
     case "answer.truncated":
@@ -93,15 +114,20 @@ const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
     `nobody waits for the ${what} "${effectId}": it was answered or cancelled, or it is of another thread`,
   );
 
+/** Whether an effect id is that of a call which is to be run. */
+const isOut = ({ threadId }: ConversationData, { callId, attempt, approval, result }: RoundCall, id: string): boolean =>
+  result === null && approval?.status !== "requested" && toolId(threadId, callId, attempt) === id;
+
 const decideTimer = (
   settings: Settings,
   data: ConversationData,
   event: TimerFired,
 ): Either.Either<Refusal, Decided> => {
   const { open, waking, queue } = data;
-  const next = queue[0];
-  if (waking !== null && next !== undefined && event.effectId === queueId(data.threadId, waking.seq)) {
-    return Either.right(decideOpening(settings, data, next, event.at));
+  if (waking !== null && queue.length > 0 && event.effectId === queueId(data.threadId, waking.seq)) {
+    const asks = nextOf(settings, queue);
+    const opens = asks.length === 1 ? {} : { opens: asks.length };
+    return Either.right({ ...opens, ...decideOpening(settings, data, asks, event.at) });
   }
   if (open === null) return stale(event.effectId, "timer");
   if (open.deadlineAt !== null && event.effectId === deadlineId(data.threadId, open.number)) {
@@ -129,8 +155,9 @@ const decideTimer = (
 
 const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
   const { askId } = event;
-  if (askId !== undefined && data.queue.some((ask) => ask.askId === askId)) return Either.right(nothing);
   const { open } = data;
+  const waiting = [...data.queue, ...(open?.joining ?? [])];
+  if (askId !== undefined && waiting.some((ask) => ask.askId === askId)) return Either.right(nothing);
   if (open === null) return refuse("stale", "no turn is open: there is nothing to cancel");
   if (askId !== undefined && !open.asks.some((ask) => ask.askId === askId)) {
     return refuse("unknown", `ask "${askId}" is neither open nor queued: it was answered, or never made`);
@@ -144,12 +171,7 @@ const decideEdit = (
 ): Either.Either<Refusal, Decided> => {
   const thread = data.conversation;
   const answering = data.open?.number ?? (data.waking === null ? null : thread.turns.length + 1);
-  if (answering !== null && event.type !== "turn.annotated") {
-    return refuse(
-      "busy",
-      `turn ${answering} is open or about to be; wait for its end or cancel it before "${event.type}"`,
-    );
-  }
+  if (answering !== null && event.type !== "turn.annotated") return busyWith(answering, event.type);
   switch (event.type) {
     case "turn.added": {
       if (event.messages.length === 0) return refuse("invalid", "a turn needs messages, and none are given");
@@ -187,6 +209,19 @@ const decideEdit = (
       return event.name === "" ? refuse("invalid", "a checkpoint needs a name") : Either.right(nothing);
   }
 };
+
+const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Either.Either<Refusal, Decided> => {
+  const answering = data.open?.number ?? (data.waking === null ? null : data.conversation.turns.length + 1);
+  if (answering !== null) return busyWith(answering, type);
+  if (seqs.length === 0) return refuse("invalid", "there is no entry to redact");
+  const wrong = seqs.find((seq, index) => seq > data.seq || seq <= (seqs[index - 1] ?? -1));
+  return wrong === undefined
+    ? Either.right(staleSummary(data, () => true))
+    : refuse("invalid", `entry ${wrong} can't be redacted: give entries from 0 to ${data.seq}, in order, each once`);
+};
+
+const busyWith = (turn: number, type: string): Either.Either<Refusal, never> =>
+  refuse("busy", `turn ${turn} is open or about to be; wait for its end or cancel it before "${type}"`);
 
 const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): Either.Either<Refusal, Decided> => {
   const { conversation, open } = data;

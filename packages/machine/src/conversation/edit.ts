@@ -38,6 +38,13 @@ export const changeSystem = (thread: Thread, system: SystemDraft | null): Thread
   return { ...thread, systems, system: system === null ? null : systemMessage(systems, system) };
 };
 
+/** The system prompt is the one that the thread began with. */
+export const resetSystem = (thread: Thread): Thread => {
+  const systems = thread.systems + 1;
+  const { firstSystem } = thread;
+  return { ...thread, systems, system: firstSystem === null ? null : { ...firstSystem, id: `s${systems}` } };
+};
+
 /** The message of a system prompt. */
 export const systemMessage = (revision: number, system: SystemDraft): Message =>
   messageFromDraft(`s${revision}`, typeof system === "string" ? { role: "system", content: system } : system);

@@ -9,7 +9,11 @@ export const llmId = (threadId: string, turn: number, step: number, attempt: num
 export const summaryId = (threadId: string, number: number): string => `${threadId}/summary-${number}#1`;
 
 /** The id of a tool call. */
-export const toolId = (threadId: string, callId: string): string => `${threadId}/${callId}#1`;
+export const toolId = (threadId: string, callId: string, attempt: number): string => `${threadId}/${callId}#${attempt}`;
+
+/** The id of the question whether a tool call may run, which may be asked more than once. */
+export const approvalId = (threadId: string, callId: string, number: number): string =>
+  `${threadId}/${callId}!approval-${number}`;
 
 /** The id of the timer between two attempts of a model call. */
 export const retryId = (threadId: string, turn: number, step: number, attempt: number): string =>

@@ -2,7 +2,7 @@ import type { JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
 import type { ContextUnfit, LimitReached, TurnStatus } from "../thread/turn.ts";
 import type { TurnRange } from "../prompt/cut.ts";
-import type { Fullness } from "./data.ts";
+import type { Approvable, Fullness } from "./data.ts";
 
 /**
  * Something that the machine wants done. Plain JSON; whoever performs it tells the machine the outcome as an
@@ -12,10 +12,10 @@ import type { Fullness } from "./data.ts";
 export type Effect = AnswerableEffect | OneShotEffect;
 
 /** Effects that stay in `outstanding` until they are answered or cancelled. */
-export type AnswerableEffect = CallLlm | CallTool | StartTimer;
+export type AnswerableEffect = CallLlm | CallTool | RequestApproval | StartTimer;
 
 /** Effects that nobody answers. */
-export type OneShotEffect = CancelLlm | CancelTool | CancelTimer | Publish;
+export type OneShotEffect = CancelLlm | CancelTool | CancelApproval | CancelTimer | Publish;
 
 /**
  * Call a model with exactly `messages`. Answered by `llm.completed` or `llm.failed`, once. Must not be dropped;
@@ -67,6 +67,26 @@ export interface CallTool {
   readonly arguments: string;
   /** `tool.started` was told: the function may have run. */
   readonly started: boolean;
+  /** Null: run it. `required`: validate the arguments and tell `tool.withheld`. Else what was approved: run exactly that, or withhold it again. */
+  readonly approval: "required" | Approvable | null;
+}
+
+/**
+ * Ask somebody whether a tool may run, with exactly these arguments. Answered by `approval.answered`, once, in days if
+ * need be: it is state, and nothing has to be kept running. May be performed again: it is the same question.
+ */
+export interface RequestApproval extends Approvable {
+  readonly type: "requestApproval";
+  /** `thread/turn.step.position!approval-number` */
+  readonly id: string;
+  readonly threadId: string;
+  readonly turn: number;
+  readonly step: number;
+  readonly position: number;
+  readonly callId: string;
+  readonly name: string;
+  /** Of the tool's name, its version and the arguments. */
+  readonly digest: string;
 }
 
 /**
@@ -94,6 +114,12 @@ export interface CancelTool {
   readonly effectId: string;
 }
 
+/** A question is no longer of interest: the turn was stopped. May be dropped: its answer would be refused. */
+export interface CancelApproval {
+  readonly type: "cancelApproval";
+  readonly effectId: string;
+}
+
 /** Forget a timer. May be dropped: its event would be refused. */
 export interface CancelTimer {
   readonly type: "cancelTimer";
@@ -111,6 +137,16 @@ export type Signal =
   | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
   | { readonly type: "ask.queued"; readonly askId: string; readonly place: number }
   | { readonly type: "ask.withdrawn"; readonly askId: string }
+  /** It waited, and another ask took its place. */
+  | { readonly type: "ask.superseded"; readonly askId: string; readonly by: string }
+  /** It joins the open turn, and waits for its next prompt. */
+  | { readonly type: "ask.joined"; readonly askId: string; readonly turn: number }
+  /** An ask that joined a turn stands in the prompt of this step. */
+  | { readonly type: "ask.delivered"; readonly askId: string; readonly turn: number; readonly step: number }
+  /** An ask that joined a turn was never shown: the turn ended. It can be asked again, under another id. */
+  | { readonly type: "ask.returned"; readonly askId: string; readonly turn: number }
+  /** The open turn is cancelled in favour of an ask. */
+  | { readonly type: "turn.interrupted"; readonly turn: number; readonly by: string }
   | {
       readonly type: "retry.scheduled";
       readonly turn: number;

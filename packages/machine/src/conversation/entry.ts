@@ -11,6 +11,7 @@ export interface FirstEntry {
   readonly seq: 0;
   readonly format: typeof journalFormat;
   readonly event: ThreadStarted;
+  readonly redacted?: true;
 }
 
 export interface LaterEntry {
@@ -21,6 +22,8 @@ export interface LaterEntry {
   readonly decided?: Decided;
   /** Written by a recovery in place of an answer that a crash swallowed. */
   readonly recovered?: true;
+  /** Its words were taken out afterwards. */
+  readonly redacted?: true;
 }
 
 /** The format that this version writes. Newer ones are refused. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../thread/json.ts";
+import type { Json, JsonObject } from "../thread/json.ts";
 import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
 import type { Cut } from "../prompt/cut.ts";
@@ -7,6 +7,7 @@ import type { ContextUnfit, Failure, LimitReached } from "../thread/turn.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import type { Fullness } from "./data.ts";
 import type { Limits } from "./limits.ts";
+import type { OverlapType } from "./options.ts";
 
 /**
  * A fact that the machine is told. Plain JSON. `at` is the host's clock, in milliseconds since the epoch;
@@ -16,10 +17,13 @@ export type Event =
   | AskReceived
   | MessageAppended
   | SystemChanged
+  | SystemReset
   | LlmCompleted
   | LlmFailed
   | LlmProgressed
   | ToolStarted
+  | ToolWithheld
+  | ApprovalAnswered
   | ToolCompleted
   | ToolFailed
   | TimerFired
@@ -30,6 +34,9 @@ export type Event =
   | HeadMoved
   | CheckpointNamed
   | MessagePinned
+  | MetadataChanged
+  | ThreadForked
+  | ThreadRedacted
   | ThreadConfigured;
 
 /** What a thread begins with: the first entry of every journal, and the input of the machine. */
@@ -68,7 +75,7 @@ export interface Configuration {
   readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
 }
 
-/** Somebody asks. Opens a turn, or waits in the queue, as the overlap policy says. */
+/** Somebody asks. Opens a turn; where one is open already, what becomes of it is for the overlap policy to say. */
 export interface AskReceived {
   readonly type: "ask.received";
   readonly at: number;
@@ -84,6 +91,12 @@ export interface AskReceived {
   readonly model?: JsonObject;
   /** Laid over the machine's limits for this turn. */
   readonly limits?: Limits;
+  /** What becomes of it while a turn is open, where that is not the machine's policy. */
+  readonly overlap?: OverlapType;
+  /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. */
+  readonly joins?: { readonly askId?: string };
+  /** What had been shown of the reply that it interrupts; kept and marked incomplete. */
+  readonly partial?: ReplyDraft;
 }
 
 /** A message joins the thread; no model is called. While a call or a tool is out it waits for the next gap. */
@@ -98,6 +111,12 @@ export interface SystemChanged {
   readonly type: "system.changed";
   readonly at: number;
   readonly system: SystemDraft | null;
+}
+
+/** The system prompt is the one that the thread began with, from the next call on. */
+export interface SystemReset {
+  readonly type: "system.reset";
+  readonly at: number;
 }
 
 /** A model replied. Answers `callLlm`. An absent or empty list of tool calls makes it the final answer. */
@@ -146,6 +165,36 @@ export interface ToolStarted {
   readonly type: "tool.started";
   readonly at: number;
   readonly effectId: string;
+}
+
+/**
+ * A tool was not run: somebody has to approve it first. Answers `callTool`; a `requestApproval` follows. Told when the
+ * arguments were validated: before the first run where the tool is declared so, and instead of a second run where
+ * nobody knows what became of the first.
+ */
+export interface ToolWithheld {
+  readonly type: "tool.withheld";
+  readonly at: number;
+  readonly effectId: string;
+  /** `declared`: the tool asks for it. `unknown_outcome`: it was started, and the process that ran it stopped. */
+  readonly because: "declared" | "unknown_outcome";
+  /** What would be run: the tool's version, where it has one, and the arguments as validated. */
+  readonly version?: string;
+  readonly arguments: Json;
+}
+
+/** Somebody approved a call, or did not. Answers `requestApproval`. */
+export interface ApprovalAnswered {
+  readonly type: "approval.answered";
+  readonly at: number;
+  readonly effectId: string;
+  readonly approved: boolean;
+  /** The digest that the request carried, to make sure that the answer is about what was shown. */
+  readonly digest?: string;
+  /** For the model, where it was denied. */
+  readonly reason?: string;
+  /** Who answered; only kept. */
+  readonly by?: string;
 }
 
 /** A tool answered. Answers `callTool`. A null content is an empty result. */
@@ -236,6 +285,36 @@ export interface MessagePinned {
   readonly pinned: boolean;
 }
 
+/** The thread's metadata is another, whole. */
+export interface MetadataChanged {
+  readonly type: "metadata.changed";
+  readonly at: number;
+  readonly metadata: JsonObject;
+}
+
+/** The entries before this one were copied from another thread. What was outstanding there stays behind: nothing of it is done here. */
+export interface ThreadForked {
+  readonly type: "thread.forked";
+  readonly at: number;
+  readonly from: ForkOrigin;
+}
+
+/** Where a fork comes from. */
+export interface ForkOrigin {
+  readonly threadId: string;
+  /** The turn at the head of the copy; 0 for the beginning. */
+  readonly turn: number;
+}
+
+/** The words of some entries are taken out of the journal, which is rewritten at their places. */
+export interface ThreadRedacted {
+  readonly type: "thread.redacted";
+  readonly at: number;
+  /** The entries, in order of `seq`. Those of summaries that told of them are among them. */
+  readonly seqs: readonly number[];
+  readonly reason?: string;
+}
+
 /** The thread runs under another configuration from here on. */
 export interface ThreadConfigured {
   readonly type: "thread.configured";
@@ -253,6 +332,18 @@ export type EventType = Event["type"];
 export interface Decided {
   /** The ask waits; its place in the queue, from 1. */
   readonly queued?: number;
+  /** The asks that wait are dropped in favour of this one. */
+  readonly supersedes?: true;
+  /** The open turn is cancelled in favour of this ask. */
+  readonly interrupts?: true;
+  /** The ask joins the open turn: the next prompt shows it. */
+  readonly joins?: true;
+  /** A turn that has its answer goes on, because asks that joined it wait to be shown. */
+  readonly goesOn?: true;
+  /** How many of the asks that wait the turn answers that this entry opens; absent for one. */
+  readonly opens?: number;
+  /** The calls of the reply that need approval, by position. */
+  readonly approvals?: readonly number[];
   /** When the turn that this entry opens must have ended. */
   readonly deadlineAt?: number;
   /** What the prompt of the call that this entry asks for shows; absent when it is the last one again. */

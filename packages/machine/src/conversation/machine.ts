@@ -75,7 +75,7 @@ const machineOf = (settings: Settings) => {
     states: {
       idle: { on: opening },
       awaiting_llm: {
-        on: { "timer.fired": error, "cancel.requested": error },
+        on: { "timer.fired": error, "cancel.requested": error, "ask.received": error },
         initial: "responding",
         states: {
           responding: {
@@ -96,16 +96,19 @@ const machineOf = (settings: Settings) => {
         },
       },
       awaiting_tool: {
-        on: { "timer.fired": error, "cancel.requested": error },
+        on: { "timer.fired": error, "cancel.requested": error, "ask.received": error },
         initial: "running",
         states: {
           running: {
             on: {
               "tool.started": stays,
-              "tool.completed": [stays, responding, compacting, error],
-              "tool.failed": [stays, responding, compacting, error],
+              "tool.withheld": [stays, awaitingApproval],
+              "tool.completed": [stays, awaitingApproval, responding, compacting, error],
+              "tool.failed": [stays, awaitingApproval, responding, compacting, error],
+              "approval.answered": stays,
             },
           },
+          awaiting_approval: { on: { "approval.answered": [stays, running, responding, compacting, error] } },
         },
       },
       completed: { on: opening },
@@ -135,6 +138,11 @@ const running = {
   target: "#conversation.awaiting_tool.running",
   actions: "carryOut",
 } as const;
+const awaitingApproval = {
+  guard: { type: "leads", params: "awaiting_approval" },
+  target: "#conversation.awaiting_tool.awaiting_approval",
+  actions: "carryOut",
+} as const;
 const completed = {
   guard: { type: "leads", params: "completed" },
   target: "#conversation.completed",
@@ -155,6 +163,10 @@ const everywhere = {
   "cancel.requested": stays,
   "message.appended": stays,
   "system.changed": stays,
+  "system.reset": stays,
+  "metadata.changed": stays,
+  "thread.forked": stays,
+  "thread.redacted": stays,
   "turn.added": stays,
   "turn.annotated": stays,
   "answer.truncated": stays,

@@ -38,8 +38,19 @@ export interface MachineOptions {
   readonly pricing?: Pricing;
 }
 
-/** `queue` waits its turn, `max` of them at most. */
-export type Overlap = { readonly type: "reject" } | { readonly type: "queue"; readonly max: number };
+/**
+ * What becomes of an ask while a turn is open. Each decision is told by a signal, and stands in the journal.
+ *
+ * `reject`: it is refused as busy. `queue`: it waits for a turn of its own. `merge`: it waits, and one turn answers
+ * all that wait. `latest`: it waits, and whatever waited is superseded. `interrupt`: the open turn is cancelled, whatever
+ * waited is superseded, and it is asked next. `steer`: it joins the open turn, whose next prompt shows it; where there
+ * is none any more, it is given back. At most `max` wait.
+ */
+export type Overlap =
+  | { readonly type: "reject" | "latest" | "interrupt" }
+  | { readonly type: "queue" | "merge" | "steer"; readonly max: number };
+
+export type OverlapType = Overlap["type"];
 
 /** When and how often a failed model call is made again. */
 export interface Retry {

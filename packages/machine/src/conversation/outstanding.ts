@@ -1,4 +1,4 @@
-import { callLlm, callSummary, callTool, waitTimer } from "./call.ts";
+import { callLlm, callSummary, callTool, requestApproval, waitTimer } from "./call.ts";
 import type { ConversationData } from "./data.ts";
 import type { AnswerableEffect } from "./effect.ts";
 import { deadlineId, queueId, retryId } from "./effect-id.ts";
@@ -53,9 +53,12 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
     case "running":
       return [
         ...deadline,
-        ...stage.calls.flatMap((call, position) =>
-          call.result === null ? [callTool(data, open, call, position)] : [],
-        ),
+        ...stage.calls.flatMap((call, position): readonly AnswerableEffect[] => {
+          if (call.result !== null) return [];
+          return call.approval?.status === "requested"
+            ? requestApproval(data, open, call, position)
+            : [callTool(data, open, call, position)];
+        }),
       ];
   }
 };

@@ -11,7 +11,15 @@ export interface Plan {
 }
 
 /** Where an event leads; `stays` where it is. */
-export type Arrow = "stays" | "responding" | "compacting" | "backing_off" | "running" | "completed" | "error";
+export type Arrow =
+  | "stays"
+  | "responding"
+  | "compacting"
+  | "backing_off"
+  | "running"
+  | "awaiting_approval"
+  | "completed"
+  | "error";
 
 /** The state that an arrow leads to, from another. */
 export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : targets[arrow]);
@@ -21,6 +29,7 @@ const targets: { readonly [To in Exclude<Arrow, "stays">]: StateValue } = {
   compacting: { awaiting_llm: "compacting" },
   backing_off: { awaiting_llm: "backing_off" },
   running: { awaiting_tool: "running" },
+  awaiting_approval: { awaiting_tool: "awaiting_approval" },
   completed: "completed",
   error: "error",
 };

@@ -6,6 +6,7 @@ import type { PromptDecision } from "./decide-prompt.ts";
 import { decidePrompt } from "./decide-prompt.ts";
 import type { OpenTurn } from "./data.ts";
 import { interruptedResults } from "./decide-step.ts";
+import { withJoined } from "./joining.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
 import type { Settings } from "./settings.ts";
@@ -57,7 +58,7 @@ export const promptAsDecided = (settings: Settings, decision: PromptDecision): P
 
 /** What is decided about the next prompt if it were made now. */
 export const nextPrompt = (settings: Settings, { context: data }: State): PromptDecision => {
-  const open = data.open === null ? null : withoutGaps(data.open);
+  const open = data.open === null ? null : withJoined(withoutGaps(data.open));
   const asked = { open: () => open, saysNothing: open !== null && open.messages.length === 0 };
   const decision = decidePrompt(settings, data, asked);
   return decision.fits || settings.policy.summariser === undefined

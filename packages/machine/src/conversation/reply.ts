@@ -23,6 +23,10 @@ export const receiveReply = (
   const data = { ...charged.data, measured: measuredBy(before, event) };
   const message = messageFromReply(`${open.number}.${open.made}`, `${open.number}.${open.step}`, event.reply);
   const asked = toolCallsOf(message);
+  if (asked.length === 0 && decided.goesOn === true) {
+    const said = { ...open, messages: append(open.messages, message), made: open.made + 1 };
+    return nextCall(data, flushWaiting(said), decided, event.at);
+  }
   if (asked.length === 0)
     return closeTurn(
       data,
@@ -31,12 +35,14 @@ export const receiveReply = (
       event.at,
     );
   const calls = answerFrom(
-    asked.map(({ callId, providerCallId, name, arguments: written }) => ({
+    asked.map(({ callId, providerCallId, name, arguments: written }, position) => ({
       callId,
       providerCallId,
       name,
       arguments: written,
       started: false,
+      attempt: 1,
+      approval: decided.approvals?.includes(position) === true ? { status: "required" } : null,
       result: null,
     })),
     decided.results ?? [],

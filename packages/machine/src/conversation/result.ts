@@ -1,4 +1,5 @@
 import { messageFromResult } from "../thread/draft.ts";
+import { arrowBetween } from "./approval.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
 import { isSameEffect, toolId } from "./effect-id.ts";
 import type { Decided, ToolCompleted, ToolFailed, ToolStarted } from "./event.ts";
@@ -9,7 +10,9 @@ import { nextCall } from "./turn-opening.ts";
 
 /** The unanswered call of the round that an effect id names; -1 when nobody waits for it. */
 const positionOf = (data: ConversationData, calls: readonly RoundCall[], effectId: string): number =>
-  calls.findIndex((call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId), effectId));
+  calls.findIndex(
+    (call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId, call.attempt), effectId),
+  );
 
 /** A tool answered, or did not: its result is kept; with the last one the round is complete. */
 export const receiveResult = (
@@ -27,7 +30,7 @@ export const receiveResult = (
   if (answered.every(({ result }) => result !== null)) {
     return nextCall(data, settleRound(open, answered), decided, event.at);
   }
-  return { data: withCalls(data, open, answered), arrow: "stays", effects: noEffects };
+  return { data: withCalls(data, open, answered), arrow: arrowBetween(calls, answered), effects: noEffects };
 };
 
 /** A tool is about to run. */

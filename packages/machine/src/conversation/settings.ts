@@ -132,7 +132,7 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
   const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
   if (wrongValue !== null) return wrongValue;
   const { overlap, retry, budget, calibrate, idleTimeoutMs, warnAt } = settings;
-  if (overlap.type === "queue" && !isCount(overlap.max))
+  if ("max" in overlap && !isCount(overlap.max))
     return `overlap.max is ${preview(overlap.max)}; it must be a whole number of 0 or more`;
   if (!isCount(retry.attempts) || retry.attempts < 1)
     return `retry.attempts is ${preview(retry.attempts)}; it counts the first call too, so it must be 1 or more`;
@@ -153,13 +153,17 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
 };
 
 /** Whoever writes JavaScript may give a word that is none of ours. */
-const problemOfWords = ({ overlap, interrupted, unknownTool }: Omit<Settings, "fingerprint">): string | null => {
+const problemOfWords = ({ overlap, interrupted, unknownTool, tools }: Omit<Settings, "fingerprint">): string | null => {
   const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
-    ["overlap.type", overlap.type, ["reject", "queue"]],
+    ["overlap.type", overlap.type, ["reject", "queue", "merge", "latest", "interrupt", "steer"]],
     ["interrupted", interrupted, ["keep", "omit"]],
     ["unknownTool", unknownTool, ["result", "ask"]],
   ];
-  const wrong = words.find(([, word, known]) => !known.includes(word));
+  const ofTools = tools.flatMap(({ name, approval, recovery }) => [
+    [`the approval of tool "${name}"`, approval ?? "always", ["always", "conditional"]] as const,
+    [`the recovery of tool "${name}"`, recovery ?? "ask", ["rerun", "interrupted", "once", "ask"]] as const,
+  ]);
+  const wrong = [...words, ...ofTools].find(([, word, known]) => !known.includes(word));
   return wrong === undefined ? null : `${wrong[0]} is ${preview(wrong[1])}; it must be one of: ${wrong[2].join(", ")}`;
 };
 

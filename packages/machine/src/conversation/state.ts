@@ -12,7 +12,7 @@ export interface State {
 export type StateValue =
   | "idle"
   | { readonly awaiting_llm: "responding" | "compacting" | "backing_off" }
-  | { readonly awaiting_tool: "running" }
+  | { readonly awaiting_tool: "running" | "awaiting_approval" }
   | "completed"
   | "error";
 

@@ -7,8 +7,10 @@ import type { ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import type { ConversationData, OpenTurn, RoundCall, Waking } from "./data.ts";
 import type { Effect } from "./effect.ts";
-import { deadlineId, llmId, queueId, retryId, toolId, waitId } from "./effect-id.ts";
+import { drop } from "./dropped.ts";
+import { approvalId, deadlineId, llmId, queueId, retryId, toolId, waitId } from "./effect-id.ts";
 import type { SynthesisedResult } from "./event.ts";
+import { returns } from "./joining.ts";
 import type { Plan } from "./plan.ts";
 import { updated } from "./updated.ts";
 
@@ -32,13 +34,14 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
   };
   const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
   const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
-  const after = { ...data, conversation, open: null, waking };
+  const after = { ...drop(data, open.joining, "returned", at), conversation, open: null, waking };
   return {
     data: after,
     arrow: outcome.status === "completed" ? "completed" : "error",
     effects: () => [
       ...cancelDeadline(data.threadId, open),
       ...signalsOf(turn),
+      ...returns(open),
       updated(after),
       ...wake(data.threadId, waking),
     ],
@@ -145,7 +148,11 @@ const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
     case "running":
       return open.stage.calls
         .filter((call) => call.result === null)
-        .map((call) => ({ type: "cancelTool", effectId: toolId(threadId, call.callId) }));
+        .map((call) =>
+          call.approval?.status === "requested"
+            ? { type: "cancelApproval", effectId: approvalId(threadId, call.callId, call.approval.number) }
+            : { type: "cancelTool", effectId: toolId(threadId, call.callId, call.attempt) },
+        );
   }
 };
 

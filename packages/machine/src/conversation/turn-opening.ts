@@ -1,19 +1,23 @@
 import { append, chunksOf } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
-import type { Content, Message, MessageDraft } from "../thread/message.ts";
+import type { JsonObject } from "../thread/json.ts";
+import type { Message } from "../thread/message.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
+import { draftsOf, isDrafts } from "./ask-drafts.ts";
 import { callLlm, waitTimer } from "./call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Effect } from "./effect.ts";
 import { deadlineId } from "./effect-id.ts";
 import type { Decided } from "./event.ts";
+import { deliveries, withJoined } from "./joining.ts";
+import type { Limits } from "./limits.ts";
 import type { Plan } from "./plan.ts";
 import { closeTurn } from "./turn-closing.ts";
 
-/** An ask opens a turn: what was appended before leads it, then what is asked. */
-export const openTurn = (data: ConversationData, ask: QueuedAsk, decided: Decided, at: number): Plan => {
-  const open = openedTurn(data, ask, decided, at);
+/** Asks open a turn: what was appended before leads it, then what is asked. */
+export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): Plan => {
+  const open = openedTurn(data, asks, decided, at);
   const opened = { ...data, conversation: { ...data.conversation, appended: [] }, open };
   const next = nextCall(opened, open, decided, at);
   return {
@@ -62,12 +66,12 @@ export const attemptCall = (
   const idleTimeoutMs = data.configuration.idleTimeoutMs ?? null;
   const { system, pins } = data.conversation;
   const call = { attempt, cut, system, pins, idleTimeoutMs, counted: decided.counted ?? null, partial: null };
-  const calling: OpenTurn = { ...open, stage: { type: "responding", call } };
+  const calling: OpenTurn = { ...withJoined(open), stage: { type: "responding", call } };
   const after = { ...data, cut, open: calling };
   return {
     data: after,
     arrow: "responding",
-    effects: () => [callLlm(after, calling, call)],
+    effects: () => [...deliveries(open), callLlm(after, calling, call)],
   };
 };
 
@@ -80,46 +84,44 @@ export const goOnCompacted = (
   at: number,
 ): Plan => (attempt === 1 ? nextCall(data, open, decided, at) : attemptCall(data, open, attempt, decided, at));
 
-/** The messages that an ask says. */
-export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): readonly MessageDraft[] => {
-  const { input } = ask;
-  if (isDrafts(input)) return input;
-  const draft: MessageDraft = { role: "user", content: input };
-  return [
-    {
-      ...draft,
-      ...(ask.name === undefined ? {} : { name: ask.name }),
-      ...(ask.metadata === undefined ? {} : { metadata: ask.metadata }),
-    },
-  ];
-};
-
-const openedTurn = (data: ConversationData, ask: QueuedAsk, decided: Decided, at: number): OpenTurn => {
+const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): OpenTurn => {
   const number = data.conversation.turns.length + 1;
   const led = data.conversation.appended;
-  const said = draftsOf(ask).map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
+  const said = asks
+    .flatMap(draftsOf)
+    .map((draft, index): Message => messageFromDraft(`${number}.${led.length + index}`, draft));
   return {
     number,
     parent: data.conversation.head,
-    asks: [{ askId: ask.askId, askedAt: ask.at }],
+    asks: asks.map((ask) => ({ askId: ask.askId, askedAt: ask.at })),
     startedAt: at,
     messages: said.reduce((messages, message) => append(messages, message), chunksOf(led)),
     waiting: [],
+    joining: [],
     made: led.length + said.length,
     step: 0,
     toolCalls: 0,
     usage: noUsage,
     answer: null,
-    metadata: isDrafts(ask.input) ? (ask.metadata ?? null) : null,
-    model: { ...data.configuration.model, ...data.model, ...ask.model },
-    limits: ask.limits ?? {},
+    metadata: metadataOf(asks),
+    model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
+    limits: limitsOf(asks),
     deadlineAt: decided.deadlineAt ?? null,
     stage: { type: "running", calls: [] },
   };
 };
 
-const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>
-  typeof input !== "string" && input.every((item) => "role" in item && !("type" in item));
+/** The limits that asks lay over the machine's, later ones over earlier ones. */
+export const limitsOf = (asks: readonly QueuedAsk[]): Limits =>
+  asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {});
+
+/** Of asks that are whole messages, which bring their own. */
+const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
+  asks.reduce<JsonObject | null>(
+    (metadata, ask) =>
+      ask.metadata === undefined || !isDrafts(ask.input) ? metadata : { ...metadata, ...ask.metadata },
+    null,
+  );
 
 const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
   open.deadlineAt === null

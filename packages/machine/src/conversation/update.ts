@@ -1,6 +1,6 @@
 import { joinPartials } from "../thread/draft.ts";
-import type { ConversationData, OpenTurn } from "./data.ts";
-import { remembered } from "./data.ts";
+import { receiveApproval, withholdCall } from "./approval.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import {
   addTurn,
   annotate,
@@ -9,6 +9,7 @@ import {
   moveHead,
   nameCheckpoint,
   pinMessage,
+  resetSystem,
   truncateAnswer,
 } from "./edit.ts";
 import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
@@ -26,13 +27,17 @@ import type {
 } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
+import { forkData } from "./forked.ts";
 import { isFuller } from "./fullness.ts";
+import { joinTurn } from "./joining.ts";
+import { redactData } from "./redacted.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveResult, receiveStart } from "./result.ts";
 import { interruptTurn } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
 import { updated } from "./updated.ts";
+import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
 
 /**
  * What an accepted event comes to, given what was decided about it. Needs no configuration: this alone folds a
@@ -51,8 +56,7 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
   const { open } = data;
   switch (event.type) {
     case "ask.received":
-      if (decided.queued !== undefined) return enqueue(data, event, decided.queued);
-      return open === null ? openTurn(data, withoutType(event), decided, event.at) : stays(data);
+      return receiveAsk(data, event, decided);
     case "llm.completed":
       if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
       return open !== null && awaitsReply(data, open, event.effectId)
@@ -67,6 +71,12 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
       return stays(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
     case "tool.started":
       return open?.stage.type === "running" ? receiveStart(data, open, open.stage.calls, event) : stays(data);
+    case "tool.withheld":
+      return open?.stage.type === "running" ? withholdCall(data, open, open.stage.calls, event) : stays(data);
+    case "approval.answered":
+      return open?.stage.type === "running"
+        ? receiveApproval(data, open, open.stage.calls, event, decided)
+        : stays(data);
     case "tool.completed":
     case "tool.failed":
       return open?.stage.type === "running" ? receiveResult(data, open, open.stage.calls, event, decided) : stays(data);
@@ -78,6 +88,14 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
       return said(appendMessage(data, event.message));
     case "system.changed":
       return stays({ ...data, conversation: changeSystem(data.conversation, event.system) });
+    case "system.reset":
+      return stays({ ...data, conversation: resetSystem(data.conversation) });
+    case "metadata.changed":
+      return stays({ ...data, metadata: event.metadata });
+    case "thread.forked":
+      return forkData(data, event);
+    case "thread.redacted":
+      return said(redactData(data));
     case "turn.added":
       return said({ ...data, conversation: addTurn(data.conversation, event) });
     case "turn.annotated":
@@ -162,20 +180,23 @@ const stopWaiting = (
   return { ...plan, effects: () => [...effects, ...plan.effects()] };
 };
 
-const enqueue = (data: ConversationData, event: AskReceived, place: number): Plan => ({
-  data: { ...data, queue: [...data.queue, withoutType(event)] },
-  arrow: "stays",
-  effects: () => [{ type: "publish", signal: { type: "ask.queued", askId: event.askId, place } }],
-});
+const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided): Plan => {
+  const { open } = data;
+  const ask = askOf(event);
+  if (decided.queued !== undefined) return enqueue(data, ask, decided.queued, decided);
+  if (open === null) return openTurn(data, [ask], decided, ask.at);
+  if (decided.joins === true) return joinTurn(data, open, ask);
+  return decided.interrupts === true ? interruptFor(data, open, ask, event.partial, decided) : stays(data);
+};
 
 const awaitsReply = ({ threadId }: ConversationData, { number, step, stage }: OpenTurn, effectId: string): boolean =>
   stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
 
 const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decided): Plan => {
   const { open, queue, waking } = data;
-  const next = queue[0];
-  if (waking !== null && next !== undefined && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
-    return openTurn({ ...data, queue: queue.slice(1), waking: null }, next, decided, event.at);
+  if (waking !== null && queue.length > 0 && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
+    const opens = decided.opens ?? 1;
+    return openTurn({ ...data, queue: queue.slice(opens), waking: null }, queue.slice(0, opens), decided, event.at);
   }
   if (open === null) return stays(data);
   if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {
@@ -202,25 +223,9 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
 };
 
 const cancel = (data: ConversationData, event: CancelRequested, decided: Decided): Plan => {
-  const { open, queue, waking } = data;
-  const queued = queue.filter(({ askId }) => askId !== event.askId);
-  if (event.askId !== undefined && queued.length < queue.length) {
-    const { askId } = event;
-    const asleep = waking !== null && queued.length === 0;
-    return {
-      data: {
-        ...data,
-        queue: queued,
-        waking: asleep ? null : waking,
-        withdrawn: [...data.withdrawn, askId].slice(-remembered),
-      },
-      arrow: "stays",
-      effects: () => [
-        ...(asleep ? [{ type: "cancelTimer" as const, effectId: queueId(data.threadId, waking.seq) }] : []),
-        { type: "publish", signal: { type: "ask.withdrawn", askId } },
-      ],
-    };
-  }
+  const { open } = data;
+  const withdrawn = event.askId === undefined ? undefined : withdraw(data, event.askId, event.at);
+  if (withdrawn !== undefined) return withdrawn;
   if (open === null) return stays(data);
   const stopping = { partial: event.partial, usage: event.usage, results: decided.results ?? [] };
   return interruptTurn(data, open, stopping, { status: "cancelled", reason: event.reason ?? null }, event.at);
@@ -249,4 +254,4 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-const withoutType = ({ type: _, ...ask }: AskReceived): Omit<AskReceived, "type"> => ask;
+const askOf = ({ type: _, partial: __, ...ask }: AskReceived): QueuedAsk => ask;

@@ -12,6 +12,12 @@ type Kind = "cut" | "policy" | "course";
 /** What a new member is, its author has to say here. */
 const kinds = {
   queued: "course",
+  supersedes: "course",
+  interrupts: "course",
+  joins: "course",
+  goesOn: "course",
+  opens: "course",
+  approvals: "course",
   deadlineAt: "course",
   cut: "cut",
   retry: "course",

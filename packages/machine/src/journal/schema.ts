@@ -115,9 +115,13 @@ export const eventSchema = zod.discriminatedUnion("type", [
     metadata: jsonObject.optional(),
     model: jsonObject.optional(),
     limits: limits.optional(),
+    overlap: zod.enum(["reject", "queue", "merge", "latest", "interrupt", "steer"]).optional(),
+    joins: object({ askId: text.optional() }).optional(),
+    partial: reply.optional(),
   }),
   event("message.appended", { message: messageDraft }),
   event("system.changed", { system: systemDraft.nullable() }),
+  event("system.reset", {}),
   event("llm.completed", {
     ...answer,
     reply,
@@ -137,6 +141,19 @@ export const eventSchema = zod.discriminatedUnion("type", [
   }),
   event("llm.progressed", { ...answer, partial: reply, again: zod.literal(true).optional() }),
   event("tool.started", answer),
+  event("tool.withheld", {
+    ...answer,
+    because: zod.enum(["declared", "unknown_outcome"]),
+    version: text.optional(),
+    arguments: json,
+  }),
+  event("approval.answered", {
+    ...answer,
+    approved: zod.boolean(),
+    digest: text.optional(),
+    reason: text.optional(),
+    by: text.optional(),
+  }),
   event("tool.completed", { ...answer, content: content.nullable() }),
   event("tool.failed", { ...answer, outcome, content }),
   event("timer.fired", answer),
@@ -152,12 +169,21 @@ export const eventSchema = zod.discriminatedUnion("type", [
   event("head.moved", { to: zod.union([count, object({ checkpoint: text })]) }),
   event("checkpoint.named", { name: text }),
   event("message.pinned", { message: text, pinned: zod.boolean() }),
+  event("metadata.changed", { metadata: jsonObject }),
+  event("thread.forked", { from: object({ threadId: text, turn: count }) }),
+  event("thread.redacted", { seqs: list(count), reason: text.optional() }),
   event("thread.configured", { format: count.optional(), configuration, model: jsonObject.optional() }),
 ]);
 
 // Decisions are what folding applies, so one that this version does not know must stop it.
 const decided = zod.strictObject({
   queued: count.optional(),
+  supersedes: zod.literal(true).optional(),
+  interrupts: zod.literal(true).optional(),
+  joins: zod.literal(true).optional(),
+  goesOn: zod.literal(true).optional(),
+  opens: zod.int().positive().optional(),
+  approvals: list(count).optional(),
   deadlineAt: instant.optional(),
   cut: zod
     .strictObject({
@@ -233,6 +259,7 @@ export const firstEntrySchema = object({
   seq: zod.literal(0),
   format: zod.literal(journalFormat),
   event: threadStarted,
+  redacted: zod.literal(true).optional(),
 });
 
 /** Any other entry. */
@@ -241,4 +268,5 @@ export const laterEntrySchema = object({
   event: eventSchema,
   decided: decided.optional(),
   recovered: zod.literal(true).optional(),
+  redacted: zod.literal(true).optional(),
 });

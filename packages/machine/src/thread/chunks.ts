@@ -1,16 +1,19 @@
+import { StoredChunk } from "./stored-chunk.ts";
+
 /**
  * A list that only grows at its end, in nested chunks of bounded size: appending copies at most
  * `chunkSize` references a level, at 10 elements and at 100,000. Plain JSON, so it can be stored as it is.
  *
  * `levels[0]` holds the newest elements; `levels[k]` holds full nodes of `chunkSize ** k` elements each,
- * all of them older than anything on a lower level.
+ * all of them older than anything on a lower level. A full node may lie in a store until somebody looks into it.
  */
 export interface Chunks<Element> {
   readonly length: number;
   readonly levels: readonly (readonly Nested<Element>[])[];
 }
 
-type Nested<Element> = Element | readonly Nested<Element>[];
+/** An element at level 0; above it a full node of nodes of the level below. */
+export type Nested<Element> = Element | readonly Nested<Element>[] | StoredChunk<Nested<Element>>;
 
 /** The most references that one chunk holds. */
 export const chunkSize = 32;
@@ -72,8 +75,7 @@ export const runAt = <Element>(chunks: Chunks<Element>, index: number): Run<Elem
     }
     for (; size > 1; size /= chunkSize) {
       const place = Math.floor((index - first) / size);
-      // A node above level 0 is a list of nodes.
-      nodes = nodes[place] as readonly Nested<Element>[];
+      nodes = nodesIn(nodes[place]);
       first += place * size;
     }
     // At level 0 a node is an element.
@@ -107,8 +109,7 @@ export const findNewest = <Element>(
   const search = (nodes: readonly Nested<Element>[], level: number): Element | undefined => {
     for (let index = nodes.length - 1; index >= 0 && left > 0; index--) {
       if (level > 0) {
-        // As below: a node above level 0 is a list of nodes.
-        const found = search(nodes[index] as readonly Nested<Element>[], level - 1);
+        const found = search(nodesIn(nodes[index]), level - 1);
         if (found !== undefined) return found;
         continue;
       }
@@ -136,13 +137,34 @@ export const toArray = <Element>(chunks: Chunks<Element>): readonly Element[] =>
   return elements;
 };
 
+/** What a node above level 0 holds, read from its store if need be. */
+export const nodesIn = <Element>(node: Nested<Element> | undefined): readonly Nested<Element>[] =>
+  // The type can't say on which level a node is: above level 0 it is a list of nodes, here or in a store.
+  node instanceof StoredChunk ? node.nodes : (node as readonly Nested<Element>[]);
+
+/** The same list with nothing left in a store, its elements changed on the way; the same one where there is nothing to change. */
+export const loaded = <Element>(chunks: Chunks<Element>, change: (element: Element) => Element): Chunks<Element> => {
+  const load = (node: Nested<Element>, level: number): Nested<Element> => {
+    // At level 0 a node is an element.
+    if (level === 0) return change(node as Element);
+    const nodes = nodesIn(node);
+    return mapped(nodes, (inner) => load(inner, level - 1));
+  };
+  const levels = mapped(chunks.levels, (nodes, level) => mapped(nodes, (node) => load(node, level)));
+  return levels === chunks.levels ? chunks : { length: chunks.length, levels };
+};
+
+const mapped = <Item>(items: readonly Item[], change: (item: Item, index: number) => Item): readonly Item[] => {
+  const after = items.map(change);
+  return after.every((item, index) => item === items[index]) ? items : after;
+};
+
 const within = <Element>(nodes: readonly Nested<Element>[], level: number, offset: number): Element => {
   let node: readonly Nested<Element>[] = nodes;
   let rest = offset;
   for (let depth = level; depth > 0; depth--) {
     const size = chunkSize ** depth;
-    // A node above level 0 is always a list of nodes; the type can't say how deep it is nested.
-    node = node[Math.floor(rest / size)] as readonly Nested<Element>[];
+    node = nodesIn(node[Math.floor(rest / size)]);
     rest %= size;
   }
   // At level 0 a node is an element.
@@ -158,15 +180,13 @@ const replaced = <Element>(
   if (level === 0) return nodes.with(offset, element);
   const size = chunkSize ** level;
   const index = Math.floor(offset / size);
-  // As above: nodes above level 0 are lists.
-  const inner = nodes[index] as readonly Nested<Element>[];
-  return nodes.with(index, replaced(inner, level - 1, offset % size, element));
+  return nodes.with(index, replaced(nodesIn(nodes[index]), level - 1, offset % size, element));
 };
 
 const collect = <Element>(nodes: readonly Nested<Element>[], level: number, into: Element[]): void => {
   for (const node of nodes) {
-    // As above: an element at level 0, a list of nodes at any other.
+    // At level 0 a node is an element.
     if (level === 0) into.push(node as Element);
-    else collect(node as readonly Nested<Element>[], level - 1, into);
+    else collect(nodesIn(node), level - 1, into);
   }
 };

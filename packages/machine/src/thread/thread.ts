@@ -10,6 +10,8 @@ export interface Thread {
   readonly system: Message | null;
   /** How many system messages there ever were, from which they have their ids. */
   readonly systems: number;
+  /** The system message that it began with. */
+  readonly firstSystem: Message | null;
   /** What stood before the first turn. */
   readonly seed: readonly Message[];
   /** Closed turns: turn `n` at index `n - 1`. */

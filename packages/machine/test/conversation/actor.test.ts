@@ -72,10 +72,13 @@ describe("the XState machine", () => {
       "ask.received": true,
       "message.appended": true,
       "system.changed": true,
+      "system.reset": true,
       "llm.completed": true,
       "llm.failed": true,
       "llm.progressed": true,
       "tool.started": true,
+      "tool.withheld": true,
+      "approval.answered": true,
       "tool.completed": true,
       "tool.failed": true,
       "timer.fired": true,
@@ -86,6 +89,9 @@ describe("the XState machine", () => {
       "head.moved": true,
       "checkpoint.named": true,
       "message.pinned": true,
+      "metadata.changed": true,
+      "thread.forked": true,
+      "thread.redacted": true,
       "thread.configured": true,
     };
     expect([...conversationMachine().events].sort()).toEqual(Object.keys(events).sort());

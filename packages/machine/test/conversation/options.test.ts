@@ -14,7 +14,7 @@ const summarised = (options: object): object => ({
 
 describe("options that can't be meant are refused where the machine is made", () => {
   it.each<readonly [string, unknown, RegExp]>([
-    ["another overlap", { overlap: { type: "merge" } }, /overlap\.type is "merge"; it must be one of: reject, queue/],
+    ["another overlap", { overlap: { type: "merged" } }, /overlap\.type is "merged"; it must be one of: reject, queue/],
     [
       "another word for interrupted turns",
       { interrupted: "hide" },

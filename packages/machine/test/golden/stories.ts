@@ -1,6 +1,7 @@
 import type { MachineOptions } from "../../src/index.ts";
 import { lastTurns } from "../../src/index.ts";
 import { promptStories } from "./prompt-stories.ts";
+import { threadStories } from "./thread-stories.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
 
 const tools: MachineOptions = { tools: [{ name: "weather" }, { name: "time" }] };
@@ -286,4 +287,4 @@ const arranging: readonly Story[] = [
   },
 ];
 
-export const stories: readonly Story[] = [...answering, ...stopping, ...arranging, ...promptStories];
+export const stories: readonly Story[] = [...answering, ...stopping, ...arranging, ...promptStories, ...threadStories];

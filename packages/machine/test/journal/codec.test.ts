@@ -190,13 +190,16 @@ type OptionalKey<Type> = { [Key in keyof Type]-?: object extends Pick<Type, Key>
 const optional: {
   readonly [Type in Event["type"]]: { readonly [Key in OptionalKey<Extract<Event, { type: Type }>>]: true };
 } = {
-  "ask.received": { name: true, metadata: true, model: true, limits: true },
+  "ask.received": { name: true, metadata: true, model: true, limits: true, overlap: true, joins: true, partial: true },
   "message.appended": {},
   "system.changed": {},
+  "system.reset": {},
   "llm.completed": { usage: true, promptDigest: true, model: true, responseId: true },
   "llm.failed": { partial: true, usage: true, promptDigest: true, model: true },
   "llm.progressed": { again: true },
   "tool.started": {},
+  "tool.withheld": { version: true },
+  "approval.answered": { digest: true, reason: true, by: true },
   "tool.completed": {},
   "tool.failed": {},
   "timer.fired": {},
@@ -207,6 +210,9 @@ const optional: {
   "head.moved": {},
   "checkpoint.named": {},
   "message.pinned": {},
+  "metadata.changed": {},
+  "thread.forked": {},
+  "thread.redacted": { reason: true },
   "thread.configured": { format: true, model: true },
 };
 

@@ -4,6 +4,7 @@ import path from "node:path";
 import { describe, expect, test } from "vitest";
 import { canonicalText, decodeJournal, describeDecodeError, fold, journalFormat } from "../../src/index.ts";
 import { promptStories } from "../golden/prompt-stories.ts";
+import { threadStories } from "../golden/thread-stories.ts";
 
 // Journals of every format that was ever released stay here as they were written, and must be read for ever. What
 // they fold to is beside them: a change of it that loses or alters what was said is a defect, one that only adds
@@ -24,9 +25,11 @@ describe("journals that were written by earlier versions", () => {
     expect([...formats].sort()).toEqual(Array.from({ length: journalFormat }, (_, index) => `format-${index + 1}`));
   });
 
-  test("each story of what prompts show is among them", () => {
+  test("each story of prompts and of overlapping asks is among them", () => {
     const told = journals.map((file) => path.basename(file, ".jsonl"));
-    expect(promptStories.map(({ name }) => name).filter((name) => !told.includes(name))).toEqual([]);
+    expect([...promptStories, ...threadStories].map(({ name }) => name).filter((name) => !told.includes(name))).toEqual(
+      [],
+    );
   });
 
   test.each(journals)("%s folds to what it did", async (file) => {

@@ -1,0 +1,127 @@
+import type { Entry, Json, JsonObject } from "@colloquy/machine";
+import { canonicalText } from "@colloquy/machine";
+
+/** Which threads to list. */
+export interface ListOptions {
+  /** By the time of their making; those of the same millisecond by id. Default `newest`. */
+  readonly order?: "newest" | "oldest";
+  /** The `next` of the page before. */
+  readonly after?: string;
+  /** The most threads to give: a whole number of 1 or more. Default 100. */
+  readonly limit?: number;
+  /** Members that a thread's metadata has, each equal. */
+  readonly metadata?: JsonObject;
+  readonly created?: TimeRange;
+  /** By the time of the newest entry. */
+  readonly updated?: TimeRange;
+}
+
+/** In milliseconds since the epoch. */
+export interface TimeRange {
+  /** Included. */
+  readonly from?: number;
+  /** Not included. */
+  readonly until?: number;
+}
+
+export interface ThreadPage {
+  readonly threads: readonly StoredThread[];
+  /** For the page after this one; null where there is none. Opaque, and good for ever. */
+  readonly next: string | null;
+}
+
+/** A thread as its journal tells of it. */
+export interface StoredThread {
+  readonly threadId: string;
+  /** The seq of its newest entry. */
+  readonly seq: number;
+  /** Milliseconds since the epoch, as the first and the newest event say. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly metadata: JsonObject;
+}
+
+/** Where a thread stands in a listing. */
+export interface ListingPlace {
+  readonly createdAt: number;
+  readonly threadId: string;
+}
+
+/** List options with their defaults, and the place after which the page begins. @throws RangeError for what can't be meant */
+export const checkedListing = (
+  options: ListOptions = {},
+): { readonly order: "newest" | "oldest"; readonly limit: number; readonly after: ListingPlace | null } => {
+  const { order = "newest", limit = 100, after, created, updated } = options;
+  if (order !== "newest" && order !== "oldest")
+    throw new RangeError(`list: order is ${String(order)}; it must be newest or oldest`);
+  checkLimit("list", limit);
+  for (const [name, range] of Object.entries({ created, updated })) checkRange(name, range);
+  return { order, limit, after: after === undefined ? null : placeOf(after) };
+};
+
+/** @throws RangeError for a limit that is not a whole number of 1 or more */
+export const checkLimit = (what: string, limit: number): void => {
+  if (!(Number.isSafeInteger(limit) && limit >= 1))
+    throw new RangeError(`${what}: limit is ${limit}; it must be a whole number of 1 or more`);
+};
+
+const checkRange = (name: string, range: TimeRange = {}): void => {
+  for (const [end, at] of Object.entries(range)) {
+    if (typeof at !== "number" || Number.isNaN(at))
+      throw new RangeError(`list: ${name}.${end} is ${String(at)}; it must be a time in milliseconds since the epoch`);
+  }
+};
+
+/** The cursor that stands for a place. */
+export const cursorOf = ({ createdAt, threadId }: ListingPlace): string => JSON.stringify([createdAt, threadId]);
+
+/** Whether a thread is one of those that are wanted; `limit`, `order` and `after` aside. */
+export const isListed = (thread: StoredThread, { metadata, created, updated }: ListOptions): boolean =>
+  isWithin(thread.createdAt, created) && isWithin(thread.updatedAt, updated) && hasMembers(thread.metadata, metadata);
+
+/** Threads by the time of their making, oldest first. Ids compare by code point, as in UTF-8. */
+export const comparePlaces = (one: ListingPlace, other: ListingPlace): number =>
+  one.createdAt - other.createdAt || compareTexts(one.threadId, other.threadId);
+
+/** What entries say of their thread, for stores that keep it beside the journal: members that they say nothing of are absent. */
+export const factsOf = (
+  entries: readonly Entry[],
+): { readonly createdAt?: number; readonly metadata?: JsonObject; readonly updatedAt?: number } => {
+  const facts: { createdAt?: number; metadata?: JsonObject; updatedAt?: number } = {};
+  for (const { event } of entries) {
+    facts.updatedAt = event.at;
+    if (event.type === "thread.started") facts.createdAt = event.at;
+    if (event.type === "thread.started") facts.metadata = event.metadata ?? {};
+    if (event.type === "metadata.changed") facts.metadata = event.metadata;
+  }
+  return facts;
+};
+
+const placeOf = (cursor: string): ListingPlace => {
+  try {
+    const place: unknown = JSON.parse(cursor);
+    if (Array.isArray(place) && typeof place[0] === "number" && typeof place[1] === "string")
+      return { createdAt: place[0], threadId: place[1] };
+  } catch {}
+  throw new RangeError(`list: after is ${JSON.stringify(cursor)}; it must be the next of a page that was listed`);
+};
+
+const isWithin = (at: number, { from = -Infinity, until = Infinity }: TimeRange = {}): boolean =>
+  at >= from && at < until;
+
+const hasMembers = (metadata: JsonObject, wanted: JsonObject = {}): boolean =>
+  Object.entries(wanted).every(
+    ([name, value]: [string, Json | undefined]) =>
+      Object.hasOwn(metadata, name) && canonicalText(metadata[name]) === canonicalText(value),
+  );
+
+const compareTexts = (one: string, other: string): number => {
+  const left = one[Symbol.iterator]();
+  const right = other[Symbol.iterator]();
+  for (;;) {
+    const { value: mine } = left.next();
+    const { value: yours } = right.next();
+    if (mine === undefined || yours === undefined) return (mine === undefined ? 0 : 1) - (yours === undefined ? 0 : 1);
+    if (mine !== yours) return (mine.codePointAt(0) ?? 0) - (yours.codePointAt(0) ?? 0);
+  }
+};

@@ -1,0 +1,138 @@
+import type { Content, ContentPart, Entry, MessageDraft, ReplyDraft, SeedDraft } from "@colloquy/machine";
+import { checkLimit } from "./listing.ts";
+
+/** Where and how much to search. */
+export interface SearchOptions {
+  /** Only this thread. Default: all. */
+  readonly threadId?: string;
+  /** The most hits to give: a whole number of 1 or more. Default 20. */
+  readonly limit?: number;
+  /** The `next` of the page before. */
+  readonly after?: string;
+}
+
+export interface SearchPage {
+  /** In an order that is the store's own and stays, so that pages fit together. */
+  readonly hits: readonly SearchHit[];
+  /** For the page after this one; null where there is none. */
+  readonly next: string | null;
+}
+
+/** An entry in which something was said that has all the words. */
+export interface SearchHit {
+  readonly threadId: string;
+  readonly seq: number;
+  /** Milliseconds since the epoch, as its event says. */
+  readonly at: number;
+  /** What was said in it, or the part around the words. */
+  readonly excerpt: string;
+}
+
+/** What to search for, with defaults. @throws RangeError for a limit that can't be meant */
+export const checkedSearch = (
+  words: string,
+  { limit = 20 }: SearchOptions = {},
+): { readonly words: readonly string[]; readonly limit: number } => {
+  checkLimit("search", limit);
+  return { words: wordsOf(words), limit };
+};
+
+/**
+ * What is said in an entry: the texts of its messages, results and system prompts. Arguments of tool calls, metadata
+ * and data fields are not looked at. Empty where nothing is said, and where it was redacted.
+ */
+export const textOfEntry = (entry: Entry): string => {
+  if (entry.redacted === true) return "";
+  const { event } = entry;
+  switch (event.type) {
+    case "thread.started":
+      return lines([...systemTexts(event.system), ...(event.seed ?? []).flatMap(draftTexts)]);
+    case "ask.received":
+      return lines(contentTexts(event.input));
+    case "message.appended":
+      return lines(contentTexts(event.message.content));
+    case "system.changed":
+      return lines(systemTexts(event.system));
+    case "llm.completed":
+      return lines(contentTexts(event.reply.content));
+    case "llm.failed":
+    case "cancel.requested":
+      return lines(contentTexts(event.partial?.content));
+    case "tool.completed":
+    case "tool.failed":
+      return lines(contentTexts(event.content));
+    case "turn.added":
+      return lines(event.messages.flatMap(draftTexts));
+    default:
+      return "";
+  }
+};
+
+/**
+ * The words of a text, each once, as they compare: without case and accents. A word is a run of letters and digits;
+ * where a script sets no spaces between its words, each character is one.
+ */
+export const wordsOf = (text: string): readonly string[] => [
+  ...new Set(
+    foldedOf(text)
+      .match(wordPattern)
+      ?.map((word) => word.slice(0, wordLength)),
+  ),
+];
+
+/** The part of a text where the first of the words stands, with an ellipsis where something was left out. */
+export const excerptOf = (text: string, words: readonly string[]): string => {
+  if (text.length <= excerptLength) return text;
+  const start = Math.max(0, Math.min(placeOfWord(text, words) - excerptLength / 4, text.length - excerptLength));
+  const end = Math.min(text.length, start + excerptLength);
+  const part = text.slice(start, end);
+  // No half of a surrogate pair at either end.
+  const whole = part.replace(/^[\udc00-\udfff]/, "").replace(/[\ud800-\udbff]$/, "");
+  return `${start > 0 ? "…" : ""}${whole}${end < text.length ? "…" : ""}`;
+};
+
+/** Only the accents of alphabets go: in other scripts a mark may be a vowel. */
+const foldedOf = (text: string): string =>
+  text
+    .normalize("NFKD")
+    .replaceAll(/[\u0300-\u036f]/g, "")
+    .toLowerCase();
+
+const unspaced =
+  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
+
+const wordPattern = new RegExp(`[${unspaced}]|[[\\p{L}\\p{N}\\p{M}]--[${unspaced}]]+`, "gv");
+
+/** In UTF-16 code units: nobody types more, and an index of encoded data would be none of words. */
+const wordLength = 64;
+
+/** In UTF-16 code units. */
+const excerptLength = 240;
+
+/** The index in `text` at which one of the words stands; 0 where none is seen, as when folding changed its length. */
+const placeOfWord = (text: string, words: readonly string[]): number => {
+  for (const { 0: run, index } of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    if (wordsOf(run).some((word) => words.includes(word))) return index;
+  }
+  return 0;
+};
+
+const lines = (texts: readonly string[]): string => texts.filter((text) => text !== "").join("\n");
+
+const systemTexts = (system: string | { readonly content: Content } | null | undefined): readonly string[] =>
+  system === null || system === undefined ? [] : contentTexts(typeof system === "string" ? system : system.content);
+
+const draftTexts = (draft: SeedDraft): readonly string[] => contentTexts(draft.content);
+
+type Said =
+  | string
+  | readonly (ContentPart | MessageDraft | NonNullable<Exclude<ReplyDraft["content"], string>>[number])[];
+
+const contentTexts = (said: Said | null | undefined): readonly string[] => {
+  if (said === null || said === undefined) return [];
+  if (typeof said === "string") return [said];
+  return said.flatMap((item) => {
+    if ("role" in item) return contentTexts(item.content);
+    return item.type === "text" || item.type === "refusal" ? [item.text] : [];
+  });
+};

@@ -1,0 +1,107 @@
+import { messageFromResult } from "../thread/draft.ts";
+import { callTool, requestApproval } from "./call.ts";
+import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "./data.ts";
+import { approvalId, isSameEffect, toolId } from "./effect-id.ts";
+import type { ApprovalAnswered, Decided, ToolWithheld } from "./event.ts";
+import type { Arrow, Plan } from "./plan.ts";
+import { settleRound } from "./turn-closing.ts";
+import { nextCall } from "./turn-opening.ts";
+
+/** Somebody has to approve a call before it runs: they are asked. */
+export const withholdCall = (
+  data: ConversationData,
+  open: OpenTurn,
+  calls: readonly RoundCall[],
+  event: ToolWithheld,
+): Plan => {
+  const position = calls.findIndex(
+    (call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId, call.attempt), event.effectId),
+  );
+  const call = calls[position];
+  if (call === undefined) return { data, arrow: "stays", effects: () => [] };
+  const asked: RoundCall = {
+    ...call,
+    approval: {
+      status: "requested",
+      number: timesAsked(call.approval) + 1,
+      because: event.because,
+      version: event.version ?? null,
+      arguments: event.arguments,
+    },
+  };
+  const after = calls.with(position, asked);
+  const { data: withheld, open: asking } = withCalls(data, open, after);
+  return {
+    data: withheld,
+    arrow: arrowBetween(calls, after),
+    effects: () => requestApproval(withheld, asking, asked, position),
+  };
+};
+
+/** A call was approved, and runs; or it was not, which is its result. */
+export const receiveApproval = (
+  data: ConversationData,
+  open: OpenTurn,
+  calls: readonly RoundCall[],
+  event: ApprovalAnswered,
+  decided: Decided,
+): Plan => {
+  const position = calls.findIndex((call) => isAsked(data, call, event.effectId));
+  const call = calls[position];
+  if (call?.approval?.status !== "requested") return { data, arrow: "stays", effects: () => [] };
+  const { approval } = call;
+  if (event.approved) {
+    const granted: RoundCall = {
+      ...call,
+      started: false,
+      attempt: call.attempt + 1,
+      approval: { ...approval, status: "granted" },
+    };
+    const after = calls.with(position, granted);
+    const running = withCalls(data, open, after);
+    return {
+      data: running.data,
+      arrow: arrowBetween(calls, after),
+      effects: () => [callTool(running.data, running.open, granted, position)],
+    };
+  }
+  const after = calls.with(position, { ...call, result: denied(call, approval, event) });
+  return after.every(({ result }) => result !== null)
+    ? nextCall(data, settleRound(open, after), decided, event.at)
+    : { data: withCalls(data, open, after).data, arrow: arrowBetween(calls, after), effects: () => [] };
+};
+
+/** Whether an effect id is that of the question about a call. */
+export const isAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall, effectId: string): boolean =>
+  approval?.status === "requested" && isSameEffect(effectId, approvalId(threadId, callId, approval.number));
+
+/** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for somebody. */
+export const arrowBetween = (before: readonly RoundCall[], after: readonly RoundCall[]): Arrow => {
+  if (isRunning(before) === isRunning(after)) return "stays";
+  return isRunning(after) ? "running" : "awaiting_approval";
+};
+
+const isRunning = (calls: readonly RoundCall[]): boolean =>
+  calls.some(({ result, approval }) => result === null && approval?.status !== "requested");
+
+const timesAsked = (approval: Approval | null): number =>
+  approval === null || approval.status === "required" ? 0 : approval.number;
+
+const denied = (call: RoundCall, { because }: Approvable, { reason }: ApprovalAnswered) =>
+  because === "declared"
+    ? messageFromResult(call, "refused", `Not run: it was not approved${reason === undefined ? "." : `: ${reason}`}`)
+    : messageFromResult(
+        call,
+        "unknown",
+        "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
+          `effect. It was not run again${reason === undefined ? "." : `: ${reason}`}`,
+      );
+
+const withCalls = (
+  data: ConversationData,
+  before: OpenTurn,
+  calls: readonly RoundCall[],
+): { readonly data: ConversationData; readonly open: OpenTurn } => {
+  const open: OpenTurn = { ...before, stage: { type: "running", calls } };
+  return { data: { ...data, open }, open };
+};

@@ -1,0 +1,49 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { approvalDigest } from "./approval-digest.ts";
+import { isAsked } from "./approval.ts";
+import type { ConversationData, RoundCall } from "./data.ts";
+import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "./event.ts";
+import type { Refusal } from "./refusal.ts";
+
+/** Why an event can't be about a call that is out; null when it can. */
+export const problemOfToolEvent = (
+  call: RoundCall,
+  event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
+): string | null => {
+  if (event.type === "tool.failed") return null;
+  if (event.type === "tool.withheld") {
+    if (event.because === "declared" && call.started)
+      return `tool "${call.name}" was started already; what is not known is its outcome ("unknown_outcome")`;
+    if (event.because === "unknown_outcome" && !call.started) return `tool "${call.name}" was never started; run it`;
+    return null;
+  }
+  return call.approval?.status === "required"
+    ? `tool "${call.name}" may not run before it is approved; validate its arguments and tell "tool.withheld"`
+    : null;
+};
+
+/** The call that an approval is about; or why there is none. */
+export const approvedCall = (
+  data: ConversationData,
+  calls: readonly RoundCall[],
+  event: ApprovalAnswered,
+): Either.Either<Refusal, RoundCall> => {
+  const call = calls.find((each) => each.result === null && isAsked(data, each, event.effectId));
+  if (call?.approval?.status !== "requested" || !event.effectId.startsWith(`${data.threadId}/`)) {
+    const asked = calls.flatMap(({ callId, approval }) =>
+      approval?.status === "requested" ? [`${data.threadId}/${callId}!approval-${approval.number}`] : [],
+    );
+    const open = asked.length === 0 ? "none is" : `open: ${asked.join(", ")}`;
+    return Either.left({
+      kind: "stale",
+      reason: `nobody waits for the approval "${event.effectId}": it was answered, asked anew or cancelled (${open})`,
+    });
+  }
+  const digest = approvalDigest(call.name, call.approval.version, call.approval.arguments);
+  return event.digest === undefined || event.digest === digest
+    ? Either.right(call)
+    : Either.left({
+        kind: "invalid",
+        reason: `the answer is about another call (digest ${event.digest}, asked was ${digest}); look at what is asked, and answer that`,
+      });
+};

@@ -1,0 +1,46 @@
+import { append } from "../thread/chunks.ts";
+import { messageFromDraft } from "../thread/draft.ts";
+import { draftsOf } from "./ask-drafts.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
+import type { Effect } from "./effect.ts";
+import type { Plan } from "./plan.ts";
+
+/** An ask joins the open turn, and waits for its next prompt. */
+export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan => ({
+  data: { ...data, open: { ...open, joining: [...open.joining, ask] } },
+  arrow: "stays",
+  effects: () => [{ type: "publish", signal: { type: "ask.joined", askId: ask.askId, turn: open.number } }],
+});
+
+/** The turn with what the asks say that joined it: as its next prompt shows it. The same turn where none did. */
+export const withJoined = (open: OpenTurn): OpenTurn =>
+  open.joining.length === 0 ? open : { ...open.joining.reduce(withAsk, open), joining: [] };
+
+/** What is told when a prompt shows what asks say that joined its turn. */
+export const deliveries = (open: OpenTurn): readonly Effect[] =>
+  open.joining.map(({ askId }) => ({
+    type: "publish",
+    signal: { type: "ask.delivered", askId, turn: open.number, step: open.step },
+  }));
+
+/** What is told when a turn has ended before it could show what asks say that joined it. */
+export const returns = (open: OpenTurn): readonly Effect[] =>
+  open.joining.map(({ askId }) => ({
+    type: "publish",
+    signal: { type: "ask.returned", askId, turn: open.number },
+  }));
+
+const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
+  const drafts = draftsOf(ask);
+  return {
+    ...open,
+    asks: [...open.asks, { askId: ask.askId, askedAt: ask.at }],
+    messages: drafts.reduce(
+      (messages, draft, index) => append(messages, messageFromDraft(`${open.number}.${open.made + index}`, draft)),
+      open.messages,
+    ),
+    made: open.made + drafts.length,
+    model: { ...open.model, ...ask.model },
+    limits: { ...open.limits, ...ask.limits },
+  };
+};

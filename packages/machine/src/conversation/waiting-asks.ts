@@ -1,0 +1,87 @@
+import type { ReplyDraft } from "../thread/message.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
+import { drop } from "./dropped.ts";
+import type { Effect } from "./effect.ts";
+import { queueId } from "./effect-id.ts";
+import type { Decided } from "./event.ts";
+import type { Plan } from "./plan.ts";
+import { interruptTurn } from "./turn-closing.ts";
+
+/** An ask waits for a turn. */
+export const enqueue = (before: ConversationData, ask: QueuedAsk, place: number, decided: Decided): Plan => {
+  const { data, effects } = superseding(before, ask, decided);
+  return {
+    data: { ...data, queue: [...data.queue, ask] },
+    arrow: "stays",
+    effects: () => [...effects, queued(ask, place)],
+  };
+};
+
+/** The open turn is cancelled, and an ask is the next. */
+export const interruptFor = (
+  before: ConversationData,
+  open: OpenTurn,
+  ask: QueuedAsk,
+  partial: ReplyDraft | undefined,
+  decided: Decided,
+): Plan => {
+  const { data, effects } = superseding(before, ask, decided);
+  const waiting = { ...data, queue: [...data.queue, ask] };
+  const stopping = { partial, results: decided.results ?? [] };
+  const reason = `interrupted by ask "${ask.askId}"`;
+  const plan = interruptTurn(waiting, open, stopping, { status: "cancelled", reason }, ask.at);
+  return {
+    ...plan,
+    effects: () => [
+      { type: "publish", signal: { type: "turn.interrupted", turn: open.number, by: ask.askId } },
+      ...effects,
+      queued(ask, waiting.queue.length),
+      ...plan.effects(),
+    ],
+  };
+};
+
+/** An ask that waits is withdrawn; undefined where none of that id waits. */
+export const withdraw = (data: ConversationData, askId: string, at: number): Plan | undefined => {
+  const { queue, waking, open } = data;
+  const told: Effect = { type: "publish", signal: { type: "ask.withdrawn", askId } };
+  const joining = open?.joining.filter((ask) => ask.askId === askId) ?? [];
+  if (open !== null && joining.length > 0) {
+    const left = { ...open, joining: open.joining.filter((ask) => ask.askId !== askId) };
+    return {
+      data: { ...drop(data, joining, "withdrawn", at), open: left },
+      arrow: "stays",
+      effects: () => [told],
+    };
+  }
+  const withdrawn = queue.filter((ask) => ask.askId === askId);
+  if (withdrawn.length === 0) return undefined;
+  const left = queue.filter((ask) => ask.askId !== askId);
+  const asleep = waking !== null && left.length === 0;
+  return {
+    data: { ...drop(data, withdrawn, "withdrawn", at), queue: left, waking: asleep ? null : waking },
+    arrow: "stays",
+    effects: () => [
+      ...(asleep ? [{ type: "cancelTimer", effectId: queueId(data.threadId, waking.seq) } as const] : []),
+      told,
+    ],
+  };
+};
+
+const queued = ({ askId }: QueuedAsk, place: number): Effect => ({
+  type: "publish",
+  signal: { type: "ask.queued", askId, place },
+});
+
+const superseding = (
+  data: ConversationData,
+  ask: QueuedAsk,
+  { supersedes }: Decided,
+): { readonly data: ConversationData; readonly effects: readonly Effect[] } => {
+  if (supersedes !== true) return { data, effects: [] };
+  const effects = data.queue.map(({ askId }): Effect => ({
+    type: "publish",
+    signal: { type: "ask.superseded", askId, by: ask.askId },
+  }));
+  return { data: { ...drop(data, data.queue, "superseded", ask.at), queue: [] }, effects };
+};
