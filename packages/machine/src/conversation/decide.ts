@@ -28,6 +28,7 @@ import { charactersOf } from "./characters.ts";
 import { messagesOfOpen } from "./read.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
+import { isShared } from "./waiting-asks.ts";
 
 /**
  * Whether an event fits, and what the configuration adds to it. All that depends on configuration is here and
@@ -159,6 +160,7 @@ const decideCancel = (data: ConversationData, event: CancelRequested): Either.Ei
   const waiting = [...data.queue, ...(open?.joining ?? [])];
   if (askId !== undefined && waiting.some((ask) => ask.askId === askId)) return Either.right(nothing);
   if (open === null) return refuse("stale", "no turn is open: there is nothing to cancel");
+  if (askId !== undefined && isShared(open, askId)) return Either.right(nothing);
   if (askId !== undefined && !open.asks.some((ask) => ask.askId === askId)) {
     return refuse("unknown", `ask "${askId}" is neither open nor queued: it was answered, or never made`);
   }

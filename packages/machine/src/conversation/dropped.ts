@@ -4,7 +4,7 @@ import { remembered } from "./data.ts";
 /** No turn answers these asks any more. */
 export const drop = (
   data: ConversationData,
-  asks: readonly QueuedAsk[],
+  asks: readonly Pick<QueuedAsk, "askId" | "at">[],
   because: DroppedBecause,
   droppedAt: number,
 ): ConversationData => {

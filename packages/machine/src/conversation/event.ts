@@ -1,13 +1,14 @@
 import type { Json, JsonObject } from "../thread/json.ts";
-import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
+import type { Content, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
-import type { Cut } from "../prompt/cut.ts";
-import type { SummaryTask } from "../prompt/policy.ts";
-import type { ContextUnfit, Failure, LimitReached } from "../thread/turn.ts";
-import type { Cost, ReportedUsage } from "../thread/usage.ts";
-import type { Fullness } from "./data.ts";
+import type { Failure } from "../thread/turn.ts";
+import type { ReportedUsage } from "../thread/usage.ts";
 import type { Limits } from "./limits.ts";
 import type { OverlapType } from "./options.ts";
+import type { Configuration, SystemDraft } from "./thread-started.ts";
+
+export type * from "./decided.ts";
+export type * from "./thread-started.ts";
 
 /**
  * A fact that the machine is told. Plain JSON. `at` is the host's clock, in milliseconds since the epoch;
@@ -38,42 +39,6 @@ export type Event =
   | ThreadForked
   | ThreadRedacted
   | ThreadConfigured;
-
-/** What a thread begins with: the first entry of every journal, and the input of the machine. */
-export interface ThreadStarted {
-  readonly type: "thread.started";
-  readonly at: number;
-  readonly threadId: string;
-  readonly system?: SystemDraft;
-  /** Messages that stand before the first turn. */
-  readonly seed?: readonly SeedDraft[];
-  readonly metadata?: JsonObject;
-  /** Model and provider parameters for each call, opaque to the machine; laid over the configuration's, member by member. */
-  readonly model?: JsonObject;
-  readonly configuration?: Configuration;
-}
-
-/** A system prompt: its text, or a message under `system` or `developer`. */
-export type SystemDraft =
-  | string
-  | {
-      readonly role: "system" | "developer";
-      readonly content: Content;
-      readonly name?: string;
-      readonly provider?: JsonObject;
-    };
-
-/** What of the configuration a thread was last run with, so that a change is seen. */
-export interface Configuration {
-  /** A digest of names, versions and options; see `fingerprintOf`. */
-  readonly fingerprint: string;
-  /** Model and provider parameters of the machine, opaque to it. */
-  readonly model?: JsonObject;
-  /** The longest silence between two pieces of a streamed reply, in milliseconds. */
-  readonly idleTimeoutMs?: number;
-  /** How summaries are asked for; absent where none are. */
-  readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
-}
 
 /** Somebody asks. Opens a turn; where one is open already, what becomes of it is for the overlap policy to say. */
 export interface AskReceived {
@@ -226,7 +191,7 @@ export interface TimerFired {
 export interface CancelRequested {
   readonly type: "cancel.requested";
   readonly at: number;
-  /** One ask, open or queued; without it the open turn, whichever it is. */
+  /** One ask, open or waiting; a turn that answers others as well goes on for them. Without it the open turn, whichever it is. */
   readonly askId?: string;
   readonly reason?: string;
   /** What had been shown of the reply; kept and marked incomplete. */
@@ -327,57 +292,3 @@ export interface ThreadConfigured {
 
 /** The names of all events, in the order in which they are documented. */
 export type EventType = Event["type"];
-
-/** What a decision of the configuration added to an event: all that folding needs and the event does not say. */
-export interface Decided {
-  /** The ask waits; its place in the queue, from 1. */
-  readonly queued?: number;
-  /** The asks that wait are dropped in favour of this one. */
-  readonly supersedes?: true;
-  /** The open turn is cancelled in favour of this ask. */
-  readonly interrupts?: true;
-  /** The ask joins the open turn: the next prompt shows it. */
-  readonly joins?: true;
-  /** A turn that has its answer goes on, because asks that joined it wait to be shown. */
-  readonly goesOn?: true;
-  /** How many of the asks that wait the turn answers that this entry opens; absent for one. */
-  readonly opens?: number;
-  /** The calls of the reply that need approval, by position. */
-  readonly approvals?: readonly number[];
-  /** When the turn that this entry opens must have ended. */
-  readonly deadlineAt?: number;
-  /** What the prompt of the call that this entry asks for shows; absent when it is the last one again. */
-  readonly cut?: Cut;
-  /** The failed call is made again. */
-  readonly retry?: { readonly attempt: number; readonly dueAt: number };
-  /** Calls that are answered without running anything, by position. */
-  readonly results?: readonly SynthesisedResult[];
-  /** The turn ends here. */
-  readonly limit?: LimitReached;
-  /** The turn ends here: its next prompt does not fit. */
-  readonly unfit?: ContextUnfit;
-  /** The next call waits for a summary, until then at most. */
-  readonly compacting?: { readonly dueAt: number };
-  /** A summary is asked for. */
-  readonly summary?: SummaryTask;
-  /** The summary that came, or did not, is not used: why. */
-  readonly summaryFailed?: string;
-  /** The outstanding summary is called off: its turns are off the path, or are no longer what they were. */
-  readonly summaryStale?: true;
-  /** How full the prompt is, where that is another grade than the last one's. */
-  readonly fullness?: { readonly is: Fullness; readonly tokens: number; readonly available: number };
-  /** Tokens that the prompt was counted at, where its size can calibrate the counter. */
-  readonly counted?: number;
-  readonly cost?: Cost;
-  /** Why the policy could not be used, and all was kept instead; or why a summary that it wanted can't be, or that the counter could not count the prompt, and nothing was replaced. */
-  readonly policyFailed?: string;
-  /** How much of a truncated answer's text stays, in UTF-16 units. */
-  readonly kept?: number;
-}
-
-/** A result that the machine gives in a tool's place. */
-export interface SynthesisedResult {
-  readonly position: number;
-  readonly outcome: Exclude<ToolOutcome, "completed">;
-  readonly content: readonly ContentPart[];
-}

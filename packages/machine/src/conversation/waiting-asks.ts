@@ -41,7 +41,7 @@ export const interruptFor = (
   };
 };
 
-/** An ask that waits is withdrawn; undefined where none of that id waits. */
+/** An ask that waits, or one of several that the open turn answers, is withdrawn; undefined where there is none of that id. */
 export const withdraw = (data: ConversationData, askId: string, at: number): Plan | undefined => {
   const { queue, waking, open } = data;
   const told: Effect = { type: "publish", signal: { type: "ask.withdrawn", askId } };
@@ -50,6 +50,15 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
     const left = { ...open, joining: open.joining.filter((ask) => ask.askId !== askId) };
     return {
       data: { ...drop(data, joining, "withdrawn", at), open: left },
+      arrow: "stays",
+      effects: () => [told],
+    };
+  }
+  const shared = open?.asks.find((ask) => ask.askId === askId);
+  if (open !== null && shared !== undefined && isShared(open, askId)) {
+    const left = { ...open, asks: open.asks.filter((ask) => ask.askId !== askId) };
+    return {
+      data: { ...drop(data, [{ askId, at: shared.askedAt }], "withdrawn", at), open: left },
       arrow: "stays",
       effects: () => [told],
     };
@@ -67,6 +76,10 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
     ],
   };
 };
+
+/** Whether the open turn answers an ask, and others beside it: then it goes on for them when that one is withdrawn. */
+export const isShared = ({ asks }: OpenTurn, askId: string): boolean =>
+  asks.length > 1 && asks.some((ask) => ask.askId === askId);
 
 const queued = ({ askId }: QueuedAsk, place: number): Effect => ({
   type: "publish",

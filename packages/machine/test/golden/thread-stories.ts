@@ -18,7 +18,9 @@ const overlapping: readonly Story[] = [
       reply(5, "t/1.1#1", "A conversation."),
       "One turn answers all that wait; one that says otherwise would have waited for its own.",
       fired(6, "t/4!queue"),
-      reply(7, "t/2.1#1", "A turn is one ask; a step is one call."),
+      "One of them can be withdrawn: the turn goes on for the other, and ends with it.",
+      { type: "cancel.requested", at: 7, askId: "b" },
+      { type: "cancel.requested", at: 8, askId: "c" },
     ],
   },
   {
