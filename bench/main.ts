@@ -15,6 +15,7 @@ const benchmarks: {
   prompt: () => import("./prompt.ts"),
   pruning: () => import("./pruning.ts"),
   memory: () => import("./memory.ts"),
+  peers: () => import("./peers.ts"),
 };
 
 const main = async (): Promise<void> => {

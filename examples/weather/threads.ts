@@ -7,8 +7,13 @@ export const newestThread = async (store: Store): Promise<string> => threadNumbe
 export const nextThread = async (store: Store): Promise<string> => threadNumbered((await newest(store)) + 1);
 
 const newest = async (store: Store): Promise<number> => {
-  const threads = await store.list();
-  return Math.max(0, ...threads.map(({ threadId }) => numberOf(threadId)));
+  let newest = 0;
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await store.list(after === undefined ? {} : { after });
+    newest = Math.max(newest, ...page.threads.map(({ threadId }) => numberOf(threadId)));
+    after = page.next;
+  }
+  return newest;
 };
 
 const threadNumbered = (number: number): string => (number === 1 ? "weather" : `weather-${number}`);

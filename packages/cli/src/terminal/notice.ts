@@ -10,6 +10,10 @@ export const noticeOf = (signal: AskSignal): string | null => {
       return `${signal.because}: trying again (attempt ${signal.attempt})`;
     case "ask.queued":
       return "an earlier turn is ended first";
+    case "ask.joined":
+      return "the model reads it next, within this turn";
+    case "turn.interrupted":
+      return "the turn before is broken off for it";
     case "policy.failed":
       return `${shortened(signal.reason)}: all is shown instead`;
     case "context.warning":
@@ -24,6 +28,10 @@ export const noticeOf = (signal: AskSignal): string | null => {
     case "context.unfit":
     case "limit.reached":
     case "ask.withdrawn":
+    case "ask.superseded":
+    case "ask.returned":
+    // It was announced when it joined.
+    case "ask.delivered":
       return null;
   }
 };
