@@ -15,6 +15,7 @@ const benchmarks: {
   prompt: () => import("./prompt.ts"),
   pruning: () => import("./pruning.ts"),
   memory: () => import("./memory.ts"),
+  manyThreads: () => import("./many-threads.ts"),
   peers: () => import("./peers.ts"),
 };
 

@@ -3,6 +3,7 @@
 // conversation is done, and checks after each kill and at the end that nothing acknowledged was lost and that each
 // tool went on as its rule of recovery says. Exits with 1 when anything is wrong.
 import { availableParallelism } from "node:os";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { type Fault, faults, isFault } from "./crash/faults.ts";
@@ -21,7 +22,7 @@ ${Object.entries(faults)
 
 /** Runs conversations of consecutive seeds, as many at once as there are processors. Stops early at a violation. */
 export const crash = (runs: number, seed: number, fault: Fault | null): Promise<readonly Run[]> =>
-  withProgram(async (program) => {
+  withProgram(fileURLToPath(import.meta.resolve("./crash/child.ts")), async (program) => {
     const done: Run[] = [];
     let next = 0;
     const work = async (): Promise<void> => {

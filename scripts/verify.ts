@@ -14,6 +14,8 @@ interface Step {
   readonly command: readonly [string, ...string[]];
   /** A step that takes longer has failed. */
   readonly minutesMax: number;
+  /** With a PostgreSQL and a Redis, which its command finds by their variables; it fails when they can't be started. */
+  readonly servers?: true;
 }
 
 interface Outcome {
@@ -35,6 +37,7 @@ const tests: Step = {
   name: "tests, as in the README",
   command: [...pnpm, "test", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
   minutesMax: 8,
+  servers: true,
 };
 
 const only = (...names: readonly string[]): readonly string[] => names.flatMap((name) => ["--only", name]);
@@ -60,6 +63,7 @@ const steps: readonly Step[] = [
     minutesMax: 4,
   },
   { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "10"], minutesMax: 2 },
+  { name: "crashes of PostgreSQL", command: ["node", "scripts/crash-postgres.ts", "--runs", "2"], minutesMax: 2 },
   // The two whose figures do not depend on how busy the machine is.
   { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
   { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },
@@ -90,7 +94,7 @@ const main = (): void => {
 };
 
 const run = (step: Step): Outcome => {
-  const [command, ...args] = step.command;
+  const [command, ...args] = step.servers === true ? [...withServers, ...step.command] : step.command;
   console.log(`\n## ${step.name}: ${step.command.join(" ")}`);
   const started = performance.now();
   const { status, error } = spawnSync(command, args, {
@@ -98,11 +102,13 @@ const run = (step: Step): Outcome => {
     stdio: ["ignore", "inherit", "inherit"],
     timeout: step.minutesMax * 60_000,
     killSignal: "SIGKILL",
-    env: { ...withoutModels(command === "npx" ? callerEnvironment() : workspaceEnvironment()), CI: "true" },
+    env: { ...withoutModels(step.command[0] === "npx" ? callerEnvironment() : workspaceEnvironment()), CI: "true" },
   });
   if (error !== undefined) console.error(`${step.name}: ${error.message}`);
   return { step, passed: status === 0, seconds: (performance.now() - started) / 1000 };
 };
+
+const withServers = [process.execPath, "scripts/servers.ts", "--"] as const;
 
 /** The gate talks to no real model, whatever its caller has set up. */
 const withoutModels = (environment: Record<string, string>): Record<string, string> =>

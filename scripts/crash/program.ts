@@ -1,18 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { rolldown } from "rolldown";
 
 /**
- * Makes one file of the child's program for as long as it is used: it starts several times for each conversation,
- * and does so seven times as fast as from its sources.
+ * Makes one file of a child's program for as long as it is used: it starts seven times as fast as from its sources,
+ * which matters where it is started several times for each conversation. `source` is where the program is.
  */
-export const withProgram = async <A>(use: (program: string) => Promise<A>): Promise<A> => {
+export const withProgram = async <A>(source: string, use: (program: string) => Promise<A>): Promise<A> => {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-crash-program-"));
   try {
-    const bundle = await rolldown({ input: fileURLToPath(import.meta.resolve("./child.ts")), platform: "node" });
+    const bundle = await rolldown({ input: source, platform: "node" });
     const file = join(folder, "child.mjs");
     await bundle.write({ file, format: "esm" });
     await bundle.close();

@@ -75,9 +75,17 @@ export const watchedStore = (inner: Store, { point, record, fault }: Watch): Wat
       point();
       return fault === "once-runs-again" ? entries.map(withoutStart) : entries;
     },
+    rewrite: (...given) => inner.rewrite(...given),
+    saveSnapshot: async (...given) => {
+      point();
+      await inner.saveSnapshot(...given);
+      point();
+    },
+    readSnapshot: (...given) => inner.readSnapshot(...given),
     list: (...given) => inner.list(...given),
     delete: (...given) => inner.delete(...given),
     close: () => inner.close(),
+    ...(inner.inbox === undefined ? {} : { inbox: inner.inbox }),
   };
 };
 

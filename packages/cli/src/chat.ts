@@ -1,9 +1,8 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
-import { createHost, type HostedThread, memoryStore, type Store } from "@colloquy/host";
+import { createHost, type HostedThread, memoryStore } from "@colloquy/host";
 import { compactTurns, conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
-import { openaiChat, randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import type { CommandSetting } from "./command.ts";
+import { openStore } from "./kept-threads.ts";
 import { converse, wantsColour } from "./terminal/converse.ts";
 
 /** What can be chosen about a chat. */
@@ -28,7 +27,7 @@ export const chat = async (options: ChatOptions, setting: CommandSetting): Promi
     overlap: { type: "queue", max: 1 },
     ...(window === undefined ? {} : within(window)),
   });
-  const store = file === undefined ? memoryStore({ clock: systemClock }) : fileStore(file);
+  const store = file === undefined ? memoryStore({ clock: systemClock }) : openStore(file);
   const host = createHost({
     machine,
     store,
@@ -102,11 +101,6 @@ const within = (window: string): Pick<MachineOptions, "budget" | "policy"> => {
 const longestAnswer = 8_000;
 
 const present = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
-
-const fileStore = (path: string): Store => {
-  mkdirSync(dirname(path), { recursive: true });
-  return sqliteStore({ path });
-};
 
 /** A thread that is there already has a system prompt of its own. */
 const useSystem = async (thread: HostedThread, system: string): Promise<void> => {

@@ -4,7 +4,10 @@ import { parseArgs } from "node:util";
 import { chat } from "./chat.ts";
 import { compare } from "./compare.ts";
 import { explainJournal } from "./explain.ts";
+import { exportThread } from "./export.ts";
+import { importThread } from "./import.ts";
 import { failureText } from "./terminal/failure-text.ts";
+import { listThreads } from "./threads.ts";
 
 /** What a command has of its process. */
 export interface CommandSetting {
@@ -75,6 +78,16 @@ const commandNamed = (name: string): Command | undefined => {
       return { options: ["before", "after"], takesPaths: true, run: compare };
     case "explain":
       return { options: ["options", "at"], takesPaths: true, run: explainJournal };
+    case "threads":
+      return {
+        options: ["store", "find"],
+        takesPaths: false,
+        run: (_, values, setting) => listThreads(values, setting),
+      };
+    case "export":
+      return { options: ["store", "as"], takesPaths: true, run: exportThread };
+    case "import":
+      return { options: ["store", "from", "thread"], takesPaths: true, run: importThread };
     default:
       return undefined;
   }
@@ -103,6 +116,9 @@ const parse = (args: readonly string[]) =>
       after: { type: "string" },
       options: { type: "string" },
       at: { type: "string" },
+      find: { type: "string" },
+      as: { type: "string" },
+      from: { type: "string" },
     },
   });
 
@@ -119,12 +135,16 @@ const help = `colloquy: converse with a language model from the terminal
   colloquy chat [options]                 a conversation; from a pipe, each line is a question
   colloquy compare JOURNALS [options]     what two configurations would send in recorded conversations
   colloquy explain JOURNAL [options]      what the next prompt would show of one, and why
+  colloquy threads --store STORE          the threads that are kept, newest first
+  colloquy export THREAD --store STORE    a thread, as its journal or as messages
+  colloquy import FILE --store STORE      a thread from a journal, or from messages
   colloquy --help                         this
   colloquy --version                      the version
 
 Options of chat:
   --thread ID       the thread to continue, or to begin (default: chat)
-  --store FILE      the SQLite file that keeps threads (default: none, nothing is kept)
+  --store STORE     what keeps threads: a SQLite file, or a folder (with a / at its end)
+                    for files in JSON lines (default: none, nothing is kept)
   --model NAME      the model (default: OPENAI_MODEL, else gpt-4o-mini)
   --base-url URL    a server that speaks OpenAI's chat completions (default: OPENAI_BASE_URL, else OpenAI's)
   --system TEXT     the system prompt
@@ -141,6 +161,14 @@ Options of compare:
 Options of explain:
   --options MODULE  the options of the machine
   --at ENTRY        the number of the entry to stop behind (default: the last)
+
+Options of threads:
+  --find WORDS      where all of these words were said
+
+Options of export and import:
+  --as, --from      journal (default), chat (OpenAI's chat messages), responses (its Responses items),
+                    model, ui (the AI SDK's ModelMessage and UIMessage)
+  --thread ID       the thread to make (default: the journal's own; of messages: drawn)
 
 The key for the server is read from OPENAI_API_KEY.
 `;

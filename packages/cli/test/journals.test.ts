@@ -1,26 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { conversationMachine, type Entry, type Event, outstanding, start, transition } from "@colloquy/machine";
 import { afterAll, describe, expect, test } from "vitest";
-import { runCommand } from "../src/command.ts";
+import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-journals-"));
 
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const run = async (...args: readonly string[]) => {
-  const output = new PassThrough();
-  const error = new PassThrough();
-  const signal = new AbortController().signal;
-  const setting = { input: Readable.from([]), output, error, isTerminal: false, environment: {}, signal };
-  const exitCode = await runCommand(args, setting);
-  output.end();
-  error.end();
-  return { exitCode, output: await text(output), error: await text(error) };
-};
 
 /** A journal of so many turns. */
 const journalOf = (turns: number): readonly Entry[] => {

@@ -1,6 +1,8 @@
 import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
+import type { ActiveThreads } from "./active-threads.ts";
 import type { Observation } from "./hooks.ts";
 import type { Clock } from "./ports/clock.ts";
+import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
 import type { Store } from "./ports/store.ts";
 import type { ToolRegistry } from "./tools/registry.ts";
@@ -20,6 +22,16 @@ export interface Equipment {
   readonly owner: string;
   readonly leaseTtlMs: number;
   readonly idleMs: number;
+  /** How often a holder looks into its inbox, and a follower for what came of its letters. */
+  readonly pollMs: number;
+  readonly whenHeld: "enqueue" | "reject";
+  readonly ids: Ids;
+  readonly active: ActiveThreads;
+  /** How often the shown part of a reply is journalled; null for never. */
+  readonly progressMs: number | null;
+  readonly partials: "askAgain" | "keep";
+  /** After how many entries a snapshot is saved; 0 for never. */
+  readonly snapshotEvery: number;
 }
 
 /** What a thread begins with that nobody started explicitly. */

@@ -61,6 +61,29 @@ export class JournalUnreadableError extends Error {
   }
 }
 
+/** What was to be imported is no journal, or none of a thread that could go on. Nothing was stored. */
+export class ImportRefusedError extends Error {
+  override readonly name = "ImportRefusedError";
+  readonly threadId: string;
+  /** The entry, or the turn from 1, that can't be meant; null where it is the whole. */
+  readonly index: number | null;
+
+  constructor(threadId: string, index: number | null, problem: string) {
+    super(`nothing was imported as thread "${threadId}": ${problem}`);
+    this.threadId = threadId;
+    this.index = index;
+  }
+}
+
+/** The store has no search. */
+export class SearchUnavailableError extends Error {
+  override readonly name = "SearchUnavailableError";
+
+  constructor() {
+    super("the store of this host can't search; one that has `search` can, such as SQLite's or PostgreSQL's");
+  }
+}
+
 /** The store failed. `cause` is what it threw. Whether an entry was written is not known; opening the thread again shows. */
 export class StoreError extends Error {
   override readonly name = "StoreError";

@@ -1,4 +1,13 @@
-import type { CallLlm, CallTool, Entry, Signal, ToolCompleted, ToolFailed, Turn } from "@colloquy/machine";
+import type {
+  CallLlm,
+  CallTool,
+  Entry,
+  RequestApproval,
+  Signal,
+  ToolCompleted,
+  ToolFailed,
+  Turn,
+} from "@colloquy/machine";
 
 /**
  * Functions around what happens. They look, and change nothing. A `before` hook is awaited before the thing is
@@ -14,7 +23,7 @@ export interface Hooks {
   readonly beforeStep?: (call: CallLlm) => void | Promise<void>;
   /** After a model call and the tool calls that it asked for. */
   readonly afterStep?: (step: StepEnded) => void | Promise<void>;
-  /** Before a tool runs; its arguments are not read yet. */
+  /** Before a tool runs; its arguments are not read yet. Not before one that is to be approved first. */
   readonly beforeToolCall?: (call: CallTool) => void | Promise<void>;
   readonly afterToolCall?: (call: CallTool, outcome: ToolCompleted | ToolFailed) => void | Promise<void>;
 }
@@ -35,6 +44,8 @@ export interface Observer {
   /** Each entry, when it is stored. */
   readonly entry?: (entry: Entry, threadId: string) => void;
   readonly signal?: (signal: Signal, threadId: string) => void;
+  /** A tool call waits for somebody's approval. Told again, under the same id, each time that the thread is opened and it still waits. */
+  readonly approval?: (request: RequestApproval, threadId: string) => void;
 }
 
 /** Where an observer or a hook failed: its name, such as `beforeStep`; or what the host did in the background. */
@@ -58,6 +69,11 @@ export class Observation {
 
   signal(signal: Signal, threadId: string): void {
     for (const observer of this.#observers) this.#guard("observer.signal", () => observer.signal?.(signal, threadId));
+  }
+
+  approval(request: RequestApproval, threadId: string): void {
+    for (const observer of this.#observers)
+      this.#guard("observer.approval", () => observer.approval?.(request, threadId));
   }
 
   /** Calls a `before` hook and waits for it. Never rejects. */

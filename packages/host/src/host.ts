@@ -1,16 +1,23 @@
-import type { ConversationMachine } from "@colloquy/machine";
+import type { ConversationMachine, Entry, JsonObject } from "@colloquy/machine";
 import { ConfigurationError, toolsOf } from "@colloquy/machine";
-import type { AskHandle } from "./ask/ask.ts";
+import { ActiveThreads } from "./active-threads.ts";
+import type { Ask, AskHandle } from "./ask/ask.ts";
 import type { Equipment, ThreadDefaults } from "./equipment.ts";
+import { SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./errors.ts";
 import { Observation } from "./hooks.ts";
 import type { Hooks, Observer, ObserverErrorHandler } from "./hooks.ts";
 import { HostedThread } from "./hosted-thread.ts";
-import type { AskInput, AskOptions, Loops } from "./hosted-thread.ts";
+import type { AskInput, AskOptions } from "./ask-event.ts";
+import type { Loops } from "./loops.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
+import type { ListOptions, ThreadPage } from "./ports/listing.ts";
 import type { LlmHandler } from "./ports/llm.ts";
+import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import type { Store } from "./ports/store.ts";
 import { ThreadLoop } from "./thread/loop.ts";
+import type { ForeignConversation } from "./thread/new-journal.ts";
+import { importedJournal, journalOfTurns, storeJournal, threadIdIn } from "./thread/new-journal.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
@@ -37,6 +44,27 @@ export interface HostOptions {
   readonly leaseTtlMs?: number;
   /** How long a thread on which nothing happens stays open, and held, in milliseconds. Shorter where several hosts share threads; each opening reads the journal. Default 5,000. */
   readonly idleMs?: number;
+  /**
+   * How many threads are worked on at a time. When that many are, those on which nothing happens are let go at once,
+   * least recently used first; others wait, first come first served, and a thread with a queue of asks stands at the end
+   * of the line again after each turn, keeping its lease. One that waits for an approval or for a retry needs no place; one that
+   * waits for its tools does, but when all places are taken by such (whose tools may ask here), more are let in, one by one.
+   * Default 256.
+   */
+  readonly maxActive?: number;
+  /**
+   * What becomes of an ask on a thread that another host holds. `enqueue`: it is left in the store's inbox as a letter,
+   * and followed. `reject`: it rejects with `ThreadHeldError`. Default `enqueue`, where the store has an inbox.
+   */
+  readonly whenHeld?: "enqueue" | "reject";
+  /** How often a thread that is open looks into its inbox, and an ask that is followed for news, in milliseconds. Default 200. */
+  readonly pollMs?: number;
+  /** How often the shown part of a reply is journalled while it comes, in milliseconds, so that it survives a crash. Null: not. Default null. */
+  readonly progressMs?: number | null;
+  /** After a crash, what becomes of a reply of which a part was journalled: the model is asked again, or the turn fails and that part is kept. Default `askAgain`. */
+  readonly partials?: "askAgain" | "keep";
+  /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
+  readonly snapshotEvery?: number;
   /** Under which name leases are taken. Default: drawn, so that no two hosts have the same. */
   readonly owner?: string;
 }
@@ -47,8 +75,28 @@ export interface Host {
   ask(input: AskInput, options?: AskOptions & { readonly threadId?: string }): AskHandle;
   /** A thread by its id, whether it is there yet or not; `"new"` draws an id. Default: the default thread. */
   thread(threadId?: string): HostedThread;
+  /** The threads that the store has, page by page, in the order of their making. */
+  threads(options?: ListOptions): Promise<ThreadPage>;
+  /** Entries in which all of the words were said. Rejects with `SearchUnavailableError` where the store can't search. */
+  search(words: string, options?: SearchOptions): Promise<SearchPage>;
+  /**
+   * Makes a thread from a journal that was exported, whole and as it was: what was under way goes on when the thread is
+   * used. It is read before it is believed: `ImportRefusedError` names the entry that can't be meant, and nothing is stored.
+   * Never over a thread that is there: `ThreadExistsError`.
+   *
+   * @param options `threadId` is the id of the new thread; `"new"` draws one. Default: that of the journal.
+   */
+  importJournal(entries: readonly unknown[], options?: { readonly threadId?: string }): Promise<HostedThread>;
+  /** Makes a thread from a conversation that was had elsewhere, each of its turns as one that was added by hand. Rejects as `importJournal` does; the id is drawn where none is given. */
+  importMessages(conversation: ForeignConversation, options?: ImportOptions): Promise<HostedThread>;
   /** Lets go of all threads, as `HostedThread.close` does, when what is being stored is stored. To end turns first, await or abort their asks. */
   close(): Promise<void>;
+}
+
+/** How a conversation is imported. */
+export interface ImportOptions {
+  readonly threadId?: string;
+  readonly metadata?: JsonObject;
 }
 
 /**
@@ -84,6 +132,32 @@ class ConversationHost implements Host, Loops {
     return new HostedThread(id, this.#equipment, this.#ids, this);
   }
 
+  async threads(options?: ListOptions): Promise<ThreadPage> {
+    return this.#equipment.store.list(options);
+  }
+
+  async search(words: string, options?: SearchOptions): Promise<SearchPage> {
+    const { store } = this.#equipment;
+    if (store.search === undefined) throw new SearchUnavailableError();
+    return store.search(words, options);
+  }
+
+  async importJournal(
+    entries: readonly unknown[],
+    options: { readonly threadId?: string } = {},
+  ): Promise<HostedThread> {
+    const thread = this.thread(options.threadId ?? threadIdIn(entries) ?? "new");
+    return this.#stored(thread, importedJournal(entries, thread.id));
+  }
+
+  async importMessages(
+    conversation: ForeignConversation,
+    { threadId = "new", metadata }: ImportOptions = {},
+  ): Promise<HostedThread> {
+    const thread = this.thread(threadId);
+    return this.#stored(thread, journalOfTurns(this.#equipment, thread.id, conversation, metadata));
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     for (const loop of this.#loops.values()) void loop.close();
@@ -103,25 +177,61 @@ class ConversationHost implements Host, Loops {
     return this.#loops.get(threadId);
   }
 
-  readonly #forget = (loop: ThreadLoop): void => {
-    const { threadId, released } = loop;
+  async alone<Done>(threadId: string, work: () => Promise<Done>): Promise<Done> {
+    if (this.#closed) throw new ThreadClosedError(threadId);
+    void this.#loops.get(threadId)?.close();
+    const done = Promise.resolve(this.#closing.get(threadId)).then(work);
+    const over = (): void => {};
+    this.#keepOut(threadId, done.then(over, over));
+    return done;
+  }
+
+  readonly #forget = (loop: ThreadLoop, carried: readonly Ask[]): void => {
+    const { threadId } = loop;
     this.#loops.delete(threadId);
-    const closing = released.finally(() => {
+    this.#keepOut(threadId, loop.released);
+    // By its id an ask is known wherever the thread is now.
+    for (const ask of carried) {
+      const next = this.use(threadId);
+      if (next === null || ask.event === null) ask.fail(new ThreadClosedError(threadId));
+      else next.postAsk(ask, ask.event);
+    }
+  };
+
+  /** Whoever uses a thread next waits until something is over. */
+  #keepOut(threadId: string, until: Promise<void>): void {
+    const closing = until.finally(() => {
       if (this.#closing.get(threadId) === closing) this.#closing.delete(threadId);
     });
     this.#closing.set(threadId, closing);
-  };
+  }
+
+  async #stored(thread: HostedThread, entries: readonly Entry[]): Promise<HostedThread> {
+    if ((this.#loops.get(thread.id)?.state ?? null) !== null) throw new ThreadExistsError(thread.id);
+    await this.alone(thread.id, () => storeJournal(this.#equipment, thread.id, entries));
+    return thread;
+  }
 }
 
 const equipmentOf = (options: HostOptions): Equipment => {
   const { machine, store, llm, clock, ids, leaseTtlMs = 30_000, idleMs = 5_000 } = options;
-  for (const [name, value] of Object.entries({ leaseTtlMs, idleMs })) {
-    if (!(Number.isSafeInteger(value) && value >= (name === "idleMs" ? 0 : 3))) {
-      throw new ConfigurationError(
-        `${name} is ${value}; it must be a whole number of milliseconds, 0 or more (a lease 3 or more)`,
-      );
-    }
+  const { maxActive = 256, pollMs = 200, whenHeld = "enqueue" } = options;
+  const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
+  for (const [name, value, least] of [
+    ["leaseTtlMs", leaseTtlMs, 3],
+    ["idleMs", idleMs, 0],
+    ["maxActive", maxActive, 1],
+    ["pollMs", pollMs, 1],
+    ["progressMs", progressMs ?? 1, 1],
+    ["snapshotEvery", snapshotEvery, 0],
+  ] as const) {
+    if (!(Number.isSafeInteger(value) && value >= least))
+      throw new ConfigurationError(`${name} is ${value}; it must be a whole number, ${least} or more`);
   }
+  if (whenHeld !== "enqueue" && whenHeld !== "reject")
+    throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
+  if (partials !== "askAgain" && partials !== "keep")
+    throw new ConfigurationError(`partials is ${JSON.stringify(partials)}; it must be "askAgain" or "keep"`);
   return {
     machine,
     store,
@@ -129,6 +239,13 @@ const equipmentOf = (options: HostOptions): Equipment => {
     clock,
     leaseTtlMs,
     idleMs,
+    pollMs,
+    whenHeld,
+    ids,
+    active: new ActiveThreads(maxActive, clock),
+    progressMs,
+    partials,
+    snapshotEvery,
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
     observation: new Observation(options.hooks ?? {}, options.observers ?? [], options.onObserverError),
     toolContext: options.toolContext ?? {},

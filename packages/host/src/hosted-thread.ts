@@ -1,216 +1,129 @@
-import type {
-  AskReceived,
-  Content,
-  Entry,
-  Event,
-  Explanation,
-  HeadMoved,
-  JsonObject,
-  Limits,
-  MessageDraft,
-  Refusal,
-  State,
-  SystemDraft,
-  ThreadFigures,
-  ThreadStarted,
-} from "@colloquy/machine";
-import { explain, figuresOf } from "@colloquy/machine";
+import type { AskReceived, AskRecord, Explanation, RequestApproval, State, ThreadFigures } from "@colloquy/machine";
+import { approvalsOf, askNamed, asksOf, explain, figuresOf, loadAll } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask.ts";
-import type { Equipment, ThreadDefaults } from "./equipment.ts";
-import { AskRefusedError, EventRefusedError, ThreadClosedError } from "./errors.ts";
-import type { Ids } from "./ports/ids.ts";
-import type { ThreadLoop } from "./thread/loop.ts";
-import { load } from "./thread/opening.ts";
-import { toldEvent } from "./told-event.ts";
+import type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
+import { askEvent } from "./ask-event.ts";
+import { AskRefusedError, ThreadClosedError } from "./errors.ts";
+import { ThreadCopies } from "./thread-copies.ts";
 import { messageOf } from "./thrown.ts";
-import type { ToolContext } from "./tools/tool.ts";
 
-/** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
-export type AskInput = Content | readonly MessageDraft[];
-
-/** How something is asked. */
-export interface AskOptions {
-  /** The same id gives the same outcome, however often it is asked, also after a restart. Default: drawn. */
-  readonly askId?: string;
-  /** Cancels the ask. One that is aborted already leaves nothing behind. */
-  readonly signal?: AbortSignal;
-  /** Who asks, for the model. */
-  readonly name?: string;
-  readonly metadata?: JsonObject;
-  /** Laid over the thread's model parameters, member by member, for this turn. */
-  readonly model?: JsonObject;
-  /** Laid over the machine's limits for this turn. */
-  readonly limits?: Limits;
-  /** Laid over the host's tool context, member by member, for this turn's tools. Never journalled. */
-  readonly toolContext?: ToolContext;
+/** How a tool call is approved. */
+export interface ApproveOptions {
+  /** Who does; only kept. */
+  readonly by?: string;
+  /** The digest of the request that was looked at: an answer about any other is refused. */
+  readonly digest?: string;
 }
 
-/** What became of an event. */
-export type Receipt =
-  | { readonly handled: true; readonly entry: Entry }
-  | { readonly handled: false; readonly refusal: Refusal };
+/** How a tool call is denied. */
+export interface DenyOptions extends ApproveOptions {
+  /** For the model. */
+  readonly reason?: string;
+}
 
 /**
  * One thread of a host. Using it opens the thread here: its lease is taken, its journal read, and what was under
  * way goes on. A thread that is not there is made by the first ask, message or system prompt, or by `start`.
  *
- * All but `ask` reject with `ThreadHeldError` when another host holds it, with `EventRefusedError` when the machine
- * refuses, and with `LeaseLostError` or `StoreError` when it can't be known what became of the event.
+ * All but `ask` and `steer` reject with `ThreadHeldError` when another host holds it and can't be told, with
+ * `EventRefusedError` when the machine refuses, and with `LeaseLostError` or `StoreError` when it can't be known what
+ * became of the event.
  */
-export class HostedThread {
-  readonly id: string;
-  readonly #equipment: Equipment;
-  readonly #ids: Ids;
-  readonly #loops: Loops;
-
-  constructor(id: string, equipment: Equipment, ids: Ids, loops: Loops) {
-    this.id = id;
-    this.#equipment = equipment;
-    this.#ids = ids;
-    this.#loops = loops;
-  }
-
+export class HostedThread extends ThreadCopies {
   /** Asks. Returns at once; the handle tells all that follows. */
   ask(input: AskInput, options: AskOptions = {}): AskHandle {
-    const { askId = this.#ids.draw("ask"), signal, toolContext } = options;
+    return this.#ask(input, options);
+  }
+
+  /**
+   * Asks within the turn that is open: its next prompt shows it, and its answer is the answer to this as well. Refused
+   * where none is open. Where the turn ends before it could be shown, the ask is given back.
+   */
+  steer(input: AskInput, { during, ...options }: SteerOptions = {}): AskHandle {
+    return this.#ask(input, options, during === undefined ? {} : { askId: during });
+  }
+
+  /** What is known of an ask by its id, also long after; null for none, or one of more than some 256 turns ago. Takes no lease. */
+  asked(askId: string): Promise<AskRecord | null> {
+    return this.look((state) => askNamed(state, askId));
+  }
+
+  /** What is known of the last asks, the newest last. Default: of 256. Takes no lease. */
+  async asks(last?: number): Promise<readonly AskRecord[]> {
+    return (await this.look((state) => asksOf(state, last))) ?? [];
+  }
+
+  /** The tool calls that wait for somebody's approval. Takes no lease. */
+  async approvals(): Promise<readonly RequestApproval[]> {
+    return (await this.look(approvalsOf)) ?? [];
+  }
+
+  /**
+   * Has a tool call run, by the `id` of its request, however long ago that was made and whoever made it: exactly what was
+   * shown. A call whose tool or arguments are not the same any more is asked about anew. Where another host holds the
+   * thread it is told by way of the store.
+   */
+  async approve(id: string, { by, digest }: ApproveOptions = {}): Promise<void> {
+    await this.#answerApproval(id, true, { by, digest });
+  }
+
+  /** Has a tool call not run. The model reads so, and goes on. */
+  async deny(id: string, { by, digest, reason }: DenyOptions = {}): Promise<void> {
+    await this.#answerApproval(id, false, { by, digest, reason });
+  }
+
+  /** The present state; null when there is no such thread. Takes no lease, so anybody may look. */
+  state(): Promise<State | null> {
+    return this.look(loadAll);
+  }
+
+  /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */
+  explain(): Promise<Explanation | null> {
+    return this.look((state) => explain(this.equipment.machine, state));
+  }
+
+  /** How large the thread is, and how much of it the next prompt shows; null when there is no such thread. Takes no lease. */
+  figures(): Promise<ThreadFigures | null> {
+    return this.look((state) => figuresOf(this.equipment.machine, state));
+  }
+
+  #ask(input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle {
+    const { askId = this.ids.draw("ask"), signal, toolContext } = options;
     const ask = new Ask(this.id, askId, toolContext, (stopped, reason) => this.#stop(stopped, reason));
     if (signal !== undefined) ask.listenTo(signal);
     if (ask.settled) return ask;
-    const event = askEvent(this.#equipment.clock.now(), askId, input, options);
-    const loop = this.#loops.use(this.id);
+    const event = askEvent(this.now(), askId, input, options, joins);
+    const loop = Either.isLeft(event) ? null : this.loops.use(this.id);
     if (Either.isLeft(event)) ask.fail(new AskRefusedError(this.id, askId, event.left));
     else if (loop === null) ask.fail(new ThreadClosedError(this.id));
     else loop.postAsk(ask, event.right);
     return ask;
   }
 
-  /** Begins the thread. Rejects with `ThreadExistsError` when it was begun before, with `SeedError` for a seed that is no conversation. */
-  async start(input: ThreadDefaults = {}): Promise<void> {
-    await this.#post({ ...input, type: "thread.started", threadId: this.id, at: this.#equipment.clock.now() });
-  }
-
-  /** A message joins the thread, and no model is called; in an open turn, at its next gap. */
-  async append(message: MessageDraft): Promise<void> {
-    await this.#tell({ type: "message.appended", at: this.#equipment.clock.now(), message });
-  }
-
-  /** The system prompt is another from the next model call on; null for none. */
-  async changeSystem(system: SystemDraft | null): Promise<void> {
-    await this.#tell({ type: "system.changed", at: this.#equipment.clock.now(), system });
-  }
-
-  /** From here on each prompt shows a message of the path whole, by its id, with the round that it belongs to. */
-  async pin(messageId: string): Promise<void> {
-    await this.#pin(messageId, true);
-  }
-
-  /** A message is shown again as the policy has it. */
-  async unpin(messageId: string): Promise<void> {
-    await this.#pin(messageId, false);
-  }
-
-  /** The conversation goes on behind another turn, by its number (0 is the beginning) or by the name of a checkpoint. Nothing is removed. */
-  async moveHead(to: HeadMoved["to"]): Promise<void> {
-    await this.#tell({ type: "head.moved", at: this.#equipment.clock.now(), to });
-  }
-
-  /** Cancels the open turn, whoever asked. */
-  async cancel(reason?: string): Promise<void> {
-    await this.#tell({
-      type: "cancel.requested",
-      at: this.#equipment.clock.now(),
+  async #answerApproval(
+    effectId: string,
+    approved: boolean,
+    { by, digest, reason }: { readonly [Member in keyof DenyOptions]: DenyOptions[Member] | undefined },
+  ): Promise<void> {
+    await this.tell({
+      type: "approval.answered",
+      at: this.now(),
+      effectId,
+      approved,
+      ...(digest === undefined ? {} : { digest }),
       ...(reason === undefined ? {} : { reason }),
-    });
-  }
-
-  /** Tells the machine anything. A refusal is returned, not thrown. */
-  async send(event: Event): Promise<Receipt> {
-    const told = toldEvent(event);
-    return Either.isLeft(told) ? { handled: false, refusal: told.left } : this.#post(told.right);
-  }
-
-  /** The present state; null when there is no such thread. Takes no lease, so anybody may look. */
-  async state(): Promise<State | null> {
-    return this.#loops.opened(this.id)?.state ?? (await load(this.#equipment, this.id));
-  }
-
-  /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */
-  async explain(): Promise<Explanation | null> {
-    const state = await this.state();
-    return state === null ? null : explain(this.#equipment.machine, state);
-  }
-
-  /** How large the thread is, and how much of it the next prompt shows; null when there is no such thread. Takes no lease. */
-  async figures(): Promise<ThreadFigures | null> {
-    const state = await this.state();
-    return state === null ? null : figuresOf(this.#equipment.machine, state);
-  }
-
-  /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */
-  async close(): Promise<void> {
-    await this.#loops.opened(this.id)?.close();
-  }
-
-  async #pin(message: string, pinned: boolean): Promise<void> {
-    await this.#tell({ type: "message.pinned", at: this.#equipment.clock.now(), message, pinned });
-  }
-
-  async #tell(event: Event): Promise<void> {
-    const receipt = await this.send(event);
-    if (!receipt.handled) throw new EventRefusedError(this.id, receipt.refusal);
-  }
-
-  #post(event: Event | ThreadStarted): Promise<Receipt> {
-    const loop = this.#loops.use(this.id);
-    if (loop === null) return Promise.reject(new ThreadClosedError(this.id));
-    return new Promise((resolve, reject) => {
-      loop.post({
-        event,
-        receipt: {
-          accepted: (entry) => resolve({ handled: true, entry }),
-          refused: (refusal) => resolve({ handled: false, refusal }),
-          failed: reject,
-        },
-      });
+      ...(by === undefined ? {} : { by }),
     });
   }
 
   #stop(ask: Ask, reason: string | undefined): boolean {
-    const loop = this.#loops.opened(this.id);
+    const loop = this.loops.opened(this.id);
     if (loop === undefined || loop.takeBack(ask)) return true;
     // Whoever writes JavaScript may hand in an error, as to `AbortController.abort`.
     const why = reason === undefined ? {} : { reason: messageOf(reason) };
-    const at = this.#equipment.clock.now();
-    loop.post({ event: { type: "cancel.requested", at, askId: ask.askId, ...why }, receipt: null });
+    loop.post({ event: { type: "cancel.requested", at: this.now(), askId: ask.askId, ...why }, receipt: null });
     return false;
   }
 }
-
-/** The loops of a host. */
-export interface Loops {
-  /** The loop of a thread, opened if need be; null when the host is closed. */
-  use(threadId: string): ThreadLoop | null;
-  /** The loop of a thread that is open here. */
-  opened(threadId: string): ThreadLoop | undefined;
-}
-
-/** A plain text needs no copy, and no check. */
-const askEvent = (
-  at: number,
-  askId: string,
-  input: AskInput,
-  { name, metadata, model, limits }: AskOptions,
-): Either.Either<Refusal, AskReceived> => {
-  const event: AskReceived = { type: "ask.received", at, askId, input };
-  const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
-  if (texts && (name ?? metadata ?? model ?? limits) === undefined) return Either.right(event);
-  return toldEvent({
-    ...event,
-    ...(name === undefined ? {} : { name }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(model === undefined ? {} : { model }),
-    ...(limits === undefined ? {} : { limits }),
-  });
-};

@@ -1,12 +1,18 @@
 export { type AskHandle } from "./ask/ask.ts";
+export { type AskOutcome, awaitMany } from "./ask/await-many.ts";
 export type { AskPart, AskSignal, TextDelta, ToolCallDelta } from "./ask/parts.ts";
 export type { AskResult } from "./ask/result.ts";
 export * from "./ask/turn-errors.ts";
 export type { ThreadDefaults } from "./equipment.ts";
 export * from "./errors.ts";
 export type { Hooks, Observer, ObserverErrorHandler, StepEnded, TurnOpening } from "./hooks.ts";
-export { createHost, type Host, type HostOptions } from "./host.ts";
-export type { AskInput, AskOptions, HostedThread, Receipt } from "./hosted-thread.ts";
+export { createHost, type Host, type HostOptions, type ImportOptions } from "./host.ts";
+export type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
+export type { ApproveOptions, DenyOptions, HostedThread } from "./hosted-thread.ts";
+export type { Receipt } from "./thread-base.ts";
+export type { Fork, ForkOptions, RedactOptions } from "./thread-copies.ts";
+export type { Checkpoint } from "./thread-edits.ts";
+export type { ForeignConversation } from "./thread/new-journal.ts";
 export { memoryStore } from "./memory-store.ts";
 export type * from "./ports/clock.ts";
 export type * from "./ports/ids.ts";
@@ -24,16 +30,16 @@ export {
   type ThreadPage,
   type TimeRange,
 } from "./ports/listing.ts";
-export { type SearchHit, type SearchOptions, type SearchPage, textOfEntry } from "./ports/searching.ts";
-export type {
-  Inbox,
-  Lease,
-  Letter,
-  LetterAnswer,
-  SnapshotDraft,
-  Store,
-  StoredSnapshot,
-} from "./ports/store.ts";
+export {
+  checkedSearch,
+  excerptOf,
+  type SearchHit,
+  type SearchOptions,
+  type SearchPage,
+  textOfEntry,
+  wordsOf,
+} from "./ports/searching.ts";
+export type { Inbox, Lease, Letter, LetterAnswer, SnapshotDraft, Store, StoredSnapshot } from "./ports/store.ts";
 export { resultReader, type ResultReaderOptions } from "./tools/result-reader.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./tools/schema.ts";
 export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";

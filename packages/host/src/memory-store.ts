@@ -1,21 +1,31 @@
-import type { Entry } from "@colloquy/machine";
+import type { Entry, JsonObject } from "@colloquy/machine";
+import { memoryInbox } from "./memory-store/inbox.ts";
+import { pageOfHits, pageOfThreads } from "./memory-store/pages.ts";
 import type { Clock } from "./ports/clock.ts";
-import type { Lease, Store, StoredThread } from "./ports/store.ts";
+import { factsOf, type ListOptions, type StoredThread, type ThreadPage } from "./ports/listing.ts";
+import type { SearchOptions, SearchPage } from "./ports/searching.ts";
+import type { Inbox, Lease, SnapshotDraft, Store, StoredSnapshot } from "./ports/store.ts";
 import { LeaseLostError, SequenceConflictError } from "./ports/store.ts";
 
 /**
  * A store that lives as long as the process. Entries are kept as JSON text, so nobody can change what is journalled,
- * and what is read is what any other store would give. Appending is done when it returns.
+ * and what is read is what any other store would give. Appending is done when it returns. Searching reads everything.
  */
 export const memoryStore = (options: { readonly clock: Clock }): Store => new MemoryStore(options.clock);
 
 class MemoryStore implements Store {
+  readonly inbox: Inbox;
   readonly #clock: Clock;
   readonly #journals = new Map<string, StoredJournal>();
   readonly #grants = new Map<string, Grant>();
+  readonly #snapshots = new Map<string, KeptSnapshot>();
+  readonly #forgetLetters: (threadId: string) => void;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    const { inbox, forget } = memoryInbox((lease) => this.#check(lease));
+    this.inbox = inbox;
+    this.#forgetLetters = forget;
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
@@ -42,11 +52,9 @@ class MemoryStore implements Store {
 
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
     const { threadId } = lease;
-    const grant = this.#grants.get(threadId);
-    if (grant?.token !== lease.token || grant.until <= this.#clock.now())
-      return Promise.reject(new LeaseLostError(lease));
-    const journal = this.#journals.get(threadId) ?? [];
-    const seq = journal.length - 1;
+    if (!this.#isInForce(lease)) return Promise.reject(new LeaseLostError(lease));
+    const journal = this.#journals.get(threadId) ?? { texts: [], createdAt: 0, metadata: "{}" };
+    const seq = journal.texts.length - 1;
     if (seq !== expectedSeq) return Promise.reject(new SequenceConflictError(threadId, expectedSeq, seq));
     const misplaced = entries.find((entry, index) => entry.seq !== expectedSeq + 1 + index);
     if (misplaced !== undefined) {
@@ -56,25 +64,60 @@ class MemoryStore implements Store {
     }
     const texts = entries.map((entry) => JSON.stringify(entry));
     if (texts.length > 0) this.#journals.set(threadId, journal);
-    journal.push(...texts);
+    journal.texts.push(...texts);
+    keepFacts(journal, entries);
   }
 
   async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
-    const journal = this.#journals.get(threadId) ?? [];
-    return journal.slice(fromSeq).map((text): unknown => JSON.parse(text));
+    const { texts } = this.#journals.get(threadId) ?? { texts: [] };
+    return texts.slice(Math.max(fromSeq, 0)).map((text): unknown => JSON.parse(text));
   }
 
-  async list(page: { readonly after?: string; readonly limit?: number } = {}): Promise<readonly StoredThread[]> {
-    const { after, limit } = page;
-    const threads = [...this.#journals].map(([threadId, { length }]) => ({ threadId, seq: length - 1 }));
-    return threads
-      .filter(({ threadId }) => after === undefined || threadId > after)
-      .sort((one, other) => (one.threadId < other.threadId ? -1 : 1))
-      .slice(0, limit);
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    this.#check(lease);
+    const { threadId } = lease;
+    const journal = this.#journals.get(threadId);
+    const stranger = entries.find(({ seq }) => journal?.texts[seq] === undefined);
+    if (stranger !== undefined)
+      throw new RangeError(`thread "${threadId}": there is no entry ${stranger.seq} to put another in the place of`);
+    if (journal === undefined) return;
+    const texts = entries.map((entry): readonly [number, string] => [entry.seq, JSON.stringify(entry)]);
+    for (const [seq, text] of texts) journal.texts[seq] = text;
+    keepFacts(journal, entriesOf(journal));
+    this.#snapshots.delete(threadId);
+  }
+
+  async saveSnapshot(lease: Lease, { head, chunks, dropped }: SnapshotDraft): Promise<void> {
+    this.#check(lease);
+    const kept = this.#snapshots.get(lease.threadId) ?? { head, chunks: new Map<string, string>() };
+    for (const [id, text] of chunks) kept.chunks.set(id, text);
+    for (const id of dropped) kept.chunks.delete(id);
+    kept.head = head;
+    this.#snapshots.set(lease.threadId, kept);
+  }
+
+  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    const kept = this.#snapshots.get(threadId);
+    return kept === undefined ? null : { head: kept.head, chunk: (id) => kept.chunks.get(id) };
+  }
+
+  async list(options: ListOptions = {}): Promise<ThreadPage> {
+    return pageOfThreads([...this.#journals].map(threadOf), options);
+  }
+
+  async search(words: string, options: SearchOptions = {}): Promise<SearchPage> {
+    const threads = [...this.#journals].map(([threadId, journal]) => ({
+      threadId,
+      createdAt: journal.createdAt,
+      entries: entriesOf(journal),
+    }));
+    return pageOfHits(threads, words, options);
   }
 
   async delete(threadId: string): Promise<boolean> {
     this.#giveBack(threadId);
+    this.#snapshots.delete(threadId);
+    this.#forgetLetters(threadId);
     return this.#journals.delete(threadId);
   }
 
@@ -85,6 +128,16 @@ class MemoryStore implements Store {
     throw new RangeError(`a lease can't last ${ttlMs} ms; give a number of 0 or more`);
   }
 
+  #isInForce({ threadId, token }: Lease): boolean {
+    const grant = this.#grants.get(threadId);
+    return grant?.token === token && grant.until > this.#clock.now();
+  }
+
+  /** Throws `LeaseLostError`. */
+  #check(lease: Lease): void {
+    if (!this.#isInForce(lease)) throw new LeaseLostError(lease);
+  }
+
   /** The token stays known: the next one is greater. */
   #giveBack(threadId: string): void {
     const grant = this.#grants.get(threadId);
@@ -92,8 +145,18 @@ class MemoryStore implements Store {
   }
 }
 
-/** The entries of a thread as JSON text, each at the index of its seq. */
-type StoredJournal = string[];
+interface StoredJournal {
+  /** The entries as JSON text, each at the index of its seq. */
+  readonly texts: string[];
+  createdAt: number;
+  /** As JSON text, so that nobody can change it. */
+  metadata: string;
+}
+
+interface KeptSnapshot {
+  head: string;
+  readonly chunks: Map<string, string>;
+}
 
 interface Grant {
   readonly owner: string;
@@ -103,3 +166,20 @@ interface Grant {
 }
 
 const givenBack = -1;
+
+const keepFacts = (journal: StoredJournal, entries: readonly Entry[]): void => {
+  const { createdAt, metadata } = factsOf(entries);
+  if (createdAt !== undefined) journal.createdAt = createdAt;
+  if (metadata !== undefined) journal.metadata = JSON.stringify(metadata);
+};
+
+/** The casts here and below say what was stored: only `append` and `rewrite` make these texts. */
+const entriesOf = ({ texts }: StoredJournal): readonly Entry[] => texts.map((text) => JSON.parse(text) as Entry);
+
+const threadOf = ([threadId, { texts, createdAt, metadata }]: readonly [string, StoredJournal]): StoredThread => ({
+  threadId,
+  seq: texts.length - 1,
+  createdAt,
+  updatedAt: (JSON.parse(texts.at(-1) ?? "") as Entry).event.at,
+  metadata: JSON.parse(metadata) as JsonObject,
+});

@@ -61,7 +61,7 @@ describe("aborting an ask", () => {
     controller.abort();
     expect(await errorOf(opening)).toBeInstanceOf(TurnCancelledError);
     await settle();
-    expect(await store.list()).toEqual([]);
+    expect((await store.list()).threads).toEqual([]);
   });
 
   test("while tools run stops them, and gives them results", async () => {

@@ -2,6 +2,7 @@
 import type { LlmOutcome, Store } from "@colloquy/host";
 import { memoryStore } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
+import { overriding } from "./gated-store.ts";
 import { manualClock, says, stage } from "./stage.ts";
 
 const wrapped = (
@@ -9,17 +10,7 @@ const wrapped = (
 ): { readonly store: Store; readonly clock: ReturnType<typeof manualClock> } => {
   const clock = manualClock();
   const store = memoryStore({ clock });
-  const kept: Store = {
-    acquire: (...given) => store.acquire(...given),
-    renew: (...given) => store.renew(...given),
-    release: (lease) => store.release(lease),
-    append: (...given) => store.append(...given),
-    read: (...given) => store.read(...given),
-    list: (page) => store.list(page),
-    delete: (threadId) => store.delete(threadId),
-    close: () => store.close(),
-  };
-  return { clock, store: { ...kept, ...change(store) } };
+  return { clock, store: overriding(store, change(store)) };
 };
 
 describe("a store", () => {

@@ -38,8 +38,15 @@ export const overriding = (inner: Store, others: Partial<Store>): Store => ({
   release: (...given) => inner.release(...given),
   append: (...given) => inner.append(...given),
   read: (...given) => inner.read(...given),
+  rewrite: (...given) => inner.rewrite(...given),
+  saveSnapshot: (...given) => inner.saveSnapshot(...given),
+  readSnapshot: (...given) => inner.readSnapshot(...given),
   list: (...given) => inner.list(...given),
+  ...(inner.search === undefined ? {} : { search: (words, options) => inner.search?.(words, options) ?? nothingFound }),
+  ...(inner.inbox === undefined ? {} : { inbox: inner.inbox }),
   delete: (...given) => inner.delete(...given),
   close: () => inner.close(),
   ...others,
 });
+
+const nothingFound = Promise.resolve({ hits: [], next: null });

@@ -42,7 +42,7 @@ describe("a thread", () => {
       name: "SeedError",
     });
     expect(await start({ metadata: { big: 1n } })).toMatchObject({ refusal: { kind: "invalid" } });
-    expect(await store.list()).toEqual([]);
+    expect((await store.list()).threads).toEqual([]);
   });
 
   test("takes messages and system prompts between turns", async () => {
@@ -88,7 +88,7 @@ describe("a thread", () => {
   test("is not made by what means nothing without it", async () => {
     const { host, store } = stage();
     expect(await errorOf(host.thread("t").cancel())).toBeInstanceOf(ThreadUnknownError);
-    expect(await store.list()).toEqual([]);
+    expect((await store.list()).threads).toEqual([]);
     await host.thread("t").append({ role: "user", content: "x" });
     expect(await journalOf(store, "t")).toEqual(["thread.started", "message.appended"]);
   });

@@ -19,6 +19,7 @@ describe("after a crash", () => {
   ])("a tool call that was out, declared %s, runs again %i times", async (recovery, runsAgain, journal) => {
     const first = stage({
       owner: "same",
+      whenHeld: "reject",
       tools: [fragile(recovery, () => new Promise(() => {}))],
       script: [calls(["fragile", {}])],
     });

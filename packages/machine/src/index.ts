@@ -102,3 +102,15 @@ export { figuresOf, type ThreadFigures, type TurnFigures } from "./conversation/
 export { comparePrompts, type NamedJournal } from "./journal/compare.ts";
 export type * from "./journal/comparison.ts";
 export { comparisonTable } from "./journal/comparison-table.ts";
+export { type ForkedJournal, type ForkInput, forkOf } from "./journal/fork.ts";
+export { differenceBetween, type StateAspect, type StateChange, type StateDifference } from "./journal/difference.ts";
+export { differenceTable } from "./journal/difference-table.ts";
+export { redactedText } from "./conversation/redacted.ts";
+export { anchorOf, loadAll, readSnapshot, type ReadSnapshot, type Snapshot, takeSnapshot } from "./journal/snapshot.ts";
+export { SnapshotDamagedError } from "./journal/snapshot-damaged.ts";
+export { StoredChunks } from "./journal/snapshot-stored.ts";
+export { redactEntry } from "./journal/redact.ts";
+export { entriesToRedact, type RedactionTarget } from "./journal/redact-target.ts";
+export { stateAt } from "./journal/time-travel.ts";
+export { type Move, redoTarget, undoTarget } from "./conversation/moves.ts";
+export { askNamed, type AskRecord, asksOf, type AskStatus } from "./conversation/asked.ts";

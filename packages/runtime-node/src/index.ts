@@ -11,5 +11,6 @@ export {
 } from "./handlers/llm/failure.ts";
 export { openaiChat, type OpenAiChatOptions, type OpenAiConnection } from "./handlers/llm/openai-chat.ts";
 export { randomIds } from "./ids.ts";
-export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite.ts";
+export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
+export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";
 export { StorageError, type StorageProblem } from "./stores/storage-error.ts";

@@ -2,7 +2,15 @@ import type { EventType, State } from "@colloquy/machine";
 import type { Trace } from "./arbitraries/trace.ts";
 
 /** The states at the bottom of the chart. */
-export type Leaf = "idle" | "responding" | "compacting" | "backing_off" | "running" | "completed" | "error";
+export type Leaf =
+  | "idle"
+  | "responding"
+  | "compacting"
+  | "backing_off"
+  | "running"
+  | "awaiting_approval"
+  | "completed"
+  | "error";
 
 /** Where an event was told, and how often it was handled there. */
 export interface PairCoverage {
@@ -18,6 +26,7 @@ export const leaves: readonly Leaf[] = [
   "compacting",
   "backing_off",
   "running",
+  "awaiting_approval",
   "completed",
   "error",
 ];

@@ -81,8 +81,16 @@ const linesOf = (effect: Effect): readonly string[] => {
     }
     case "callTool":
       return [
-        `callTool ${effect.id} ${effect.name}(${effect.arguments}) providerCallId=${JSON.stringify(effect.providerCallId)}`,
+        `callTool ${effect.id} ${effect.name}(${effect.arguments}) providerCallId=${JSON.stringify(effect.providerCallId)}${
+          effect.approval === null ? "" : ` approval=${JSON.stringify(effect.approval)}`
+        }`,
       ];
+    case "requestApproval": {
+      const { type, id, name, because, version, arguments: given, digest } = effect;
+      return [
+        `${type} ${id} ${name}(${JSON.stringify(given)}) because=${because} version=${JSON.stringify(version)} digest=${digest}`,
+      ];
+    }
     case "startTimer":
       return [`startTimer ${effect.id} ${effect.purpose} dueAt=${effect.dueAt}`];
     case "publish": {

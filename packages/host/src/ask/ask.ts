@@ -1,5 +1,5 @@
-import type { Refusal, State, Turn } from "@colloquy/machine";
-import { turnNumbered } from "@colloquy/machine";
+import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
+import { approvalsOf } from "@colloquy/machine";
 import { AskRefusedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
 import type { Receipt } from "../thread/mail.ts";
@@ -7,17 +7,22 @@ import type { ToolContext } from "../tools/tool.ts";
 import { PartQueue } from "./part-queue.ts";
 import type { AskPart } from "./parts.ts";
 import type { AskResult } from "./result.ts";
-import { resultOf, withdrawn } from "./result.ts";
-import { TurnCancelledError } from "./turn-errors.ts";
+import { resultOf, unanswered } from "./result.ts";
+import { standingOf } from "./standing.ts";
+import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
 /**
  * An ask that is under way. Awaiting it gives its result, or rejects with what there is instead: `TurnFailedError`,
- * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskRefusedError`, or why the thread could not be used. One that
- * nobody awaits rejects nothing.
+ * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`,
+ * `AskRefusedError`, or why the thread could not be used. One that nobody awaits rejects nothing.
  *
  * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers
  * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end
  * with `turn.ended`, whatever the status; where no turn could be had, reading throws what awaiting rejects with.
+ *
+ * Where another host holds the thread, that one answers, and this one follows the journal: the handle shows the signals
+ * about its ask, `turn.started` and `turn.ended`, and has the same outcome; what happens within the turn, deltas above
+ * all, is shown only where it happens. Should this host take the thread over meanwhile, all is shown from there on.
  */
 export interface AskHandle extends PromiseLike<AskResult>, AsyncIterable<AskPart> {
   readonly threadId: string;
@@ -28,6 +33,15 @@ export interface AskHandle extends PromiseLike<AskResult>, AsyncIterable<AskPart
   finally(onSettled: () => void): Promise<AskResult>;
 }
 
+/** How often a lease may be lost before whoever asks is told: one that never lasts is no accident. */
+const carriedMost = 16;
+
+/** Told what becomes of an ask. */
+export interface AskWatcher {
+  joined(ask: Ask, turn: number): void;
+  settled(ask: Ask): void;
+}
+
 /** Stops an ask: true when it had not been looked at, so that nothing of it is journalled. */
 export type StopAsk = (ask: Ask, reason: string | undefined) => boolean;
 
@@ -36,8 +50,9 @@ export class Ask implements AskHandle, Receipt {
   readonly threadId: string;
   readonly askId: string;
   readonly toolContext: ToolContext | undefined;
-  /** The turn that answers it, once there is one. */
-  turn: number | null = null;
+  /** What is asked, from when it is on its way. */
+  event: AskReceived | null = null;
+  #turn: number | null = null;
   readonly #parts = new PartQueue();
   readonly #stop: StopAsk;
   #signal: AbortSignal | null = null;
@@ -45,7 +60,8 @@ export class Ask implements AskHandle, Receipt {
   #reason: string | null = null;
   #outcome: AskResult | Error | null = null;
   #promise: PromiseWithResolvers<AskResult> | null = null;
-  #onSettled: ((ask: Ask) => void) | null = null;
+  #watcher: AskWatcher | null = null;
+  #carried = 0;
 
   constructor(threadId: string, askId: string, toolContext: ToolContext | undefined, stop: StopAsk) {
     this.threadId = threadId;
@@ -58,9 +74,21 @@ export class Ask implements AskHandle, Receipt {
     return this.#outcome !== null;
   }
 
-  /** Called once, when it is settled. */
-  whenSettled(callback: (ask: Ask) => void): void {
-    this.#onSettled = callback;
+  /** The turn that answers it, or that it waits to join; null before there is one. */
+  get turn(): number | null {
+    return this.#turn;
+  }
+
+  /** Who is told what becomes of it, from here on. */
+  watch(watcher: AskWatcher | null): void {
+    this.#watcher = watcher;
+  }
+
+  /** It has a turn. */
+  join(turn: number): void {
+    if (this.settled || this.#turn === turn) return;
+    this.#turn = turn;
+    this.#watcher?.joined(this, turn);
   }
 
   /** Cancels it when the signal says so, until it is settled. */
@@ -80,28 +108,63 @@ export class Ask implements AskHandle, Receipt {
     if (this.#stop(this, reason)) this.withdraw();
   }
 
+  /** It waited, and another took its place: which one, where that is known. */
+  superseded(by: string | null): void {
+    this.fail(new AskSupersededError(unanswered(this.threadId, this.askId), by));
+  }
+
+  /** It joined a turn that ended before it could be shown: which one, where that is known. */
+  returned(turn: number | null): void {
+    this.fail(new AskReturnedError(unanswered(this.threadId, this.askId), turn));
+  }
+
   /** No turn will be opened for it. */
   withdraw(): void {
-    const summary = withdrawn(this.threadId, this.askId);
+    const summary = unanswered(this.threadId, this.askId);
     this.fail(new TurnCancelledError(summary, this.#reason, this.#cause()));
+  }
+
+  /** The loop that it was in has ended without its doing: it goes on in another. False when that was so too often. */
+  carryOver(): boolean {
+    this.#watcher = null;
+    return ++this.#carried <= carriedMost;
   }
 
   accepted(): void {}
 
   /** A repeated ask waits for the turn that answers it, or has its outcome at once. */
-  refused(refusal: Refusal, state: State): void {
+  refused(refusal: Refusal, state: State | null): void {
     if (refusal.kind === "stale") {
-      if (refusal.turn !== undefined) this.turn = refusal.turn;
-      const turn = refusal.turn === undefined ? undefined : turnNumbered(state, refusal.turn);
-      if (turn !== undefined) return this.ended(turn);
-      if (refusal.turn !== undefined || state.context.queue.some(({ askId }) => askId === this.askId)) return;
+      if (state !== null && this.isKnownTo(state)) return;
+      if (refusal.turn !== undefined) return this.join(refusal.turn);
     }
     this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
   }
 
-  failed(error: Error): void {
-    this.fail(error);
+  /** Whether a thread was told of it before; then it waits for what comes of it, or has it at once. */
+  isKnownTo(state: State): boolean {
+    const standing = standingOf(state, this.askId);
+    if (standing?.type === "open") this.#joinUnderWay(standing.turn, state);
+    if (standing?.type === "ended") this.ended(standing.turn);
+    if (standing?.type !== "dropped") return standing !== null;
+    if (standing.because === "withdrawn") this.withdraw();
+    if (standing.because === "superseded") this.superseded(null);
+    if (standing.because === "returned") this.returned(null);
+    return standing.because !== "left";
   }
+
+  /** Its turn is under way already, and may wait for approvals. */
+  #joinUnderWay(turn: number, state: State): void {
+    if (this.settled || this.#turn === turn) return;
+    this.join(turn);
+    if (state.context.open?.stage.type !== "running") return;
+    for (const request of approvalsOf(state)) {
+      this.push({ type: "approval.requested", turn, step: request.step, request });
+    }
+  }
+
+  /** The loop that ends tells its asks, or takes them along. */
+  failed(): void {}
 
   push(part: AskPart): void {
     this.#parts.push(part);
@@ -151,7 +214,7 @@ export class Ask implements AskHandle, Receipt {
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#parts.end(unread);
     this.#deliver();
-    this.#onSettled?.(this);
+    this.#watcher?.settled(this);
   }
 
   #deliver(): void {

@@ -1,4 +1,4 @@
-import type { Content, Entry, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
+import type { Content, Entry, RequestApproval, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
 
 /**
  * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
@@ -11,6 +11,13 @@ export type AskPart =
   | ToolCallDelta
   | ToolCallPart
   | ToolResultPart
+  /** A tool call waits for somebody's approval: `thread.approve(request.id)` or `deny`. */
+  | {
+      readonly type: "approval.requested";
+      readonly turn: number;
+      readonly step: number;
+      readonly request: RequestApproval;
+    }
   | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
   | { readonly type: "signal"; readonly signal: AskSignal }
   /** Nobody read: this many older parts were let go. */

@@ -32,7 +32,7 @@ export const resultOf = (
 };
 
 /** What there is of an ask that never opened a turn. */
-export const withdrawn = (threadId: string, askId: string): TurnSummary => ({
+export const unanswered = (threadId: string, askId: string): TurnSummary => ({
   threadId,
   askId,
   turn: null,

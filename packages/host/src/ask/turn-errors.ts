@@ -4,7 +4,7 @@ import type { ContextUnfit, Failure, LimitReached, Message, Usage } from "@collo
 export interface TurnSummary {
   readonly threadId: string;
   readonly askId: string;
-  /** The number of the turn; null for an ask that was withdrawn before one opened. */
+  /** The number of the turn; null for an ask that no turn answers. */
   readonly turn: number | null;
   /** The text of its last assistant message; of one that ended early, what had been shown. */
   readonly text: string;
@@ -69,6 +69,35 @@ export class TurnCancelledError extends TurnError {
   constructor(summary: TurnSummary, reason: string | null, options?: { readonly cause: unknown }) {
     super(summary, `cancelled${reason === null ? "" : `: ${reason}`}`, options);
     this.reason = reason;
+  }
+}
+
+/** The ask waited for its turn, and another took its place, as `latest` and `interrupt` have it. Nothing was asked. */
+export class AskSupersededError extends TurnError {
+  override readonly name = "AskSupersededError";
+  /** The ask that took its place; null where that is not known any more. */
+  readonly by: string | null;
+
+  constructor(summary: TurnSummary, by: string | null) {
+    const other = by === null ? "another ask" : `ask "${by}"`;
+    super(summary, `${other} took its place while it waited. Ask it again, under another askId, if it is still wanted`);
+    this.by = by;
+  }
+}
+
+/** The ask joined a turn, and the turn ended before the model could be shown it. Nothing of it was said. */
+export class AskReturnedError extends TurnError {
+  override readonly name = "AskReturnedError";
+  /** The turn that it joined; null where that is not known any more. */
+  readonly joined: number | null;
+
+  constructor(summary: TurnSummary, joined: number | null) {
+    const turn = joined === null ? "a turn" : `turn ${joined}`;
+    super(
+      summary,
+      `it joined ${turn}, which ended before its next prompt could show it. Ask it again, under another askId: it then gets a turn of its own`,
+    );
+    this.joined = joined;
   }
 }
 

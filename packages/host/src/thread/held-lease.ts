@@ -1,6 +1,8 @@
+import type { Entry } from "@colloquy/machine";
 import type { Equipment } from "../equipment.ts";
-import { LeaseLostError, StoreError, ThreadHeldError } from "../errors.ts";
+import { LeaseLostError, StoreError } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
+import { appendError } from "./append-error.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
 export class HeldLease {
@@ -19,21 +21,35 @@ export class HeldLease {
     this.#cancel = this.#wake(takenAt);
   }
 
-  /** Takes the lease of a thread. @throws ThreadHeldError while somebody else holds it, StoreError */
+  /** Takes the lease of a thread; null while somebody else holds it. @throws StoreError */
   static async take(
     threadId: string,
     equipment: Equipment,
     onLost: (error: LeaseLostError) => void,
-  ): Promise<HeldLease> {
+  ): Promise<HeldLease | null> {
     const takenAt = equipment.clock.now();
     const lease = await acquire(threadId, equipment);
-    if (lease === null) throw new ThreadHeldError(threadId);
-    return new HeldLease(lease, equipment, takenAt, onLost);
+    return lease === null ? null : new HeldLease(lease, equipment, takenAt, onLost);
   }
 
   /** It was not renewed in time, because the store did not answer or the process stood still: somebody else may have it. */
   get ranOut(): boolean {
     return this.#equipment.clock.now() >= this.#until;
+  }
+
+  /** Adds an entry to the journal, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
+  append(entry: Entry): void | Promise<void> {
+    const { threadId } = this.lease;
+    try {
+      const appending = this.#equipment.store.append(this.lease, entry.seq - 1, [entry]);
+      // A thenable of a library has no catch of its own.
+      if (appending === undefined) return undefined;
+      return Promise.resolve(appending).catch((thrown: unknown) => {
+        throw appendError(threadId, thrown);
+      });
+    } catch (thrown) {
+      throw appendError(threadId, thrown);
+    }
   }
 
   /** Gives it back. Never rejects: one that can't be given back runs out. */

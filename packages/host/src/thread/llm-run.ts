@@ -1,4 +1,12 @@
-import type { CallLlm, CancelRequested, Entry, LlmCompleted, ReplyDraft, State } from "@colloquy/machine";
+import type {
+  CallLlm,
+  CancelRequested,
+  Entry,
+  LlmCompleted,
+  LlmProgressed,
+  ReplyDraft,
+  State,
+} from "@colloquy/machine";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer } from "./llm-answer.ts";
 import type { Receipt } from "./mail.ts";
@@ -11,6 +19,8 @@ export class LlmRun implements Running, Receipt {
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
   readonly #shown = new ShownReply();
+  #cancelProgress: (() => void) | null = null;
+  #hasTold = false;
   #over = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
@@ -36,6 +46,8 @@ export class LlmRun implements Running, Receipt {
   /** From here on nothing more is shown of it. */
   mute(): void {
     this.#over = true;
+    this.#cancelProgress?.();
+    this.#cancelProgress = null;
   }
 
   stop(reason: Error | null): void {
@@ -43,15 +55,21 @@ export class LlmRun implements Running, Receipt {
     this.#controller.abort(...(reason === null ? [] : [reason]));
   }
 
-  /** Has what was shown so far journalled. */
+  /** Has what was shown since the last time journalled. */
   tellProgress(): void {
-    const partial = this.shown;
-    if (this.#over || partial === undefined) return;
-    const at = this.#loop.equipment.clock.now();
-    this.#loop.post({
-      event: { type: "llm.progressed", at, effectId: this.#call.id, partial, again: true },
-      receipt: null,
-    });
+    const partial = this.#over ? undefined : this.#shown.takeNews();
+    if (partial === undefined) return;
+    const { equipment, state } = this.#loop;
+    const event: LlmProgressed = {
+      type: "llm.progressed",
+      at: equipment.clock.now(),
+      effectId: this.#call.id,
+      partial,
+    };
+    // What a run before this one had told is void.
+    const again = !this.#hasTold && hasPartial(state);
+    this.#hasTold = true;
+    this.#loop.post({ event: again ? { ...event, again } : event, receipt: null });
   }
 
   accepted(entry: Entry): void {
@@ -79,7 +97,7 @@ export class LlmRun implements Running, Receipt {
     };
     const outcome = await callModel(equipment, this.#call, context);
     if (this.#over) return;
-    this.#over = true;
+    this.mute();
     this.#loop.running.delete(this.#call.id);
     // What was shown stays at hand until the answer is taken: a cancel may be ahead of it in the mailbox.
     this.#loop.post({ event: llmAnswer(this.#call, outcome, equipment.clock.now(), this.shown), receipt: this });
@@ -95,6 +113,7 @@ export class LlmRun implements Running, Receipt {
   #show(delta: LlmDelta): void {
     if (this.#over) return;
     this.#shown.add(delta);
+    this.#scheduleProgress();
     if (this.#loop.asks.size === 0) return;
     const { turn, step, attempt } = this.#call;
     if (delta.type === "toolCall") {
@@ -102,6 +121,16 @@ export class LlmRun implements Running, Receipt {
     } else {
       this.#loop.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
     }
+  }
+
+  /** One timer from the first news on: so nothing is told more often, and nothing when nothing is new. */
+  #scheduleProgress(): void {
+    const { clock, progressMs } = this.#loop.equipment;
+    if (progressMs === null || this.#cancelProgress !== null) return;
+    this.#cancelProgress = clock.wakeAt(clock.now() + progressMs, () => {
+      this.#cancelProgress = null;
+      this.tellProgress();
+    });
   }
 
   /** What the reply holds that its deltas did not tell: its calls, and all of its text where nothing was streamed. */
@@ -121,7 +150,7 @@ export class LlmRun implements Running, Receipt {
   }
 
   #leave(): void {
-    this.#over = true;
+    this.mute();
     if (this.#loop.responding === this) this.#loop.responding = null;
   }
 }
@@ -132,4 +161,9 @@ export const withShown = (event: CancelRequested, { context }: State, responding
   const meant = askId === undefined || context.open?.asks.some((ask) => ask.askId === askId) === true;
   const partial = meant && event.partial === undefined ? responding?.shown : undefined;
   return partial === undefined ? event : { ...event, partial };
+};
+
+const hasPartial = (state: State | null): boolean => {
+  const stage = state?.context.open?.stage;
+  return stage?.type === "responding" && stage.call.partial !== null;
 };

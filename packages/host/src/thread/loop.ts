@@ -1,18 +1,20 @@
-import type { Entry, Event, Handled, State } from "@colloquy/machine";
-import { start, transition } from "@colloquy/machine";
+import type { AskReceived, Handled, State } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine";
 import type { Ask } from "../ask/ask.ts";
-import { resultsDecided } from "../ask/parts.ts";
-import type { AskPart } from "../ask/parts.ts";
+import { Asks } from "../ask/asks.ts";
+import { type AskPart, resultsDecided } from "../ask/parts.ts";
 import type { Equipment } from "../equipment.ts";
-import { LeaseLostError, StoreError, ThreadClosedError, ThreadExistsError, ThreadUnknownError } from "../errors.ts";
-import { toldStart } from "../told-event.ts";
+import { LeaseLostError, StoreError, ThreadClosedError } from "../errors.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import { appendError } from "./append-error.ts";
-import { HeldLease } from "./held-lease.ts";
-import { type LlmRun, withShown } from "./llm-run.ts";
+import { isAtRest } from "./at-rest.ts";
+import { begin } from "./beginning.ts";
+import { decideMail } from "./decide-mail.ts";
+import { doingOf } from "./doing.ts";
+import { type Claimant, type Hold, mayFollow, takeHold } from "./hold.ts";
+import type { LlmRun } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
-import { load } from "./opening.ts";
-import { perform, stop } from "./perform.ts";
+import { Mailbox } from "./mailbox.ts";
+import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
 import { Rest } from "./rest.ts";
 
@@ -34,45 +36,56 @@ export interface Running {
  * stopped: nobody knows how far it got. The next use of the thread reads the journal and recovers, as it would
  * after a crash.
  */
-export class ThreadLoop {
+export class ThreadLoop implements Claimant {
   readonly threadId: string;
   readonly equipment: Equipment;
   /** Asks that are not settled. */
-  readonly asks: Set<Ask> = new Set();
+  readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
   /** The model call that is out for an answer. */
   responding: LlmRun | null = null;
-  readonly #mailbox: Mail[] = [];
-  readonly #onEnd: (loop: ThreadLoop) => void;
+  readonly #mailbox = new Mailbox();
+  readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
   /** Opening, or between taking an event and having performed its effects. */
   #busy = true;
   #state: State | null = null;
-  #lease: HeldLease | null = null;
+  #hold: Hold | null = null;
   /** What must be over before the lease can be given back. */
   #underWay: Promise<void>;
   #ended: Error | null = null;
   #released: Promise<void> | null = null;
   readonly #rest: Rest;
 
-  /** @param after the end of the loop before this one, which has to be over before the thread can be opened. */
+  /**
+   * @param after the end of the loop before this one, which has to be over before the thread can be opened.
+   * @param onEnd told with the asks that go on in another loop, as the lease of this one was lost.
+   */
   constructor(
     threadId: string,
     equipment: Equipment,
     after: Promise<void> | undefined,
-    onEnd: (loop: ThreadLoop) => void,
+    onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
     this.equipment = equipment;
     this.#onEnd = onEnd;
-    const { clock, idleMs } = equipment;
-    const letGo = (): void => void this.close();
-    this.#rest = new Rest(clock, idleMs, () => this.#isIdle(), letGo);
+    const letGo = (): void => void this.#letGo();
+    this.#rest = new Rest(equipment, () => this.#isIdle(), letGo);
     this.#underWay = this.#open(after);
   }
 
-  /** Null while the thread is being opened. */
+  /** Null while the thread is being opened, or is held by another host. */
   get state(): State | null {
     return this.#state;
+  }
+
+  /** Whether something waits to be told. */
+  get hasMail(): boolean {
+    return this.#mailbox.size > 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== null;
   }
 
   /** Puts an event into the mailbox; it is taken when those before it are done. */
@@ -81,39 +94,39 @@ export class ThreadLoop {
       mail.receipt?.failed(this.#ended);
       return;
     }
-    this.#mailbox.push(mail);
+    this.#mailbox.add(mail);
     if (!this.#busy) this.#drain();
   }
 
   /** Puts an ask into the mailbox, and tells it of its turn from then on. */
-  postAsk(ask: Ask, event: Event): void {
+  postAsk(ask: Ask, event: AskReceived): void {
+    ask.event = event;
+    if (this.#ended !== null) {
+      ask.fail(this.#ended);
+      return;
+    }
     this.asks.add(ask);
-    ask.whenSettled(this.#forget);
     this.post({ event, receipt: ask });
   }
 
   /** Takes an ask out of the mailbox again. False when it was taken already. */
   takeBack(ask: Ask): boolean {
-    const index = this.#mailbox.findIndex(({ receipt }) => receipt === ask);
-    if (index >= 0) this.#mailbox.splice(index, 1);
-    return index >= 0;
+    return this.#mailbox.takeBack(ask);
   }
 
   /** Shows a part to the asks of a turn. */
   emit(turn: number, part: AskPart): void {
-    for (const ask of this.asks) if (ask.turn === turn) ask.push(part);
+    this.asks.emit(turn, part);
   }
 
-  /** The host's tool context with that of a turn's first ask laid over it: who asks again under the same id changes nothing. */
+  /** The host's tool context with that of a turn's first ask laid over it. */
   toolContextOf(turn: number): ToolContext {
-    const { toolContext } = this.equipment;
-    for (const ask of this.asks) if (ask.turn === turn) return { ...toolContext, ...ask.toolContext };
-    return toolContext;
+    return this.asks.toolContextOf(turn, this.equipment.toolContext);
   }
 
   /** Ends the loop without ending the turn: what is being done is stopped, and goes on when the thread is next opened. */
   close(): Promise<void> {
-    this.#end(new ThreadClosedError(this.threadId));
+    this.end(new ThreadClosedError(this.threadId));
     return this.released;
   }
 
@@ -124,65 +137,79 @@ export class ThreadLoop {
 
   /** Whether a model or a tool may be called now: only by who holds the lease. One that ran out unnoticed ends the loop. */
   mayCall(): boolean {
-    if (this.#lease?.ranOut === true) this.#end(new LeaseLostError(this.#lease.lease));
+    if (this.#hold?.ranOut === true) this.end(new LeaseLostError(this.#hold.lease));
     return this.#ended === null;
+  }
+
+  /** Somebody else waits for a place. */
+  makeRoom(): void {
+    if (this.#isIdle()) void this.#letGo();
+    else this.equipment.active.leave(this);
   }
 
   async #open(after: Promise<void> | undefined): Promise<void> {
     try {
       await after;
-      this.#lease = await HeldLease.take(this.threadId, this.equipment, (error) => this.#end(error));
-      const state = this.#ended === null ? await load(this.equipment, this.threadId) : null;
-      if (this.#ended !== null) return;
-      if (state === null) await this.#begin();
-      else {
-        this.#state = state;
-        this.#mailbox.unshift(...recover(this, state));
-      }
+      if (this.#ended === null) await this.equipment.active.enter(this);
+      if (this.#ended === null) this.#hold = await takeHold(this, this.#mailbox);
+      if (this.#ended === null && this.#hold !== null) await this.#begin(this.#hold);
     } catch (thrown) {
       // What is thrown here was made by this package, or is what `start` says of a seed.
-      this.#end(thrown instanceof Error ? thrown : new StoreError(this.threadId, "open it", thrown));
+      this.end(thrown instanceof Error ? thrown : new StoreError(this.threadId, "open it", thrown));
     }
     this.#drain();
   }
 
-  /** The thread is new: what somebody started it with, or the defaults, is its first entry. */
-  async #begin(): Promise<void> {
-    const first = this.#mailbox[0];
-    const explicit = first?.event.type === "thread.started" ? first.event : null;
-    if (explicit === null && !this.#mailbox.some(({ event }) => makesThread.has(event.type))) {
-      throw new ThreadUnknownError(this.threadId);
-    }
-    const { machine, clock, threadDefaults, observation } = this.equipment;
-    const { threadId } = this;
-    const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
-    const { type: _, ...input } = toldStart(given);
-    const { state, entry } = start(machine, input);
-    await this.#append(entry);
+  async #begin(hold: Hold): Promise<void> {
+    for (const mail of await hold.letters()) this.#mailbox.add(mail);
+    this.#state = await hold.open();
     if (this.#ended !== null) return;
-    this.#state = state;
-    if (explicit !== null) this.#mailbox.shift()?.receipt?.accepted(entry);
-    observation.entry(entry, this.threadId);
+    if (this.#state === null) this.#state = await begin(this, hold, this.#mailbox);
+    else this.#mailbox.addFirst(await this.#recover(hold, this.#state));
+    hold.watch();
+  }
+
+  async #recover(hold: Hold, state: State): Promise<readonly Mail[]> {
+    try {
+      return await recover(this, state);
+    } catch (thrown) {
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+      this.#state = await hold.openAgain(thrown);
+      return recover(this, this.#state);
+    }
   }
 
   #drain(): void {
     this.#busy = true;
+    const hold = this.#hold;
+    if (this.#ended !== null || hold === null) return;
+    const entering = this.equipment.active.enter(this);
+    if (entering !== undefined) {
+      this.#underWay = entering.then(() => this.#drain());
+      return;
+    }
     for (let mail = this.#next(); mail !== null; mail = this.#next()) {
       try {
-        const step = this.#decide(mail);
+        const step = this.#state === null ? null : decideMail(this.equipment, mail, this.#state, this.responding);
         if (step === null) continue;
-        const appending = this.#append(step.entry);
+        const appending = hold.append(step.entry);
         if (appending !== undefined) {
           this.#underWay = this.#goOn(appending, mail, step);
           return;
         }
         this.#commit(mail, step);
       } catch (thrown) {
+        if (thrown instanceof SnapshotDamagedError) {
+          this.#underWay = this.#decideAnew(hold, mail, thrown);
+          return;
+        }
         this.#fail(mail, thrown);
       }
     }
     this.#busy = false;
+    if (this.#ended !== null) return;
     this.#rest.begin();
+    this.equipment.active.report(this, doingOf(this.running.values()));
   }
 
   /** As `#drain` after the append, where that takes its time. */
@@ -197,54 +224,31 @@ export class ThreadLoop {
     this.#drain();
   }
 
-  #next(): Mail | null {
-    return this.#ended === null ? (this.#mailbox.shift() ?? null) : null;
-  }
-
-  /** What an event comes to; null when it changes nothing, of which its sender is told. */
-  #decide({ event, receipt, recovered }: Mail): Handled | null {
-    const state = this.#state;
-    if (state === null) return null;
-    if (event.type === "thread.started") {
-      receipt?.failed(new ThreadExistsError(this.threadId));
-      return null;
-    }
-    const told = event.type === "cancel.requested" ? withShown(event, state, this.responding) : event;
-    const step = transition(this.equipment.machine, state, told, recovered === true ? { recovered } : undefined);
-    if (!step.handled) {
-      receipt?.refused(step.refusal, state);
-      return null;
-    }
-    const { responding } = this;
-    if (step.effects.some((effect) => effect.type === "cancelLlm" && effect.effectId === responding?.effectId))
-      responding?.mute();
-    return step;
-  }
-
-  #append(entry: Entry): Promise<void> | undefined {
-    if (this.#lease === null) throw new ThreadClosedError(this.threadId);
+  /** An event is decided anew, after what it needs of a snapshot could not be read. */
+  async #decideAnew(hold: Hold, mail: Mail, damage: SnapshotDamagedError): Promise<void> {
     try {
-      const appending = this.equipment.store.append(this.#lease.lease, entry.seq - 1, [entry]);
-      // A thenable of a library has no catch of its own.
-      if (appending === undefined) return undefined;
-      return Promise.resolve(appending).catch((thrown: unknown) => {
-        throw appendError(this.threadId, thrown);
-      });
+      this.#state = await hold.openAgain(damage);
+      this.#mailbox.addFirst([mail]);
     } catch (thrown) {
-      throw appendError(this.threadId, thrown);
+      this.#fail(mail, thrown);
     }
+    this.#drain();
+  }
+
+  #next(): Mail | null {
+    return this.#ended === null ? (this.#mailbox.take() ?? null) : null;
   }
 
   #commit({ receipt }: Mail, { state, entry, effects }: Handled): void {
     const before = this.#state;
     this.#state = state;
+    this.#hold?.appended(entry, state);
     receipt?.accepted(entry);
     this.equipment.observation.entry(entry, this.threadId);
     if (this.asks.size > 0 && before !== null) {
       for (const part of resultsDecided(entry, before)) this.emit(part.turn, part);
     }
-    // An answer may come from outside, to what is being done here as well.
-    if (isAnswer(entry.event)) stop(this, entry.event.effectId);
+    stopAnswered(this, entry.event);
     for (const effect of effects) {
       // An observer may have closed the thread.
       if (this.#ended === null) perform(this, effect);
@@ -255,38 +259,42 @@ export class ThreadLoop {
     // Anything else than an error comes from no code of this package, or of the machine.
     const error = thrown instanceof Error ? thrown : new StoreError(this.threadId, "go on", thrown);
     receipt?.failed(error);
-    this.#end(error);
+    this.end(error);
   }
 
-  #end(reason: Error): void {
+  /** Ends the loop; what is being done is stopped. */
+  end(reason: Error): void {
     if (this.#ended !== null) return;
     this.#ended = reason;
     this.#rest.end();
     for (const running of this.running.values()) running.stop(reason);
     this.running.clear();
-    for (const { receipt } of this.#mailbox.splice(0)) receipt?.failed(reason);
-    for (const ask of this.asks) ask.fail(reason);
+    for (const { receipt } of this.#mailbox.end()) receipt?.failed(reason);
+    // Somebody else may have the thread now, who can be followed.
+    const mayGoOn = reason instanceof LeaseLostError && mayFollow(this.equipment);
+    const carried: Ask[] = [];
+    for (const ask of this.asks.all()) {
+      if (mayGoOn && ask.carryOver()) carried.push(ask);
+      else ask.fail(reason);
+    }
     this.#released = this.#release();
-    this.#onEnd(this);
+    this.equipment.active.leave(this);
+    this.#onEnd(this, carried);
+  }
+
+  /** Nothing happens here; unless somebody left a letter meanwhile, the thread is let go. */
+  async #letGo(): Promise<void> {
+    for (const mail of (await this.#hold?.letters()) ?? []) this.post(mail);
+    if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));
   }
 
   async #release(): Promise<void> {
     await this.#underWay;
-    await this.#lease?.release();
+    await this.#hold?.end(this.#ended instanceof ThreadClosedError ? this.#state : null);
   }
 
   #isIdle(): boolean {
-    if (this.#ended !== null || this.#busy || this.#mailbox.length > 0 || this.running.size > 0) return false;
-    return this.asks.size === 0 && this.#state?.context.open === null && this.#state.context.queue.length === 0;
+    if (this.#ended !== null || this.#busy || this.#mailbox.size > 0 || this.running.size > 0) return false;
+    return this.asks.size === 0 && this.#state !== null && isAtRest(this.#state);
   }
-
-  readonly #forget = (ask: Ask): void => {
-    this.asks.delete(ask);
-  };
 }
-
-/** Events that mean something to a thread that is not there yet. */
-const makesThread: ReadonlySet<string> = new Set(["ask.received", "message.appended", "system.changed", "turn.added"]);
-
-const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>
-  "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";

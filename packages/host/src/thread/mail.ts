@@ -1,8 +1,11 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
+import type * as Either from "fp-ts/lib/Either.js";
 
 /** What waits in a thread's mailbox. */
 export interface Mail {
   readonly event: Event | ThreadStarted;
+  /** Makes the event from the state that it is told in, or says why there is none; `event` is then what it is about. */
+  readonly aim?: (state: State) => Either.Either<Refusal, Event>;
   /** Who is told what became of it. */
   readonly receipt: Receipt | null;
   /** Told by a recovery in place of an answer that a crash swallowed. */
@@ -13,8 +16,8 @@ export interface Mail {
 export interface Receipt {
   /** It is journalled, and the state is the one after it. */
   accepted(entry: Entry): void;
-  /** It changed nothing. */
-  refused(refusal: Refusal, state: State): void;
+  /** It changed nothing. The state is null where it is not at hand. */
+  refused(refusal: Refusal, state: State | null): void;
   /** It was not looked at, or it is not known whether it is journalled. */
   failed(error: Error): void;
 }

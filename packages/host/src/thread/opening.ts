@@ -1,35 +1,124 @@
-import type { State } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine";
+import type { Entry, LaterEntry, ReadSnapshot, State } from "@colloquy/machine";
+import {
+  anchorOf,
+  decodeEntry,
+  describeDecodeError,
+  fold,
+  foldEntry,
+  readSnapshot,
+  StoredChunks,
+} from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
-import { JournalUnreadableError, StoreError } from "../errors.ts";
+import { JournalUnreadableError, ThreadUnknownError } from "../errors.ts";
+import type { Lease } from "../ports/store.ts";
+import { readFrom, readJournal } from "./read-journal.ts";
+import { finishRedaction, withRedactions } from "./redaction.ts";
+
+/** A thread as whoever opens it finds it. */
+export interface Opened {
+  readonly state: State;
+  readonly newest: Entry;
+  /** The newest entry that a snapshot in the store rightly tells of; -1 for none. */
+  readonly snapshotSeq: number;
+  /** What the store has of snapshots, of use or not. */
+  readonly chunks: StoredChunks;
+}
 
 /**
  * The state of a thread as its journal tells it; null when there is none. Needs no lease.
  *
  * @throws JournalUnreadableError, StoreError
  */
-export const load = async ({ store }: Equipment, threadId: string): Promise<State | null> => {
-  const stored = await read(store, threadId);
-  if (stored.length === 0) return null;
-  const entries = decodeJournal(stored);
-  if (Either.isLeft(entries)) throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
-  const state = fold(entries.right);
+export const load = async (equipment: Equipment, threadId: string): Promise<State | null> =>
+  (await opened(equipment, threadId, null))?.state ?? null;
+
+/**
+ * The same for whoever holds the lease: a redaction that a crash interrupted is finished before.
+ *
+ * @throws JournalUnreadableError, StoreError, LeaseLostError
+ */
+export const openJournal = (equipment: Equipment, lease: Lease): Promise<Opened | null> =>
+  opened(equipment, lease.threadId, lease);
+
+/**
+ * The state by the journal alone.
+ *
+ * @throws JournalUnreadableError, StoreError, ThreadUnknownError
+ */
+export const loadWhole = async (equipment: Equipment, threadId: string): Promise<State> => {
+  const entries = withRedactions(await readJournal(equipment, threadId));
+  if (entries.length === 0) throw new ThreadUnknownError(threadId);
+  return folded(threadId, entries);
+};
+
+const opened = async (equipment: Equipment, threadId: string, lease: Lease | null): Promise<Opened | null> => {
+  const snapshot = await storedSnapshot(equipment, threadId);
+  const chunks = snapshot?.stored ?? new StoredChunks();
+  const short = snapshot === null ? null : await openedFrom(equipment, threadId, snapshot);
+  if (short !== null) return { ...short, snapshotSeq: snapshot?.seq ?? -1, chunks };
+  const stored = await readJournal(equipment, threadId);
+  const entries = lease === null ? withRedactions(stored) : await finishRedaction(equipment, lease, stored);
+  const newest = entries.at(-1);
+  return newest === undefined ? null : { state: folded(threadId, entries), newest, snapshotSeq: -1, chunks };
+};
+
+/** The newest snapshot; null where there is none, or one that can't be read, which is reported. */
+const storedSnapshot = async (equipment: Equipment, threadId: string): Promise<ReadSnapshot | null> => {
+  if (equipment.snapshotEvery === 0) return null;
+  try {
+    const stored = await equipment.store.readSnapshot(threadId);
+    if (stored === null) return null;
+    const read = readSnapshot(stored.head, stored.chunk);
+    if (Either.isRight(read)) return read.right;
+    throw unfit(threadId, read.left);
+  } catch (thrown) {
+    equipment.observation.report(thrown, "snapshot");
+    return null;
+  }
+};
+
+/** A snapshot and the entries behind it, folded; null where the whole journal has to be read, which has all that it holds. */
+const openedFrom = async (
+  equipment: Equipment,
+  threadId: string,
+  { state, seq, anchor }: ReadSnapshot,
+): Promise<Pick<Opened, "state" | "newest"> | null> => {
+  try {
+    const [anchored, ...later] = await entriesFrom(equipment, threadId, seq);
+    if (anchored === undefined || anchorOf(anchored) !== anchor)
+      throw unfit(threadId, `entry ${seq} is not in the journal as it was`);
+    if (state.context.threadId !== threadId) throw unfit(threadId, `it is of thread "${state.context.threadId}"`);
+    // What the snapshot tells of may be about to be taken out of the journal.
+    if (later.some(({ event }) => event.type === "thread.redacted")) return null;
+    return { state: later.reduce(withEntry, state), newest: later.at(-1) ?? anchored };
+  } catch (thrown) {
+    equipment.observation.report(thrown, "snapshot");
+    return null;
+  }
+};
+
+const entriesFrom = async ({ store }: Equipment, threadId: string, seq: number): Promise<readonly Entry[]> =>
+  (await readFrom(store, threadId, seq)).map((value, index) => {
+    const entry = decodeEntry(value, seq + index);
+    if (Either.isLeft(entry)) throw unfit(threadId, describeDecodeError(entry.left));
+    if (entry.right.seq === seq + index) return entry.right;
+    throw unfit(threadId, `entry ${entry.right.seq} stands where ${seq + index} should`);
+  });
+
+const withEntry = (state: State, entry: Entry): State =>
+  // Only entry 0 begins a thread, and the ones behind a snapshot were decoded as later ones.
+  foldEntry(state, entry as LaterEntry);
+
+const unfit = (threadId: string, reason: string): Error =>
+  new Error(`the snapshot of thread "${threadId}" is of no use, its journal is read instead: ${reason}`);
+
+const folded = (threadId: string, entries: readonly Entry[]): State => {
+  const state = fold(entries);
   if (Either.isRight(state)) {
     const whose = state.right.context.threadId;
     if (whose === threadId) return state.right;
     throw new JournalUnreadableError(threadId, `it is the journal of thread "${whose}"; the store mixed them up`);
   }
   throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
-};
-
-const read = async (store: Equipment["store"], threadId: string): Promise<readonly unknown[]> => {
-  try {
-    const stored: unknown = await store.read(threadId);
-    // A store may be anybody's code.
-    if (Array.isArray(stored)) return stored as readonly unknown[];
-    throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of entries`);
-  } catch (thrown) {
-    throw new StoreError(threadId, "read the journal", thrown);
-  }
 };

@@ -1,5 +1,6 @@
-import type { Effect, Signal, StartTimer } from "@colloquy/machine";
+import type { Effect, Entry, StartTimer, Turn } from "@colloquy/machine";
 import { turnNumbered } from "@colloquy/machine";
+import { announce } from "../ask/announce.ts";
 import { LlmRun } from "./llm-run.ts";
 import type { ThreadLoop } from "./loop.ts";
 import { SummaryRun } from "./summary-run.ts";
@@ -29,18 +30,37 @@ const performers: Performers = {
     new LlmRun(loop, effect).begin();
   },
   callTool: (loop, effect) => new ToolRun(loop, effect).begin(),
+  requestApproval: (loop, effect) => {
+    const { turn, step } = effect;
+    loop.emit(turn, { type: "approval.requested", turn, step, request: effect });
+    loop.equipment.observation.approval(effect, loop.threadId);
+  },
+  // Nothing is kept running for a question.
+  cancelApproval: () => {},
   startTimer: (loop, effect) => startTimer(loop, effect),
   cancelLlm: (loop, { effectId }) => stop(loop, effectId),
   cancelTool: (loop, { effectId }) => stop(loop, effectId),
   cancelTimer: (loop, { effectId }) => stop(loop, effectId),
   publish: (loop, { signal }) => {
-    loop.equipment.observation.signal(signal, loop.threadId);
-    announce(loop, signal);
+    const { equipment, threadId, state } = loop;
+    equipment.observation.signal(signal, threadId);
+    if (state === null) return;
+    const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
+    if (ended !== undefined) endTurn(loop, ended);
+    announce(loop.asks, signal, state);
   },
 };
 
+/** Stops what an event answers: an answer may come from outside, to what is being done here as well. */
+export const stopAnswered = (loop: ThreadLoop, event: Entry["event"]): void => {
+  if (isAnswer(event)) stop(loop, event.effectId);
+};
+
+const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { readonly effectId: string }> =>
+  "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";
+
 /** Stops what is being done under the id of an effect, if anything is. */
-export const stop = (loop: ThreadLoop, effectId: string): void => {
+const stop = (loop: ThreadLoop, effectId: string): void => {
   loop.running.get(effectId)?.stop(null);
   loop.running.delete(effectId);
 };
@@ -56,53 +76,15 @@ const startTimer = (loop: ThreadLoop, { id, dueAt, purpose }: StartTimer): void 
   loop.running.set(id, { stop: cancel });
 };
 
-/** Tells the asks that a signal is about. */
-const announce = (loop: ThreadLoop, signal: Signal): void => {
-  switch (signal.type) {
-    case "turn.started":
-      for (const ask of loop.asks) if (signal.askIds.includes(ask.askId)) ask.turn = signal.turn;
-      loop.emit(signal.turn, signal);
-      return;
-    case "turn.ended":
-      endTurn(loop, signal.turn);
-      return;
-    case "ask.withdrawn":
-      for (const ask of loop.asks) if (ask.askId === signal.askId) ask.withdraw();
-      return;
-    case "ask.queued":
-      for (const ask of loop.asks) if (ask.askId === signal.askId) ask.push({ type: "signal", signal });
-      return;
-    case "policy.failed":
-    case "context.warning":
-      // Of the turn whose call it is about, which the same entry may have ended.
-      for (const ask of loop.asks) if (ask.turn !== null) ask.push({ type: "signal", signal });
-      return;
-    case "summary.started":
-    case "summary.completed":
-    case "summary.failed":
-      // Between turns it is nobody's.
-      loop.emit(loop.state?.context.open?.number ?? 0, { type: "signal", signal });
-      return;
-    case "retry.scheduled":
-    case "limit.reached":
-    case "context.unfit":
-      loop.emit(signal.turn, { type: "signal", signal });
-      return;
-    case "thread.updated":
-  }
-};
-
 const endStep = (loop: ThreadLoop, turn: number, step: number): void => {
   const { threadId, equipment } = loop;
   loop.emit(turn, { type: "step.ended", turn, step });
   equipment.observation.after("afterStep", { threadId, turn, step });
 };
 
-const endTurn = (loop: ThreadLoop, number: number): void => {
-  const { threadId, equipment, state } = loop;
-  const turn = state === null ? undefined : turnNumbered(state, number);
-  if (turn === undefined) return;
-  if (turn.steps > 0) endStep(loop, number, turn.steps);
+/** What is to be told of a turn's end beside the signal. */
+const endTurn = (loop: ThreadLoop, turn: Turn): void => {
+  const { threadId, equipment } = loop;
+  if (turn.steps > 0) endStep(loop, turn.number, turn.steps);
   equipment.observation.after("afterTurn", { threadId, turn });
-  for (const ask of loop.asks) if (ask.turn === number) ask.ended(turn);
 };

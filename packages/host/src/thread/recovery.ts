@@ -1,6 +1,15 @@
-import type { AnswerableEffect, CallTool, State, ToolFailed } from "@colloquy/machine";
+import type {
+  AnswerableEffect,
+  CallLlm,
+  CallTool,
+  LlmFailed,
+  State,
+  ToolFailed,
+  ToolWithheld,
+} from "@colloquy/machine";
 import { configurationOfMachine, outstanding } from "@colloquy/machine";
 import type { Equipment } from "../equipment.ts";
+import { withheldAfterCrash } from "./approvals.ts";
 import type { ThreadLoop } from "./loop.ts";
 import type { Mail } from "./mail.ts";
 import { perform } from "./perform.ts";
@@ -9,7 +18,7 @@ import { perform } from "./perform.ts";
  * Takes up what a thread was doing when it was last put down: a model is called again, a timer is set again, a
  * tool is dealt with as it declared. The mails are what the machine is to be told before anything else.
  */
-export const recover = (loop: ThreadLoop, state: State): readonly Mail[] => {
+export const recover = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> => {
   const { equipment } = loop;
   const at = equipment.clock.now();
   const mails: Mail[] = [...changedConfiguration(equipment, state, at)];
@@ -18,12 +27,15 @@ export const recover = (loop: ThreadLoop, state: State): readonly Mail[] => {
   const overdue = effects.some(
     (effect) => effect.type === "startTimer" && effect.purpose === "deadline" && effect.dueAt <= at,
   );
+  const undone: AnswerableEffect[] = [];
   for (const effect of effects) {
     if (overdue && isOfTurn(effect)) continue;
-    const lost = effect.type === "callTool" ? lostCall(equipment, effect, at) : null;
-    if (lost === null) perform(loop, effect);
+    const lost = await lostAnswer(equipment, effect, state, at);
+    if (lost === null) undone.push(effect);
     else mails.push({ event: lost, receipt: null, recovered: true });
   }
+  // What is asked about them takes its time, in which the thread may have been closed.
+  if (loop.mayCall()) for (const effect of undone) perform(loop, effect);
   return mails;
 };
 
@@ -38,18 +50,56 @@ const changedConfiguration = ({ machine }: Equipment, { context }: State, at: nu
     : [{ event: { type: "thread.configured", at, configuration }, receipt: null }];
 };
 
-/** What is told in the place of a tool's answer; null when the tool runs, again or for the first time. */
-const lostCall = ({ tools }: Equipment, call: CallTool, at: number): ToolFailed | null => {
-  const recovery = tools.get(call.name)?.declaration.recovery ?? "interrupted";
-  if (recovery === "rerun" || (recovery === "once" && !call.started)) return null;
+/** What is told in the place of an answer; null where the effect is performed, again or for the first time. */
+const lostAnswer = (
+  equipment: Equipment,
+  effect: AnswerableEffect,
+  state: State,
+  at: number,
+): LlmFailed | ToolFailed | ToolWithheld | null | Promise<ToolFailed | ToolWithheld> => {
+  if (effect.type === "callTool") return lostCall(equipment, effect, at);
+  return effect.type === "callLlm" && equipment.partials === "keep" ? keptReply(effect, state, at) : null;
+};
+
+/** What a model had written before the crash ends the turn, where it was journalled. */
+const keptReply = ({ id, purpose, promptDigest }: CallLlm, { context }: State, at: number): LlmFailed | null => {
+  const stage = context.open?.stage;
+  const partial = stage?.type === "responding" ? stage.call.partial : null;
+  if (purpose !== "answer" || partial === null) return null;
   return {
+    type: "llm.failed",
+    at,
+    effectId: id,
+    failure: { kind: "truncated", message: replyInterrupted, retryable: false },
+    partial,
+    promptDigest,
+  };
+};
+
+/** What is told in the place of a tool's answer; null when the tool runs, again or for the first time. */
+const lostCall = (
+  { tools }: Equipment,
+  call: CallTool,
+  at: number,
+): ToolFailed | null | Promise<ToolFailed | ToolWithheld> => {
+  const tool = tools.get(call.name);
+  // It waits to be validated, and nobody runs it before that.
+  if (tool !== undefined && call.approval === "required") return null;
+  const recovery = tool?.declaration.recovery ?? "interrupted";
+  const startIsTold = recovery === "once" || recovery === "ask";
+  if (recovery === "rerun" || (startIsTold && !call.started)) return null;
+  const lost: ToolFailed = {
     type: "tool.failed",
     at,
     effectId: call.id,
-    outcome: recovery === "once" ? "unknown" : "interrupted",
-    content: recovery === "once" ? outcomeUnknown : interrupted,
+    outcome: startIsTold ? "unknown" : "interrupted",
+    content: startIsTold ? outcomeUnknown : interrupted,
   };
+  return tool !== undefined && recovery === "ask" ? withheldAfterCrash(tool, call, at, lost) : lost;
 };
+
+const replyInterrupted =
+  "the process that read the reply stopped before it was whole; what was journalled of it is kept";
 
 const interrupted =
   "The call was interrupted: the process that ran it stopped before it answered. " +

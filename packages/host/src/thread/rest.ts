@@ -9,7 +9,11 @@ export class Rest {
   #since = 0;
   #cancel: (() => void) | null = null;
 
-  constructor(clock: Clock, idleMs: number, isIdle: () => boolean, onRested: () => void) {
+  constructor(
+    { clock, idleMs }: { readonly clock: Clock; readonly idleMs: number },
+    isIdle: () => boolean,
+    onRested: () => void,
+  ) {
     this.#clock = clock;
     this.#idleMs = idleMs;
     this.#isIdle = isIdle;

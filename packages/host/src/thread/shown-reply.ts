@@ -3,20 +3,43 @@ import type { LlmDelta } from "../ports/llm.ts";
 
 /** What has been shown of a reply that still comes. Tool calls are left out: nobody can say that they are whole. */
 export class ShownReply {
-  readonly #parts: { readonly type: "text" | "reasoning" | "refusal"; text: string }[] = [];
+  readonly #all: ShownPart[] = [];
+  /** What is new since it was last taken. */
+  #news: ShownPart[] = [];
 
   add(delta: LlmDelta): void {
     if (delta.type === "toolCall" || delta.text === "") return;
-    const last = this.#parts.at(-1);
-    if (last?.type === delta.type) last.text += delta.text;
-    else this.#parts.push({ type: delta.type, text: delta.text });
+    addTo(this.#all, delta.type, delta.text);
+    addTo(this.#news, delta.type, delta.text);
   }
 
   /** Undefined when nothing was shown. */
   get draft(): ReplyDraft | undefined {
-    const [first, ...others] = this.#parts;
-    if (first === undefined) return undefined;
-    if (first.type === "text" && others.length === 0) return { content: first.text };
-    return { content: this.#parts.map((part) => ({ ...part })) };
+    return draftOf(this.#all);
+  }
+
+  /** What was shown since this was last asked; undefined when that is nothing. */
+  takeNews(): ReplyDraft | undefined {
+    const news = draftOf(this.#news);
+    this.#news = [];
+    return news;
   }
 }
+
+interface ShownPart {
+  readonly type: "text" | "reasoning" | "refusal";
+  text: string;
+}
+
+const addTo = (parts: ShownPart[], type: ShownPart["type"], text: string): void => {
+  const last = parts.at(-1);
+  if (last?.type === type) last.text += text;
+  else parts.push({ type, text });
+};
+
+const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
+  const [first, ...others] = parts;
+  if (first === undefined) return undefined;
+  if (first.type === "text" && others.length === 0) return { content: first.text };
+  return { content: parts.map((part) => ({ ...part })) };
+};

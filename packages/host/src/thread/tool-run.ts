@@ -1,10 +1,22 @@
-import type { CallTool, Content, State, ToolCompleted, ToolFailed, ToolStarted } from "@colloquy/machine";
+import type {
+  CallTool,
+  Content,
+  Event,
+  Refusal,
+  State,
+  ToolCompleted,
+  ToolFailed,
+  ToolStarted,
+  ToolWithheld,
+} from "@colloquy/machine";
 import { ThreadClosedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
+import type { ValidArguments } from "../tools/arguments.ts";
 import { readArguments } from "../tools/arguments.ts";
 import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
+import { whyWithheld, withheld } from "./approvals.ts";
 import type { Receipt } from "./mail.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 
@@ -16,6 +28,7 @@ export class ToolRun implements Running, Receipt {
   readonly #controller = new AbortController();
   #cancelTimeout: (() => void) | null = null;
   #over = false;
+  #answered: Event["type"] | null = null;
 
   constructor(loop: ThreadLoop, call: CallTool) {
     this.#loop = loop;
@@ -44,7 +57,11 @@ export class ToolRun implements Running, Receipt {
     this.#loop.equipment.observation.after("afterToolCall", this.#call, event);
   }
 
-  refused(): void {}
+  /** What the machine can't take for an answer must not leave the call without one. */
+  refused({ kind, reason }: Refusal): void {
+    if (kind === "invalid" && this.#answered !== "tool.failed")
+      this.#tellFailed("failed", `It could not be run: ${reason}`);
+  }
 
   failed(): void {}
 
@@ -57,17 +74,33 @@ export class ToolRun implements Running, Receipt {
     const { timeoutMs } = tool.declaration;
     if (timeoutMs !== undefined)
       this.#cancelTimeout = clock.wakeAt(clock.now() + timeoutMs, () => this.#timeOut(timeoutMs));
+    // Of one that may have to be approved first it is not known yet whether it runs.
+    const awaitsApproval = this.#call.approval !== null || tool.declaration.approval !== undefined;
     try {
-      if (observation.hooks.beforeToolCall !== undefined) await observation.before("beforeToolCall", this.#call);
+      const { hooks } = observation;
+      if (!awaitsApproval && hooks.beforeToolCall !== undefined) await observation.before("beforeToolCall", this.#call);
       const reading = readArguments(this.#call.arguments, tool.schema, tool.declaration.parameters);
       const read = reading instanceof Promise ? await reading : reading;
       if ("problem" in read) return this.#fail("refused", read.problem);
-      const mayRun = tool.declaration.recovery !== "once" || (await this.#tellStarted());
+      if (awaitsApproval && (await this.#isWithheld(tool, read))) return;
+      const mayRun = !mustBeTold(tool, this.#call) || (await this.#tellStarted());
       if (this.#over || !mayRun || !this.#loop.mayCall()) return;
       this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
     } catch (thrown) {
       this.#fail("failed", `The tool failed: ${messageOf(thrown)}`);
     }
+  }
+
+  /** Has somebody asked where that is needed; else the call goes on. */
+  async #isWithheld(tool: RegisteredTool, valid: ValidArguments): Promise<boolean> {
+    const { clock, observation } = this.#loop.equipment;
+    const because = await whyWithheld(tool, this.#call, valid, this.#toolCall());
+    if (because !== null) {
+      this.#answer(withheld(tool, this.#call, valid, because, clock.now()));
+      return true;
+    }
+    await observation.before("beforeToolCall", this.#call);
+    return false;
   }
 
   /** Has the start journalled before anything is run. False when nobody wants it any more. */
@@ -80,10 +113,12 @@ export class ToolRun implements Running, Receipt {
   }
 
   #toolCall(): ToolCall {
-    const { id, threadId, turn, step, callId } = this.#call;
+    const { threadId, turn, step, callId } = this.#call;
     const toolContext = this.#loop.toolContextOf(turn);
     const { signal } = this.#controller;
-    return { signal, idempotencyKey: id, threadId, turn, step, callId, state: this.#state, toolContext };
+    // Not the id of the effect: that is another when the call is run after an approval.
+    const idempotencyKey = `${threadId}/${callId}#1`;
+    return { signal, idempotencyKey, threadId, turn, step, callId, state: this.#state, toolContext };
   }
 
   readonly #state = (): State => {
@@ -107,7 +142,11 @@ export class ToolRun implements Running, Receipt {
   }
 
   #fail(outcome: "failed" | "refused", content: string): void {
-    this.#answer({
+    if (!this.#over) this.#tellFailed(outcome, content);
+  }
+
+  #tellFailed(outcome: "failed" | "refused", content: string): void {
+    this.#tell({
       type: "tool.failed",
       at: this.#loop.equipment.clock.now(),
       effectId: this.#call.id,
@@ -116,9 +155,13 @@ export class ToolRun implements Running, Receipt {
     });
   }
 
-  #answer(event: ToolCompleted | ToolFailed): void {
-    if (this.#over) return;
+  #answer(event: ToolCompleted | ToolWithheld): void {
+    if (!this.#over) this.#tell(event);
+  }
+
+  #tell(event: ToolCompleted | ToolFailed | ToolWithheld): void {
     this.#leave();
+    this.#answered = event.type;
     this.#loop.running.delete(this.#call.id);
     this.#loop.post({ event, receipt: this });
   }
@@ -130,3 +173,7 @@ export class ToolRun implements Running, Receipt {
     this.#tool?.slots?.giveBack(this.#take);
   }
 }
+
+/** Whether its start has to be journalled before it runs; once is enough, also where it was approved to run again. */
+const mustBeTold = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
+  (recovery === "once" || recovery === "ask") && !started;

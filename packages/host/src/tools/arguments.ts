@@ -1,11 +1,22 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { messageOf } from "../thrown.ts";
 import { issuesOf } from "./json-schema.ts";
+import { plainJsonOf } from "./plain-json.ts";
 import type { SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
 import { issuesInWords } from "./schema.ts";
 
 /** Arguments as a tool gets them, or in words, for the model, what it should mend. */
-export type ReadArguments = { readonly value: unknown } | { readonly problem: string };
+export type ReadArguments = ValidArguments | { readonly problem: string };
+
+export interface ValidArguments {
+  /** What the schema made of them. */
+  readonly value: unknown;
+  /** What the model wrote. */
+  readonly parsed: Json;
+}
+
+/** What is approved, and compared: arguments as validated where they are plain JSON, else as they were written. */
+export const approvableArguments = ({ value, parsed }: ValidArguments): Json => plainJsonOf(value) ?? parsed;
 
 /** Reads the string that a model wrote. Empty and `null` stand for no arguments. A promise only where the schema gives one. */
 export const readArguments = (
@@ -22,15 +33,17 @@ export const readArguments = (
   }
   if (schema === null) {
     const issues = issuesOf(parameters, value);
-    return issues.length === 0 ? { value } : { problem: inWords(issues) };
+    return issues.length === 0 ? { value, parsed: value } : { problem: inWords(issues) };
   }
   const result = schema["~standard"].validate(value);
   // Any thenable is a promise: one of another realm, or of a library, is none of ours.
-  return "then" in result ? Promise.resolve(result).then(fromResult) : fromResult(result);
+  return "then" in result
+    ? Promise.resolve(result).then((validated) => fromResult(validated, value))
+    : fromResult(result, value);
 };
 
-const fromResult = (result: SchemaResult<unknown>): ReadArguments =>
-  result.issues === undefined ? { value: result.value } : { problem: inWords(result.issues) };
+const fromResult = (result: SchemaResult<unknown>, parsed: Json): ReadArguments =>
+  result.issues === undefined ? { value: result.value, parsed } : { problem: inWords(result.issues) };
 
 const inWords = (issues: readonly SchemaIssue[]): string =>
   `The arguments do not fit: ${issuesInWords(issues)}. Call again with arguments that do.`;

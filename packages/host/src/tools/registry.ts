@@ -15,7 +15,7 @@ export interface RegisteredTool extends Tool {
  * The registry of a host's tools.
  *
  * @throws ConfigurationError when a tool that the machine declares has no function, one has a function and is not
- * declared, or the two differ in version.
+ * declared, or the two differ in version or approval.
  */
 export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDeclaration[]): ToolRegistry => {
   const registry = new Map<string, RegisteredTool>();
@@ -25,7 +25,7 @@ export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDecl
       throw new ConfigurationError(`the host is given two tools of the name "${name}"; names must differ`);
     registry.set(name, { ...tool, slots: concurrency === undefined ? null : new Slots(concurrency) });
   }
-  for (const { name, version } of declared) {
+  for (const { name, version, approval } of declared) {
     const registered = registry.get(name);
     if (registered === undefined) {
       throw new ConfigurationError(
@@ -36,6 +36,12 @@ export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDecl
       throw new ConfigurationError(
         `the machine declares version ${version ?? "(none)"} of the tool "${name}", and the host has ` +
           `${registered.declaration.version ?? "(none)"}; declare declarationsOf(tools)`,
+      );
+    }
+    if (registered.declaration.approval !== approval) {
+      throw new ConfigurationError(
+        `the machine declares the approval of the tool "${name}" as ${approval ?? "(none)"}, and the host as ` +
+          `${registered.declaration.approval ?? "(none)"}; declare declarationsOf(tools)`,
       );
     }
   }

@@ -8,6 +8,8 @@ export interface Tool {
   readonly declaration: ToolDeclaration & { readonly parameters: JsonObject };
   /** Null: arguments are checked against `declaration.parameters`. */
   readonly schema: StandardSchema | null;
+  /** Whether a call has to be approved, of a tool that is declared `conditional`; null for any other. */
+  readonly needsApproval: ((input: unknown, call: ToolCall) => boolean | Promise<boolean>) | null;
   readonly run: (input: unknown, call: ToolCall) => unknown;
 }
 
@@ -24,6 +26,11 @@ export interface ToolDefinition<Input extends ToolInput> {
   readonly parameters?: JsonObject;
   /** What to do about a call that was out when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
+  /**
+   * Whether somebody has to approve a call before it runs: each, or those for which the function does not say `false`. It
+   * is asked when the arguments were validated, and should only look. Default: none.
+   */
+  readonly approval?: "always" | ((input: InputOf<Input>, call: ToolCall) => boolean | Promise<boolean>);
   /** How long one run may take, in milliseconds; its signal is aborted then. Default: as long as it takes. */
   readonly timeoutMs?: number;
   /** How many calls may run at the same time in one host. Default: all. */
@@ -46,7 +53,7 @@ export type InputOf<Input extends ToolInput> = Input extends StandardSchema
 export interface ToolCall {
   /** Aborted when the result is no longer wanted: cancelled, timed out, closed. */
   readonly signal: AbortSignal;
-  /** The id of the effect: the same for the same call of the same thread, also after a restart. */
+  /** The same for the same call of the same thread, also after a restart, and when it was approved later. */
   readonly idempotencyKey: string;
   readonly threadId: string;
   readonly turn: number;
@@ -69,12 +76,17 @@ export interface ToolContext {
  * @throws ConfigurationError for a definition that can't be meant, or without a JSON Schema for the model.
  */
 export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>): Tool => {
-  const { name, description, version, input, recovery, timeoutMs, concurrency, run } = definition;
+  const { name, description, version, input, recovery, approval, timeoutMs, concurrency, run } = definition;
   if (name === "") throw new ConfigurationError("a tool needs a name that is not empty");
   for (const [option, value] of Object.entries({ timeoutMs, concurrency })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1)) {
       throw new ConfigurationError(`tool "${name}": ${option} is ${value}; it must be a whole number of 1 or more`);
     }
+  }
+  if (approval !== undefined && approval !== "always" && typeof approval !== "function") {
+    throw new ConfigurationError(
+      `tool "${name}": approval is ${JSON.stringify(approval)}; it must be "always" or a function`,
+    );
   }
   return {
     declaration: {
@@ -83,11 +95,13 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
       parameters: definition.parameters ?? parametersOf(name, input),
       ...(version === undefined ? {} : { version }),
       ...(recovery === undefined ? {} : { recovery }),
+      ...(approval === undefined ? {} : { approval: approval === "always" ? "always" : "conditional" }),
       ...(timeoutMs === undefined ? {} : { timeoutMs }),
       ...(concurrency === undefined ? {} : { concurrency }),
     },
     schema: "jsonSchema" in input ? null : input,
-    // `readArguments` hands `run` nothing but what this tool's own schema made.
+    // `readArguments` hands both nothing but what this tool's own schema made.
+    needsApproval: typeof approval === "function" ? (approval as NonNullable<Tool["needsApproval"]>) : null,
     run: run as Tool["run"],
   };
 };

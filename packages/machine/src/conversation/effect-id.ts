@@ -35,4 +35,5 @@ export const queueId = (threadId: string, seq: number): string => `${threadId}/$
  */
 export const isSameEffect = (left: string, right: string): boolean => placeIn(left) === placeIn(right);
 
-const placeIn = (effectId: string): string => effectId.slice(effectId.lastIndexOf("/") + 1);
+/** The id of an effect without its thread: its place in the conversation. */
+export const placeIn = (effectId: string): string => effectId.slice(effectId.lastIndexOf("/") + 1);

@@ -1,7 +1,7 @@
 import { turnOf } from "../thread/path.ts";
 import { usageMonoid } from "../thread/usage.ts";
-import type { ConversationData, DroppedAsk, QueuedAsk } from "./data.ts";
-import { remembered } from "./data.ts";
+import type { ConversationData, OpenTurn } from "./data.ts";
+import { drop } from "./dropped.ts";
 import type { ThreadForked } from "./event.ts";
 import type { Arrow, Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
@@ -11,21 +11,16 @@ import { noEffects } from "./plan.ts";
  * since nothing of it is done here.
  */
 export const forkData = (data: ConversationData, event: ThreadForked): Plan => {
-  const { open, queue, usage } = data;
-  const left = [
-    ...(open?.asks ?? []),
-    ...[...(open?.joining ?? []), ...queue].map(({ askId, at }: QueuedAsk) => ({ askId, askedAt: at })),
-  ];
-  const dropped = left.map((ask): DroppedAsk => ({ ...ask, droppedAt: event.at, because: "left" }));
+  const { open, usage } = data;
+  const left = drop(data, [...(open === null ? [] : asksOf(open)), ...data.queue], "left", event.at);
   return {
     data: {
-      ...data,
+      ...left,
       open: null,
       queue: [],
       waking: null,
       summarising: null,
-      dropped: dropped.length === 0 ? data.dropped : [...data.dropped, ...dropped].slice(-remembered),
-      // What a turn that is no turn of the copy used was used all the same.
+      // What a turn used that is none of the copy was used all the same.
       usage: open === null ? usage : { ...usage, betweenTurns: usageMonoid.concat(usage.betweenTurns, open.usage) },
       forkedFrom: event.from,
     },
@@ -33,6 +28,11 @@ export const forkData = (data: ConversationData, event: ThreadForked): Plan => {
     effects: noEffects,
   };
 };
+
+const asksOf = ({ asks, joining }: OpenTurn): readonly { readonly askId: string; readonly at: number }[] => [
+  ...asks.map(({ askId, askedAt }) => ({ askId, at: askedAt })),
+  ...joining,
+];
 
 /** Where the turn at the head led. */
 const arrowAt = ({ conversation }: ConversationData): Arrow => {

@@ -8,22 +8,23 @@ export const redactedText = "[redacted]";
 
 /**
  * Words were taken out of the journal: summaries that told of them say nothing any more, and are shown no more, and what
- * was measured was measured of other words. The words themselves are gone with the entries, which is for folding to find.
+ * was measured was measured of other words. The words themselves go with the entries that are rewritten: fold those.
  */
 export const redactData = (data: ConversationData): ConversationData => {
   const after = data.measured === null ? data : { ...data, measured: null };
   if (data.summaries === 0) return after;
   const conversation = toArray(data.conversation.turns)
-    .filter(saysNothing)
+    .filter(({ summaries }) => summaries?.some(({ text, stale }) => saysNothing(text) && stale !== true) === true)
     .reduce((thread, { number }) => changeTurn(thread, number, withdrawn), data.conversation);
   return { ...after, conversation };
 };
 
-const saysNothing = ({ summaries }: Turn): boolean =>
-  summaries?.some(({ text, stale }) => text === redactedText && stale !== true) === true;
+/** A summary may have been written in several parts. */
+const saysNothing = (text: string): boolean =>
+  text.includes(redactedText) && text.replaceAll(redactedText, "").trim() === "";
 
 const withdrawn = (turn: Turn): Turn => ({
   ...turn,
   summaries:
-    turn.summaries?.map((summary) => (summary.text === redactedText ? { ...summary, stale: true } : summary)) ?? [],
+    turn.summaries?.map((summary) => (saysNothing(summary.text) ? { ...summary, stale: true } : summary)) ?? [],
 });

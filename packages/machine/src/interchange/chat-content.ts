@@ -10,6 +10,7 @@ import type {
 } from "../thread/message.ts";
 import type { WireMessage } from "./chat-message.ts";
 import { isJsonObject } from "./chat-message.ts";
+import { isForeign, ownFields } from "./foreign.ts";
 
 type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
 
@@ -39,13 +40,13 @@ export const replyContentFromWire = (content: WireMessage["content"]): readonly 
 const partToWire = (part: Part & FromWire): readonly JsonObject[] => {
   switch (part.type) {
     case "text":
-      return [{ type: "text", text: part.text, ...part.provider }];
+      return [{ type: "text", text: part.text, ...ownFields(part.provider) }];
     case "data":
       return [{ type: "text", text: `${part.field}: ${JSON.stringify(part.value)}` }];
     case "image":
       return [{ type: "image_url", image_url: imageToWire(part) }];
     case "opaque":
-      return [part.value];
+      return isForeign(part.value) ? [] : [part.value];
     case "reasoning":
     case "refusal":
       // Only what came as a part of the content goes back as one; the others have fields of their own.

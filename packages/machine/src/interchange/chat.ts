@@ -3,6 +3,8 @@ import type { JsonObject } from "../thread/json.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
 import { toolCallsOf, toolResultOf } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
+import type { CallIds } from "./call-ids.ts";
+import { derivedCallId } from "./call-ids.ts";
 import { contentFromWire, contentToWire, replyContentFromWire } from "./chat-content.ts";
 import type { ChatMessage, WireMessage } from "./chat-message.ts";
 import { excerpt, parseWireMessage } from "./chat-message.ts";
@@ -25,9 +27,17 @@ export interface ChatMessageOptions {
  * (`field: JSON`); metadata and the marks (incomplete, synthesised, truncated) stay here; reasoning and provider
  * fields go back where servers want them.
  */
-export const toChatMessage = (message: Message, { missingIds = "derived" }: ChatMessageOptions = {}): ChatMessage => {
+export const toChatMessage = (message: Message, { missingIds = "derived" }: ChatMessageOptions = {}): ChatMessage =>
+  chatMessageUnder(message, null, missingIds);
+
+/** The same, with the ids that calls go by in the conversation that it stands in. */
+export const chatMessageUnder = (
+  message: Message,
+  ids: CallIds | null,
+  missingIds: "derived" | "absent",
+): ChatMessage => {
   const idOnWire = (providerCallId: string | null, callId: string): string | null =>
-    providerCallId ?? (missingIds === "absent" ? null : `call_${callId.replaceAll(/[^0-9A-Za-z]/g, "_")}`);
+    ids?.get(callId) ?? providerCallId ?? (missingIds === "absent" ? null : derivedCallId(callId));
   const result = toolResultOf(message);
   if (result !== undefined) {
     const id = idOnWire(result.providerCallId, result.callId);

@@ -1,4 +1,4 @@
-/** A store could not do what it was asked. Nothing was written by the call that threw it. */
+/** A store could not do what it was asked. Nothing was written by the call that threw it, unless it is `unreachable` or `not-erased`. */
 export class StorageError extends Error {
   override readonly name = "StorageError";
   readonly kind: StorageProblem;
@@ -14,7 +14,8 @@ export class StorageError extends Error {
  * What is wrong with a store, for whoever decides what to do about it. `cannot-open`: nothing is there, or it may
  * not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: somebody else
  * kept it busy for too long; trying again may help. `full` and `io`: the disk. `corrupt`: what was stored can't be
- * read. `invalid-id`: the store can't hold a thread of this id. `closed`: it was closed here. `failed`: anything else.
+ * read. `unreachable`: its server does not answer, or did not in time; whether a write arrived is not known, so acquire
+ * and read again. `not-erased`: what was deleted or rewritten is so, but its bytes may still be on the disk. `invalid-id`: the store can't hold a thread of this id. `closed`: it was closed here. `failed`: anything else.
  */
 export type StorageProblem =
   | "cannot-open"
@@ -25,6 +26,8 @@ export type StorageProblem =
   | "full"
   | "io"
   | "corrupt"
+  | "unreachable"
+  | "not-erased"
   | "invalid-id"
   | "closed"
   | "failed";

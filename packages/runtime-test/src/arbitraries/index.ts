@@ -27,6 +27,7 @@ export {
   reportedUsageArbitrary,
   toolOutcomeArbitrary,
 } from "./outcome.ts";
+export { overlapArbitrary, overlapTypes } from "./overlap.ts";
 export { fickle, hostilePolicies, policyArbitrary, scribbling, whimsical, wilful } from "./policy.ts";
 export { partialArbitrary, replyArbitrary } from "./reply.ts";
 export { runSchedule } from "./run-schedule.ts";

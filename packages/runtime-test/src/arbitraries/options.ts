@@ -4,13 +4,13 @@ import {
   countPrompt,
   estimateCounter,
   type MachineOptions,
-  type Overlap,
   type Pricing,
   type Retry,
 } from "@colloquy/machine";
 import fc from "fast-check";
 import { jsonObjectArbitrary } from "./json.ts";
 import { failureKinds, limitsArbitrary } from "./outcome.ts";
+import { overlapArbitrary } from "./overlap.ts";
 import { policyArbitrary } from "./policy.ts";
 import { toolsArbitrary } from "./tool.ts";
 
@@ -48,7 +48,7 @@ export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = fc.record(
     calibrate: fc.boolean(),
     warnAt: fc.constantFrom(0, 0.5, 0.8, 1),
     limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
-    overlap: overlapArbitrary(),
+    overlap: overlapArbitrary,
     model: jsonObjectArbitrary,
     retry: retryArbitrary(),
     interrupted: fc.constantFrom("keep", "omit"),
@@ -74,13 +74,6 @@ function counters(): readonly Counter[] {
       },
     },
   ];
-}
-
-function overlapArbitrary(): fc.Arbitrary<Overlap> {
-  return fc.oneof(
-    fc.constant<Overlap>({ type: "reject" }),
-    fc.nat({ max: 3 }).map((max): Overlap => ({ type: "queue", max })),
-  );
 }
 
 function retryArbitrary(): fc.Arbitrary<Partial<Retry>> {

@@ -4,11 +4,11 @@ import {
   type ConversationMachine,
   type Effect,
   type Event,
-  messagesOf,
-  type ReplyDraft,
-  type State,
 } from "@colloquy/machine";
+import { editOf } from "./edit-of.ts";
+import { answerFor, outcomeOf } from "./outcome-of.ts";
 import type { Move, Schedule } from "./schedule.ts";
+import { type MoveNamed, pickEffect, pickFrom, type Situation, strayTimer } from "./situation.ts";
 import { realSubject, type Subject } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 
@@ -42,23 +42,11 @@ export const runSchedule = (
   return { started, steps };
 };
 
-/** What a move is read against. */
-interface Situation {
-  readonly index: number;
-  readonly now: number;
-  readonly state: State;
-  readonly steps: readonly TraceStep[];
-  readonly machine: ConversationMachine;
-  readonly out: readonly AnswerableEffect[];
-}
-
 const eventOf = (move: Move, situation: Situation): Event => {
   const { now: at, index, out } = situation;
   switch (move.move) {
-    case "ask": {
-      const { move: _, afterMs: __, ...asked } = move;
-      return { type: "ask.received", at, askId: `ask-${index}`, ...asked };
-    }
+    case "ask":
+      return askOf(move, situation);
     case "cancel":
       return cancelOf(move, situation);
     case "answer":
@@ -69,6 +57,10 @@ const eventOf = (move: Move, situation: Situation): Event => {
         return { type: "ask.received", at, askId: `ask-${index}`, input: "Go on." };
       return outcomeOf(move, at, effect ?? lastAsked(situation));
     }
+    case "approve":
+      return approvalOf(move, situation);
+    case "withhold":
+      return withheldOf(move, situation);
     case "progress":
       return {
         type: "llm.progressed",
@@ -96,44 +88,23 @@ const eventOf = (move: Move, situation: Situation): Event => {
   }
 };
 
-type MoveNamed<Name extends Move["move"]> = Extract<Move, { readonly move: Name }>;
-
-const editOf = (
-  move: MoveNamed<"append" | "changeSystem" | "addTurn" | "annotate" | "truncate" | "checkpoint" | "moveHead" | "pin">,
-  { now: at, state }: Situation,
-): Event => {
-  const turns = state.context.conversation.turns.length;
-  // One more than there are, now and then.
-  const turn = (pick: number): number => (turns === 0 ? pick : 1 + (pick % (turns + 1)));
-  switch (move.move) {
-    case "append":
-      return { type: "message.appended", at, message: move.message };
-    case "changeSystem":
-      return { type: "system.changed", at, system: move.system };
-    case "addTurn":
-      return { type: "turn.added", at, messages: move.messages };
-    case "annotate":
-      return { type: "turn.annotated", at, turn: turn(move.pick), name: move.name, value: move.value };
-    case "truncate":
-      return { type: "answer.truncated", at, turn: turn(move.pick), characters: move.characters };
-    case "checkpoint":
-      return { type: "checkpoint.named", at, name: move.name };
-    case "moveHead":
-      return { type: "head.moved", at, to: typeof move.to === "number" ? turn(move.to) - 1 : move.to };
-    case "pin":
-      return { type: "message.pinned", at, message: pinOf(move, state), pinned: move.pinned };
-  }
-};
-
-const pinOf = ({ pick, pinned }: MoveNamed<"pin">, state: State): string => {
-  const pins = state.context.conversation.pins.map(({ message }) => message);
-  return pickFrom(pinned ? messagesOf(state).map(({ id }) => id) : pins, pick) ?? "0.99";
+const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Event => {
+  const { move: _, afterMs: __, joins, ...asked } = move;
+  const askId = joins === "open" ? state.context.open?.asks[0]?.askId : joins === "nobody" ? "nobody" : undefined;
+  return {
+    type: "ask.received",
+    at,
+    askId: `ask-${index}`,
+    ...asked,
+    ...(joins === undefined ? {} : { joins: askId === undefined ? {} : { askId } }),
+  };
 };
 
 const cancelOf = (move: MoveNamed<"cancel">, { now: at, state, index }: Situation): Event => {
   const { queue, open } = state.context;
-  const queued = queue[index % Math.max(1, queue.length)]?.askId;
-  const askId = { open: open?.asks[0]?.askId, queued, nobody: "nobody" }[move.whom];
+  const queued = pickFrom(queue, index)?.askId;
+  const joining = pickFrom(open?.joining ?? [], index)?.askId;
+  const askId = { open: open?.asks[0]?.askId, queued, joining, nobody: "nobody" }[move.whom];
   return {
     type: "cancel.requested",
     at,
@@ -144,36 +115,28 @@ const cancelOf = (move: MoveNamed<"cancel">, { now: at, state, index }: Situatio
   };
 };
 
-const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect: AnswerableEffect): Event => {
-  if (effect.type === "startTimer") return { type: "timer.fired", at: Math.max(at, effect.dueAt), effectId: effect.id };
-  const answer = { at, effectId: effect.id };
-  if (effect.type === "callTool") {
-    return move.move === "answer"
-      ? { type: "tool.completed", ...answer, content: move.content }
-      : { type: "tool.failed", ...answer, outcome: move.outcome, content: move.content };
-  }
-  const sent = {
-    ...answer,
-    promptDigest: effect.promptDigest,
-    ...(move.usage === undefined ? {} : { usage: move.usage }),
-    ...(move.model === undefined ? {} : { model: move.model }),
-  };
-  if (move.move === "answer") {
-    const reply = effect.purpose === "summary" && !isUnruly(move) ? withoutCalls(move.reply) : move.reply;
-    return { type: "llm.completed", ...sent, reply, finishReason: move.finishReason };
-  }
+const approvalOf = (move: MoveNamed<"approve">, situation: Situation): Event => {
+  const asked = pickEffect(situation, "requestApproval", move.pick);
+  const digest = { right: asked?.digest, wrong: "0000000000000000", none: undefined }[move.digest];
   return {
-    type: "llm.failed",
-    ...sent,
-    failure: move.failure,
-    ...(move.partial === undefined ? {} : { partial: move.partial }),
+    type: "approval.answered",
+    at: situation.now,
+    effectId: asked?.id ?? lastAsked(situation).id,
+    approved: move.approved,
+    ...(digest === undefined ? {} : { digest }),
+    ...(move.reason === undefined ? {} : { reason: move.reason }),
+    ...(move.by === undefined ? {} : { by: move.by }),
   };
 };
 
-/** Most summaries are texts; some models ask for a tool even so. */
-const isUnruly = ({ pick }: MoveNamed<"answer">): boolean => pick % 4 === 3;
-
-const withoutCalls = ({ toolCalls: _, ...said }: ReplyDraft): ReplyDraft => said;
+const withheldOf = (move: MoveNamed<"withhold">, situation: Situation): Event => ({
+  type: "tool.withheld",
+  at: situation.now,
+  effectId: idOf("callTool", situation, move.pick),
+  because: move.because,
+  ...(move.version === undefined ? {} : { version: move.version }),
+  arguments: move.arguments,
+});
 
 const fireOf = (move: MoveNamed<"fire">, { now, out }: Situation): Event => {
   const timer = pickFrom(out.filter(isTimer), move.pick);
@@ -195,30 +158,10 @@ const lastAsked = ({ steps }: Situation): AnswerableEffect => {
   );
 };
 
-/** The plainest answer that an effect can have. */
-const answerFor = (effect: AnswerableEffect, at: number): Event => {
-  switch (effect.type) {
-    case "callLlm":
-      return { type: "llm.completed", at, effectId: effect.id, reply: { content: "stray" }, finishReason: "stop" };
-    case "callTool":
-      return { type: "tool.completed", at, effectId: effect.id, content: "stray" };
-    case "startTimer":
-      return { type: "timer.fired", at, effectId: effect.id };
-  }
-};
+const idOf = (type: AnswerableEffect["type"], situation: Situation, pick: number): string =>
+  pickEffect(situation, type, pick)?.id ?? "nothing is out";
 
-const strayTimer = (at: number): Event => ({ type: "timer.fired", at, effectId: "a timer that nobody started" });
-
-const idOf = (type: AnswerableEffect["type"], { out }: Situation, pick: number): string => {
-  const candidates = out.filter((candidate) => candidate.type === type);
-  return pickFrom(candidates, pick)?.id ?? "nothing is out";
-};
-
-const pickFrom = <Element>(elements: readonly Element[], pick: number): Element | undefined =>
-  elements[pick % Math.max(1, elements.length)];
-
-const isAnswerable = (effect: Effect): effect is AnswerableEffect =>
-  effect.type === "callLlm" || effect.type === "callTool" || effect.type === "startTimer";
+const isAnswerable = (effect: Effect): effect is AnswerableEffect => "id" in effect;
 
 const isTimer = (effect: AnswerableEffect): effect is Extract<AnswerableEffect, { type: "startTimer" }> =>
   effect.type === "startTimer";

@@ -1,7 +1,7 @@
 import type { ThreadInput } from "@colloquy/machine";
 import fc from "fast-check";
 import { eventArbitrary } from "./event.ts";
-import { jsonObjectArbitrary } from "./json.ts";
+import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
 import {
   brokenSeedArbitrary,
   contentArbitrary,
@@ -10,6 +10,7 @@ import {
   systemDraftArbitrary,
 } from "./message.ts";
 import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
+import { overlapTypes } from "./overlap.ts";
 import { partialArbitrary, replyArbitrary } from "./reply.ts";
 import type { Move, Schedule } from "./schedule.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
@@ -56,6 +57,8 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
         { weight: 7, arbitrary: fail },
         { weight: 2, arbitrary: cancel },
         { weight: 2, arbitrary: named("fire", { pick, early: fc.boolean() }) },
+        { weight: 3, arbitrary: approve },
+        { weight: 1, arbitrary: withhold },
         { weight: 2, arbitrary: named("progress", { partial: partialArbitrary, again: fc.boolean() }) },
         { weight: 1, arbitrary: named("startTool", { pick }) },
         { weight: 8, arbitrary: edit(tools) },
@@ -80,24 +83,62 @@ const strayEvent = eventArbitrary({
     "t/2.1#1",
     "t/2.1.0#1",
     "t/5!queue",
+    "t/1.1.0!approval-1",
+    "t/1.1.0#2",
     "t/summary-1#1",
   ],
   askIds: ["ask-0", "ask-1", "stray"],
 });
 
-const ask = fc.record(
+/** Half of the asks leave it to the machine what becomes of them; few are only for the turn that is open. */
+const ask = fc.oneof(
+  { weight: 5, arbitrary: askOf() },
+  { weight: 4, arbitrary: askOf("overlap") },
+  { weight: 1, arbitrary: askOf("joins") },
+);
+
+function askOf(...where: readonly ("overlap" | "joins")[]) {
+  return fc.record(
+    {
+      move: fc.constant("ask" as const),
+      input: fc.oneof(
+        { weight: 4, arbitrary: contentArbitrary },
+        { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
+      ),
+      name: nameArbitrary,
+      metadata: jsonObjectArbitrary,
+      model: jsonObjectArbitrary,
+      limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
+      ...(where.includes("overlap") ? { overlap: fc.constantFrom(...overlapTypes) } : {}),
+      ...(where.includes("joins")
+        ? { joins: fc.constantFrom("open" as const, "open" as const, "anybody" as const, "nobody" as const) }
+        : {}),
+    },
+    { noNullPrototype: true, requiredKeys: ["move", "input", ...where] },
+  );
+}
+
+const approve = fc.record(
   {
-    move: fc.constant("ask" as const),
-    input: fc.oneof(
-      { weight: 4, arbitrary: contentArbitrary },
-      { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
-    ),
-    name: nameArbitrary,
-    metadata: jsonObjectArbitrary,
-    model: jsonObjectArbitrary,
-    limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
+    move: fc.constant("approve" as const),
+    pick,
+    approved: fc.constantFrom(true, true, false),
+    digest: fc.constantFrom("right" as const, "right" as const, "none" as const, "wrong" as const),
+    reason: textArbitrary,
+    by: nameArbitrary,
   },
-  { noNullPrototype: true, requiredKeys: ["move", "input"] },
+  { noNullPrototype: true, requiredKeys: ["move", "pick", "approved", "digest"] },
+);
+
+const withhold = fc.record(
+  {
+    move: fc.constant("withhold" as const),
+    pick,
+    because: fc.constantFrom("declared" as const, "unknown_outcome" as const),
+    version: fc.constantFrom("1", "2.0.1"),
+    arguments: jsonArbitrary,
+  },
+  { noNullPrototype: true, requiredKeys: ["move", "pick", "because", "arguments"] },
 );
 
 const answer = (tools: ToolNames) =>
@@ -131,7 +172,7 @@ const fail = fc.record(
 const cancel = fc.record(
   {
     move: fc.constant("cancel" as const),
-    whom: fc.constantFrom("open", "queued", "open", "queued", "nobody"),
+    whom: fc.constantFrom("open", "queued", "joining", "open", "queued", "nobody"),
     reason: textArbitrary,
     partial: partialArbitrary,
     usage: reportedUsageArbitrary,
@@ -142,6 +183,10 @@ const cancel = fc.record(
 const edit = (tools: ToolNames) =>
   fc.oneof(
     { weight: 3, arbitrary: named("append", { message: messageDraftArbitrary }) },
+    named("resetSystem", {}),
+    named("setMetadata", { metadata: jsonObjectArbitrary }),
+    named("fork", { pick }),
+    named("redact", { pick }),
     named("changeSystem", { system: fc.option(systemDraftArbitrary) }),
     {
       weight: 2,

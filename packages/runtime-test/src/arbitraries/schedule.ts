@@ -3,6 +3,8 @@ import type {
   Content,
   Event,
   Failure,
+  Json,
+  JsonObject,
   MessageDraft,
   ReplyDraft,
   ReportedUsage,
@@ -10,6 +12,7 @@ import type {
   SystemDraft,
   ThreadInput,
   ToolFailed,
+  ToolWithheld,
   TurnAnnotated,
 } from "@colloquy/machine";
 
@@ -29,10 +32,13 @@ export type Move = { readonly afterMs: number } & (AskMove | OutcomeMove | TimeM
 type Choice = number;
 
 type AskMove =
-  | ({ readonly move: "ask" } & Pick<AskReceived, "input" | "name" | "metadata" | "model" | "limits">)
+  | ({ readonly move: "ask" } & Pick<AskReceived, "input" | "name" | "metadata" | "model" | "limits" | "overlap"> & {
+        /** It is only for the turn that is open: that of its first ask, anybody's, or one that there is not. */
+        readonly joins?: "open" | "anybody" | "nobody";
+      })
   | {
       readonly move: "cancel";
-      readonly whom: "open" | "queued" | "nobody";
+      readonly whom: "open" | "queued" | "joining" | "nobody";
       readonly reason?: string;
       readonly partial?: ReplyDraft;
       readonly usage?: ReportedUsage;
@@ -59,6 +65,23 @@ type OutcomeMove =
       readonly outcome: ToolFailed["outcome"];
       readonly content: Content;
     }
+  /** The answer to a question whether a tool may run. */
+  | {
+      readonly move: "approve";
+      readonly pick: Choice;
+      readonly approved: boolean;
+      readonly digest: "right" | "wrong" | "none";
+      readonly reason?: string;
+      readonly by?: string;
+    }
+  /** A runtime does not run a tool, also one of which nobody wanted that. */
+  | {
+      readonly move: "withhold";
+      readonly pick: Choice;
+      readonly because: ToolWithheld["because"];
+      readonly version?: string;
+      readonly arguments: Json;
+    }
   | { readonly move: "progress"; readonly partial: ReplyDraft; readonly again: boolean }
   | { readonly move: "startTool"; readonly pick: Choice };
 
@@ -74,6 +97,12 @@ type EditMove =
   | { readonly move: "moveHead"; readonly to: Choice | { readonly checkpoint: string } }
   /** One of the messages on the path, or of those that are pinned. */
   | { readonly move: "pin"; readonly pick: Choice; readonly pinned: boolean }
+  | { readonly move: "resetSystem" }
+  | { readonly move: "setMetadata"; readonly metadata: JsonObject }
+  /** As a copy of the thread begins. */
+  | { readonly move: "fork"; readonly pick: Choice }
+  /** The entries of one turn, or one that there is not. */
+  | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string }
   | { readonly move: "reconfigure" };
 
 /** What should not happen: an event told again, an answer to another thread, an event out of nowhere. */

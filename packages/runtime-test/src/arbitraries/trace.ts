@@ -1,4 +1,13 @@
-import type { ConversationMachine, Entry, Event, Handled, Started, State, Transition } from "@colloquy/machine";
+import type {
+  ConversationMachine,
+  Entry,
+  Event,
+  Handled,
+  LaterEntry,
+  Started,
+  State,
+  Transition,
+} from "@colloquy/machine";
 
 /** What a machine was told, and what came of it. */
 export interface Trace {
@@ -25,6 +34,10 @@ export const entriesOf = (trace: Trace): readonly Entry[] => [
   trace.started.entry,
   ...handledSteps(trace).map(({ transition }) => transition.entry),
 ];
+
+/** The entries of those steps whose event was handled. */
+export const entriesOfSteps = (steps: readonly TraceStep[]): readonly LaterEntry[] =>
+  steps.filter(isHandled).map(({ transition }) => transition.entry);
 
 /** The steps whose event was handled. */
 export const handledSteps = (trace: Trace): readonly HandledStep[] => trace.steps.filter(isHandled);

@@ -1,15 +1,20 @@
-import { afterEach, describe, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 
 import { manualClock } from "./manual-clock.ts";
 import { appendChecks } from "./store/append-checks.ts";
 import { concurrencyChecks } from "./store/concurrency-checks.ts";
 import { idChecks } from "./store/id-checks.ts";
+import { inboxChecks } from "./store/inbox-checks.ts";
 import { leaseChecks } from "./store/lease-checks.ts";
+import { listingChecks } from "./store/listing-checks.ts";
 import { readingChecks } from "./store/reading-checks.ts";
-import type { MakeStore, StoreCheck, Subject } from "./store/subject.ts";
+import { rewriteChecks } from "./store/rewrite-checks.ts";
+import { searchChecks } from "./store/search-checks.ts";
+import { snapshotChecks } from "./store/snapshot-checks.ts";
+import type { MakeStore, StoreCheck, StoreFeature, Subject } from "./store/subject.ts";
 import { valueChecks } from "./store/value-checks.ts";
 
-/** All that the port `Store` promises, as checks that any store passes. */
+/** All that the port `Store` promises, as checks that any store passes; those with a `feature` only where the store has it. */
 export const storeChecks: readonly StoreCheck[] = [
   ...leaseChecks,
   ...appendChecks,
@@ -17,23 +22,39 @@ export const storeChecks: readonly StoreCheck[] = [
   ...valueChecks,
   ...idChecks,
   ...concurrencyChecks,
+  ...listingChecks,
+  ...rewriteChecks,
+  ...snapshotChecks,
+  ...inboxChecks,
+  ...searchChecks,
 ];
+
+export interface StoreContractOptions {
+  /** What of the port's optional members the store must have. Those that it has are checked either way; without them their checks are skipped. Default: none. */
+  readonly features?: readonly StoreFeature[];
+}
 
 /**
  * Registers a vitest suite that holds a store to the port's promises. Each test gets a store of its own.
  *
  * ```ts
- * storeContract("my store", async ({ clock }) => ({ store: myStore({ clock }) }));
+ * storeContract("my store", async ({ clock }) => ({ store: myStore({ clock }) }), { features: ["inbox"] });
  * ```
  */
-export const storeContract = (name: string, makeStore: MakeStore): void => {
+export const storeContract = (name: string, makeStore: MakeStore, options: StoreContractOptions = {}): void => {
+  const { features = [] } = options;
   describe(`${name} keeps the store contract: a store`, () => {
     const closers: (() => Promise<void>)[] = [];
     afterEach(async () => {
       for (const close of closers.splice(0)) await close();
     });
-    it.each(storeChecks)("$name", async ({ check }) => {
-      await check(await subjectOf(makeStore, (close) => closers.push(close)));
+    it.for(storeChecks)("$name", async ({ feature, check }, { skip }) => {
+      const subject = await subjectOf(makeStore, (close) => closers.push(close));
+      if (feature !== undefined && subject.store[feature] === undefined) {
+        expect(features, "the store lacks what it is expected to have").not.toContain(feature);
+        skip(`the store has no ${feature}`);
+      }
+      await check(subject);
     });
   });
 };

@@ -18,6 +18,11 @@ export const answering: MachineLaw = (options, schedule, subject = realSubject) 
   for (const [index, step] of trace.steps.entries()) {
     const name = stepNamed(index, step.event);
     settle(out, step, name);
+    if (isForked(step)) {
+      // All of it stays behind, and nothing is cancelled: here, the turn that was open never was.
+      out.clear();
+      ever.clear();
+    }
     for (const effect of step.transition.effects) account(out, ever, effect, name);
     requireSame(
       "M6",
@@ -29,17 +34,20 @@ export const answering: MachineLaw = (options, schedule, subject = realSubject) 
   }
 };
 
-/** M7: one answering call is out at a time, and none while a tool call is. A summary is written beside anything, one at a time. */
+/** M7: one answering call is out at a time, and none while a tool call or a question about one is. A summary is written beside anything, one at a time. */
 export const oneAtATime: MachineLaw = (options, schedule, subject = realSubject) => {
   for (const state of statesOf(traceFor(options, schedule, subject))) {
     const out = subject.outstanding(state);
     const calls = out.filter((effect) => effect.type === "callLlm" && effect.purpose === "answer").length;
     const summaries = out.filter((effect) => effect.type === "callLlm" && effect.purpose === "summary").length;
-    const tools = out.filter(({ type }) => type === "callTool").length;
+    const tools = out.filter(({ type }) => type === "callTool" || type === "requestApproval").length;
     if (summaries > 1) throw new LawBroken("M7", `${summaries} summaries are out after entry ${state.context.seq}`);
     if (calls > 1) throw new LawBroken("M7", `${calls} model calls are out after entry ${state.context.seq}`);
     if (calls > 0 && tools > 0)
-      throw new LawBroken("M7", `a model call is out beside ${tools} tool calls after entry ${state.context.seq}`);
+      throw new LawBroken(
+        "M7",
+        `a model call is out beside ${tools} tool calls or questions about them after entry ${state.context.seq}`,
+      );
   }
 };
 
@@ -54,10 +62,13 @@ const settle = (out: Map<string, AnswerableEffect>, { event, transition }: Trace
   else if (effect.type === "callTool") out.set(answered, { ...effect, started: true });
 };
 
+const isForked = ({ event, transition }: TraceStep): boolean => transition.handled && event.type === "thread.forked";
+
 const account = (out: Map<string, AnswerableEffect>, ever: Set<string>, effect: Effect, name: string): void => {
   switch (effect.type) {
     case "callLlm":
     case "callTool":
+    case "requestApproval":
     case "startTimer":
       if (ever.has(effect.id)) throw new LawBroken("M6", `${name} asked for "${effect.id}" a second time`);
       ever.add(effect.id);
@@ -65,6 +76,7 @@ const account = (out: Map<string, AnswerableEffect>, ever: Set<string>, effect: 
       break;
     case "cancelLlm":
     case "cancelTool":
+    case "cancelApproval":
     case "cancelTimer":
       if (!out.delete(effect.effectId))
         throw new LawBroken("M6", `${name} cancelled "${effect.effectId}", which was not out`);
@@ -98,6 +110,8 @@ const requireStale = (
 const answersTo = (effectId: string, { context: { updatedAt: at } }: State): readonly Event[] => [
   { type: "llm.completed", at, effectId, reply: { content: "late" }, finishReason: "stop" },
   { type: "tool.completed", at, effectId, content: "late" },
+  { type: "tool.withheld", at, effectId, because: "declared", arguments: {} },
+  { type: "approval.answered", at, effectId, approved: true },
   { type: "timer.fired", at, effectId },
 ];
 

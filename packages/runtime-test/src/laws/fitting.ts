@@ -13,7 +13,7 @@ import { preview } from "./difference.ts";
 import { LawBroken } from "./law-broken.ts";
 import { requireSame } from "./machine-law.ts";
 import { calibrated, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
-import { messagesIn, saidUnits, sumOfTokens, tokensOf } from "./said-units.ts";
+import { joiningMessages, messagesIn, saidUnits, sumOfTokens, tokensOf } from "./said-units.ts";
 
 /**
  * P4: a prompt fits, or says that it does not. Every call that is made fits into the room, as an independent count
@@ -105,7 +105,7 @@ const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): nu
 const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
   const { budget = null } = options;
   const calibrations = calibrated(trace, options).slice(1);
-  for (const [index, { event, transition }] of handledSteps(trace).entries()) {
+  for (const [index, { event, before, transition }] of handledSteps(trace).entries()) {
     const room = roomOf(budget, calibrations[index]?.decidedWith ?? 1);
     if (room === null) continue;
     const name = `entry ${transition.entry.seq} (${event.type})`;
@@ -118,20 +118,21 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
       if (counted !== undefined) requireSame("P4", `what ${name} counted`, tokens, counted);
       if (unfit !== undefined) throw new LawBroken("P4", `${name} found the prompt unfit, and sent it`);
     }
-    if (unfit !== undefined) requireTrue({ counter, state: transition.state, unfit, room, budget, name });
+    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, budget, name });
   }
 };
 
 /** The numbers of a turn that ended because it did not fit. */
 const requireTrue = (ended: {
   readonly counter: PolicyRun["counter"];
+  readonly before: State;
   readonly state: State;
   readonly unfit: ContextUnfit;
   readonly room: number;
   readonly budget: PolicyRun["options"]["budget"];
   readonly name: string;
 }): void => {
-  const { counter, state, unfit, room, budget, name } = ended;
+  const { counter, before, state, unfit, room, budget, name } = ended;
   const turn = toArray(state.context.conversation.turns).at(-1);
   requireSame("P4", `the outcome of ${name}`, { status: "failed", unfit }, turn?.outcome);
   if (unfit.tokens <= room) throw new LawBroken("P4", `${name}: ${unfit.tokens} tokens do fit into a room of ${room}`);
@@ -139,8 +140,10 @@ const requireTrue = (ended: {
   const { system, closed } = saidUnits(state);
   const open = closed.filter((unit) => unit.turn === turn?.number);
   const pinned = closed.filter((unit) => unit.pinned === true && unit.turn !== turn?.number);
-  const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...messagesIn(open)];
-  const sizes = messagesIn(open).map((message) => sizeOf(counter, message));
+  // What joined it would have stood in that prompt, and was given back.
+  const shown = [...messagesIn(open), ...joiningMessages(before.context.open)];
+  const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...shown];
+  const sizes = shown.map((message) => sizeOf(counter, message));
   requireSame(
     "P4",
     `the numbers of ${name}`,

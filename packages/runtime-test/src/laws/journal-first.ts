@@ -1,5 +1,6 @@
 import {
   type AnswerableEffect,
+  type DroppedBecause,
   type Effect,
   type Entry,
   fold,
@@ -138,9 +139,28 @@ const isTold = (state: State, were: Told, signal: Signal): boolean => {
       return queue.some(({ askId }) => askId === signal.askId);
     case "ask.withdrawn":
       return queue.every(({ askId }) => askId !== signal.askId);
+    case "ask.superseded":
+      return wasDropped(state, signal.askId, "superseded");
+    case "ask.returned":
+      return wasDropped(state, signal.askId, "returned");
+    case "ask.joined":
+      return open?.number === signal.turn && open.joining.some(({ askId }) => askId === signal.askId);
+    case "ask.delivered":
+      return asksOfTurn(state, signal.turn).includes(signal.askId);
+    case "turn.interrupted":
+      return turnNumbered(state, signal.turn)?.outcome.status === "cancelled";
     case "retry.scheduled":
       return open?.number === signal.turn;
     case "policy.failed":
       return true;
   }
+};
+
+const wasDropped = ({ context: { dropped } }: State, askId: string, because: DroppedBecause): boolean =>
+  dropped.some((ask) => ask.askId === askId && ask.because === because);
+
+const asksOfTurn = (state: State, turn: number): readonly string[] => {
+  const { open } = state.context;
+  const asks = open?.number === turn ? open.asks : (turnNumbered(state, turn)?.asks ?? []);
+  return asks.map(({ askId }) => askId);
 };

@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { scheduleFor } from "../arbitraries/journal.ts";
 import type { Subject } from "../arbitraries/subject.ts";
 import { answering, oneAtATime } from "./answering.ts";
+import { approving } from "./approving.ts";
+import { accounted } from "./asks.ts";
 import { continuation } from "./continuation.ts";
 import { deterministic } from "./deterministic.ts";
 import { folding } from "./folding.ts";
@@ -11,20 +13,26 @@ import { plainData } from "./plain-data.ts";
 import { wellFormedPrompts } from "./prompts.ts";
 import { replaying } from "./replaying.ts";
 import { nothingLost } from "./said.ts";
+import { shownBeforeDelivered } from "./steering.ts";
 import { total } from "./total.ts";
 import { untouched } from "./untouched.ts";
 import { usageOfThread } from "./usage.ts";
 
 /** The laws of the machine, by name. */
 export const laws: {
-  readonly [Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "R5"]: MachineLaw;
+  readonly [
+    Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "M11" | "M12" | "R5"
+  ]: MachineLaw;
 } = {
   M1: deterministic,
   M2: total,
   M3: plainData,
   M4: untouched,
   M5: folding,
-  M6: answering,
+  M6: (options, schedule, subject) => {
+    answering(options, schedule, subject);
+    approving(options, schedule, subject);
+  },
   M7: oneAtATime,
   M8: usageOfThread,
   M9: (options, schedule, subject) => {
@@ -32,6 +40,8 @@ export const laws: {
     nothingLost(options, schedule, subject);
   },
   M10: wellFormedPrompts,
+  M11: accounted,
+  M12: shownBeforeDelivered,
   R5: replaying,
 };
 

@@ -20,6 +20,7 @@ import { realSubject } from "../arbitraries/subject.ts";
 import { statesOf, type Trace } from "../arbitraries/trace.ts";
 import { LawBroken } from "./law-broken.ts";
 import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
+import { joiningMessages } from "./said-units.ts";
 
 /**
  * M10: every prompt is well-formed: each that a `callLlm` carries, and what `promptOf` shows in every state that is
@@ -122,11 +123,11 @@ const requireEnd = (messages: readonly Message[], end: readonly { readonly id: s
   );
 };
 
-/** What the open turn has said, tools that are still out included; or what waits for the next turn. */
+/** What the open turn has said, tools that are still out and asks that join it included; or what waits for the next turn. */
 const openMessages = ({ context: { open, conversation } }: State): readonly { readonly id: string }[] => {
   if (open === null) return conversation.appended;
   const results = open.stage.type === "running" ? open.stage.calls.map(({ callId }) => ({ id: callId })) : [];
-  return [...toArray(open.messages), ...results, ...open.waiting];
+  return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
 };
 
 const othersFor = (index: number): readonly ConversationMachine[] => {

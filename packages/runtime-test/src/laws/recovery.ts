@@ -33,11 +33,16 @@ export interface RecoveredRun {
  * | `callTool` | `interrupted` (the default) | `tool.failed`, outcome `interrupted` |
  * | `callTool`, not started | `once` | none: it runs |
  * | `callTool`, started | `once` | `tool.failed`, outcome `unknown` |
+ * | `callTool`, not started | `ask` | none: it runs |
+ * | `callTool`, started | `ask` | `tool.withheld`, `unknown_outcome`: somebody is asked whether it runs again |
+ * | `callTool`, to be approved first | any | none: its arguments are validated again |
+ * | `requestApproval` | | none: the question stands |
  *
  * What follows from such an entry may be another conversation, but every ask of the uncrashed run is there, in its
  * order, and where that run came to its end nothing is left outstanding. A call, by its tool and arguments, that was
  * answered in both runs was answered alike: with an outcome and a content that it also had without the crash. The
- * function of a `once` or an `interrupted` tool is called at most once for each call. The script must fix the order of
+ * function of a tool that is not to be rerun is called at most once for each call, and once more each time that somebody
+ * allowed it to run again. The script must fix the order of
  * answers that come at the same time, and its tools must answer by their arguments alone.
  */
 export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): void => {
@@ -46,15 +51,7 @@ export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): v
   for (const [index, entry] of resumed.entries()) {
     if (isRecovered(entry)) requireByTable(resumed.slice(0, index), entry, tools);
   }
-  const single = new Set(
-    calls(resumed)
-      .filter((call) => recoveryOf(call, tools) !== "rerun")
-      .map(({ id }) => id),
-  );
-  for (const [index, id] of ran.entries()) {
-    if (single.has(id) && ran.indexOf(id) !== index)
-      throw new LawBroken("R2", `the call ${id}, whose tool is not to be run again, ran a second time`);
-  }
+  requireFewRuns(resumed, tools, ran);
   requireAsks(uncrashed, resumed);
   if (first >= 0) requireSameAnswers(uncrashed, resumed);
   if (outstandingAfter(uncrashed).length === 0 && outstandingAfter(resumed).length > 0)
@@ -63,6 +60,30 @@ export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): v
       `the uncrashed run came to its end; after the crash there is still something outstanding`,
     );
 };
+
+const requireFewRuns = (resumed: readonly Entry[], tools: readonly ToolDeclaration[], ran: readonly string[]): void => {
+  const single = new Set(
+    calls(resumed)
+      .filter((call) => recoveryOf(call, tools) !== "rerun")
+      .map(({ id }) => id),
+  );
+  const again = allowedAgain(resumed);
+  for (const id of new Set(ran)) {
+    const times = ran.filter((other) => other === id).length;
+    const allowed = 1 + again.filter((other) => other === id).length;
+    if (single.has(id) && times > allowed)
+      throw new LawBroken("R2", `the call ${id}, whose tool is not to be run again, ran ${times} times`);
+  }
+};
+
+/** The first attempts of the calls that somebody allowed to run again, once for each time. */
+const allowedAgain = (entries: readonly Entry[]): readonly string[] =>
+  entries.flatMap(({ event }, index) => {
+    if (event.type !== "approval.answered" || !event.approved) return [];
+    const question = outstandingAfter(entries.slice(0, index)).find(({ id }) => id === event.effectId);
+    if (question?.type !== "requestApproval" || question.because !== "unknown_outcome") return [];
+    return [`${question.threadId}/${question.callId}#1`];
+  });
 
 const requireAsks = (uncrashed: readonly Entry[], resumed: readonly Entry[]): void => {
   const [expected, got] = [askIdsIn(uncrashed), askIdsIn(resumed)];
@@ -113,21 +134,30 @@ const requireEqual = (uncrashed: readonly Entry[], resumed: readonly Entry[], le
 const requireByTable = (before: readonly Entry[], { seq, event }: Entry, tools: readonly ToolDeclaration[]): void => {
   const answered = "effectId" in event ? event.effectId : "";
   const effect = outstandingAfter(before).find(({ id }) => id === answered);
-  if (effect?.type !== "callTool" || event.type !== "tool.failed") {
+  if (effect?.type !== "callTool" || (event.type !== "tool.failed" && event.type !== "tool.withheld")) {
     throw new LawBroken(
       "R2",
       `recovered entry ${seq} (${event.type}) answers ${effect?.type ?? "nothing that was out"}: only a tool call is answered by recovery`,
     );
   }
   const rule = recoveryOf(effect, tools);
-  const allowed = rule === "interrupted" ? "interrupted" : rule === "once" && effect.started ? "unknown" : null;
-  if (event.outcome !== allowed) {
+  const allowed = allowedFor(effect, rule);
+  const is = event.type === "tool.failed" ? event.outcome : event.because;
+  if (is !== allowed) {
     const how = `${rule}${effect.started ? ", started" : ""}`;
     throw new LawBroken(
       "R2",
-      `recovered entry ${seq} says that ${effect.id} (${how}) is ${event.outcome}; it should ${allowed === null ? "run" : `be ${allowed}`}`,
+      `recovered entry ${seq} says that ${effect.id} (${how}) is ${is}; it should ${allowed === null ? "run" : `be ${allowed}`}`,
     );
   }
+};
+
+/** What recovery may say of a call, by the table; null where it runs. */
+const allowedFor = ({ started, approval }: ToolCall, rule: ToolRecovery): string | null => {
+  if (approval === "required" || rule === "rerun") return null;
+  if (rule === "interrupted") return "interrupted";
+  if (!started) return null;
+  return rule === "once" ? "unknown" : "unknown_outcome";
 };
 
 type ToolCall = Extract<AnswerableEffect, { readonly type: "callTool" }>;

@@ -1,12 +1,23 @@
-import { type Counter, type Message, type State, toArray, type Turn, type Unit, unitsOf } from "@colloquy/machine";
+import {
+  type Counter,
+  type Message,
+  messageFromDraft,
+  type OpenTurn,
+  type State,
+  toArray,
+  type Turn,
+  type Unit,
+  unitsOf,
+} from "@colloquy/machine";
 import { LawBroken } from "./law-broken.ts";
+import { draftsOfAsk } from "./utterance.ts";
 
 /** What was said, as it stands in the thread and before any policy. Read by the slowest way there is. */
 export interface SaidUnits {
   readonly system: Message | null;
   /** Units of the seed and of the closed turns on the path, oldest first; those that are pinned say so. */
   readonly closed: readonly Unit[];
-  /** Units of the turn that is open, with a result for each call that is out; or of what waits for the next one. */
+  /** Units of the turn that is open, with a result for each call that is out, and with what asks say that join it; or of what waits for the next one. */
   readonly open: readonly Unit[];
   /** Closed turns on the path, by number. */
   readonly turns: ReadonlyMap<number, Turn>;
@@ -78,5 +89,11 @@ const openMessages = ({ context: { open, conversation } }: State): readonly Mess
           return { id: callId, role: "tool", parts: [part], digest: "", synthesised: true };
         })
       : [];
-  return [...toArray(open.messages), ...results, ...open.waiting];
+  return [...toArray(open.messages), ...results, ...open.waiting, ...joiningMessages(open)];
 };
+
+/** What asks say that join a turn, as its next prompt shows it. */
+export const joiningMessages = (open: OpenTurn | null): readonly Message[] =>
+  (open?.joining ?? [])
+    .flatMap(draftsOfAsk)
+    .map((draft, index) => messageFromDraft(`${open?.number}.${(open?.made ?? 0) + index}`, draft));

@@ -1,30 +1,40 @@
 import {
   type AnswerableEffect,
-  type Content,
+  type AskReceived,
   type Message,
-  type MessageDraft,
   outstanding,
-  type Part,
-  type QueuedAsk,
   type ReplyDraft,
-  type SeedDraft,
   type State,
   toArray,
 } from "@colloquy/machine";
 import { realSubject } from "../arbitraries/subject.ts";
 import { type HandledStep, handledSteps, type Trace } from "../arbitraries/trace.ts";
+import { deliveredBy } from "./delivered.ts";
 import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import {
+  ofAsk,
+  ofDraft,
+  ofPartial,
+  ofReply,
+  ofSeed,
+  partsOf,
+  type Utterance,
+  utterance,
+  utteranceOf,
+} from "./utterance.ts";
 
 /**
  * M9, of the whole tree: what was said stands in the thread once, whatever came of it, and nothing else does but
- * what is marked as synthesised. Compared as a heap, without ids; a turn that was truncated ends the comparison.
+ * what is marked as synthesised. Compared as a heap, without ids; a turn that was truncated
+ * ends the comparison, as does one that stays behind in another thread.
  */
 export const nothingLost: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
   const said = saidAtFirst(trace);
   for (const [index, step] of handledSteps(trace).entries()) {
-    if (step.event.type === "answer.truncated") return;
-    said.push(...saidBy(step));
+    const { type } = step.event;
+    if (type === "answer.truncated" || (type === "thread.forked" && step.before.context.open !== null)) return;
+    said.push(...saidBy(step), ...deliveredBy(step).flatMap(ofAsk));
     requireSame(
       "M9",
       `what was said by handled ${stepNamed(index, step.event)}`,
@@ -34,9 +44,6 @@ export const nothingLost: MachineLaw = (options, schedule, subject = realSubject
   }
 };
 
-/** Who said what, as text: equal for equal utterances. */
-type Utterance = string;
-
 const saidAtFirst = ({ started }: Trace): Utterance[] => (started.entry.event.seed ?? []).map(ofSeed);
 
 const saidBy = (step: HandledStep): readonly Utterance[] => {
@@ -45,10 +52,9 @@ const saidBy = (step: HandledStep): readonly Utterance[] => {
   if (isOfSummary(step)) return [];
   switch (event.type) {
     case "ask.received":
-      return decided.queued === undefined ? ofAsk(event) : [];
+      return saidByAsk(step, event);
     case "timer.fired": {
-      const [next] = before.context.queue;
-      if (before.context.open === null) return next === undefined ? [] : ofAsk(next);
+      if (before.context.open === null) return before.context.queue.slice(0, decided.opens ?? 1).flatMap(ofAsk);
       return decided.limit === undefined ? [] : shownAtEnd(step, undefined);
     }
     case "cancel.requested":
@@ -67,6 +73,13 @@ const saidBy = (step: HandledStep): readonly Utterance[] => {
     default:
       return [];
   }
+};
+
+/** One that waits says nothing yet; one that interrupts ends what is being said. */
+const saidByAsk = (step: HandledStep, ask: AskReceived): readonly Utterance[] => {
+  const { queued, joins, interrupts } = step.transition.entry.decided ?? {};
+  if (interrupts === true) return shownAtEnd(step, undefined);
+  return queued === undefined && joins === undefined ? ofAsk(ask) : [];
 };
 
 /** What a model wrote about the conversation is no part of it. */
@@ -90,55 +103,7 @@ const heldBy = ({ context: { conversation, open } }: State): readonly Utterance[
     ...conversation.appended,
     ...(open === null ? [] : [...toArray(open.messages), ...running, ...open.waiting]),
   ];
-  return messages
-    .filter(({ synthesised }) => synthesised !== true)
-    .map(({ role, parts }) => utterance(role, parts.flatMap(withoutIds)));
+  return messages.filter(({ synthesised }) => synthesised !== true).map(utteranceOf);
 };
-
-const ofAsk = ({ input }: Pick<QueuedAsk, "input">): readonly Utterance[] => {
-  if (typeof input === "string") return [utterance("user", partsOf(input))];
-  const drafts = input.filter((item) => "role" in item);
-  return drafts.length === input.length
-    ? drafts.map(ofDraft)
-    : [
-        utterance(
-          "user",
-          input.filter((item) => !("role" in item)),
-        ),
-      ];
-};
-
-const ofDraft = ({ role, content }: MessageDraft): Utterance => utterance(role, partsOf(content));
-
-const ofSeed = (draft: SeedDraft): Utterance => {
-  if (draft.role === "tool") return utterance("tool", partsOf(draft.content));
-  return draft.role === "assistant" ? ofReply(draft) : ofDraft(draft);
-};
-
-const ofReply = ({ content, toolCalls = [] }: Pick<ReplyDraft, "content" | "toolCalls">): Utterance =>
-  utterance("assistant", [
-    ...(typeof content === "string" ? partsOf(content) : (content ?? [])),
-    ...toolCalls.map((call) => ({ type: "toolCall", name: call.name, arguments: call.arguments, id: call.id })),
-  ]);
-
-/** Tool calls of a reply that ended early are not kept; a reply that showed nothing is no utterance. */
-const ofPartial = (partial: ReplyDraft | undefined): readonly Utterance[] => {
-  if (partial === undefined) return [];
-  const { content } = partial;
-  return content === undefined || content.length === 0 ? [] : [ofReply({ content })];
-};
-
-const withoutIds = (part: Part): readonly object[] => {
-  if (part.type === "toolResult") return part.content;
-  if (part.type !== "toolCall") return [part];
-  return [{ type: part.type, name: part.name, arguments: part.arguments, id: part.providerCallId }];
-};
-
-const partsOf = (content: Content): readonly object[] => {
-  if (typeof content !== "string") return content;
-  return content === "" ? [] : [{ type: "text", text: content }];
-};
-
-const utterance = (role: string, parts: readonly object[]): Utterance => `${role} ${JSON.stringify(parts)}`;
 
 const heap = (utterances: readonly Utterance[]): readonly Utterance[] => [...utterances].sort();

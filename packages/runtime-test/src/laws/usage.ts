@@ -57,9 +57,9 @@ export const usageAddsUp = (
 export const usageOfThread: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
   const out = new Map<string, CallLlm>();
-  const calls: ChargedCall[] = [];
+  let calls: readonly ChargedCall[] = [];
   for (const [index, step] of handledSteps(trace).entries()) {
-    calls.push(...callsEndedBy(step, out));
+    calls = [...leftBehind(step, calls, out), ...callsEndedBy(step, out)];
     const { conversation, open, usage } = step.transition.state.context;
     const closed = toArray(conversation.turns);
     const name = `handled ${stepNamed(index, step.event)}`;
@@ -86,6 +86,17 @@ export const usageOfThread: MachineLaw = (options, schedule, subject = realSubje
 interface ChargedCall extends ReportedCall {
   readonly turn: number;
 }
+
+/** What a turn used that stays behind in another thread is charged to none; what was out there is no call here. */
+const leftBehind = (
+  { event, before }: HandledStep,
+  calls: readonly ChargedCall[],
+  out: Map<string, CallLlm>,
+): readonly ChargedCall[] => {
+  if (event.type !== "thread.forked") return calls;
+  out.clear();
+  return calls.map((call) => (call.turn === before.context.open?.number ? { ...call, turn: 0 } : call));
+};
 
 /** The calls that a step ended; those that it asked for are out from then on. */
 const callsEndedBy = (

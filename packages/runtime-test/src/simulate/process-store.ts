@@ -1,4 +1,4 @@
-import type { Lease, Store, StoredThread } from "@colloquy/host";
+import type { Inbox, Lease, ListOptions, SnapshotDraft, Store, StoredSnapshot, ThreadPage } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { never, type SimulatedProcess } from "./process.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
@@ -6,6 +6,8 @@ import type { World } from "./world.ts";
 
 /** The store as a process sees it: slow now and then, failing, and swallowing what it has to say. */
 export class ProcessStore implements Store {
+  /** Where the store has one. */
+  readonly inbox?: Inbox;
   readonly #world: World;
   readonly #process: SimulatedProcess;
   readonly #journal: WatchedJournal;
@@ -17,6 +19,8 @@ export class ProcessStore implements Store {
     this.#process = process;
     this.#journal = journal;
     this.#onOpened = onOpened;
+    const { inbox } = journal.store;
+    if (inbox !== undefined) this.inbox = this.#inboxOf(inbox);
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
@@ -29,7 +33,7 @@ export class ProcessStore implements Store {
         this.#world.breaks("R3", `lease ${lease.token} was given after lease ${this.#journal.newestToken}`);
       }
       this.#journal.newestToken = lease.token;
-      this.#process.opening = { token: lease.token, performed: new Map(), until, over: false };
+      this.#process.opening = { token: lease.token, performed: new Map(), until, loaded: false, over: false };
       return lease;
     });
   }
@@ -52,7 +56,11 @@ export class ProcessStore implements Store {
 
   async read(threadId: string, fromSeq?: number): Promise<readonly unknown[]> {
     const entries = await this.#call("read", async (store) => store.read(threadId, fromSeq));
-    this.#onOpened(entries.length - 1);
+    const { opening } = this.#process;
+    if (opening !== null && !opening.over && !opening.loaded) {
+      opening.loaded = true;
+      this.#onOpened((fromSeq ?? 0) + entries.length - 1);
+    }
     return entries;
   }
 
@@ -68,8 +76,20 @@ export class ProcessStore implements Store {
     return writing === undefined ? this.#acknowledge() : writing.then(() => this.#acknowledge());
   }
 
-  async list(): Promise<readonly StoredThread[]> {
-    return this.#call("list", async (store) => store.list());
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    return this.#call("rewrite", async () => this.#journal.rewrite(lease, entries));
+  }
+
+  async saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void> {
+    return this.#call("keep a snapshot", async (store) => store.saveSnapshot(lease, snapshot));
+  }
+
+  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    return this.#call("read the snapshot", async (store) => store.readSnapshot(threadId));
+  }
+
+  async list(options?: ListOptions): Promise<ThreadPage> {
+    return this.#call("list", async (store) => store.list(options));
   }
 
   async delete(threadId: string): Promise<boolean> {
@@ -77,6 +97,16 @@ export class ProcessStore implements Store {
   }
 
   async close(): Promise<void> {}
+
+  #inboxOf(inbox: Inbox): Inbox {
+    return {
+      post: (...given) => this.#call("leave a letter", async () => inbox.post(...given)),
+      unanswered: (...given) => this.#call("look for letters", async () => inbox.unanswered(...given)),
+      answer: (...given) => this.#call("answer letters", async () => inbox.answer(...given)),
+      answerTo: (...given) => this.#call("look for an answer", async () => inbox.answerTo(...given)),
+      discard: (...given) => this.#call("discard a letter", async () => inbox.discard(...given)),
+    };
+  }
 
   /** What is on its way is written also when the process dies meanwhile. */
   async #appendSlowly(lease: Lease, expectedSeq: number, entries: readonly Entry[]): Promise<void> {

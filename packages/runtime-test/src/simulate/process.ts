@@ -8,6 +8,8 @@ export interface Opening {
   readonly performed: Map<string, number>;
   /** When the lease runs out, as far as the process can know. */
   until: number;
+  /** It has read the journal. */
+  loaded: boolean;
   over: boolean;
 }
 

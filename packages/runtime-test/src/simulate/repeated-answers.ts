@@ -52,4 +52,6 @@ const answers: ReadonlySet<string> = new Set([
   "tool.completed",
   "tool.failed",
   "timer.fired",
+  "tool.withheld",
+  "approval.answered",
 ]);

@@ -1,5 +1,5 @@
 import type { AskInput, ThreadDefaults, Tool } from "@colloquy/host";
-import type { CallLlm, Event, Limits, MachineOptions } from "@colloquy/machine";
+import type { CallLlm, Event, Limits, MachineOptions, OverlapType } from "@colloquy/machine";
 import type { ScriptLine } from "../models/index.ts";
 
 /** A conversation to simulate. */
@@ -19,6 +19,8 @@ export interface Script {
 /** Something that a user does, or that happens to the process, `afterMs` after the one before (default 0). */
 export type Action = { readonly afterMs?: number } & (
   | AskAction
+  /** Something for the turn that is open; refused where none is. */
+  | { readonly type: "steer"; readonly input: AskInput }
   /** The user gives up on an ask, by its place among the asks of the script, from 0. */
   | { readonly type: "abort"; readonly ask: number }
   /** The open turn is cancelled, whoever asked. */
@@ -38,6 +40,8 @@ export interface AskAction {
   readonly type: "ask";
   readonly input: AskInput;
   readonly limits?: Limits;
+  /** What becomes of it while a turn is open. Default: as the machine says. */
+  readonly overlap?: OverlapType;
   /** The id of an earlier ask of the script, by its place from 0: asked twice. Default: one of its own. */
   readonly again?: number;
 }

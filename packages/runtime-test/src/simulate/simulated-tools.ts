@@ -1,4 +1,5 @@
-import { tool, type Tool, type ToolCall } from "@colloquy/host";
+import { tool, type Tool, type ToolCall, type ToolDefinition } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
 import { never, type SimulatedProcess } from "./process.ts";
 import { checkToolCall } from "./checks/performed.ts";
 import { Random } from "./random.ts";
@@ -15,7 +16,10 @@ const parameters = {
 
 const simulated = (
   name: string,
-  options: Pick<Tool["declaration"], "recovery" | "timeoutMs" | "concurrency">,
+  options: Pick<
+    ToolDefinition<{ readonly jsonSchema: JsonObject }>,
+    "recovery" | "approval" | "timeoutMs" | "concurrency"
+  >,
   found = "",
 ): Tool =>
   tool({
@@ -26,11 +30,14 @@ const simulated = (
     run: (_, { idempotencyKey }) => `${name} of ${idempotencyKey}${found}`,
   });
 
-/** One of each kind of recovery, and one that is impatient, does one thing at a time, and finds more than a prompt may like. */
+/** One of each kind of recovery, one that has to be approved always, and one that has to be for some things, and one that is impatient, does one thing at a time, and finds more than a prompt may like. */
 export const simulatedTools: readonly Tool[] = [
   simulated("lookup", { recovery: "rerun" }),
   simulated("note", {}),
   simulated("pay", { recovery: "once" }),
+  simulated("ship", { recovery: "ask" }),
+  simulated("post", { recovery: "once", approval: "always" }),
+  simulated("mail", { approval: (input) => JSON.stringify(input).includes("thing 1") }),
   simulated("search", { recovery: "rerun", timeoutMs: 60, concurrency: 1 }, `: ${"page after page ".repeat(20)}`),
 ];
 
@@ -58,9 +65,11 @@ interface Workshop {
 const runTool = async (workshop: Workshop, input: unknown, call: ToolCall): Promise<unknown> => {
   const { world, process, journal, ledger, tool } = workshop;
   const { name } = tool.declaration;
-  const key = call.idempotencyKey;
   if (!process.crosses("before a tool runs")) return never();
+  const key = effectOf(journal, call);
   process.note(`runs ${name} (${key})`);
+  if (call.idempotencyKey !== `${call.threadId}/${call.callId}#1`)
+    world.breaks("R2", `${name} (${key}) runs under the key ${call.idempotencyKey}`);
   checkToolCall(world, process, journal, tool, key);
   const random = new Random(world.seed, `tool ${key} ${ledger.of(key).length}`);
   const run = ledger.begin(key, { tool: name, process: process.name });
@@ -78,6 +87,10 @@ const runTool = async (workshop: Workshop, input: unknown, call: ToolCall): Prom
     process.work.delete(work);
   }
 };
+
+/** The effect that a run performs: one of several attempts, where it was approved. */
+const effectOf = ({ outstanding }: WatchedJournal, { callId, idempotencyKey }: ToolCall): string =>
+  outstanding.find((effect) => effect.type === "callTool" && effect.callId === callId)?.id ?? idempotencyKey;
 
 const aborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {

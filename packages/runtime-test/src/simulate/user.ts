@@ -1,44 +1,26 @@
-import {
-  AskRefusedError,
-  type AskHandle,
-  type AskInput,
-  type AskResult,
-  ContextUnfitError,
-  LeaseLostError,
-  LimitReachedError,
-  SequenceConflictError,
-  StoreError,
-  ThreadClosedError,
-  ThreadHeldError,
-  ThreadUnknownError,
-  TurnCancelledError,
-  TurnFailedError,
-} from "@colloquy/host";
-import type { Event, Limits } from "@colloquy/machine";
+import { type AskHandle, type AskInput, ThreadUnknownError } from "@colloquy/host";
+import type { Event } from "@colloquy/machine";
+import { type AskEnd, inWords, isEnd, isPassing } from "./ask-end.ts";
 import { checkParts } from "./checks/parts.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { Processes } from "./processes.ts";
 import type { Action, AskAction } from "./script.ts";
 import type { World } from "./world.ts";
 
-/** What an ask came to, in the end. */
-export type AskEnd =
-  | AskResult
-  | TurnFailedError
-  | LimitReachedError
-  | ContextUnfitError
-  | TurnCancelledError
-  | AskRefusedError;
-
 /** Something that a user wants to know, and asks again as long as nobody answers. */
-export interface Question {
+export interface Question extends How {
   readonly askId: string;
   readonly input: AskInput;
-  readonly limits: Limits | undefined;
   /** The handle to it, while somebody is at it. */
   handle: AskHandle | null;
   end: AskEnd | null;
   tries: number;
+}
+
+/** How something is asked. */
+export interface How extends Pick<AskAction, "limits" | "overlap"> {
+  /** It is only for the turn that is open. */
+  readonly steers?: boolean;
 }
 
 /** The user of a simulation, whose conversation is one thread. */
@@ -75,8 +57,9 @@ export class User {
   }
 
   /** Asks, and asks again. */
-  ask(input: AskInput, askId: string = `ask-${this.questions.length + 1}`, limits?: Limits): Question {
-    const question: Question = { askId, input, limits, handle: null, end: null, tries: 0 };
+  ask(input: AskInput, { askId, ...how }: How & { readonly askId?: string | undefined } = {}): Question {
+    const id = askId ?? `ask-${this.questions.length + 1}`;
+    const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0 };
     this.questions.push(question);
     this.#try(question);
     return question;
@@ -110,7 +93,10 @@ export class User {
   async #do(action: Action): Promise<void> {
     switch (action.type) {
       case "ask":
-        this.ask(action.input, this.#idOf(action), action.limits);
+        this.ask(action.input, { ...howOf(action), askId: this.#idOf(action) });
+        return;
+      case "steer":
+        this.ask(action.input, { steers: true });
         return;
       case "abort":
         this.questions[action.ask]?.handle?.abort("the user left");
@@ -148,14 +134,14 @@ export class User {
       return;
     }
     process.note(`is asked ${question.askId}`);
-    const { askId, input, limits } = question;
+    const { askId, input, steers } = question;
     // The process may die in the very call.
     this.#at(process).add(question);
-    const handle = process.host.ask(input, {
-      threadId: this.#threadId,
-      askId,
-      ...(limits === undefined ? {} : { limits }),
-    });
+    const options = { askId, ...howOf(question) };
+    const handle =
+      steers === true
+        ? process.host.thread(this.#threadId).steer(input, { askId })
+        : process.host.ask(input, { ...options, threadId: this.#threadId });
     question.handle = handle;
     process.unsettled.add(handle);
     checkParts(this.#world, process, handle);
@@ -209,23 +195,7 @@ const patienceMs = 400;
 
 const triesMax = 200;
 
-/** The host could not say; asking again may help. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof ThreadHeldError ||
-  error instanceof ThreadClosedError ||
-  error instanceof LeaseLostError ||
-  error instanceof SequenceConflictError ||
-  error instanceof StoreError;
-
-const isEnd = (end: unknown): end is AskEnd =>
-  end instanceof TurnFailedError ||
-  end instanceof LimitReachedError ||
-  end instanceof ContextUnfitError ||
-  end instanceof TurnCancelledError ||
-  end instanceof AskRefusedError ||
-  (typeof end === "object" && end !== null && "status" in end && end.status === "completed");
-
-const inWords = (end: unknown): string => {
-  if (end instanceof Error) return `${end.name}: ${end.message}`;
-  return typeof end === "object" && end !== null && "text" in end ? JSON.stringify(end.text) : String(end);
-};
+const howOf = ({ limits, overlap }: How): Pick<How, "limits" | "overlap"> => ({
+  ...(limits === undefined ? {} : { limits }),
+  ...(overlap === undefined ? {} : { overlap }),
+});

@@ -58,6 +58,17 @@ export class WatchedJournal {
     this.#wrote(entries);
   }
 
+  /** Entries are put in the place of others, which say the same without their words. */
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    await this.store.rewrite(lease, entries);
+    for (const entry of entries) {
+      const { event } = this.entries[entry.seq] ?? {};
+      if (event?.type !== entry.event.type)
+        this.#world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
+      this.entries[entry.seq] = entry;
+    }
+  }
+
   #wrote(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.seq !== this.entries.length) {
@@ -120,7 +131,7 @@ export class WatchedJournal {
       if (effect.type === "callLlm") this.brokenByPrompts ??= brokenByPrompt(this.#rules, effect, state);
     }
     const calls = this.outstanding.filter(isAnswering).length;
-    const tools = this.outstanding.filter(({ type }) => type === "callTool").length;
+    const tools = this.outstanding.filter(({ type }) => type === "callTool" || type === "requestApproval").length;
     if (calls > 1 || (calls === 1 && tools > 0)) {
       this.#world.breaks("M7", `${calls} model calls and ${tools} tool calls are outstanding at the same time`);
     }

@@ -2,4 +2,6 @@ import { memoryStore } from "@colloquy/host";
 
 import { storeContract } from "../../src/contracts/index.ts";
 
-storeContract("memoryStore", async ({ clock }) => ({ store: memoryStore({ clock }) }));
+storeContract("memoryStore", async ({ clock }) => ({ store: memoryStore({ clock }) }), {
+  features: ["inbox", "search"],
+});

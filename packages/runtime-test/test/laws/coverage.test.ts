@@ -9,7 +9,7 @@ import { runs } from "./runs.ts";
 const events = conversationMachine().events as readonly EventType[];
 
 const betweenTurns: readonly Leaf[] = ["idle", "completed", "error"];
-const inTurn: readonly Leaf[] = ["responding", "compacting", "backing_off", "running"];
+const inTurn: readonly Leaf[] = ["responding", "compacting", "backing_off", "running", "awaiting_approval"];
 const others = (...those: readonly Leaf[]): readonly Leaf[] => leaves.filter((leaf) => !those.includes(leaf));
 
 /** Where an event is never handled, and why that is right. Whatever is not here must have been handled. */
@@ -20,17 +20,25 @@ const neverHandled: readonly { readonly event: EventType; readonly in: readonly 
     because: "no model call is out, and no turn has ended of which a summary could be",
   })),
   { event: "llm.progressed", in: others("responding"), because: "no answering call is out" },
-  ...(["tool.started", "tool.completed", "tool.failed"] as const).map((event) => ({
+  ...(["tool.started", "tool.withheld", "tool.completed", "tool.failed"] as const).map((event) => ({
     event,
     in: others("running"),
     because: "no tool call is out",
   })),
+  {
+    event: "approval.answered",
+    in: others("running", "awaiting_approval"),
+    because: "nobody was asked whether a tool may run",
+  },
   { event: "timer.fired", in: ["idle"], because: "nothing waits in the queue before the first turn" },
-  ...(["turn.added", "answer.truncated", "head.moved", "checkpoint.named"] as const).map((event) => ({
-    event,
-    in: inTurn,
-    because: "the thread is edited between turns only",
-  })),
+  ...(["turn.added", "answer.truncated", "head.moved", "checkpoint.named", "thread.redacted"] as const).map(
+    (event) => ({
+      event,
+      in: inTurn,
+      because: "the thread is edited between turns only",
+    }),
+  ),
+  { event: "thread.forked", in: inTurn, because: "a copy begins where no turn is open" },
   { event: "cancel.requested", in: ["idle"], because: "nothing is open and nothing waits" },
 ];
 
@@ -50,6 +58,7 @@ const answer: Move = {
 };
 const failure: Failure = { kind: "overloaded", message: "later", retryable: true };
 const fail: Move = { afterMs: 1, move: "fail", pick: 0, failure, outcome: "failed", content: "" };
+const failForGood: Move = { ...fail, failure: { ...failure, retryable: false } };
 const tell = (event: Event): Move => ({ afterMs: 1, move: "tell", event });
 
 /** Answers to calls that were never made. */
@@ -57,6 +66,8 @@ const strays: readonly Move[] = [
   tell({ type: "tool.completed", at: 1, effectId: "never", content: null }),
   tell({ type: "tool.failed", at: 1, effectId: "never", outcome: "failed", content: "" }),
   tell({ type: "tool.started", at: 1, effectId: "never" }),
+  tell({ type: "tool.withheld", at: 1, effectId: "never", because: "declared", arguments: null }),
+  tell({ type: "approval.answered", at: 1, effectId: "never", approved: true }),
   tell({ type: "llm.completed", at: 1, effectId: "never", reply: {}, finishReason: null }),
   tell({ type: "llm.failed", at: 1, effectId: "never", failure }),
   tell({ type: "llm.progressed", at: 1, effectId: "never", partial: {} }),
@@ -74,6 +85,16 @@ const byHand: readonly (readonly Move[])[] = [
     { afterMs: 1, move: "pin", pick: 0, pinned: true },
   ],
   [ask, ask, answer, { afterMs: 1, move: "cancel", whom: "queued" }],
+  [ask, ask, failForGood, { afterMs: 1, move: "cancel", whom: "queued" }],
+  [
+    ask,
+    answer,
+    ask,
+    fail,
+    { afterMs: 1, move: "annotate", pick: 0, name: "score", value: 1 },
+    { afterMs: 1, move: "addTurn", messages: [{ role: "user", content: "Hello." }] },
+  ],
+  [tell({ type: "thread.redacted", at: 1, seqs: [0] })],
 ];
 
 /** Wants a summary of each turn, and shows everything all the same. */
@@ -98,6 +119,11 @@ const useTool: Move = { ...answer, reply: { toolCalls: [{ id: null, name: "searc
 const second = { pick: 1 } as const;
 
 const edits: readonly Move[] = [
+  { afterMs: 1, move: "resetSystem" },
+  { afterMs: 1, move: "setMetadata", metadata: {} },
+  { afterMs: 1, move: "moveHead", to: 0 },
+  { afterMs: 1, move: "fork", pick: 0 },
+  { afterMs: 1, move: "redact", pick: 0 },
   mark,
   { afterMs: 1, move: "changeSystem", system: "Be brief." },
   { afterMs: 1, move: "addTurn", messages: [{ role: "user", content: "Hello." }] },
@@ -118,6 +144,31 @@ const besideSummaries: readonly (readonly Move[])[] = [
   [ask, answer, long, ...edits, { afterMs: 1, move: "cancel", whom: "open" }],
 ];
 
+const forbidden: Move = {
+  ...answer,
+  reply: {
+    toolCalls: [
+      { id: null, name: "post", arguments: "{}" },
+      { id: null, name: "post", arguments: "{}" },
+    ],
+  },
+};
+
+/** The runtime has validated the arguments of both. */
+const withhold: Move = { afterMs: 1, move: "withhold", pick: 0, because: "declared", arguments: {} };
+const asking: readonly Move[] = [ask, forbidden, withhold, withhold];
+const hello: Move = { afterMs: 1, move: "append", message: { role: "user", content: "Hello." } };
+
+/** While somebody is asked whether a tool may run, and nothing runs beside that. */
+const besideQuestions: readonly (readonly Move[])[] = [
+  [...asking, ...edits, ...strays, hello],
+  [...asking, { ...ask, overlap: "interrupt" }],
+  [...asking, { afterMs: 1, move: "cancel", whom: "open" }],
+  [...asking, { afterMs: 1, move: "fire", pick: 0, early: false }],
+  [ask, answer, ...asking, ...edits, { ...answer, pick: 2 }],
+  [ask, answer, ...asking, { ...fail, pick: 2 }],
+];
+
 describe("states and events", () => {
   let coverage: readonly PairCoverage[] = [];
   beforeAll(() => {
@@ -127,9 +178,15 @@ describe("states and events", () => {
       budget: { tokens: 60, reserve: 0 },
       unknownTool: "ask",
     });
+    const approving = conversationMachine({
+      tools: [{ name: "post", approval: "always" }],
+      policy: summingUp,
+      limits: { deadlineMs: 10_000 },
+    });
     const traces = [
       ...fc.sample(traceArbitrary(), { numRuns: Math.max(1_000, runs(1_000)), seed: 1 }),
       ...byHand.map((moves) => runSchedule(machine, { input: { threadId: "t", at: 0 }, moves })),
+      ...besideQuestions.map((moves) => runSchedule(approving, { input: { threadId: "t", at: 0 }, moves })),
       ...besideSummaries.map((moves) => runSchedule(summing, { input: { threadId: "t", at: 0 }, moves })),
     ];
     coverage = coverageOf(traces, events);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { faults } from "./faults.ts";
 
 const options: MachineOptions = {
-  tools: [{ name: "search" }, { name: "pay", recovery: "once" }],
+  tools: [{ name: "search" }, { name: "pay", recovery: "once" }, { name: "post", approval: "always" }],
   unknownTool: "ask",
   overlap: { type: "queue", max: 2 },
 };

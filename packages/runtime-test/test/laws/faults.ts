@@ -2,6 +2,7 @@ import { fold, type MachineOptions, promptOf, summariseTurns, transition } from 
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { laws } from "@colloquy/runtime-test/laws";
 import * as wrong from "./wrong-functions.ts";
+import * as wrongAsks from "./wrong-asks.ts";
 
 /** A machine that is wrong in one way, and the law that must notice. */
 export interface Fault {
@@ -57,6 +58,10 @@ export const faults: readonly Fault[] = [
   transitions("M6", "lets a tool answer twice", () => wrong.answeringAgain),
   transitions("M6", "asks for an effect twice", () => wrong.askingTwice),
   transitions("M6", "gives another state for a stale answer", () => wrong.copyingWhenRefused),
+  outstandings("M6", "forgets what somebody is asked", wrongAsks.neverAsking),
+  transitions("M6", "runs other arguments than were approved", () => wrongAsks.runningOtherwise),
+  transitions("M6", "takes an answer about something else", () => wrongAsks.takingAnyDigest),
+  outstandings("M7", "has a model call beside a question about a tool", wrongAsks.callingBesideQuestion),
   outstandings("M7", "has a model call out beside tool calls", wrong.callingBeside),
   {
     law: "M7",
@@ -86,5 +91,11 @@ export const faults: readonly Fault[] = [
   prompts("M10", "a prompt without the end of the open turn", () => wrong.withoutTheEnd),
   transitions("M10", "results in another order than their calls", () => wrong.swappingResults),
   transitions("M10", "a prompt without the system message", () => wrong.withoutSystem),
+  transitions("M11", "forgets what waited when a turn is interrupted", () => wrongAsks.forgettingTheQueue),
+  transitions("M11", "answers an ask that waited, and lets it wait on", () => wrongAsks.answeringTwice),
+  transitions("M11", "tells nobody that an ask was superseded", () => wrongAsks.supersedingInSilence),
+  transitions("M12", "delivers what the prompt does not show", () => wrongAsks.deliveringUnseen),
+  transitions("M12", "does not tell what is delivered", () => wrongAsks.deliveringInSilence),
+  transitions("M12", "says that an ask is withdrawn that should be given back", () => wrongAsks.withdrawingReturned),
   { law: "R5", what: "cuts otherwise when it is replayed", subject: wrong.otherOnReplay },
 ];

@@ -136,7 +136,7 @@ describe("R2: a crash changes nothing but what it must", () => {
       },
       /\(once, started\) is failed; it should be unknown/,
     ],
-    ["a once-only tool that ran twice", { ran: [id, id], tools: tools("once") }, /ran a second time/],
+    ["a once-only tool that ran twice", { ran: [id, id], tools: tools("once") }, /ran 2 times/],
     [
       "an interrupted tool that ran twice",
       {
@@ -145,7 +145,7 @@ describe("R2: a crash changes nothing but what it must", () => {
         tools: tools(undefined),
         ran: [id, id],
       },
-      /is not to be run again, ran a second time/,
+      /is not to be run again, ran 2 times/,
     ],
     [
       "a turn that is left open behind a recovered entry",
@@ -270,5 +270,6 @@ function toolEffect() {
     name: "pay",
     arguments: "1",
     started: false,
+    approval: null,
   } as const;
 }

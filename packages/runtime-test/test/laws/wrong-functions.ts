@@ -214,7 +214,7 @@ export const otherOnReplay = (): Subject => {
 const forgetful = conversationMachine({ policy: lastTurns(0), overlap: { type: "queue", max: 2 }, unknownTool: "ask" });
 const keeping = conversationMachine({ policy: keepAll(), overlap: { type: "queue", max: 2 }, unknownTool: "ask" });
 
-function altering(change: (told: Handled, before: State, event: Event) => Handled): typeof transition {
+export function altering(change: (told: Handled, before: State, event: Event) => Handled): typeof transition {
   return (machine, state, event) => {
     const told = transition(machine, state, event);
     return told.handled ? change(told, state, event) : told;
@@ -235,14 +235,14 @@ function withPrompts(change: (messages: readonly Message[]) => readonly Message[
   }));
 }
 
-const withMessages = <Holder extends { readonly messages: readonly Message[] }>(
+export const withMessages = <Holder extends { readonly messages: readonly Message[] }>(
   holder: Holder,
   change: (messages: readonly Message[]) => readonly Message[],
 ): Holder => ({ ...holder, messages: change(holder.messages) });
 
 const firstResult = (messages: readonly Message[]): Message | undefined => messages.find(({ role }) => role === "tool");
 
-const withContext = (told: Handled, change: (data: ConversationData) => Partial<ConversationData>): Handled => ({
+export const withContext = (told: Handled, change: (data: ConversationData) => Partial<ConversationData>): Handled => ({
   ...told,
   state: { ...told.state, context: { ...told.state.context, ...change(told.state.context) } },
 });

@@ -26,9 +26,13 @@ export const changed = (store: Store, change: Partial<Store>): Store => ({
   release: (...given) => store.release(...given),
   append: (...given) => store.append(...given),
   read: (...given) => store.read(...given),
+  rewrite: (...given) => store.rewrite(...given),
+  saveSnapshot: (...given) => store.saveSnapshot(...given),
+  readSnapshot: (...given) => store.readSnapshot(...given),
   list: (...given) => store.list(...given),
   delete: (...given) => store.delete(...given),
   close: () => store.close(),
+  ...(store.inbox === undefined ? {} : { inbox: store.inbox }),
   ...change,
 });
 
@@ -70,8 +74,20 @@ export const withAsk =
         [Symbol.asyncIterator]: () => iteratorOf(parts(handle)),
       };
     };
-    return { ask, thread: (threadId) => host.thread(threadId), close: () => host.close() };
+    return changedHost(host, { ask });
   };
+
+/** A host that does some things otherwise. */
+export const changedHost = (host: Host, change: Partial<Host>): Host => ({
+  ask: (...given) => host.ask(...given),
+  thread: (...given) => host.thread(...given),
+  threads: (...given) => host.threads(...given),
+  search: (...given) => host.search(...given),
+  importJournal: (...given) => host.importJournal(...given),
+  importMessages: (...given) => host.importMessages(...given),
+  close: () => host.close(),
+  ...change,
+});
 
 async function* iteratorOf(parts: AsyncIterable<AskPart>): AsyncGenerator<AskPart, undefined> {
   yield* parts;

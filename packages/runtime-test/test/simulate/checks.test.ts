@@ -39,7 +39,6 @@ describe("checkQuestions", () => {
   const question = (askId: string, end: Question["end"]): Question => ({
     askId,
     input: "",
-    limits: undefined,
     handle: null,
     end,
     tries: 1,

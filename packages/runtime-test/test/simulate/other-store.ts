@@ -36,7 +36,10 @@ export const otherStore = ({ clock }: { readonly clock: Clock }): Store => {
       rowsOf(threadId)
         .filter(({ seq }) => seq >= fromSeq)
         .map(({ entry }) => structuredClone(entry)),
-    list: async () => [],
+    rewrite: async () => undefined,
+    saveSnapshot: async () => undefined,
+    readSnapshot: async () => null,
+    list: async () => ({ threads: [], next: null }),
     delete: async () => false,
     close: async () => undefined,
   };

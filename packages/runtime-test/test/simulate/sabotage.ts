@@ -1,7 +1,16 @@
 import { createHost, type Host, type HostOptions, memoryStore } from "@colloquy/host";
 import { keepAll, type State } from "@colloquy/machine";
 import type { Law, SimulateOptions } from "../../src/simulate/index.ts";
-import { changed, isLater, unheard, withAsk, withMachine, withRecovery, withStore } from "./broken-host.ts";
+import {
+  changed,
+  changedHost,
+  isLater,
+  unheard,
+  withAsk,
+  withMachine,
+  withRecovery,
+  withStore,
+} from "./broken-host.ts";
 
 /** A host, or a store, with a fault built in, and the law that it has to break. */
 export interface Sabotage extends Pick<SimulateOptions, "createHost" | "createStore"> {
@@ -171,7 +180,7 @@ export const sabotages: readonly Sabotage[] = [
         };
         return Object.defineProperty(hosted, "state", { value: state });
       };
-      return { ask: (...given) => host.ask(...given), thread, close: () => host.close() };
+      return changedHost(host, { thread });
     },
   },
   {

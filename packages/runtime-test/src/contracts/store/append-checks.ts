@@ -22,7 +22,7 @@ export const appendChecks: readonly StoreCheck[] = [
     check: async ({ store }) => {
       const lease = await take(store, "thread");
       await append(store, lease, -1, []);
-      expect(await store.list()).toEqual([]);
+      expect((await store.list()).threads).toEqual([]);
       await append(store, lease, -1, [entryOf(0)]);
     },
   },
@@ -95,7 +95,7 @@ export const appendChecks: readonly StoreCheck[] = [
       const forged = { ...lease, token: lease.token + 1 };
       await expect(append(store, lent, -1, [entryOf(0)])).rejects.toBeInstanceOf(LeaseLostError);
       await expect(append(store, forged, -1, [entryOf(0)])).rejects.toBeInstanceOf(LeaseLostError);
-      expect(await store.list()).toEqual([]);
+      expect((await store.list()).threads).toEqual([]);
     },
   },
 ];

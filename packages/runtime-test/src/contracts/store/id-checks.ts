@@ -23,7 +23,7 @@ export const idChecks: readonly StoreCheck[] = [
       ];
       const more = ["Ünïcödé", "e\u0301", "\u00e9", "🙂", "null", "__proto__", "-1", "1", "01", " 1", "a".repeat(1000)];
       await areKeptApart(store, [...ids, ...more]);
-      expect(await store.list()).toHaveLength(ids.length + more.length);
+      expect((await store.list()).threads).toHaveLength(ids.length + more.length);
     },
   },
   {
@@ -61,7 +61,7 @@ const areKeptApart = async (store: Store, threadIds: readonly string[]): Promise
     }
   }
   for (const threadId of taken) expect(await store.read(threadId)).toEqual([entryOf(0, { threadId })]);
-  const listed = (await store.list()).map(({ threadId }) => threadId);
+  const listed = (await store.list()).threads.map(({ threadId }) => threadId);
   expect(new Set(listed)).toEqual(new Set(taken));
   expect(listed.length).toBe(taken.length);
 };

@@ -1,6 +1,8 @@
 import type { Lease, Store } from "@colloquy/host";
 import type { Entry, JsonObject } from "@colloquy/machine";
 
+import type { Subject } from "./subject.ts";
+
 /** An entry of this seq. Stores don't look into entries, so those after the first are all of one kind. */
 export const entryOf = (seq: number, metadata: JsonObject = {}): Entry => {
   if (seq === 0) return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "any", metadata } };
@@ -32,8 +34,40 @@ export const append = async (
 };
 
 /** Writes a thread of `count` entries, and gives its lease back. */
-export const write = async (store: Store, threadId: string, count: number): Promise<void> => {
+export const write = (store: Store, threadId: string, count: number): Promise<void> =>
+  writeEntries(store, threadId, entriesFrom(0, count - 1));
+
+/** Adds entries to a thread, or begins it with them, and gives its lease back. */
+export const writeEntries = async (store: Store, threadId: string, entries: readonly Entry[]): Promise<void> => {
   const lease = await take(store, threadId, "writer");
-  await store.append(lease, -1, entriesFrom(0, count - 1));
+  await store.append(lease, (entries[0]?.seq ?? 0) - 1, entries);
   await store.release(lease);
+};
+
+/** The first entry of a thread that was made at this time. */
+export const startOf = (at: number, metadata?: JsonObject): Entry => ({
+  seq: 0,
+  format: 1,
+  event: { type: "thread.started", at, threadId: "any", ...(metadata && { metadata }) },
+});
+
+/** An entry in which somebody asks something. */
+export const saying = (seq: number, input: string, at: number = seq): Entry => ({
+  seq,
+  event: { type: "ask.received", at, askId: `ask ${seq}`, input },
+});
+
+/** Leases under which nobody may write to `thread` any more, by what became of them. */
+export const lostLeases = async (
+  { store, clock }: Pick<Subject, "store" | "clock">,
+  threadId: string,
+): Promise<Readonly<Record<string, Lease>>> => {
+  const released = await take(store, threadId, "released");
+  await store.release(released);
+  const taken = await take(store, threadId, "taken");
+  clock.advance(ttlMs);
+  const ranOut = await take(store, threadId, "ran out");
+  clock.advance(ttlMs);
+  const elsewhere = { ...(await take(store, `${threadId} of another`)), threadId };
+  return { released, taken, ranOut, elsewhere };
 };

@@ -18,9 +18,18 @@ export interface StoreUnderTest {
 export interface StoreCheck {
   /** The promise, as the end of a sentence that begins with "a store". */
   readonly name: string;
+  /** Only for stores that have it. */
+  readonly feature?: StoreFeature;
   /** Rejects when the promise is broken. */
   readonly check: (subject: Subject) => Promise<void>;
 }
+
+/** What the port leaves to the store, by the name of the member. */
+export type StoreFeature = "inbox" | "search";
+
+/** Checks of what only some stores have. */
+export const onlyWith = (feature: StoreFeature, checks: readonly StoreCheck[]): readonly StoreCheck[] =>
+  checks.map((check) => ({ ...check, feature }));
 
 /** What a check works with. All stores are closed after it. */
 export interface Subject {

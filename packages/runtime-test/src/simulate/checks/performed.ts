@@ -40,8 +40,12 @@ export const checkToolCall = (
   key: string,
 ): void => {
   checkJournalled(world, process, journal, key);
-  if (declaration.recovery === "once" && !journal.started.has(key)) {
-    world.breaks("R1", `${declaration.name} (${key}) must not run twice, and runs before "tool.started" is journalled`);
+  const { recovery } = declaration;
+  if ((recovery === "once" || recovery === "ask") && !journal.started.has(key)) {
+    world.breaks(
+      "R1",
+      `${declaration.name} (${key}) must not run again unseen, and runs before "tool.started" is journalled`,
+    );
   }
   const other = [...process.work].find(({ type, signal }) => type === "answer" && !signal.aborted);
   if (other !== undefined) world.breaks("M7", `${declaration.name} (${key}) runs while "${other.id}" is under way`);

@@ -1,6 +1,8 @@
 import type { TurnSummary } from "@colloquy/host";
 import { type CallLlm, type Cut, messagesOf, type State, turnNumbered } from "@colloquy/machine";
-import type { AskEnd, Question } from "../user.ts";
+import { asksIn } from "../../laws/asks-in.ts";
+import type { AskEnd } from "../ask-end.ts";
+import type { Question } from "../user.ts";
 import type { WatchedJournal } from "../watched-journal.ts";
 import type { World } from "../world.ts";
 
@@ -17,12 +19,36 @@ export const checkQuestions = (
       world.breaks("settles", `${askId} never came to an end`);
       continue;
     }
-    const told = toldOf(end);
-    if (told !== null) checkTold(world, state, askId, turns.get(askId) ?? null, told);
+    const dropped = droppedAs(end);
+    const told = dropped === null ? toldOf(end) : null;
+    if (dropped !== null) checkDropped(world, state, askId, dropped);
+    else if (told !== null) checkTold(world, state, askId, turns.get(askId) ?? null, told);
     else if (turns.has(askId) && !isAskedTwice(questions, askId)) {
       world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
     }
   }
+};
+
+/** R3: each ask that was taken stands in one place: among those that wait, in a turn, or with those that no turn answers. */
+export const checkAsks = (world: World, { state, entries }: Pick<WatchedJournal, "state" | "entries">): void => {
+  const places = asksIn(state).map(({ askId }) => askId);
+  for (const { event } of entries) {
+    if (event.type !== "ask.received") continue;
+    const found = places.filter((askId) => askId === event.askId).length;
+    if (found !== 1) world.breaks("R3", `${event.askId} was taken, and stands in ${found} places`);
+  }
+};
+
+/** Why an asker was told that no turn answers; null for one who was told anything else. */
+const droppedAs = (end: AskEnd): "superseded" | "returned" | null => {
+  if (!("name" in end)) return null;
+  if (end.name === "AskSupersededError") return "superseded";
+  return end.name === "AskReturnedError" ? "returned" : null;
+};
+
+const checkDropped = (world: World, { context }: State, askId: string, because: string): void => {
+  const is = context.dropped.find((ask) => ask.askId === askId)?.because ?? "none of those";
+  if (is !== because) world.breaks("R3", `${askId} was told that it was ${because}, and is ${is}`);
 };
 
 /** M9, where nothing is left out: the next prompt is the path so far and the new message. */

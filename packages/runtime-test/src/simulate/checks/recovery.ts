@@ -1,5 +1,5 @@
 import type { Tool } from "@colloquy/host";
-import type { AnswerableEffect, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
+import type { AnswerableEffect, CallTool, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
 import type { SimulatedProcess } from "../process.ts";
 import type { ToolLedger } from "../tool-ledger.ts";
 import type { WatchedJournal } from "../watched-journal.ts";
@@ -14,6 +14,9 @@ import { undisturbed } from "./undisturbed.ts";
 // | tool, rerun      | runs again, under the same idempotency key                                        |
 // | tool, interrupted| does not run; its result says that it was interrupted, on an entry marked recovered |
 // | tool, once       | not started: runs. Started: does not run; its result says that its outcome is unknown |
+// | tool, ask        | not started: runs. Started: is withheld, and somebody is asked whether it runs again |
+// | tool, to approve | is validated again, and withheld                                                   |
+// | a question       | stands                                                                            |
 
 /** Looks whether a process that has just read the journal takes up what was outstanding. */
 export const checkResumption = (
@@ -30,7 +33,8 @@ export const checkResumption = (
   if (journal.outstanding.some((effect) => endsSomething(effect) && effect.dueAt <= now)) return;
   for (const effect of journal.outstanding) {
     if (effect.type === "startTimer" || (effect.type === "callTool" && waits(tools, effect.name))) continue;
-    const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(tools, effect.name), effect.started);
+    if (effect.type === "requestApproval") continue;
+    const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(tools, effect.name), effect);
     world.clock.wakeAt(now + (effect.type === "callLlm" ? longestHookMs : longestToolMs), () => {
       if (!isUndisturbed() || (isToRun && opening.performed.has(effect.id))) return;
       if (!journal.outstanding.some(({ id }) => id === effect.id)) return;
@@ -77,17 +81,18 @@ export const checkRecovered = (
 };
 
 const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry, tools: readonly Tool[]): void => {
-  if (event.type !== "tool.failed") {
+  // What had been shown of a reply is kept instead of asking again, where that is chosen.
+  if (event.type === "llm.failed" && event.partial !== undefined) return;
+  if (event.type !== "tool.failed" && event.type !== "tool.withheld") {
     world.breaks("R2", `entry ${seq} (${event.type}) is marked recovered, and answers no tool call`);
     return;
   }
   const call = journal.asked.get(event.effectId);
-  const recovery = call?.type === "callTool" ? recoveryOf(tools, call.name) : undefined;
-  const outcome = recovery === "once" ? "unknown" : "interrupted";
-  if (recovery === "rerun" || event.outcome !== outcome) {
-    world.breaks("R2", `entry ${seq} recovers a tool of recovery "${recovery}" by the outcome "${event.outcome}"`);
-  }
-  if (recovery === "once" && !journal.started.has(event.effectId)) {
+  const recovery = call?.type === "callTool" ? recoveryOf(tools, call.name) : "interrupted";
+  const expected = { rerun: "nothing", interrupted: "interrupted", once: "unknown", ask: "unknown_outcome" }[recovery];
+  const is = event.type === "tool.failed" ? event.outcome : event.because;
+  if (is !== expected) world.breaks("R2", `entry ${seq} recovers a tool of recovery "${recovery}" by "${is}"`);
+  if ((recovery === "once" || recovery === "ask") && !journal.started.has(event.effectId)) {
     world.breaks(
       "R2",
       `entry ${seq} says that the outcome of "${event.effectId}" is unknown, and it was never started`,
@@ -106,8 +111,8 @@ const waits = (tools: readonly Tool[], name: string): boolean =>
 const endsSomething = (effect: AnswerableEffect): effect is StartTimer =>
   effect.type === "startTimer" && (effect.purpose === "deadline" || effect.purpose === "summary");
 
-const runsAgain = (recovery: ToolRecovery, started: boolean): boolean =>
-  recovery === "rerun" || (recovery === "once" && !started);
+const runsAgain = (recovery: ToolRecovery, { started, approval }: CallTool): boolean =>
+  approval !== "required" && (recovery === "rerun" || (recovery !== "interrupted" && !started));
 
 /** Longer than a model call waits for hooks. */
 const longestHookMs = 50;

@@ -1,0 +1,62 @@
+// A process of its own that tells its parent how many bytes so many threads take that have had a turn each and have
+// nothing to do, on a SQLite file. To be run with --expose-gc: idle-threads.ts PATH COUNT open|evicted
+import { createHost } from "@colloquy/host";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { fileStore } from "./hosts.ts";
+import { instantModel, lookup, lookupMachine, userText } from "./work.ts";
+
+/** Bytes. */
+export interface IdleThreads {
+  /** What the threads added to the heap and beside it. */
+  readonly added: number;
+  /** Of the whole process. */
+  readonly resident: number;
+}
+
+/** No thread is let go because of the time, or looks into its inbox. */
+const long = 1_000_000_000;
+
+const measured = async (path: string, count: number, open: boolean): Promise<IdleThreads> => {
+  const store = fileStore(path);
+  const host = createHost({
+    machine: lookupMachine(),
+    store,
+    llm: instantModel(),
+    tools: [lookup],
+    clock: systemClock,
+    ids: randomIds,
+    leaseTtlMs: long,
+    idleMs: open ? long : 0,
+    pollMs: long,
+    ...(open ? { maxActive: count } : {}),
+  });
+  const turns = async (prefix: string, threads: number): Promise<void> => {
+    for (let first = 0; first < threads; first += 100) {
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) => host.ask(userText(1), { threadId: `${prefix}${first + index}` })),
+      );
+    }
+    // The last ones are let go.
+    if (!open) await new Promise((resolve) => setTimeout(resolve, 200));
+  };
+  // What is compiled on the way is no part of it.
+  await turns("warm", 500);
+  const before = used();
+  await turns("t", count - 500);
+  const added = ((used() - before) * count) / (count - 500);
+  const resident = process.memoryUsage().rss;
+  await host.close();
+  await store.close();
+  return { added, resident };
+};
+
+const used = (): number => {
+  if (globalThis.gc === undefined) throw new Error("run it with --expose-gc");
+  globalThis.gc();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+};
+
+const [, , path = "", count, mode] = process.argv;
+process.send?.(await measured(path, Number(count), mode === "open"));
+process.disconnect?.();

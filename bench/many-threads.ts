@@ -1,0 +1,111 @@
+// Many threads in one process: what they take when they have nothing to do, and what it costs to work on few of them
+// at a time.
+import { awaitMany, createHost, type LlmHandler } from "@colloquy/host";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileStore, onFile } from "./hosts.ts";
+import type { IdleThreads } from "./idle-threads.ts";
+import { cpuMicros, type Figure, median } from "./measure.ts";
+import { instantModel, lookup, lookupMachine, userText } from "./work.ts";
+
+const idle = 10_000;
+const threads = 2_000;
+const turns = 3;
+const atOnce = 100;
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
+  const evicted = await idleThreads("evicted");
+  const open = await idleThreads("open");
+  const bounded: Worked[] = [];
+  const unbounded: Worked[] = [];
+  for (let round = 0; round < Math.min(rounds, 3); round++) {
+    bounded.push(await work(atOnce));
+    unbounded.push(await work(threads));
+  }
+  const ours = median(bounded.map(({ micros }) => micros));
+  const reference = median(unbounded.map(({ micros }) => micros));
+  const most = Math.max(...bounded.map(({ atOnceMost }) => atOnceMost));
+  return [
+    {
+      name: `MB for ${idle} idle threads, let go`,
+      value: evicted.added / 1e6,
+      most: 100,
+      note: `${Math.round(evicted.resident / 1e6)} MB for the whole process`,
+    },
+    {
+      name: `MB for ${idle} idle threads, all still open`,
+      value: open.added / 1e6,
+      most: 100,
+      note: `${Math.round(open.added / idle)} bytes each; ${Math.round(open.resident / 1e6)} MB for the whole process`,
+    },
+    {
+      name: `${threads} threads x ${turns} turns: threads worked on at a time`,
+      value: most,
+      most: atOnce,
+      note: `by the calls that the model got; ${Math.max(...unbounded.map(({ atOnceMost }) => atOnceMost))} without a bound`,
+    },
+    {
+      name: `${threads} threads x ${turns} turns, ${atOnce} at a time against all at once`,
+      value: ours / reference,
+      most: 2,
+      note: `${Math.round(ours)} µs a turn against ${Math.round(reference)} µs`,
+    },
+  ];
+};
+
+interface Worked {
+  /** CPU for a turn. */
+  readonly micros: number;
+  /** The most threads for which the model was called at once. */
+  readonly atOnceMost: number;
+}
+
+/** All turns of all threads are asked for at once. */
+const work = (maxActive: number): Promise<Worked> =>
+  onFile(async (path) => {
+    const store = fileStore(path);
+    let called = 0;
+    let atOnceMost = 0;
+    const model = instantModel();
+    const llm: LlmHandler = async (call, context) => {
+      atOnceMost = Math.max(atOnceMost, ++called);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      called--;
+      return model(call, context);
+    };
+    const host = createHost({
+      machine: lookupMachine({ overlap: { type: "queue", max: turns } }),
+      store,
+      llm,
+      tools: [lookup],
+      clock: systemClock,
+      ids: randomIds,
+      maxActive,
+    });
+    const before = cpuMicros();
+    const asks = Array.from({ length: threads * turns }, (_, index) =>
+      host.ask(userText(index), { threadId: `t${index % threads}` }),
+    );
+    for (const outcome of await awaitMany(asks)) if (outcome.type === "error") throw outcome.error;
+    const micros = (cpuMicros() - before) / asks.length;
+    await host.close();
+    await store.close();
+    return { micros, atOnceMost };
+  });
+
+const idleThreads = (mode: "open" | "evicted"): Promise<IdleThreads> =>
+  onFile(async (path) => {
+    const script = new URL("idle-threads.ts", import.meta.url).pathname;
+    const child = spawn(process.execPath, ["--expose-gc", script, path, String(idle), mode], {
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    const ended = once(child, "exit");
+    const died = ended.then(([code]) => {
+      throw new Error(`the process that measures ended with ${String(code)} and told nothing`);
+    });
+    // Our own process, which tells nothing else.
+    const [told] = (await Promise.race([once(child, "message"), died])) as [IdleThreads];
+    await ended;
+    return told;
+  });

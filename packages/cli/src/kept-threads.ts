@@ -1,0 +1,36 @@
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Store } from "@colloquy/host";
+import { filesStore, sqliteStore } from "@colloquy/runtime-node";
+
+/** Opens where threads are kept: a folder, which is one that is there or is written with a `/` at its end, as files in JSON lines; anything else as a SQLite file. Makes it where it is not there. */
+export const openStore = (path: string): Store => {
+  if (!isFolder(path)) {
+    mkdirSync(dirname(path), { recursive: true });
+    return sqliteStore({ path });
+  }
+  mkdirSync(path, { recursive: true });
+  return filesStore({ folder: path });
+};
+
+/**
+ * Opens a store that is there, for a while.
+ *
+ * @throws Error for a path where nothing is.
+ */
+export const withStore = async <Result>(
+  path: string | undefined,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> => {
+  if (path === undefined) throw new Error("--store is missing: the SQLite file, or the folder, that keeps the threads");
+  if (!existsSync(path)) throw new Error(`there is no file or folder "${path}" that keeps threads`);
+  const store = openStore(path);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+};
+
+const isFolder = (path: string): boolean =>
+  path.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;

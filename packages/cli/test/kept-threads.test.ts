@@ -1,0 +1,94 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { conversationMachine, type Entry, type Event, outstanding, start, transition } from "@colloquy/machine";
+import { afterAll, describe, expect, test } from "vitest";
+import { run } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-threads-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A journal of one question and its answer. */
+const journalOf = (threadId: string, question: string): readonly Entry[] => {
+  const machine = conversationMachine();
+  const begun = start(machine, { threadId, at: 0, system: "Be brief.", metadata: { user: "ada" } });
+  const entries: Entry[] = [begun.entry];
+  let { state } = begun;
+  const tell = (event: Event): void => {
+    const told = transition(machine, state, event);
+    if (!told.handled) throw new Error(told.refusal.reason);
+    entries.push(told.entry);
+    ({ state } = told);
+  };
+  tell({ type: "ask.received", at: 1000, askId: "a", input: question });
+  const effectId = outstanding(state)[0]?.id ?? "none";
+  tell({ type: "llm.completed", at: 2000, effectId, reply: { content: "Tea." }, finishReason: "stop" });
+  return entries;
+};
+
+const write = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+const lines = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
+
+describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
+  const store = join(folder, name);
+
+  test("a journal comes out as it went in, under its own id or another", async () => {
+    const journal = lines(journalOf("tea", "What is in the pot?"));
+    const path = write("tea.jsonl", journal);
+    expect(await run("import", path, "--store", store)).toMatchObject({ exitCode: 0, output: "tea\n" });
+    expect(await run("export", "tea", "--store", store)).toEqual({ exitCode: 0, output: journal, error: "" });
+    const other = await run("import", path, "--store", store, "--thread", "other");
+    expect(other).toMatchObject({ exitCode: 0, output: "other\n" });
+  });
+
+  test("a thread that is there is not written over", async () => {
+    const again = await run("import", write("tea.jsonl", lines(journalOf("tea", "Again?"))), "--store", store);
+    expect(again).toMatchObject({ exitCode: 1, error: expect.stringMatching(/"tea" exists already/) });
+  });
+
+  test("messages of another format make a thread, and come out again", async () => {
+    const said = [
+      { role: "system", content: "Be brief." },
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: "Hi." },
+    ];
+    const path = write("chat.json", JSON.stringify(said));
+    const made = await run("import", path, "--from", "chat", "--store", store, "--thread", "chat");
+    expect(made).toMatchObject({ exitCode: 0, output: "chat\n", error: "" });
+    const out = await run("export", "chat", "--as", "chat", "--store", store);
+    expect(JSON.parse(out.output)).toEqual(said);
+  });
+
+  test("all that are kept are listed, with what their first entry says of them", async () => {
+    const { output } = await run("threads", "--store", store);
+    expect(output.split("\n").filter((line) => line.startsWith("tea"))).toEqual([
+      'tea  3 entries  from 1970-01-01T00:00:00.000Z  to 1970-01-01T00:00:02.000Z  {"user":"ada"}',
+    ]);
+    expect(output).toContain("\nother  3 entries");
+  });
+
+  test("there is no such thread, no such format, no such file: each is told with the way out", async () => {
+    expect((await run("export", "nobody", "--store", store)).error).toMatch(/no thread "nobody".*colloquy threads/);
+    expect((await run("export", "tea", "--as", "xml", "--store", store)).error).toMatch(/"xml"; it must be one of/);
+    const orphan = write("orphan.json", JSON.stringify([{ role: "tool", tool_call_id: "x", content: "?" }]));
+    const refused = await run("import", orphan, "--from", "chat", "--store", store, "--thread", "orphan");
+    expect(refused.exitCode).toBe(1);
+    expect((await run("export", "orphan", "--store", store)).error).toMatch(/no thread "orphan"/);
+  });
+});
+
+test("what was said is found in a file that can be searched, and in which thread", async () => {
+  const { output } = await run("threads", "--find", "pot in", "--store", join(folder, "kept.db"));
+  expect(output).toMatch(/^(tea|other) {2}entry 1 .*What is in the pot\?\n(tea|other) {2}entry 1 /);
+});
+
+test("a path where nothing is kept is not made by looking", async () => {
+  expect((await run("threads", "--store", join(folder, "nowhere.db"))).error).toMatch(/no file or folder/);
+  expect((await run("threads")).error).toMatch(/--store is missing/);
+  expect(readdirSync(folder)).not.toContain("nowhere.db");
+});

@@ -1,0 +1,67 @@
+import type { Signal, State } from "@colloquy/machine";
+import { turnNumbered } from "@colloquy/machine";
+import type { Asks } from "./asks.ts";
+
+/** Tells asks what a signal says of them. The state is the one after it. */
+export const announce = (asks: Asks, signal: Signal, state: State): void => {
+  switch (signal.type) {
+    case "turn.started":
+      for (const askId of signal.askIds) for (const ask of asks.named(askId)) ask.join(signal.turn);
+      asks.emit(signal.turn, signal);
+      return;
+    case "turn.ended":
+      announceEnd(asks, signal.turn, state);
+      return;
+    case "ask.withdrawn":
+      for (const ask of asks.named(signal.askId)) ask.withdraw();
+      return;
+    case "ask.superseded":
+      for (const ask of asks.named(signal.askId)) {
+        ask.push({ type: "signal", signal });
+        ask.superseded(signal.by);
+      }
+      return;
+    case "ask.returned":
+      for (const ask of asks.named(signal.askId)) {
+        ask.push({ type: "signal", signal });
+        ask.returned(signal.turn);
+      }
+      return;
+    case "ask.joined":
+    case "ask.delivered":
+      for (const ask of asks.named(signal.askId)) ask.join(signal.turn);
+      asks.emit(signal.turn, { type: "signal", signal });
+      return;
+    case "ask.queued":
+      for (const ask of asks.named(signal.askId)) ask.push({ type: "signal", signal });
+      return;
+    case "turn.interrupted":
+      asks.emit(signal.turn, { type: "signal", signal });
+      for (const ask of asks.named(signal.by)) ask.push({ type: "signal", signal });
+      return;
+    case "policy.failed":
+    case "context.warning":
+      // Of the turn whose call it is about, which the same entry may have ended.
+      for (const ask of asks.inTurns()) ask.push({ type: "signal", signal });
+      return;
+    case "summary.started":
+    case "summary.completed":
+    case "summary.failed":
+      // Between turns it is nobody's.
+      asks.emit(state.context.open?.number ?? 0, { type: "signal", signal });
+      return;
+    case "retry.scheduled":
+    case "limit.reached":
+    case "context.unfit":
+      asks.emit(signal.turn, { type: "signal", signal });
+      return;
+    case "thread.updated":
+  }
+};
+
+/** An ask that joined the turn and was never shown is none of its asks: it is told so by a signal of its own. */
+const announceEnd = (asks: Asks, number: number, state: State): void => {
+  const turn = turnNumbered(state, number);
+  if (turn === undefined) return;
+  for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn);
+};

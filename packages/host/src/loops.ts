@@ -1,0 +1,14 @@
+import type { HostedThread } from "./hosted-thread.ts";
+import type { ThreadLoop } from "./thread/loop.ts";
+
+/** The loops of a host, one for each thread that is in use here. */
+export interface Loops {
+  /** The loop of a thread, opened if need be; null when the host was closed. */
+  use(threadId: string): ThreadLoop | null;
+  /** The loop of a thread that is open here. */
+  opened(threadId: string): ThreadLoop | undefined;
+  /** Lets go of a thread, and does something with it that nobody here may come between: who uses it next waits. */
+  alone<Done>(threadId: string, work: () => Promise<Done>): Promise<Done>;
+  /** A thread by its id; `"new"` draws one. */
+  thread(threadId: string): HostedThread;
+}

@@ -1,0 +1,74 @@
+import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "./equipment.ts";
+import { EventRefusedError, ThreadClosedError } from "./errors.ts";
+import type { Loops } from "./loops.ts";
+import type { Ids } from "./ports/ids.ts";
+import type { Mail } from "./thread/mail.ts";
+import { load, loadWhole } from "./thread/opening.ts";
+import { toldEvent } from "./told-event.ts";
+
+/** What became of an event. */
+export type Receipt =
+  | { readonly handled: true; readonly entry: Entry }
+  | { readonly handled: false; readonly refusal: Refusal };
+
+/** What a handle on a thread is made of: telling its loop something, and looking at its state. */
+export class ThreadBase {
+  readonly id: string;
+  protected readonly equipment: Equipment;
+  protected readonly ids: Ids;
+  protected readonly loops: Loops;
+
+  constructor(id: string, equipment: Equipment, ids: Ids, loops: Loops) {
+    this.id = id;
+    this.equipment = equipment;
+    this.ids = ids;
+    this.loops = loops;
+  }
+
+  /** Tells the machine anything. A refusal is returned, not thrown. */
+  async send(event: Event): Promise<Receipt> {
+    const told = toldEvent(event);
+    return Either.isLeft(told) ? { handled: false, refusal: told.left } : this.post({ event: told.right });
+  }
+
+  /** The time of what is told now. */
+  protected now(): number {
+    return this.equipment.clock.now();
+  }
+
+  protected async tell(event: Event): Promise<void> {
+    const receipt = await this.send(event);
+    if (!receipt.handled) throw new EventRefusedError(this.id, receipt.refusal);
+  }
+
+  protected post(mail: Pick<Mail, "aim"> & { readonly event: Event | ThreadStarted }): Promise<Receipt> {
+    const loop = this.loops.use(this.id);
+    if (loop === null) return Promise.reject(new ThreadClosedError(this.id));
+    return new Promise((resolve, reject) => {
+      loop.post({
+        ...mail,
+        receipt: {
+          accepted: (entry) => resolve({ handled: true, entry }),
+          refused: (refusal) => resolve({ handled: false, refusal }),
+          failed: reject,
+        },
+      });
+    });
+  }
+
+  /** What is seen of the present state; null when there is no such thread. Takes no lease. */
+  protected async look<Seen>(see: (state: State) => Seen): Promise<Seen | null> {
+    const state = this.loops.opened(this.id)?.state ?? (await load(this.equipment, this.id));
+    if (state === null) return null;
+    try {
+      return see(state);
+    } catch (thrown) {
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+      this.equipment.observation.report(thrown, "snapshot");
+      return see(await loadWhole(this.equipment, this.id));
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import type { Entry, JsonObject, RedactionTarget, Refusal, State, StateDifference } from "@colloquy/machine";
+import { differenceBetween, entriesToRedact, fold, forkOf, stateAt, transition } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { EventRefusedError, JournalUnreadableError, ThreadClosedError, ThreadUnknownError } from "./errors.ts";
+import type { HostedThread } from "./hosted-thread.ts";
+import { copiedEntries } from "./thread/copied.ts";
+import { deleteThread } from "./thread/deletion.ts";
+import { storeJournal } from "./thread/new-journal.ts";
+import { readJournal } from "./thread/read-journal.ts";
+import { type ChosenEntries, redactJournal, withRedactions } from "./thread/redaction.ts";
+import { ThreadEdits } from "./thread-edits.ts";
+
+/** How a thread is forked. */
+export interface ForkOptions {
+  /** The turn at which the copy ends; 0 for the beginning. Default: the head. */
+  readonly turn?: number;
+  /** The id of the copy. Default: drawn. */
+  readonly threadId?: string;
+  /** The copy's metadata, whole. Default: that of this thread. */
+  readonly metadata?: JsonObject;
+}
+
+/** A copy of a thread. */
+export interface Fork {
+  readonly thread: HostedThread;
+  /** What was under way or waited in this thread, and is not in the copy: effects and asks by their ids. */
+  readonly left: { readonly effects: readonly string[]; readonly asks: readonly string[] };
+}
+
+/** How a thread is redacted. */
+export interface RedactOptions {
+  /** Kept in the journal. */
+  readonly reason?: string;
+  /** The ids of forks of this thread, and of forks of those, in which the same words are taken out as well. */
+  readonly copies?: readonly string[];
+}
+
+/** A thread as a whole: its copies, what it was, and its end. */
+export class ThreadCopies extends ThreadEdits {
+  /** The journal, entry by entry: all there is of the thread. `host.importJournal` reads it back. Takes no lease. */
+  async exportJournal(): Promise<readonly Entry[]> {
+    const entries = withRedactions(await readJournal(this.equipment, this.id));
+    if (entries.length === 0) throw new ThreadUnknownError(this.id);
+    return entries;
+  }
+
+  /** The state as it was behind an entry, by its `seq`. Takes no lease. */
+  async at(seq: number): Promise<State> {
+    return this.#stateAt(await this.exportJournal(), seq);
+  }
+
+  /** What is otherwise behind one entry than behind another. Takes no lease. */
+  async difference(from: number, to: number): Promise<StateDifference> {
+    const entries = await this.exportJournal();
+    return differenceBetween(this.#stateAt(entries, from), this.#stateAt(entries, to));
+  }
+
+  /**
+   * Copies the thread up to a turn into a new one. Nothing is run again. What is under way or waits here stays here. Takes
+   * no lease on this thread. Rejects with `ThreadExistsError` when there is one of the id already.
+   */
+  async fork({ turn, threadId, metadata }: ForkOptions = {}): Promise<Fork> {
+    const thread = this.loops.thread(threadId ?? "new");
+    const at = this.now();
+    const copied = forkOf(await this.exportJournal(), {
+      at,
+      threadId: thread.id,
+      ...(turn === undefined ? {} : { turn }),
+    });
+    if (Either.isLeft(copied)) throw new EventRefusedError(this.id, { kind: "unknown", reason: copied.left });
+    const { entries, left } = copied.right;
+    const all = metadata === undefined ? entries : [...entries, this.#metadataEntry(entries, metadata, at)];
+    await this.loops.alone(thread.id, () => storeJournal(this.equipment, thread.id, all));
+    return { thread, left };
+  }
+
+  /**
+   * Takes words out of the journal, for good, and with them what was derived from them: summaries, the snapshot, what the
+   * search found them by. The place stays, and says so. Gives the seqs of this thread's entries. Refused as busy while a
+   * turn is open. The copies come first, one after the other; where one can't be redacted, do it again: what is done is done.
+   */
+  async redact(target: RedactionTarget, { reason, copies = [] }: RedactOptions = {}): Promise<readonly number[]> {
+    const chosen = (entries: readonly Entry[]) => Either.mapLeft(refusalOf)(entriesToRedact(entries, target));
+    if (copies.length > 0) await this.#redactCopies(target, chosen, copies, reason);
+    return this.redactEntries(chosen, reason);
+  }
+
+  /**
+   * Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False
+   * when there was none. Rejects with `ThreadHeldError` when another host holds it. Its forks are threads of their own.
+   */
+  delete(): Promise<boolean> {
+    return this.loops.alone(this.id, () => deleteThread(this.equipment, this.id));
+  }
+
+  /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */
+  async close(): Promise<void> {
+    await this.loops.opened(this.id)?.close();
+  }
+
+  protected async redactEntries(chosen: ChosenEntries, reason: string | undefined): Promise<readonly number[]> {
+    const redact = () => this.loops.alone(this.id, () => redactJournal(this.equipment, this.id, chosen, reason));
+    const loop = this.loops.opened(this.id);
+    return loop === undefined ? redact() : this.#whenQuiet(redact);
+  }
+
+  /** Does something at a moment at which the thread is open here, no turn is, and nothing waits to be told. */
+  #whenQuiet<Done>(work: () => Promise<Done>): Promise<Done> {
+    const loop = this.loops.use(this.id);
+    if (loop === null) return Promise.reject(new ThreadClosedError(this.id));
+    return new Promise((resolve, reject) => {
+      const event = { type: "thread.redacted", at: this.now(), seqs: [] } as const;
+      loop.post({
+        event,
+        aim: ({ context: { open, waking } }) => {
+          const quiet = open === null && waking === null && !loop.hasMail;
+          return Either.left(quiet ? itsMoment : busy);
+        },
+        receipt: {
+          accepted: () => {},
+          // At once, so that nobody comes between.
+          refused: (refusal) => {
+            if (refusal === itsMoment) resolve(work());
+            else reject(new EventRefusedError(this.id, refusal));
+          },
+          failed: reject,
+        },
+      });
+    });
+  }
+
+  async #redactCopies(
+    target: RedactionTarget,
+    chosen: ChosenEntries,
+    copies: readonly string[],
+    reason: string | undefined,
+  ): Promise<void> {
+    const original = await this.exportJournal();
+    const meant = chosen(original);
+    if (Either.isLeft(meant)) throw new EventRefusedError(this.id, meant.left);
+    const known = new Set([this.id, ...copies]);
+    for (const copy of copies) {
+      await this.loops.thread(copy).redactEntries((entries) => {
+        const isCopy = entries.some(({ event }) => event.type === "thread.forked" && known.has(event.from.threadId));
+        return Either.mapLeft(refusalOf)(
+          isCopy
+            ? copiedEntries(original, meant.right, target, entries)
+            : Either.left(`it is no copy of thread "${this.id}"`),
+        );
+      }, reason);
+    }
+  }
+
+  #stateAt(entries: readonly Entry[], seq: number): State {
+    if (!(Number.isSafeInteger(seq) && seq >= 0 && seq < entries.length))
+      throw new RangeError(`thread "${this.id}" has the entries 0 to ${entries.length - 1}, and no entry ${seq}`);
+    const state = stateAt(entries, seq);
+    if (Either.isRight(state)) return state.right;
+    throw new JournalUnreadableError(this.id, `entry ${state.left.seq}: ${state.left.reason}`);
+  }
+
+  #metadataEntry(entries: readonly Entry[], metadata: JsonObject, at: number): Entry {
+    const state = fold(entries);
+    if (Either.isLeft(state))
+      throw new JournalUnreadableError(this.id, `entry ${state.left.seq}: ${state.left.reason}`);
+    const step = transition(this.equipment.machine, state.right, { type: "metadata.changed", at, metadata });
+    if (!step.handled) throw new EventRefusedError(this.id, step.refusal);
+    return step.entry;
+  }
+}
+
+const itsMoment: Refusal = { kind: "stale", reason: "there is nothing to tell" };
+
+const busy: Refusal = {
+  kind: "busy",
+  reason: "a turn is open, or something waits to be told; wait for its end or cancel it, and redact then",
+};
+
+const refusalOf = (reason: string): Refusal => ({ kind: "unknown", reason });

@@ -1,0 +1,64 @@
+import type { Approvable, CallTool, ToolFailed, ToolWithheld } from "@colloquy/machine";
+import { canonicalText } from "@colloquy/machine";
+import type { ValidArguments } from "../tools/arguments.ts";
+import { approvableArguments, readArguments } from "../tools/arguments.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import type { ToolCall } from "../tools/tool.ts";
+
+/**
+ * Why a call may not run as it stands: because nobody approved exactly what would be run now. Null where it may. What
+ * was approved for another version, or for arguments that are validated otherwise today, is asked anew.
+ */
+export const whyWithheld = async (
+  { declaration, needsApproval }: RegisteredTool,
+  { approval }: CallTool,
+  valid: ValidArguments,
+  call: ToolCall,
+): Promise<Approvable["because"] | null> => {
+  if (approval === "required") return "declared";
+  if (approval !== null) {
+    const same =
+      approval.version === (declaration.version ?? null) &&
+      canonicalText(approval.arguments) === canonicalText(approvableArguments(valid));
+    return same ? null : approval.because;
+  }
+  if (needsApproval === null) return declaration.approval === undefined ? null : "declared";
+  const needed: unknown = await needsApproval(valid.value, call);
+  // Whoever writes JavaScript may forget to return: then somebody is asked.
+  return needed === false ? null : "declared";
+};
+
+/** What is told of a call that has to be approved first. */
+export const withheld = (
+  { declaration }: RegisteredTool,
+  { id }: CallTool,
+  valid: ValidArguments,
+  because: Approvable["because"],
+  at: number,
+): ToolWithheld => ({
+  type: "tool.withheld",
+  at,
+  effectId: id,
+  because,
+  ...(declaration.version === undefined ? {} : { version: declaration.version }),
+  arguments: approvableArguments(valid),
+});
+
+/**
+ * What is told of a call that a crash interrupted, and of which nobody knows what became, where somebody is to be asked
+ * about it. Where its arguments don't fit any more nobody is: the model reads that the outcome is unknown.
+ */
+export const withheldAfterCrash = async (
+  tool: RegisteredTool,
+  call: CallTool,
+  at: number,
+  otherwise: ToolFailed,
+): Promise<ToolWithheld | ToolFailed> => {
+  try {
+    const read = await readArguments(call.arguments, tool.schema, tool.declaration.parameters);
+    return "problem" in read ? otherwise : withheld(tool, call, read, "unknown_outcome", at);
+  } catch {
+    // A validator may be anybody's code.
+    return otherwise;
+  }
+};

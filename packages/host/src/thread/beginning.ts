@@ -1,0 +1,34 @@
+import type { State } from "@colloquy/machine";
+import { start } from "@colloquy/machine";
+import type { Equipment } from "../equipment.ts";
+import { ThreadUnknownError } from "../errors.ts";
+import { toldStart } from "../told-event.ts";
+import type { Hold } from "./hold.ts";
+import type { Mailbox } from "./mailbox.ts";
+
+/**
+ * Begins a new thread: what somebody started it with, or the defaults, is its first entry.
+ *
+ * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
+ */
+export const begin = async (
+  { threadId, equipment }: { readonly threadId: string; readonly equipment: Equipment },
+  hold: Hold,
+  mailbox: Mailbox,
+): Promise<State> => {
+  const { machine, clock, threadDefaults, observation } = equipment;
+  const { first } = mailbox;
+  const explicit = first?.event.type === "thread.started" ? first.event : null;
+  if (explicit === null && !mailbox.some(({ event }) => makesThread.has(event.type)))
+    throw new ThreadUnknownError(threadId);
+  const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
+  const { type: _, ...input } = toldStart(given);
+  const { state, entry } = start(machine, input);
+  await hold.append(entry);
+  if (explicit !== null && mailbox.first === first) mailbox.take()?.receipt?.accepted(entry);
+  observation.entry(entry, threadId);
+  return state;
+};
+
+/** Events that mean something to a thread that is not there yet. */
+const makesThread: ReadonlySet<string> = new Set(["ask.received", "message.appended", "system.changed", "turn.added"]);

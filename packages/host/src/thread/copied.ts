@@ -1,0 +1,52 @@
+import type { Entry, RedactionTarget } from "@colloquy/machine";
+import { canonicalText, entriesToRedact, fold, redactEntry, turnNumbered } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+
+/**
+ * The entries of a fork that hold words which were copied from a thread, and what tells of those there. What the fork said
+ * itself has turn numbers of its own and is not meant.
+ *
+ * @param meant the entries of the thread that hold the words of the target.
+ */
+export const copiedEntries = (
+  original: readonly Entry[],
+  meant: readonly number[],
+  target: RedactionTarget,
+  fork: readonly Entry[],
+): Either.Either<string, readonly number[]> => {
+  const shared = sharedLength(original, fork);
+  const seqs = new Set(meant.filter((seq) => seq < shared));
+  const turn = turnOf(target);
+  if (turn !== null && isClosedIn(fork.slice(0, shared), turn)) {
+    // The turn is the same one: what was said about it later is meant as well.
+    const told = entriesToRedact(fork, target);
+    if (Either.isLeft(told)) return told;
+    for (const seq of told.right) seqs.add(seq);
+  }
+  return seqs.size === 0 ? Either.right([]) : entriesToRedact(fork, { seqs: [...seqs] });
+};
+
+/** How many entries at the beginning are the same, words that were taken out and the id of the thread aside. */
+const sharedLength = (original: readonly Entry[], fork: readonly Entry[]): number => {
+  const index = fork.findIndex((entry, seq) => {
+    const other = original[seq];
+    return other === undefined || wordless(entry) !== wordless(other);
+  });
+  return index < 0 ? fork.length : index;
+};
+
+const wordless = (entry: Entry): string => {
+  const { event, ...others } = redactEntry(entry);
+  return canonicalText({ ...others, event: event.type === "thread.started" ? { ...event, threadId: "" } : event });
+};
+
+const turnOf = (target: RedactionTarget): number | null => {
+  if ("turn" in target) return target.turn;
+  const turn = "message" in target ? Number.parseInt(target.message, 10) : Number.NaN;
+  return Number.isNaN(turn) ? null : turn;
+};
+
+const isClosedIn = (entries: readonly Entry[], turn: number): boolean => {
+  const state = fold(entries);
+  return Either.isRight(state) && (turn === 0 || turnNumbered(state.right, turn) !== undefined);
+};

@@ -1,0 +1,51 @@
+import type { Event, Handled, State, Transition } from "@colloquy/machine";
+import { transition } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "../equipment.ts";
+import { ThreadExistsError } from "../errors.ts";
+import { type LlmRun, withShown } from "./llm-run.ts";
+import type { Mail } from "./mail.ts";
+
+/** What a mail comes to; null when it changes nothing, of which its sender is told. */
+export const decideMail = (
+  equipment: Equipment,
+  { event: given, aim, receipt, recovered }: Mail,
+  state: State,
+  responding: LlmRun | null,
+): Handled | null => {
+  const aimed = aim?.(state) ?? Either.right(given);
+  if (Either.isLeft(aimed)) {
+    receipt?.refused(aimed.left, state);
+    return null;
+  }
+  const event = aimed.right;
+  if (event.type === "thread.started") {
+    receipt?.failed(new ThreadExistsError(state.context.threadId));
+    return null;
+  }
+  const step = stepOf(equipment, state, event, recovered === true, responding);
+  if (!step.handled) {
+    receipt?.refused(step.refusal, state);
+    return null;
+  }
+  if (step.effects.some((effect) => effect.type === "cancelLlm" && effect.effectId === responding?.effectId))
+    responding?.mute();
+  return step;
+};
+
+const stepOf = (
+  { machine }: Equipment,
+  state: State,
+  event: Event,
+  recovered: boolean,
+  responding: LlmRun | null,
+): Transition => {
+  const options = recovered ? { recovered } : undefined;
+  const told = event.type === "cancel.requested" ? withShown(event, state, responding) : event;
+  const step = transition(machine, state, told, options);
+  // What is interrupted is known only now; what had been shown of it is kept.
+  const partial = step.handled && step.entry.decided?.interrupts === true ? responding?.shown : undefined;
+  return partial === undefined || told.type !== "ask.received" || told.partial !== undefined
+    ? step
+    : transition(machine, state, { ...told, partial }, options);
+};

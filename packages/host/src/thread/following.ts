@@ -1,0 +1,174 @@
+import type { Entry, Signal, State } from "@colloquy/machine";
+import type { Asks } from "../ask/asks.ts";
+import { announce } from "../ask/announce.ts";
+import type { Equipment } from "../equipment.ts";
+import { JournalUnreadableError, type LeaseLostError, StoreError, ThreadHeldError } from "../errors.ts";
+import type { Inbox } from "../ports/store.ts";
+import { FollowedJournal } from "./followed-journal.ts";
+import { HeldLease } from "./held-lease.ts";
+import { mayBeLetter } from "./letters.ts";
+import type { Mail, Receipt } from "./mail.ts";
+import type { Diversion } from "./mailbox.ts";
+import { type Answered, Outbox } from "./outbox.ts";
+
+/** What a thread's follower needs to know of who follows. */
+export interface Follower {
+  readonly threadId: string;
+  readonly equipment: Equipment;
+  readonly asks: Asks;
+}
+
+/**
+ * The use of a thread that another host holds: what it is to be told is left as letters, what becomes of that is read in
+ * the journal, and the lease is tried for, so that nothing waits for a holder that is gone.
+ */
+export class Following implements Diversion {
+  readonly outbox: Outbox;
+  readonly #follower: Follower;
+  readonly #onOver: () => void;
+  readonly #journal: FollowedJournal;
+  /** Asks that stand in what was read of the journal last. */
+  readonly #seen = new Set<string>();
+  #wake: (() => void) | null = null;
+  #failingSince: number | null = null;
+  #over = false;
+
+  /** @param onOver called when there is nothing left to follow, and nothing came for a while. */
+  constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
+    const { threadId, equipment } = follower;
+    this.#follower = follower;
+    this.#onOver = onOver;
+    this.outbox = new Outbox(threadId, equipment, inbox);
+    this.#journal = new FollowedJournal(threadId, equipment, (entry, signals, state) =>
+      this.#told(entry, signals, state),
+    );
+  }
+
+  /** Leaves it as a letter; what can't be one is told so. */
+  post(mail: Mail): void {
+    const { receipt, event, aim } = mail;
+    if (aim !== undefined || !mayBeLetter(event)) {
+      receipt?.failed(new ThreadHeldError(this.#follower.threadId));
+      return;
+    }
+    this.outbox.add(mail, event);
+    if (this.#wake !== null) this.#wake();
+  }
+
+  takeBack(receipt: Receipt): boolean {
+    return this.outbox.takeBack(receipt);
+  }
+
+  /** Stops following; what was left as a letter stays. */
+  end(): readonly Mail[] {
+    this.#over = true;
+    this.#wake?.();
+    const { left, others } = this.outbox.takeAll();
+    return [...left.values(), ...others];
+  }
+
+  /**
+   * Follows until the lease can be had; null when there is nothing left to follow.
+   *
+   * @throws JournalUnreadableError; StoreError when the store does not answer for as long as a lease lasts
+   */
+  async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
+    while (!this.#over) {
+      await this.#tryRound();
+      if (!(await this.#pause())) return null;
+      const lease = await this.#tryToTake(onLost);
+      if (lease !== null) return lease;
+    }
+    return null;
+  }
+
+  async #tryRound(): Promise<void> {
+    try {
+      await this.#round();
+      this.#failingSince = null;
+    } catch (thrown) {
+      this.#bear(thrown);
+    }
+  }
+
+  /** One look at all there is. An answer is had before the journal is read, which then holds what it is about. */
+  async #round(): Promise<void> {
+    const { asks } = this.#follower;
+    if (this.#journal.state === null) {
+      await this.#journal.read();
+      const { state } = this.#journal;
+      // Asks that were taken along from before.
+      if (state !== null) for (const ask of asks.all()) if (ask.isKnownTo(state)) this.outbox.takeBack(ask);
+    }
+    await this.outbox.send();
+    const answers = await this.outbox.answers();
+    await this.#journal.read();
+    for (const answered of answers) await this.#settle(answered);
+    this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
+    this.#seen.clear();
+  }
+
+  #settle(answered: Answered): Promise<void> {
+    return this.outbox.settle(answered, (receipt, { refusal }) => receipt.refused(refusal, this.#journal.state));
+  }
+
+  #told(entry: Entry, signals: readonly Signal[] | null, state: State): void {
+    const { asks } = this.#follower;
+    if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
+    if (signals === null) for (const ask of asks.all()) ask.isKnownTo(state);
+    else for (const signal of signals) announce(asks, signal, state);
+  }
+
+  /** Waits for the next round; with nothing to follow, until something comes. False when nothing did, or it is over. */
+  async #pause(): Promise<boolean> {
+    if (this.#over) return false;
+    const { equipment, asks } = this.#follower;
+    const waits = asks.size > 0 || this.outbox.size > 0;
+    const due = await this.#sleep(waits ? equipment.pollMs : equipment.idleMs);
+    if (due && !waits && asks.size === 0 && this.outbox.size === 0) this.#onOver();
+    return !this.#over;
+  }
+
+  /** True when the time is up, false when something came before. */
+  #sleep(ms: number): Promise<boolean> {
+    const { clock } = this.#follower.equipment;
+    return new Promise((resolve) => {
+      const wakeUp = (due: boolean): void => {
+        this.#wake = null;
+        cancel();
+        resolve(due);
+      };
+      const cancel = clock.wakeAt(clock.now() + ms, () => wakeUp(true));
+      this.#wake = () => wakeUp(false);
+    });
+  }
+
+  /** Takes the lease where it is free. What the last holder did is told before anything else is done. */
+  async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
+    const { threadId, equipment } = this.#follower;
+    let lease: HeldLease | null = null;
+    try {
+      lease = await HeldLease.take(threadId, equipment, onLost);
+      if (lease === null) return null;
+      await this.outbox.settled();
+      const answers = await this.outbox.answers();
+      await this.#journal.read();
+      for (const answered of answers) await this.#settle(answered);
+      return lease;
+    } catch (thrown) {
+      await lease?.release();
+      this.#bear(thrown);
+      return null;
+    }
+  }
+
+  /** A store may be away for a moment, as a holder bears it. */
+  #bear(thrown: unknown): void {
+    const { equipment, threadId } = this.#follower;
+    const now = equipment.clock.now();
+    this.#failingSince ??= now;
+    if (thrown instanceof JournalUnreadableError || now - this.#failingSince >= equipment.leaseTtlMs) throw thrown;
+    const error = thrown instanceof Error ? thrown : new StoreError(threadId, "follow it", thrown);
+    equipment.observation.report(error, "store");
+  }
+}

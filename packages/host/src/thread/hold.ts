@@ -1,0 +1,129 @@
+import type { Entry, SnapshotDamagedError, State } from "@colloquy/machine";
+import type { Worker } from "../active-threads.ts";
+import type { Equipment } from "../equipment.ts";
+import { type LeaseLostError, ThreadHeldError } from "../errors.ts";
+import type { Lease } from "../ports/store.ts";
+import { type Follower, Following } from "./following.ts";
+import { HeldLease } from "./held-lease.ts";
+import { HeldInbox } from "./inbox.ts";
+import type { Mail } from "./mail.ts";
+import type { Mailbox } from "./mailbox.ts";
+import { loadWhole, openJournal } from "./opening.ts";
+import { Snapshots } from "./snapshots.ts";
+
+/** Who wants to hold a thread. */
+export interface Claimant extends Follower, Worker {
+  readonly hasEnded: boolean;
+  post(mail: Mail): void;
+  end(reason: Error): void;
+}
+
+/**
+ * Takes hold of a thread, or follows whoever has it until it is free: then the mailbox is diverted to letters. Null when
+ * there was nothing left to follow.
+ *
+ * @throws ThreadHeldError where nobody may follow; StoreError, JournalUnreadableError
+ */
+export const takeHold = async (claimant: Claimant, mailbox: Mailbox): Promise<Hold | null> => {
+  const { threadId, equipment } = claimant;
+  const { active, store } = equipment;
+  const onLost = (error: LeaseLostError): void => claimant.end(error);
+  const lease = await HeldLease.take(threadId, equipment, onLost);
+  if (lease !== null) return new Hold(lease, claimant, new Map());
+  if (store.inbox === undefined || !mayFollow(equipment)) throw new ThreadHeldError(threadId);
+  // Nothing of it is worked on here.
+  active.leave(claimant);
+  const following = new Following(claimant, store.inbox, () => claimant.end(new ThreadHeldError(threadId)));
+  mailbox.divert(following);
+  const followed = await following.untilHeld(onLost);
+  if (followed === null) return null;
+  if (!claimant.hasEnded) await active.enter(claimant);
+  mailbox.divert(null);
+  const { left, others } = following.outbox.takeAll();
+  for (const mail of others) mailbox.add(mail);
+  return new Hold(followed, claimant, left);
+};
+
+/** Whether what is asked on a thread that another host holds may be left there. */
+export const mayFollow = ({ store, whenHeld }: Equipment): boolean =>
+  store.inbox !== undefined && whenHeld === "enqueue";
+
+/** A thread that is held: the lease, and what only its holder does with the store. */
+export class Hold {
+  readonly #claimant: Claimant;
+  readonly #lease: HeldLease;
+  readonly #inbox: HeldInbox | null;
+  readonly #snapshots: Snapshots;
+  /** Mails of letters that this host left before, by their ids. */
+  readonly #own: Map<string, Mail>;
+
+  constructor(lease: HeldLease, claimant: Claimant, own: Map<string, Mail>) {
+    const { equipment } = claimant;
+    const { inbox } = equipment.store;
+    this.#claimant = claimant;
+    this.#lease = lease;
+    this.#own = own;
+    this.#inbox =
+      inbox === undefined
+        ? null
+        : new HeldInbox(inbox, lease.lease, equipment, (mails) => {
+            for (const mail of mails) claimant.post(mail);
+          });
+    this.#snapshots = new Snapshots(equipment);
+  }
+
+  get lease(): Lease {
+    return this.#lease.lease;
+  }
+
+  /** Whether somebody else may have the thread by now. */
+  get ranOut(): boolean {
+    return this.#lease.ranOut;
+  }
+
+  /** What others left for the thread, and what this host did. */
+  async letters(): Promise<readonly Mail[]> {
+    const letters = (await this.#inbox?.collect(this.#own)) ?? [];
+    // Of a letter that is there no more it is not known what became of it.
+    const others = [...this.#own.values()];
+    this.#own.clear();
+    return [...letters, ...others];
+  }
+
+  /** The thread as the journal has it; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
+  async open(): Promise<State | null> {
+    const opened = await openJournal(this.#claimant.equipment, this.lease);
+    if (opened !== null) this.#snapshots.begin(opened);
+    return opened?.state ?? null;
+  }
+
+  /** The state from the journal alone, which has all that a damaged snapshot held. */
+  async openAgain(damage: SnapshotDamagedError): Promise<State> {
+    const { equipment, threadId } = this.#claimant;
+    equipment.observation.report(damage, "snapshot");
+    this.#snapshots.forget();
+    return loadWhole(equipment, threadId);
+  }
+
+  /** From here on letters are looked for now and then. */
+  watch(): void {
+    this.#inbox?.watch();
+  }
+
+  /** Adds an entry to the journal, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
+  append(entry: Entry): void | Promise<void> {
+    return this.#lease.append(entry);
+  }
+
+  /** An entry was added, and this is the state after it. */
+  appended(entry: Entry, state: State): void {
+    this.#snapshots.appended(this.lease, entry, state);
+  }
+
+  /** Gives the thread back: what is to be written about it is written before. Never rejects. @param state null where it is not known to be right. */
+  async end(state: State | null): Promise<void> {
+    if (state !== null) await this.#snapshots.end(this.lease, state);
+    await this.#inbox?.end();
+    await this.#lease.release();
+  }
+}

@@ -1,0 +1,179 @@
+import type { Event, Refusal } from "@colloquy/machine";
+import type { Equipment } from "../equipment.ts";
+import { LeaseLostError, StoreError } from "../errors.ts";
+import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
+import { isEntryOf, readLetter } from "./letters.ts";
+import type { Mail, Receipt } from "./mail.ts";
+
+/**
+ * The inbox of a thread, as its holder sees it. It is looked into now and then; each letter becomes a mail, once, and
+ * is answered when that mail's entry is journalled, or was refused. A letter of which a crash swallowed the answer is told
+ * again, is recognised, and gets the answer that it would have had.
+ */
+export class HeldInbox {
+  readonly #inbox: Inbox;
+  readonly #lease: Lease;
+  readonly #equipment: Equipment;
+  readonly #post: (mails: readonly Mail[]) => void;
+  /** Letters that became mails and may still lie in the inbox. */
+  readonly #taken = new Set<string>();
+  readonly #answers: LetterAnswer[] = [];
+  /** Answers that are written, oldest first, until they are cleared away. */
+  readonly #written: { readonly id: string; readonly at: number }[] = [];
+  #writing: Promise<void> | null = null;
+  #cancelPoll: (() => void) | null = null;
+  #failing = false;
+  #over = false;
+
+  constructor(inbox: Inbox, lease: Lease, equipment: Equipment, post: (mails: readonly Mail[]) => void) {
+    this.#inbox = inbox;
+    this.#lease = lease;
+    this.#equipment = equipment;
+    this.#post = post;
+  }
+
+  /** From here on it is looked into every `pollMs`. */
+  watch(): void {
+    if (this.#over) return;
+    const { clock, pollMs } = this.#equipment;
+    this.#cancelPoll = clock.wakeAt(clock.now() + pollMs, () => void this.#poll());
+  }
+
+  /** The letters that were not taken yet, as mails in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
+  async collect(own: Map<string, Mail> = new Map()): Promise<readonly Mail[]> {
+    const stored = await this.#look();
+    const mails: Mail[] = [];
+    for (const letter of stored.map(readLetter)) {
+      if (letter === null || this.#taken.has(letter.id)) continue;
+      this.#taken.add(letter.id);
+      if ("problem" in letter) {
+        this.#answer({ id: letter.id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
+      } else {
+        const receipt = own.get(letter.id)?.receipt ?? null;
+        own.delete(letter.id);
+        mails.push({ event: letter.event, receipt: this.#receipt(letter.id, letter.event, receipt) });
+      }
+    }
+    return mails;
+  }
+
+  /** Writes the answers that are not written yet, and is not looked into any more. Never rejects. */
+  async end(): Promise<void> {
+    this.#over = true;
+    this.#cancelPoll?.();
+    await this.#writing;
+    await this.#write();
+    await this.#clear();
+  }
+
+  async #poll(): Promise<void> {
+    const mails = await this.collect();
+    if (this.#over) return;
+    this.#post(mails);
+    this.#writeSoon();
+    await this.#clear();
+    this.watch();
+  }
+
+  async #look(): Promise<readonly unknown[]> {
+    try {
+      const stored = await this.#inbox.unanswered(this.#lease.threadId);
+      this.#failing = false;
+      return stored;
+    } catch (thrown) {
+      // The letters stay; each look would say the same.
+      if (!this.#failing) this.#report(thrown, "look into its inbox");
+      this.#failing = true;
+      return [];
+    }
+  }
+
+  #receipt(id: string, event: Event, own: Receipt | null): Receipt {
+    return {
+      accepted: (entry) => {
+        own?.accepted(entry);
+        this.#answer({ id, handled: true, seq: entry.seq });
+      },
+      refused: (refusal, state) => {
+        own?.refused(refusal, state);
+        if (refusal.kind === "stale") void this.#answerRepeated(id, event, refusal, state?.context.seq ?? 0);
+        else this.#answer({ id, handled: false, refusal });
+      },
+      failed: (error) => own?.failed(error),
+    };
+  }
+
+  /** It may stand in the journal since before a crash that swallowed its answer. */
+  async #answerRepeated(id: string, event: Event, refusal: Refusal, newest: number): Promise<void> {
+    const seq = await this.#seqOf(event, newest);
+    this.#answer(seq === null ? { id, handled: false, refusal } : { id, handled: true, seq });
+  }
+
+  async #seqOf(event: Event, newest: number): Promise<number | null> {
+    const from = Math.max(0, newest - lookedBack);
+    try {
+      const stored = await this.#equipment.store.read(this.#lease.threadId, from);
+      const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
+      return index < 0 ? null : from + index;
+    } catch (thrown) {
+      this.#report(thrown, "read the journal");
+      return null;
+    }
+  }
+
+  #answer(answer: LetterAnswer): void {
+    this.#answers.push(answer);
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+  }
+
+  async #write(): Promise<void> {
+    try {
+      while (this.#answers.length > 0) {
+        const answers = this.#answers.slice();
+        await this.#inbox.answer(this.#lease, answers);
+        this.#answers.splice(0, answers.length);
+        const at = this.#equipment.clock.now();
+        for (const { id } of answers) this.#written.push({ id, at });
+      }
+    } catch (thrown) {
+      // Who has the lease now answers them; else the next look tries again.
+      if (!(thrown instanceof LeaseLostError)) this.#report(thrown, "answer letters");
+    }
+  }
+
+  /** Forgets answers that nobody came for. Should somebody still come, the letter is left again and recognised. */
+  async #clear(): Promise<void> {
+    const { clock, pollMs } = this.#equipment;
+    const before = clock.now() - keptPolls * pollMs;
+    for (let [oldest] = this.#written; oldest !== undefined; [oldest] = this.#written) {
+      if (oldest.at > before && this.#written.length <= keptMax) return;
+      this.#written.shift();
+      this.#taken.delete(oldest.id);
+      try {
+        await this.#inbox.discard(this.#lease.threadId, oldest.id);
+      } catch (thrown) {
+        this.#report(thrown, "discard a letter");
+        return;
+      }
+    }
+  }
+
+  #report(thrown: unknown, doing: string): void {
+    this.#equipment.observation.report(new StoreError(this.#lease.threadId, doing, thrown), "store");
+  }
+}
+
+/** How many entries may stand between that of a letter and its answer. */
+const lookedBack = 4096;
+
+/** Whoever left a letter looks for its answer once in a poll: after so many it is not there any more. */
+const keptPolls = 25;
+
+/** The most written answers that are kept all the same. */
+const keptMax = 1024;

@@ -1,0 +1,55 @@
+import type { ApprovalAnswered, AskReceived, CancelRequested, Event, ThreadStarted } from "@colloquy/machine";
+import { decodeEvent, describeDecodeError } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Letter, LetterAnswer } from "../ports/store.ts";
+
+/** A letter that has an id, and with it its event or what is wrong with that. */
+export type ReadLetter = Letter | { readonly id: string; readonly problem: string };
+
+/** Null for what can't even be answered. */
+export const readLetter = (stored: unknown): ReadLetter | null => {
+  if (!isRecord(stored) || typeof stored["id"] !== "string") return null;
+  const { id } = stored;
+  const decoded = decodeEvent(stored["event"]);
+  if (Either.isLeft(decoded)) return { id, problem: describeDecodeError(decoded.left) };
+  const event = decoded.right;
+  return mayBeLetter(event)
+    ? { id, event }
+    : { id, problem: `"${event.type}" can't be left as a letter; tell it to the host that holds the thread` };
+};
+
+type LetterEvent = ApprovalAnswered | AskReceived | CancelRequested;
+
+/** Whether an event is recognised when it is told again, so that it may be told by way of a letter. */
+export const mayBeLetter = (event: Event | ThreadStarted): event is LetterEvent =>
+  event.type === "ask.received" ||
+  event.type === "approval.answered" ||
+  (event.type === "cancel.requested" && event.askId !== undefined);
+
+/** Whether an entry of a journal is that of an event, whatever was laid onto it when it was taken. */
+export const isEntryOf = (stored: unknown, event: Event): boolean => {
+  const there = isRecord(stored) ? stored["event"] : undefined;
+  return isRecord(there) && there["type"] === event.type && there["at"] === event.at && named(there) === named(event);
+};
+
+/** Null for an answer that is not there, or is none. */
+export const readAnswer = (stored: unknown): LetterAnswer | null => {
+  if (!isRecord(stored) || typeof stored["id"] !== "string") return null;
+  const { id, handled, seq, refusal } = stored;
+  if (handled === true && typeof seq === "number") return { id, handled, seq };
+  // Written by a host, as it had it from its machine.
+  if (handled === false && isRecord(refusal))
+    return {
+      id,
+      handled,
+      refusal: refusal as unknown as Extract<LetterAnswer, { readonly handled: false }>["refusal"],
+    };
+  return null;
+};
+
+/** What such an event is about. */
+const named = (event: object): unknown =>
+  "askId" in event ? event.askId : "effectId" in event ? event.effectId : undefined;
+
+const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,60 @@
+import type { Mail, Receipt } from "./mail.ts";
+
+/** Takes the mails of a mailbox in its place. */
+export interface Diversion {
+  post(mail: Mail): void;
+  takeBack(receipt: Receipt): boolean;
+  /** Nobody wants to know any more what comes of them. */
+  end(): readonly Mail[];
+}
+
+/** What a thread is still to be told, oldest first. */
+export class Mailbox {
+  #mails: Mail[] = [];
+  #diversion: Diversion | null = null;
+
+  get size(): number {
+    return this.#mails.length;
+  }
+
+  /** The oldest. */
+  get first(): Mail | undefined {
+    return this.#mails[0];
+  }
+
+  add(mail: Mail): void {
+    if (this.#diversion === null) this.#mails.push(mail);
+    else this.#diversion.post(mail);
+  }
+
+  /** Before all others. */
+  addFirst(mails: readonly Mail[]): void {
+    this.#mails = [...mails, ...this.#mails];
+  }
+
+  take(): Mail | undefined {
+    return this.#mails.shift();
+  }
+
+  /** Takes out the mail of whom this is the receipt. False when it is not there any more. */
+  takeBack(receipt: Receipt): boolean {
+    const index = this.#mails.findIndex((mail) => mail.receipt === receipt);
+    if (index >= 0) this.#mails.splice(index, 1);
+    return index >= 0 || this.#diversion?.takeBack(receipt) === true;
+  }
+
+  /** From here on mails go elsewhere, those that are here first; null: they come here again. */
+  divert(diversion: Diversion | null): void {
+    this.#diversion = diversion;
+    if (diversion !== null) for (const mail of this.#mails.splice(0)) diversion.post(mail);
+  }
+
+  /** All that nobody will be told now. */
+  end(): readonly Mail[] {
+    return [...(this.#diversion?.end() ?? []), ...this.#mails.splice(0)];
+  }
+
+  some(test: (mail: Mail) => boolean): boolean {
+    return this.#mails.some(test);
+  }
+}

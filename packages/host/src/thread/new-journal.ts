@@ -1,0 +1,120 @@
+import type { Entry, FirstEntry, JsonObject, SeedDraft, State, SystemDraft } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold, outstanding, start, transition } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "../equipment.ts";
+import { ImportRefusedError, SequenceConflictError, ThreadExistsError, ThreadHeldError } from "../errors.ts";
+import { messageOf } from "../thrown.ts";
+import { appendError } from "./append-error.ts";
+import { HeldLease } from "./held-lease.ts";
+
+/** A conversation that was had elsewhere, as the readers of other formats give it. */
+export interface ForeignConversation {
+  readonly system?: SystemDraft | null;
+  /** Each turn by its messages. */
+  readonly turns: readonly (readonly SeedDraft[])[];
+}
+
+/**
+ * Stores the journal of a thread that is not there yet: all of it, or nothing.
+ *
+ * @throws ThreadExistsError, ThreadHeldError, LeaseLostError, StoreError
+ */
+export const storeJournal = async (
+  equipment: Equipment,
+  threadId: string,
+  entries: readonly Entry[],
+): Promise<void> => {
+  const held = await HeldLease.take(threadId, equipment, () => {});
+  if (held === null) throw new ThreadHeldError(threadId);
+  try {
+    await equipment.store.append(held.lease, -1, entries);
+  } catch (thrown) {
+    if (thrown instanceof SequenceConflictError) throw new ThreadExistsError(threadId);
+    throw appendError(threadId, thrown);
+  } finally {
+    await held.release();
+  }
+};
+
+/**
+ * A journal from outside, as that of a thread. Under another id than its own it is a copy of the whole, and goes on where
+ * that one was, with what was under way there.
+ *
+ * @throws ImportRefusedError
+ */
+export const importedJournal = (values: readonly unknown[], threadId: string): readonly Entry[] => {
+  const decoded = decodeJournal(plainCopy(values, threadId));
+  if (Either.isLeft(decoded))
+    throw new ImportRefusedError(threadId, decoded.left.index, describeDecodeError(decoded.left));
+  // Only entry 0 decodes as the beginning of a thread.
+  const entries = decoded.right.map((entry) => (entry.seq === 0 ? renamed(entry as FirstEntry, threadId) : entry));
+  checkGoesOn(entries, threadId);
+  return entries;
+};
+
+/**
+ * The journal of a new thread in which turns are added by hand.
+ *
+ * @throws ImportRefusedError
+ */
+export const journalOfTurns = (
+  { machine, clock }: Equipment,
+  threadId: string,
+  { system, turns }: ForeignConversation,
+  metadata: JsonObject | undefined,
+): readonly Entry[] => {
+  const at = clock.now();
+  const begun = start(machine, {
+    threadId,
+    at,
+    ...(system === undefined || system === null ? {} : { system }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+  const entries: Entry[] = [begun.entry];
+  let state: State = begun.state;
+  for (const [index, messages] of turns.entries()) {
+    const step = transition(machine, state, { type: "turn.added", at, messages });
+    if (!step.handled) throw new ImportRefusedError(threadId, index + 1, `turn ${index + 1}: ${step.refusal.reason}`);
+    entries.push(step.entry);
+    state = step.state;
+  }
+  return importedJournal(entries, threadId);
+};
+
+/** The id of the thread that a journal from outside says that it is of; null where it says none. */
+export const threadIdIn = (values: readonly unknown[]): string | null => {
+  // Callers in JavaScript hand in anything.
+  const first: unknown = Array.isArray(values) ? values[0] : null;
+  if (typeof first !== "object" || first === null || !("event" in first)) return null;
+  const { event } = first;
+  if (typeof event !== "object" || event === null || !("threadId" in event)) return null;
+  return typeof event.threadId === "string" && event.threadId !== "" ? event.threadId : null;
+};
+
+/** Plain data that nobody can change any more. */
+const plainCopy = (values: readonly unknown[], threadId: string): readonly unknown[] => {
+  try {
+    const copy: unknown = JSON.parse(JSON.stringify(values));
+    if (Array.isArray(copy)) return copy;
+  } catch (thrown) {
+    throw new ImportRefusedError(threadId, null, `it can't be written as JSON: ${messageOf(thrown)}`);
+  }
+  throw new ImportRefusedError(threadId, null, "a journal is a list of entries");
+};
+
+const renamed = (entry: FirstEntry, threadId: string): Entry => ({
+  ...entry,
+  event: { ...entry.event, threadId },
+});
+
+/** What can be read may still be a journal that no host could go on with. */
+const checkGoesOn = (entries: readonly Entry[], threadId: string): void => {
+  try {
+    const state = fold(entries);
+    if (Either.isRight(state)) return void outstanding(state.right);
+    throw new ImportRefusedError(threadId, state.left.seq, `entry ${state.left.seq}: ${state.left.reason}`);
+  } catch (thrown) {
+    if (thrown instanceof ImportRefusedError) throw thrown;
+    throw new ImportRefusedError(threadId, null, `nobody could go on with it: ${messageOf(thrown)}`);
+  }
+};

@@ -1,0 +1,36 @@
+import type { Entry } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "../equipment.ts";
+import { JournalUnreadableError, StoreError } from "../errors.ts";
+
+/**
+ * All entries of a thread, as they are stored; none for an unknown one. Needs no lease.
+ *
+ * @throws JournalUnreadableError, StoreError
+ */
+export const readJournal = async ({ store }: Equipment, threadId: string): Promise<readonly Entry[]> => {
+  const entries = decodeJournal(await readFrom(store, threadId, 0));
+  if (Either.isRight(entries)) return entries.right;
+  throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
+};
+
+/**
+ * The entries of a thread from a seq on, as the store has them.
+ *
+ * @throws StoreError
+ */
+export const readFrom = async (
+  store: Equipment["store"],
+  threadId: string,
+  fromSeq: number,
+): Promise<readonly unknown[]> => {
+  try {
+    const stored: unknown = await store.read(threadId, fromSeq);
+    // A store may be anybody's code.
+    if (Array.isArray(stored)) return stored as readonly unknown[];
+    throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of entries`);
+  } catch (thrown) {
+    throw new StoreError(threadId, "read the journal", thrown);
+  }
+};

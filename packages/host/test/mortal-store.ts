@@ -1,0 +1,37 @@
+import type { Store } from "@colloquy/host";
+import { overriding } from "./gated-store.ts";
+
+/** A store as one process sees it, which can die: then nothing that it asks for is done, or answered, any more. */
+export const mortal = (inner: Store): { readonly store: Store; readonly die: () => void } => {
+  let dead = false;
+  const never = new Promise<never>(() => {});
+  const alive =
+    <Given extends readonly unknown[], Answer>(method: (...given: Given) => Answer) =>
+    (...given: Given): Answer =>
+      // Whoever is dead waits for nothing.
+      dead ? (never as Answer) : method(...given);
+  const { inbox } = inner;
+  return {
+    die: () => {
+      dead = true;
+    },
+    store: overriding(inner, {
+      acquire: alive((...given) => inner.acquire(...given)),
+      renew: alive((...given) => inner.renew(...given)),
+      release: alive((...given) => inner.release(...given)),
+      append: alive((...given) => inner.append(...given)),
+      read: alive((...given) => inner.read(...given)),
+      ...(inbox === undefined
+        ? {}
+        : {
+            inbox: {
+              post: alive((...given) => inbox.post(...given)),
+              unanswered: alive((...given) => inbox.unanswered(...given)),
+              answer: alive((...given) => inbox.answer(...given)),
+              answerTo: alive((...given) => inbox.answerTo(...given)),
+              discard: alive((...given) => inbox.discard(...given)),
+            },
+          }),
+    }),
+  };
+};

@@ -1,0 +1,54 @@
+import { isBefore, turnOf, turnsNewestFirst } from "../thread/path.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { State } from "./state.ts";
+
+/** Where the head would move, and over which turns. */
+export interface Move {
+  /** The turn that would be the head; 0 for the beginning. */
+  readonly head: number;
+  /** The turns that would leave the path, or come back to it, newest first. Empty where there is nowhere to go. */
+  readonly turns: readonly Turn[];
+}
+
+/** Takes back the newest turns of the path, as many as there are at most. */
+export const undoTarget = ({ context: { conversation } }: State, steps: number): Move => {
+  const turns: Turn[] = [];
+  for (const turn of turnsNewestFirst(conversation)) {
+    if (turns.length >= steps) return { head: turn.number, turns };
+    turns.push(turn);
+  }
+  return { head: 0, turns };
+};
+
+/**
+ * Goes from the head towards the newest turn that continues from it, by as many turns as there are on that way at most.
+ * After an undo that is the way back; after a turn was asked behind it, the way to that turn.
+ */
+export const redoTarget = ({ context: { conversation } }: State, steps: number): Move => {
+  const numbers = wayTo(conversation, newestBehind(conversation)).slice(0, Math.max(steps, 0));
+  const turns = numbers.flatMap((number) => turnOf(conversation, number) ?? []).reverse();
+  return { head: turns[0]?.number ?? conversation.head, turns };
+};
+
+/** The newest turn that continues from the head; the head itself where none does. */
+const newestBehind = (thread: Thread): number => {
+  for (let number = thread.turns.length; number > thread.head;) {
+    if (isBefore(thread, thread.head, number)) return number;
+    // Those that lead straight to a turn that does not continue from the head do not either.
+    number = (turnOf(thread, number)?.place.straightFrom ?? number) - 1;
+  }
+  return thread.head;
+};
+
+/** The turns from the head to another one behind it, oldest first. Whole runs at a time: a turn in between costs no look. */
+const wayTo = (thread: Thread, last: number): readonly number[] => {
+  const runs: (readonly number[])[] = [];
+  for (let number = last; number > thread.head;) {
+    const from = turnOf(thread, number)?.place.straightFrom ?? number;
+    const first = Math.max(from, thread.head + 1);
+    runs.unshift(Array.from({ length: number - first + 1 }, (_, index) => first + index));
+    number = from > thread.head ? (turnOf(thread, from)?.parent ?? 0) : thread.head;
+  }
+  return runs.flat();
+};

@@ -1,0 +1,204 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { digestOfMessage, canonicalText } from "../thread/digest.ts";
+import { messageFromDraft, messageFromReply, messageFromResult } from "../thread/draft.ts";
+import type { Message, Part, ToolResultPart } from "../thread/message.ts";
+import { toolResultOf } from "../thread/message.ts";
+import type { SeedDraft } from "../thread/seed.ts";
+import type { ImportProblem } from "./import-problem.ts";
+import type { Loss } from "./loss.ts";
+import { pairResults } from "./pairing.ts";
+import type { Piece, Reading } from "./piece.ts";
+
+/** What a format has no place for, and why, in words. */
+export interface Reasons {
+  /** Of a field of a message: `name`, `metadata`, `provider`, `incomplete`, `synthesised`, `truncated`. */
+  readonly field: (name: string) => string;
+  /** Of a part that is left out or changed. */
+  readonly part: (part: Part) => string;
+  /** Why a call goes by another id. */
+  readonly callId: string;
+  /** Whether it says how a tool call ended. */
+  readonly outcomes: boolean;
+}
+
+/** Messages that went into the same items. */
+export interface Group {
+  readonly messages: readonly { readonly message: Message; readonly index: number }[];
+  /** The first of its items, and the one behind its last. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * What was lost on the way: the exported items are read again, and each message is held against what comes back. So
+ * nothing is lost in silence, whatever the message holds.
+ */
+export const exportLosses = (
+  groups: readonly Group[],
+  read: Either.Either<ImportProblem, Reading>,
+  reasons: Reasons,
+): readonly Loss[] => {
+  if (Either.isLeft(read)) return [unreadable(groups, read.left)];
+  const { pieces } = read.right;
+  const losses: Loss[] = [];
+  let next = 0;
+  for (const group of groups) {
+    const first = next;
+    while (next < pieces.length && (pieces[next]?.index ?? 0) < group.to) next++;
+    losses.push(...lossesOfGroup(group, pieces.slice(first, next), reasons));
+  }
+  return [...losses, ...openRounds(groups, pieces)].sort((left, right) => left.index - right.index);
+};
+
+const lossesOfGroup = (group: Group, pieces: readonly Piece[], reasons: Reasons): readonly Loss[] => {
+  const { messages } = group;
+  if (messages.length === pieces.length)
+    return messages.flatMap(({ message, index }, position) => {
+      const draft = pieces[position]?.draft;
+      return draft === undefined ? [] : lossesOfMessage(message, index, draft, reasons);
+    });
+  return messages.map(({ message, index }, position) => ({
+    index,
+    messageId: message.id,
+    path: "",
+    what: "where the message begins and ends",
+    why:
+      pieces.length > messages.length
+        ? "it is read as several messages"
+        : position === 0
+          ? "what it shares its items with is read as one message with it"
+          : "it is read as one message with what is before it",
+  }));
+};
+
+const lossesOfMessage = (message: Message, index: number, draft: SeedDraft, reasons: Reasons): readonly Loss[] => {
+  const lost = (path: string, what: string, why: string): Loss => ({ index, messageId: message.id, path, what, why });
+  const back = messageOf(message, draft);
+  const fields = fieldNames.flatMap((name) =>
+    message[name] === undefined || canonicalText(message[name]) === canonicalText(back[name])
+      ? []
+      : [lost(name, words[name] ?? name, reasons.field(name))],
+  );
+  const result = toolResultOf(message);
+  const parts =
+    result === undefined
+      ? lostParts(message.parts, back.parts).flatMap((change) => lossesOfPart(change, lost, reasons))
+      : lossesOfResult(result, toolResultOf(back), lost, reasons);
+  const losses = [...fields, ...parts];
+  const changed = losses.length === 0 && digestOfMessage(back) !== message.digest;
+  return changed ? [lost("", "how it is put together", "it is read in another shape that says the same")] : losses;
+};
+
+type Lost = (path: string, what: string, why: string) => Loss;
+
+const lossesOfPart = ({ place, part, back }: Change, lost: Lost, reasons: Reasons): readonly Loss[] => {
+  const path = `parts.${place}`;
+  if (part.type !== "toolCall" || back?.type !== "toolCall" || part.arguments !== back.arguments)
+    return [lost(path, partName(part), reasons.part(part))];
+  const provider = canonicalText(part.provider ?? null) === canonicalText(back.provider ?? null);
+  return [
+    ...(part.providerCallId === back.providerCallId
+      ? []
+      : [lost(`${path}.providerCallId`, `the id of ${partName(part)}`, reasons.callId)]),
+    ...(provider ? [] : [lost(`${path}.provider`, `fields of the provider of ${partName(part)}`, reasons.field("provider"))]),
+  ];
+};
+
+const lossesOfResult = (
+  result: ToolResultPart,
+  back: ToolResultPart | undefined,
+  lost: Lost,
+  reasons: Reasons,
+): readonly Loss[] => [
+  ...lostParts(result.content, back?.content ?? []).map(({ place, part }) =>
+    lost(`parts.0.content.${place}`, partName(part), reasons.part(part)),
+  ),
+  ...(back?.providerCallId === result.providerCallId
+    ? []
+    : [lost("parts.0.providerCallId", "the id of its call", reasons.callId)]),
+  ...(result.outcome === "completed" || reasons.outcomes
+    ? []
+    : [lost("parts.0.outcome", `the outcome "${result.outcome}"`, "the result's content stands for it")]),
+];
+
+/** The message that comes back, with the ids of the one that went. */
+const messageOf = (message: Message, draft: SeedDraft): Message => {
+  if (draft.role === "assistant") return messageFromReply(message.id, message.id, draft);
+  if (draft.role !== "tool") return messageFromDraft(message.id, draft);
+  const call = { callId: message.id, providerCallId: draft.toolCallId, name: toolResultOf(message)?.name ?? "" };
+  return messageFromResult(call, "completed", draft.content);
+};
+
+const fieldNames = ["role", "name", "metadata", "provider", "incomplete", "synthesised", "truncated"] as const;
+
+const words: { readonly [name: string]: string } = {
+  provider: "fields of the provider",
+  incomplete: "the mark that it ended early",
+  synthesised: "the mark that nobody said it",
+  truncated: "the mark that it was cut",
+};
+
+interface Change {
+  readonly place: number;
+  readonly part: Part;
+  /** What comes back in its place, where anything does. */
+  readonly back: Part | undefined;
+}
+
+/** The parts that do not come back as they were. */
+const lostParts = (parts: readonly Part[], back: readonly Part[]): readonly Change[] => {
+  const lost: Change[] = [];
+  let next = 0;
+  for (const [place, part] of parts.entries()) {
+    const candidate = back[next];
+    if (candidate !== undefined && isSame(part, candidate)) {
+      next++;
+      continue;
+    }
+    const changed = parts.length - place === back.length - next;
+    lost.push({ place, part, back: changed ? candidate : undefined });
+    if (changed) next++;
+  }
+  return lost;
+};
+
+const isSame = (part: Part, back: Part): boolean => canonicalText(comparable(part)) === canonicalText(comparable(back));
+
+/** Without the machine's own id of a call, which is another in each thread. */
+const comparable = (part: Part): unknown => (part.type === "toolCall" ? { ...part, callId: "" } : part);
+
+const partName = (part: Part): string => (part.type === "toolCall" ? `the call of "${part.name}"` : names[part.type]);
+
+const names = {
+  text: "a text",
+  data: "a data field",
+  image: "an image",
+  opaque: "an attachment",
+  reasoning: "reasoning",
+  refusal: "a refusal",
+  toolResult: "a result",
+};
+
+/** Calls that have no result yet, which no importer takes. */
+const openRounds = (groups: readonly Group[], pieces: readonly Piece[]): readonly Loss[] =>
+  pairResults(pieces).irregularities.flatMap(({ index, repair }) => {
+    const group = groups.find(({ from, to }) => from <= index && index < to);
+    const messages = group?.messages ?? [];
+    // The group of a UI message holds the results as well; what is missing there is missing of its last call.
+    const said = messages.findLast(({ message }) => message.role === "assistant") ?? messages[0];
+    if (said === undefined) return [];
+    const why = "there is none yet; end the turn first, or import with { repair: true }";
+    return [{ index: said.index, messageId: said.message.id, path: "", what: repair.what, why }];
+  });
+
+const unreadable = (groups: readonly Group[], { index, reason }: ImportProblem): Loss => {
+  const group = groups.find(({ from, to }) => index !== null && from <= index && index < to);
+  const first = group?.messages[0];
+  return {
+    index: first?.index ?? 0,
+    ...(first === undefined ? {} : { messageId: first.message.id }),
+    path: "",
+    what: "the message",
+    why: `it can't be read again: ${reason}`,
+  };
+};

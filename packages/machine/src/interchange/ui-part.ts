@@ -1,0 +1,58 @@
+import type { JsonObject } from "../thread/json.ts";
+import type { ContentPart, Part } from "../thread/message.ts";
+import { aiFileOf, partOfAiFile } from "./ai-file.ts";
+import { optionsOf, underName } from "./ai-options.ts";
+import { aiTextOf } from "./ai-text.ts";
+import { fieldsFor, foreignPart, foreignValue, presentOf } from "./foreign.ts";
+import type { Lose } from "./loss.ts";
+import type { UiFile } from "./ui-message.ts";
+
+/** A part as the AI SDK shows it; none for one that it has no place for, or that is a call. */
+export const uiPartOf = (part: Part): readonly JsonObject[] => {
+  const own = foreignValue(part, "ui");
+  if (own !== undefined) return [own];
+  const provider = "provider" in part ? part.provider : undefined;
+  const text = aiTextOf(provider === undefined ? part : withProvider(part, withoutUi(provider)));
+  if (text !== undefined) {
+    const { citations, id } = fieldsFor(provider, "ui");
+    const shown = part.type === "reasoning" ? { id } : part.type === "text" ? { citations } : {};
+    return [{ type: text.type, text: text.text, ...presentOf(shown), ...underName("providerMetadata", text.options) }];
+  }
+  const file = aiFileOf(part);
+  if (file === undefined) return [];
+  const { mediaType, url = "", reference, filename, options } = file;
+  const named = presentOf({ filename, providerReference: reference });
+  return [{ type: "file", mediaType, url, ...named, ...underName("providerMetadata", options) }];
+};
+
+/** The part that a file is, or the file as it came. */
+export const partOfUiFile = (file: UiFile, value: JsonObject, lose: Lose): ContentPart => {
+  const { mediaType, url, filename, providerReference: reference, providerMetadata: options } = file;
+  const both = url !== "" && reference !== undefined;
+  const where = reference === undefined ? { url } : { reference };
+  const named = filename === undefined ? {} : { filename };
+  const part = both ? undefined : partOfAiFile({ mediaType, ...where, ...named, options }, lose);
+  return part ?? foreignPart("ui", value);
+};
+
+/** A `provider` without what only UI messages have, which stands in members of its own there; undefined for none. */
+export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefined => {
+  if (provider === undefined || provider["ui"] === undefined) return provider;
+  const { ui: _, ...others } = provider;
+  return Object.keys(others).length === 0 ? undefined : others;
+};
+
+/** Our own fields of a message, laid on one of its parts, where an import finds them. */
+export const carrying = (part: JsonObject, message: JsonObject): JsonObject => {
+  const { providerMetadata } = part;
+  const options = typeof providerMetadata === "object" ? (providerMetadata as JsonObject) : {};
+  const { colloquy } = optionsOf(undefined, { ...(options["colloquy"] as JsonObject | undefined), message }) ?? {};
+  return { ...part, providerMetadata: { ...options, colloquy } };
+};
+
+const withProvider = (part: Part, provider: JsonObject | undefined): Part => {
+  if (!("provider" in part)) return part;
+  const { provider: _, ...rest } = part;
+  // The same kind of part: only its provider is another.
+  return (provider === undefined ? rest : { ...rest, provider }) as Part;
+};

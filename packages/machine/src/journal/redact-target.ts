@@ -1,0 +1,79 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { Entry } from "../conversation/entry.ts";
+import type { State } from "../conversation/state.ts";
+import { isToldBySummary } from "../conversation/told-by-summary.ts";
+import { turnOf } from "../thread/path.ts";
+import type { Thread } from "../thread/thread.ts";
+import { canonicalText } from "../thread/digest.ts";
+import { redactEntry } from "./redact.ts";
+import type { Told } from "./redact-told.ts";
+import { toldBy } from "./redact-told.ts";
+
+/** Whose words are taken out: those of a turn (0 for what it began with), of a message by its id, or of entries by their seq. */
+export type RedactionTarget =
+  | { readonly turn: number }
+  | { readonly message: string }
+  | { readonly seqs: readonly number[] };
+
+/**
+ * The entries that hold the words of a target, in order of `seq`, those of summaries that told of them included; or in
+ * words why there are none of that name. An entry that tells of more loses all of it: an ask that is several messages, or
+ * one that interrupted the turn. Entries without words are not among them, unless they are named; none are left where all
+ * were redacted before.
+ */
+export const entriesToRedact = (
+  entries: readonly Entry[],
+  target: RedactionTarget,
+): Either.Either<string, readonly number[]> => {
+  const read = toldBy(entries);
+  if (Either.isLeft(read)) return Either.left(`entry ${read.left.seq}: ${read.left.reason}`);
+  const { told, state } = read.right;
+  const thread = state.context.conversation;
+  const problem = problemOf(target, told, state);
+  if (problem !== null) return Either.left(problem);
+  const named = new Set("seqs" in target ? target.seqs : []);
+  const meant = told.filter((each) => isMeant(each, target));
+  const turns = new Set("turn" in target ? [target.turn] : meant.flatMap((each) => [...each.turns]));
+  const seqs = told
+    .filter((each) => meant.includes(each) || tellsOf(each, turns, thread))
+    .map(({ seq }) => seq)
+    .filter((seq) => named.has(seq) || hasWords(entries[seq]));
+  return Either.right(seqs);
+};
+
+const isMeant = ({ seq, turns, messages }: Told, target: RedactionTarget): boolean => {
+  if ("turn" in target) return turns.has(target.turn);
+  return "message" in target ? messages.has(target.message) : target.seqs.includes(seq);
+};
+
+/** Whether an entry is a summary of one of some turns, or of an older summary of it. */
+const tellsOf = ({ summary }: Told, turns: ReadonlySet<number>, thread: Thread): boolean =>
+  summary !== null && [...turns].some((turn) => isToldBySummary(thread, turn, summary));
+
+const hasWords = (entry: Entry | undefined): boolean => {
+  if (entry === undefined) return false;
+  const { redacted: _, ...without } = redactEntry(entry);
+  const { redacted: __, ...as } = entry;
+  return canonicalText(without) !== canonicalText(as);
+};
+
+const problemOf = (
+  target: RedactionTarget,
+  told: readonly Told[],
+  { context: { conversation, open } }: State,
+): string | null => {
+  if ("turn" in target) {
+    const { turn } = target;
+    if (turn === 0 || turn === open?.number || turnOf(conversation, turn) !== undefined) return null;
+    const last = open?.number ?? conversation.turns.length;
+    return `there is no turn ${turn}; there are ${last === 0 ? "none" : `1 to ${last}`}, and 0 for what it began with`;
+  }
+  if ("message" in target) {
+    return told.some(({ messages }) => messages.has(target.message))
+      ? null
+      : `there is no message "${target.message}" in the journal`;
+  }
+  if (target.seqs.length === 0) return "no entry is named";
+  const missing = target.seqs.find((seq) => told[seq] === undefined);
+  return missing === undefined ? null : `there is no entry ${missing}; there are 0 to ${told.length - 1}`;
+};

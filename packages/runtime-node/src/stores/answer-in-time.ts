@@ -1,0 +1,22 @@
+import { StorageError } from "./storage-error.ts";
+
+/** The answer of a server, which may be gone without a word. Throws a `StorageError` of kind `unreachable` when it is late. */
+export const answerInTime = async <A>(timeoutMs: number, answer: Promise<A>, store: string): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const advice = "look at the server and the network, and try again. Whether the last write arrived is not known";
+    const message = `${store}: no answer within ${timeoutMs} ms; ${advice}.`;
+    timer = setTimeout(() => reject(new StorageError("unreachable", message)), timeoutMs);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+/** @throws RangeError for a time that no timer keeps */
+export const checkTimeout = (what: string, timeoutMs: number): void => {
+  if (!(timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
+    throw new RangeError(`${what}: timeoutMs is ${timeoutMs}; give milliseconds, more than 0`);
+};

@@ -1,0 +1,268 @@
+import { mkdirSync } from "node:fs";
+
+import {
+  type Clock,
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  type ListOptions,
+  type SnapshotDraft,
+  type Store,
+  type StoredSnapshot,
+  type StoredThread,
+  type ThreadPage,
+} from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+
+import { systemClock } from "../../clock.ts";
+import { StorageError } from "../storage-error.ts";
+import { checkTtl, refuseGaps } from "../store-arguments.ts";
+import { flushFolder } from "./disk.ts";
+import { inWords } from "./failure.ts";
+import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLetters } from "./inbox-folder.ts";
+import { journalFacts } from "./journal-facts.ts";
+import { appendToJournal, type Appended, type JournalEnd, readJournal, refuseOtherEnd } from "./journal-file.ts";
+import { linesOf } from "./journal-lines.ts";
+import { type HeldLeases, type Leases, openLeases } from "./leases.ts";
+import { pageOfThreads } from "./page-of-threads.ts";
+import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
+import { deleteThread, pathsOf, replaceEntries, type ThreadPaths, writeId } from "./thread-files.ts";
+
+export interface FilesStoreOptions {
+  /** A folder for conversations alone, on a disk of this machine. Made when it is not there, if the one around it is. */
+  readonly folder: string;
+  /** What leases run out by. Default `systemClock`. Processes that share a folder need clocks that roughly agree. */
+  readonly clock?: Pick<Clock, "now">;
+  /**
+   * How long to wait for another process that holds the folder's lock, in milliseconds; the whole process waits.
+   * Default 5,000. After it a call fails with `StorageError` of kind `locked`.
+   */
+  readonly busyTimeoutMs?: number;
+  /**
+   * What an acknowledged append, letter, answer or snapshot survives. `FULL`: the death of the process, of the
+   * operating system, and a power cut (one flush to the disk for each append). `NORMAL`: the death of the process;
+   * after a power cut the newest may be missing. Default `FULL`, since a once-only tool relies on it.
+   */
+  readonly synchronous?: "NORMAL" | "FULL";
+}
+
+/**
+ * Journals as files that a person can read: one a thread, one entry a line. Several processes of one machine may use
+ * a folder at once. Thread ids may hold anything but lone surrogates. It can't search.
+ *
+ * Throws `StorageError` when the folder can't be used, or was written by a newer version.
+ */
+export const filesStore = (options: FilesStoreOptions): Store => {
+  const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
+  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1)) {
+    throw new RangeError(`filesStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
+  }
+  return new StoreOfFiles({ folder, clock, flush: synchronous === "FULL", busyTimeoutMs: Math.ceil(busyTimeoutMs) });
+};
+
+interface Setting {
+  readonly folder: string;
+  readonly clock: Pick<Clock, "now">;
+  /** Whether what is acknowledged has to be on the disk. */
+  readonly flush: boolean;
+  readonly busyTimeoutMs: number;
+}
+
+/** Nothing that it does waits for anything, so that nobody comes between a look at a lease and what is written. */
+class StoreOfFiles implements Store {
+  readonly inbox: Inbox;
+  readonly #setting: Setting;
+  readonly #leases: Leases;
+  readonly #facts: () => readonly StoredThread[];
+  /** Where the journals end that were written here, under the lease with which they were. */
+  readonly #ends = new Map<string, JournalEnd & { readonly token: number }>();
+
+  constructor(setting: Setting) {
+    const { folder, busyTimeoutMs } = setting;
+    this.#setting = setting;
+    this.#leases = inWords(folder, () => {
+      makeFolder(folder);
+      return openLeases(folder, busyTimeoutMs);
+    });
+    this.#facts = journalFacts(folder);
+    this.inbox = this.#inbox();
+  }
+
+  async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    const { clock } = this.#setting;
+    this.#paths(threadId);
+    return this.#exclusively((held) => {
+      const holder = held.holder(threadId);
+      if (holder !== undefined && holder.owner !== owner && holder.until > clock.now()) return null;
+      return { threadId, owner, token: held.grant(threadId, owner, this.#endOf(ttlMs)) };
+    });
+  }
+
+  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    return this.#exclusively((held) => held.renew(lease.threadId, lease.token, this.#endOf(ttlMs)));
+  }
+
+  async release(lease: Lease): Promise<void> {
+    if (this.#ends.get(lease.threadId)?.token === lease.token) this.#ends.delete(lease.threadId);
+    this.#exclusively((held) => held.release(lease.threadId, lease.token));
+  }
+
+  append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void {
+    refuseGaps(lease.threadId, expectedSeq, entries);
+    // Before the lock is taken: large entries take their time.
+    const lines = linesOf(entries);
+    if (entries.length > 0) this.#write(lease, expectedSeq, lines, expectedSeq + entries.length);
+    else this.#underLease(lease, (paths) => refuseOtherEnd(paths.journal, lease.threadId, expectedSeq));
+  }
+
+  async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
+    const { journal } = this.#paths(threadId);
+    return this.#reading(() => readJournal(journal, fromSeq) ?? []);
+  }
+
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries));
+    this.#flushFolder();
+  }
+
+  async saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void> {
+    this.#underLease(lease, (paths) => writeSnapshot(paths.snapshot, snapshot, this.#setting.flush));
+    this.#flushFolder();
+  }
+
+  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    const { snapshot } = this.#paths(threadId);
+    return this.#reading(() => snapshotIn(snapshot, (read) => this.#inWords(read)));
+  }
+
+  async list(options?: ListOptions): Promise<ThreadPage> {
+    return pageOfThreads(() => this.#reading(this.#facts), options);
+  }
+
+  async delete(threadId: string): Promise<boolean> {
+    const paths = this.#paths(threadId);
+    this.#ends.delete(threadId);
+    const existed = this.#exclusively((held) => {
+      held.forget(threadId);
+      return deleteThread(paths);
+    });
+    this.#flushFolder();
+    return existed;
+  }
+
+  async close(): Promise<void> {
+    this.#leases.close();
+  }
+
+  #inbox(): Inbox {
+    const { flush } = this.#setting;
+    return {
+      post: async (threadId, letter) => {
+        const { inbox } = this.#paths(threadId);
+        if (this.#exclusively(() => postLetter(inbox, letter, flush))) this.#flushFolder();
+      },
+      unanswered: async (threadId) => {
+        const { inbox } = this.#paths(threadId);
+        return this.#reading(() => unansweredLetters(inbox));
+      },
+      answer: async (lease, answers) => this.#underLease(lease, ({ inbox }) => answerLetters(inbox, answers, flush)),
+      answerTo: async (threadId, letterId) => {
+        const { inbox } = this.#paths(threadId);
+        return this.#reading(() => answerToLetter(inbox, letterId));
+      },
+      discard: async (threadId, letterId) => {
+        const { inbox } = this.#paths(threadId);
+        this.#exclusively(() => discardLetter(inbox, letterId));
+      },
+    };
+  }
+
+  #write(lease: Lease, expectedSeq: number, lines: Buffer, newestSeq: number): void {
+    const { folder, flush } = this.#setting;
+    const { threadId, token } = lease;
+    const known = this.#ends.get(threadId);
+    this.#ends.delete(threadId);
+    const appended = this.#underLease(lease, (paths) => {
+      if (expectedSeq === -1) writeId(paths, threadId, flush);
+      const addition = { threadId, expectedSeq, lines, newestSeq };
+      return appendToJournal(paths.journal, addition, known?.token === token ? known : undefined);
+    });
+    try {
+      // Not under the lock: whoever takes over meanwhile finds what was written, and flushes it with its own.
+      if (flush) this.#inWords(() => appended.flush());
+      if (flush && appended.isNew) this.#inWords(() => flushFolder(folder));
+    } catch (error) {
+      this.#takeBack(appended);
+      throw error;
+    } finally {
+      appended.close();
+    }
+    this.#ends.set(threadId, { ...appended.end, token });
+  }
+
+  /** What could not be flushed was never acknowledged. On a disk that takes nothing more it may stay. */
+  #takeBack(appended: Appended): void {
+    try {
+      this.#exclusively(() => appended.undo());
+    } catch {}
+  }
+
+  /** Runs `operation` under the lock while a lease is in force. */
+  #underLease<A>(lease: Lease, operation: (paths: ThreadPaths) => A): A {
+    const paths = this.#paths(lease.threadId);
+    return this.#exclusively((held) => {
+      const until = held.until(lease.threadId, lease.token);
+      if (until === 0.5) throw new LeaseLostError(lease);
+      return operation(paths);
+    });
+  }
+
+  #exclusively<A>(operation: (held: HeldLeases) => A): A {
+    return this.#inWords(() => this.#leases.exclusively(operation));
+  }
+
+  /** Looks without the lock; and again with it, when somebody who writes may have made what it saw look damaged. */
+  #reading<A>(read: () => A): A {
+    return this.#inWords(() => {
+      this.#leases.check();
+      try {
+        return read();
+      } catch (error) {
+        if (!(error instanceof StorageError)) throw error;
+        return this.#leases.exclusively(read);
+      }
+    });
+  }
+
+  #inWords<A>(operation: () => A): A {
+    return inWords(this.#setting.folder, operation);
+  }
+
+  #paths(threadId: string): ThreadPaths {
+    return pathsOf(this.#setting.folder, threadId);
+  }
+
+  #flushFolder(): void {
+    const { folder, flush } = this.#setting;
+    if (flush) this.#inWords(() => flushFolder(folder));
+  }
+
+  #endOf(ttlMs: number): number {
+    checkTtl(ttlMs);
+    return this.#setting.clock.now() + ttlMs;
+  }
+}
+
+const makeFolder = (folder: string): void => {
+  if (folder === "" || folder.includes("\0")) {
+    const problem = folder === "" ? "the path is empty" : "the path holds a NUL";
+    throw new StorageError("cannot-open", `files store ${JSON.stringify(folder)}: ${problem}; name a folder.`);
+  }
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // What is wrong, if anything, is told when it is opened.
+    if (!(error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOENT")))
+      throw error;
+  }
+};

@@ -1,0 +1,81 @@
+import { mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Letter, LetterAnswer } from "@colloquy/host";
+
+import { parseStored } from "../stored-json.ts";
+import { flushFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
+import { nameOf } from "./file-name.ts";
+
+/**
+ * Leaves a letter in a folder, one file a letter, numbered in the order in which they came. False when one with its
+ * id is there already. Under the lock, as all that changes an inbox.
+ */
+export const postLetter = (folder: string, letter: Letter, flush: boolean): boolean => {
+  const name = nameOf(letter.id);
+  const files = lettersIn(folder);
+  if (files.some((file) => isOf(file, name))) return false;
+  const number = Number.parseInt(files.at(-1) ?? "0", 10) + 1;
+  mkdirSync(folder, { recursive: true });
+  const file = `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
+  replaceFile(join(folder, file), JSON.stringify(letter), flush);
+  if (flush) flushFolder(folder);
+  return true;
+};
+
+/** Letters that are not answered, as they were left, oldest first. */
+export const unansweredLetters = (folder: string): readonly unknown[] =>
+  lettersIn(folder).flatMap((file) => {
+    const letter = readLetter(join(folder, file));
+    return letter === null || isAnswer(letter) ? [] : [letter];
+  });
+
+/** Puts answers in the place of the letters, one at a time, each whole or not at all. */
+export const answerLetters = (folder: string, answers: readonly LetterAnswer[], flush: boolean): void => {
+  const files = lettersIn(folder);
+  for (const answer of answers) {
+    const name = nameOf(answer.id);
+    const file = files.find((each) => isOf(each, name));
+    if (file === undefined) continue;
+    const path = join(folder, file);
+    if (!isAnswer(readLetter(path))) replaceFile(path, JSON.stringify(answer), flush);
+  }
+  if (flush && files.length > 0) flushFolder(folder);
+};
+
+/** The answer to a letter; null while there is none. */
+export const answerToLetter = (folder: string, letterId: string): unknown => {
+  const name = nameOf(letterId);
+  const file = lettersIn(folder).find((each) => isOf(each, name));
+  const letter = file === undefined ? null : readLetter(join(folder, file));
+  return isAnswer(letter) ? letter : null;
+};
+
+/** Removes a letter, and the folder with the last of them. */
+export const discardLetter = (folder: string, letterId: string): void => {
+  const name = nameOf(letterId);
+  const files = lettersIn(folder);
+  for (const file of files.filter((each) => isOf(each, name))) rmSync(join(folder, file));
+  try {
+    if (files.length <= 1) rmdirSync(folder);
+  } catch {
+    // It is not there, or holds something else. That is no letter, and stays.
+  }
+};
+
+const lettersIn = (folder: string): readonly string[] => namesIn(folder).filter((file) => file.endsWith(letterEnding));
+
+const isOf = (file: string, name: string): boolean => file.slice(numberLength + 1) === name + letterEnding;
+
+/** Null for one that is gone by now, and for an empty file, as a power cut leaves one that was never flushed. */
+const readLetter = (path: string): unknown => {
+  const text = readIfThere(path);
+  return text === null || text.length === 0
+    ? null
+    : parseStored("files store", text.toString(), `the letter "${path}"`);
+};
+
+const isAnswer = (letter: unknown): boolean => typeof letter === "object" && letter !== null && "handled" in letter;
+
+const letterEnding = ".json";
+const numberLength = 12;

@@ -1,0 +1,143 @@
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "node:fs";
+
+import { SequenceConflictError } from "@colloquy/host";
+
+import { bytesBetween, ifThere, writeAll } from "./disk.ts";
+import { damaged, entryIn, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
+
+/** Where a journal ends: after so many bytes, with the entry of this seq; 0 and -1 for one that is empty. */
+export interface JournalEnd {
+  readonly length: number;
+  readonly seq: number;
+}
+
+/** The entries from a seq on, read from the end of the file backwards, no further than need be. Null when there is no file. */
+export const readJournal = (path: string, fromSeq: number): readonly StoredEntry[] | null =>
+  withJournal(path, (file) => {
+    for (const { bytes, start } of piecesOf(file, fromSeq <= 0 ? Infinity : firstPieceLength)) {
+      const lines = wholeLines(bytes, start === 0);
+      const firstSeq = start === 0 ? 0 : seqOf(bytes, lines[0]);
+      if (firstSeq !== undefined && (start === 0 || firstSeq <= fromSeq))
+        return entriesIn(bytes, lines, firstSeq, fromSeq, path);
+    }
+    return [];
+  });
+
+/** Calls with the file of a journal open for reading; null when there is none. */
+export const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
+  const file = ifThere(() => openSync(path, constants.O_RDONLY));
+  if (file === null) return null;
+  try {
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+};
+
+/** Where a journal ends, by its last line. */
+export const endOf = (file: number, path: string): JournalEnd => {
+  for (const { bytes, start } of piecesOf(file, firstPieceLength)) {
+    const last = wholeLines(bytes, start === 0).at(-1);
+    if (last === undefined) continue;
+    const seq = seqOf(bytes, last);
+    if (seq === undefined) {
+      const before = bytesBetween(file, 0, start + last.until);
+      throw damaged(path, wholeLines(before, true).length);
+    }
+    return { length: start + last.until, seq };
+  }
+  return { length: 0, seq: -1 };
+};
+
+/** Throws `SequenceConflictError` for a journal that ends elsewhere. */
+export const refuseOtherEnd = (path: string, threadId: string, expectedSeq: number): void => {
+  const seq = withJournal(path, (file) => endOf(file, path).seq) ?? -1;
+  if (seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, seq);
+};
+
+/** Something to be appended. */
+export interface Addition {
+  readonly threadId: string;
+  readonly expectedSeq: number;
+  readonly lines: Buffer;
+  /** The seq of its last entry. */
+  readonly newestSeq: number;
+}
+
+/** What was written, and is not yet flushed. To be closed. */
+export interface Appended {
+  readonly end: JournalEnd;
+  /** True when the file was made for it. */
+  readonly isNew: boolean;
+  flush(): void;
+  /** Takes back what was written, if nobody wrote after it. Under the lock. */
+  undo(): void;
+  close(): void;
+}
+
+/**
+ * Adds to a journal, and cuts off what was torn before. `known` is where it was seen to end, which saves a look
+ * when the file still has that length. Under the lock. Throws, and then nothing was written.
+ */
+export const appendToJournal = (path: string, addition: Addition, known: JournalEnd | undefined): Appended => {
+  const { threadId, expectedSeq, lines, newestSeq } = addition;
+  const there = ifThere(() => openSync(path, constants.O_RDWR));
+  if (there === null && expectedSeq !== -1) throw new SequenceConflictError(threadId, expectedSeq, -1);
+  const file = there ?? openSync(path, constants.O_RDWR | constants.O_CREAT);
+  try {
+    const { size } = fstatSync(file);
+    const end = known?.length === size ? known : endOf(file, path);
+    if (end.seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, end.seq);
+    if (size > end.length) ftruncateSync(file, end.length);
+    try {
+      writeAll(file, lines, end.length);
+    } catch (error) {
+      ftruncateSync(file, end.length);
+      throw error;
+    }
+    const length = end.length + lines.length;
+    return {
+      end: { length, seq: newestSeq },
+      isNew: there === null,
+      flush: () => fdatasyncSync(file),
+      undo: () => {
+        if (fstatSync(file).size === length) ftruncateSync(file, end.length);
+      },
+      close: () => closeSync(file),
+    };
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+};
+
+/** Pieces that end a journal, each reaching further back, the last of them the whole. */
+function* piecesOf(file: number, firstLength: number): Generator<{ readonly bytes: Buffer; readonly start: number }> {
+  const { size } = fstatSync(file);
+  for (let length = firstLength; ; length *= 8) {
+    const start = Math.max(size - length, 0);
+    yield { start, bytes: bytesBetween(file, start, size) };
+    if (start === 0) return;
+  }
+}
+
+const firstPieceLength = 2 ** 16;
+
+const seqOf = (bytes: Buffer, line: Line | undefined): number | undefined =>
+  line === undefined ? undefined : entryIn(bytes, line)?.seq;
+
+const entriesIn = (
+  bytes: Buffer,
+  lines: readonly Line[],
+  firstSeq: number,
+  fromSeq: number,
+  path: string,
+): readonly StoredEntry[] => {
+  const skipped = Math.max(fromSeq - firstSeq, 0);
+  return lines.slice(skipped).map((line, index) => {
+    const seq = firstSeq + skipped + index;
+    const entry = entryIn(bytes, line);
+    if (entry?.seq !== seq) throw damaged(path, seq + 1);
+    return entry;
+  });
+};

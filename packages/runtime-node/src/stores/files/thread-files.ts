@@ -1,0 +1,85 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+
+import type { Entry } from "@colloquy/machine";
+
+import { StorageError } from "../storage-error.ts";
+import { partEnding, readIfThere, replaceFile } from "./disk.ts";
+import { isShortened, nameOf } from "./file-name.ts";
+import { idEnding, journalEnding } from "./journal-facts.ts";
+import { endOf, withJournal } from "./journal-file.ts";
+import { damaged, entryIn, linesOf, wholeLines } from "./journal-lines.ts";
+import { removeSnapshot } from "./snapshot-folder.ts";
+
+/** Where the parts of a thread are. */
+export interface ThreadPaths {
+  readonly journal: string;
+  /** A file with the thread's id, where the names don't tell it. */
+  readonly id: string | null;
+  readonly snapshot: string;
+  readonly inbox: string;
+}
+
+/** Throws `StorageError` for an id that no file can be named by. */
+export const pathsOf = (folder: string, threadId: string): ThreadPaths => {
+  const name = nameOf(threadId);
+  const path = join(folder, name);
+  return {
+    journal: path + journalEnding,
+    id: isShortened(name) ? path + idEnding : null,
+    snapshot: `${path}.snapshot`,
+    inbox: `${path}.inbox`,
+  };
+};
+
+/** Before a thread's first entry. */
+export const writeId = ({ id }: ThreadPaths, threadId: string, flush: boolean): void => {
+  if (id !== null) replaceFile(id, threadId, flush);
+};
+
+/**
+ * Puts entries in the place of others. The snapshot goes first: should the process die between the two, nothing
+ * is left that tells of what the journal no longer says. Flushed in any case, for the old file is gone afterwards.
+ */
+export const replaceEntries = (
+  { journal, snapshot }: ThreadPaths,
+  threadId: string,
+  entries: readonly Entry[],
+): void => {
+  if (entries.length === 0) return;
+  const bytes = readIfThere(journal) ?? Buffer.alloc(0);
+  const lines = wholeLines(bytes, true);
+  const pieces = lines.map(({ from, until }) => bytes.subarray(from, until));
+  for (const entry of entries) {
+    const line = lines[entry.seq];
+    if (line === undefined) {
+      throw new RangeError(
+        `thread "${threadId}": there is no entry of seq ${entry.seq} to be rewritten; its newest is ${lines.length - 1}.`,
+      );
+    }
+    if (entryIn(bytes, line)?.seq !== entry.seq) throw damaged(journal, entry.seq + 1);
+    pieces[entry.seq] = linesOf([entry]);
+  }
+  removeSnapshot(snapshot);
+  replaceFile(journal, Buffer.concat(pieces), true);
+};
+
+/** Removes all of a thread, its journal last. True when it had entries. */
+export const deleteThread = ({ journal, id, snapshot, inbox }: ThreadPaths): boolean => {
+  const existed = hasEntries(journal);
+  removeSnapshot(snapshot);
+  rmSync(inbox, { recursive: true, force: true });
+  for (const file of [journal + partEnding, journal]) rmSync(file, { force: true });
+  if (id !== null) for (const file of [id + partEnding, id]) rmSync(file, { force: true });
+  return existed;
+};
+
+/** A damaged journal has some too. */
+const hasEntries = (journal: string): boolean => {
+  try {
+    return withJournal(journal, (file) => endOf(file, journal).seq >= 0) ?? false;
+  } catch (error) {
+    if (error instanceof StorageError) return true;
+    throw error;
+  }
+};

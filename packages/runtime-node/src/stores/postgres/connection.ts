@@ -1,0 +1,109 @@
+import pg from "pg";
+
+import { answerInTime } from "../answer-in-time.ts";
+import { StorageError } from "../storage-error.ts";
+import { postgresFailure } from "./failure.ts";
+import { migrate } from "./migrate.ts";
+import { quoted } from "./schema.ts";
+
+/** What a store needs of a `Pool` of the package `pg`. */
+export interface PostgresPool {
+  query(query: { text: string; values?: unknown[]; query_timeout?: number }): Promise<{ rows: unknown[] }>;
+  connect(): Promise<PostgresClient>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  listenerCount(event: "error"): number;
+  end(): Promise<void>;
+  /** What it was made with: messages say the address, and no more. */
+  readonly options?: object;
+}
+
+export interface PostgresClient {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  off(event: "error", listener: (error: Error) => void): unknown;
+  release(error?: Error | boolean): void;
+}
+
+/** Where a store is, and how to talk to it. */
+export interface Connection {
+  /** Quoted. */
+  readonly schema: string;
+  /** The store in words, for messages. */
+  readonly name: string;
+  /** Sends one statement, when the schema is there. The rows are as their statement says. Throws `StorageError`. */
+  readonly query: <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+  readonly close: () => Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly pool: PostgresPool | undefined;
+  readonly connectionString: string | undefined;
+  readonly schema: string;
+  readonly timeoutMs: number;
+}
+
+/** Nothing is sent before the first query, which brings the schema up to date. Throws `StorageError` for what can't be an address. */
+export const connect = ({ pool: given, connectionString, schema, timeoutMs }: ConnectionOptions): Connection => {
+  const name = `PostgreSQL store "${schema}"${addressOf(given?.options ?? { connectionString }, given !== undefined)}`;
+  const pool = given ?? ownPool(connectionString, timeoutMs);
+  // A server that goes away breaks the connections that wait in the pool, which makes new ones when they are needed.
+  // It tells of it in an event, which ends the process where nobody listens.
+  if (pool.listenerCount("error") === 0) pool.on("error", ignore);
+  const attempt = async <A>(operation: () => Promise<A>): Promise<A> => {
+    if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);
+    try {
+      return await answerInTime(timeoutMs, operation(), name);
+    } catch (error) {
+      throw postgresFailure(error, name);
+    }
+  };
+  let closed = false;
+  let migrated: Promise<void> | null = null;
+  const ready = (): Promise<void> =>
+    (migrated ??= attempt(() => migrate(pool, schema, name)).catch((error: unknown) => {
+      migrated = null;
+      throw error;
+    }));
+  return {
+    schema: quoted(schema),
+    name,
+    query: async <Row>(text: string, values: readonly unknown[]) => {
+      await ready();
+      const { rows } = await attempt(() => pool.query({ text, values: [...values], query_timeout: timeoutMs }));
+      // The driver types a row as anything; each caller names the columns of its own statement.
+      return rows as readonly Row[];
+    },
+    close: async () => {
+      if (closed) return;
+      closed = true;
+      if (given === undefined) await answerInTime(timeoutMs, pool.end(), name).catch(ignore);
+    },
+  };
+};
+
+const ownPool = (connectionString: string | undefined, timeoutMs: number): PostgresPool =>
+  new pg.Pool({
+    ...(connectionString !== undefined && { connectionString }),
+    connectionTimeoutMillis: timeoutMs,
+    keepAlive: true,
+    application_name: "colloquy",
+    // An open store is no reason for a process to stay.
+    allowExitOnIdle: true,
+  });
+
+/** Where a pool leads, without user and password. The error of whoever reads an address may show it: it is not passed on. */
+const addressOf = (options: object, isTheirs: boolean): string => {
+  try {
+    const { host, port, database } = new pg.Client(options);
+    return ` at ${host}:${port}/${database ?? ""}`;
+  } catch {
+    if (isTheirs) return "";
+    throw new StorageError(
+      "cannot-open",
+      "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
+        'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.',
+    );
+  }
+};
+
+const ignore = (): void => {};

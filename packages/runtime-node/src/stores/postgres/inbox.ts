@@ -1,0 +1,51 @@
+import { type Inbox, LeaseLostError } from "@colloquy/host";
+
+import { toStorable } from "../storable-text.ts";
+import { refuseUnstorable } from "../store-arguments.ts";
+import { parseStored } from "../stored-json.ts";
+import type { Timed } from "./timed.ts";
+
+/** Letters in a table; an answer takes the place of its letter. */
+export const postgresInbox = (connection: Timed): Inbox => {
+  const { query, schema, now } = connection;
+  return {
+    post: async (threadId, letter) => {
+      refuseUnstorable(connection.name, threadId);
+      await query(
+        `INSERT INTO ${schema}.letters (thread, id, letter) VALUES ($1, $2, $3) ON CONFLICT (thread, id) DO NOTHING`,
+        [threadId, toStorable(letter.id), JSON.stringify(letter)],
+      );
+    },
+    unanswered: async (threadId) => {
+      refuseUnstorable(connection.name, threadId);
+      const rows = await query<{ readonly letter: string }>(
+        `SELECT letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
+        [threadId],
+      );
+      return rows.map(({ letter }) => parseStored(connection.name, letter, `a letter to thread "${threadId}"`));
+    },
+    answer: async (lease, answers) => {
+      const ids = answers.map(({ id }) => toStorable(id));
+      const texts = answers.map((answer) => JSON.stringify(answer));
+      const [row] = await query<{ readonly held: boolean }>(`SELECT ${schema}.answer($1, $2, $3, $4, $5) AS held`, [
+        ...[lease.threadId, lease.token, now(), ids, texts],
+      ]);
+      if (row?.held !== true) throw new LeaseLostError(lease);
+    },
+    answerTo: async (threadId, letterId) => {
+      refuseUnstorable(connection.name, threadId);
+      const [row] = await query<{ readonly answer: string | null }>(
+        `SELECT answer FROM ${schema}.letters WHERE thread = $1 AND id = $2`,
+        [threadId, toStorable(letterId)],
+      );
+      const answer = row?.answer ?? null;
+      return answer === null
+        ? null
+        : parseStored(connection.name, answer, `the answer to a letter to thread "${threadId}"`);
+    },
+    discard: async (threadId, letterId) => {
+      refuseUnstorable(connection.name, threadId);
+      await query(`DELETE FROM ${schema}.letters WHERE thread = $1 AND id = $2`, [threadId, toStorable(letterId)]);
+    },
+  };
+};

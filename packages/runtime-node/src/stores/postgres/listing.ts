@@ -1,0 +1,56 @@
+import {
+  checkedListing,
+  cursorOf,
+  type ListOptions,
+  type StoredThread,
+  type ThreadPage,
+  type TimeRange,
+} from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+
+import { parseStored } from "../stored-json.ts";
+import type { Connection } from "./connection.ts";
+import { membersOf } from "./entry-rows.ts";
+
+/** A page of threads, along the index of their times. Throws a `RangeError` for options that can't be meant. */
+export const list = async (connection: Connection, options: ListOptions = {}): Promise<ThreadPage> => {
+  const { query, schema } = connection;
+  const { order, limit, after } = checkedListing(options);
+  const { metadata = {}, created, updated } = options;
+  const [beyond, direction, start] = order === "oldest" ? [">", "ASC", -Infinity] : ["<", "DESC", Infinity];
+  const rows = await query<ThreadRow>(
+    `SELECT threads.thread, created_at AS "createdAt", metadata, newest.seq, newest.at
+     FROM ${schema}.threads CROSS JOIN LATERAL (
+       SELECT seq, at FROM ${schema}.entries WHERE entries.thread = number ORDER BY seq DESC LIMIT 1
+     ) AS newest
+     WHERE (created_at, threads.thread) ${beyond} ($1, $2) AND members @> $3
+       AND created_at >= $4 AND created_at < $5 AND newest.at >= $6 AND newest.at < $7
+     ORDER BY created_at ${direction}, threads.thread ${direction} LIMIT $8`,
+    [
+      ...[after?.createdAt ?? start, after?.threadId ?? "", membersOf(metadata)],
+      ...[...rangeOf(created), ...rangeOf(updated), limit + 1],
+    ],
+  );
+  const threads = rows.slice(0, limit).map((row) => threadOf(connection, row));
+  const last = threads.at(-1);
+  return { threads, next: last === undefined || rows.length <= limit ? null : cursorOf(last) };
+};
+
+interface ThreadRow {
+  readonly thread: string;
+  readonly createdAt: number;
+  readonly metadata: string;
+  readonly seq: number;
+  readonly at: number;
+}
+
+const rangeOf = ({ from = -Infinity, until = Infinity }: TimeRange = {}): readonly [number, number] => [from, until];
+
+const threadOf = (connection: Connection, { thread, createdAt, metadata, seq, at }: ThreadRow): StoredThread => ({
+  threadId: thread,
+  seq,
+  createdAt,
+  updatedAt: at,
+  // As its entry told it.
+  metadata: parseStored(connection.name, metadata, `the metadata of thread "${thread}"`) as JsonObject,
+});

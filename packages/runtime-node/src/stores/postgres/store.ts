@@ -1,0 +1,165 @@
+import { type Clock, type Inbox, type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+
+import { checkTimeout } from "../answer-in-time.ts";
+import { connect, type PostgresPool } from "./connection.ts";
+import { metadataIn, rowsOf } from "./entry-rows.ts";
+import { postgresInbox } from "./inbox.ts";
+import { list } from "./listing.ts";
+import { tableNames } from "./schema.ts";
+import { search } from "./searching.ts";
+import { readSnapshot, saveSnapshot } from "./snapshots.ts";
+import { toStorable } from "../storable-text.ts";
+import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
+import { parseStored } from "../stored-json.ts";
+import type { Timed } from "./timed.ts";
+
+/** Either a `pool` of the package `pg`, which stays its maker's to end, or a `connectionString`. */
+export type PostgresStoreOptions = PostgresStoreSettings &
+  (
+    | { readonly pool: PostgresPool; readonly connectionString?: never }
+    | {
+        /** Like `postgres://user:password@host:5432/database`. The store has a pool of its own, of at most 10 connections. */
+        readonly connectionString: string;
+        readonly pool?: never;
+      }
+  );
+
+export interface PostgresStoreSettings {
+  /** The schema that holds the tables, made when it is not there. Letters, digits and `_`. Default `colloquy`. */
+  readonly schema?: string;
+  /**
+   * What leases run out by. Default: the time of the server, so that the clocks of the processes don't matter. Those
+   * who give one give it everywhere, and keep clocks that roughly agree.
+   */
+  readonly clock?: Pick<Clock, "now">;
+  /** How long a call waits for the server, in milliseconds, before it fails as `unreachable`. Default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+/** A store in a PostgreSQL database. */
+export interface PostgresStore extends Store {
+  readonly search: NonNullable<Store["search"]>;
+  readonly inbox: Inbox;
+  /**
+   * Rewrites all tables, so that nothing of what was deleted or redacted is left in their files. Nobody can use them
+   * meanwhile. The server's write-ahead log, its replicas and its backups are not the store's to clean.
+   */
+  readonly vacuum: () => Promise<void>;
+}
+
+/**
+ * Journals in a PostgreSQL database of version 13 or newer, encoded as UTF-8, which any number of processes use at
+ * once. The first call makes the tables or brings them up to date. Needs the package `pg`. An acknowledged append is
+ * as durable as the server's `synchronous_commit` makes it.
+ *
+ * Thread ids hold neither NUL nor lone surrogates, and at most 1,000 characters. Calls throw `StorageError`; while the
+ * server is away they throw one of kind `unreachable`, and they work again when it is back. An append that failed so
+ * may have arrived: acquire the lease again, which voids it if it has not, and read.
+ */
+export const postgresStore = (options: PostgresStoreOptions): PostgresStore => {
+  const { pool, connectionString, schema = "colloquy", clock, timeoutMs = 10_000 } = options;
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema))
+    throw new RangeError(`postgresStore: schema is ${JSON.stringify(schema)}; give letters, digits and _, at most 63`);
+  checkTimeout("postgresStore", timeoutMs);
+  const connection = connect({ pool, connectionString, schema, timeoutMs });
+  return storeOver({ ...connection, now: () => clock?.now() ?? null });
+};
+
+const storeOver = (connection: Timed): PostgresStore => {
+  const { query, schema, now } = connection;
+  return {
+    acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
+    renew: async ({ threadId, token }, ttlMs) => {
+      checkTtl(ttlMs);
+      const renewed = await query(
+        `UPDATE ${schema}.leases SET expires_at = ${schema}.now_ms($3) + $4 WHERE thread = $1 AND token = $2 RETURNING 1`,
+        [threadId, token, now(), ttlMs],
+      );
+      return renewed.length === 1;
+    },
+    release: async ({ threadId, token }) => {
+      await query(`DELETE FROM ${schema}.leases WHERE thread = $1 AND token = $2`, [threadId, token]);
+    },
+    append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
+    read: async (threadId, fromSeq = 0) => {
+      refuseUnstorable(connection.name, threadId);
+      const rows = await query<{ readonly seq: number; readonly body: string }>(
+        `SELECT seq, body FROM ${schema}.entries
+         WHERE thread = (SELECT number FROM ${schema}.threads WHERE thread = $1) AND seq >= $2 ORDER BY seq`,
+        [threadId, Math.max(fromSeq, 0)],
+      );
+      return rows.map(({ seq, body }) => parseStored(connection.name, body, `entry ${seq} of thread "${threadId}"`));
+    },
+    rewrite: (lease, entries) => rewrite(connection, lease, entries),
+    saveSnapshot: (lease, snapshot) => saveSnapshot(connection, lease, snapshot),
+    readSnapshot: async (threadId) => {
+      refuseUnstorable(connection.name, threadId);
+      return readSnapshot(connection, threadId);
+    },
+    list: (options) => list(connection, options),
+    search: (words, options) => search(connection, words, options),
+    inbox: postgresInbox(connection),
+    delete: async (threadId) => {
+      refuseUnstorable(connection.name, threadId);
+      const [row] = await query<{ readonly was: boolean }>(`SELECT ${schema}.drop_thread($1) AS was`, [threadId]);
+      return row?.was === true;
+    },
+    vacuum: async () => {
+      await query(`VACUUM (FULL) ${tableNames.map((table) => `${schema}.${table}`).join(", ")}`, []);
+    },
+    close: connection.close,
+  };
+};
+
+const acquire = async (connection: Timed, threadId: string, owner: string, ttlMs: number): Promise<Lease | null> => {
+  checkTtl(ttlMs);
+  refuseUnstorable(connection.name, threadId);
+  const { query, schema, now } = connection;
+  const [row] = await query<{ readonly token: string | null }>(`SELECT ${schema}.acquire($1, $2, $3, $4) AS token`, [
+    threadId,
+    toStorable(owner),
+    ttlMs,
+    now(),
+  ]);
+  const token = row?.token ?? null;
+  return token === null ? null : { threadId, owner, token: Number(token) };
+};
+
+const append = async (
+  { query, schema, now }: Timed,
+  lease: Lease,
+  expectedSeq: number,
+  entries: readonly Entry[],
+): Promise<void> => {
+  const { threadId, token } = lease;
+  refuseGaps(threadId, expectedSeq, entries);
+  const { bodies, times, words } = rowsOf(entries);
+  const told = metadataIn(entries);
+  const [row] = await query<{ readonly held: boolean; readonly newest: number }>(
+    `SELECT held, newest FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      ...[threadId, token, now(), expectedSeq, bodies, times, words],
+      ...[times[0] ?? null, told?.text ?? null, told?.members ?? [], told?.seq ?? -1],
+    ],
+  );
+  if (row?.held !== true) throw new LeaseLostError(lease);
+  if (row.newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, row.newest);
+};
+
+const rewrite = async ({ query, schema, now }: Timed, lease: Lease, entries: readonly Entry[]): Promise<void> => {
+  const { threadId, token } = lease;
+  refuseStrangers(threadId, entries);
+  const { bodies, times, words } = rowsOf(entries);
+  const told = entries.map((entry) => metadataIn([entry]));
+  const [row] = await query<{ readonly held: boolean; readonly missing: number | null }>(
+    `SELECT held, missing FROM ${schema}.rewrite($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      ...[threadId, token, now(), entries.map(({ seq }) => seq), bodies, times, words],
+      ...[told.map((each) => each?.text ?? null), told.map((each) => each?.members.join(" ") ?? null)],
+    ],
+  );
+  if (row?.held !== true) throw new LeaseLostError(lease);
+  if (row.missing === null) return;
+  throw noSuchEntry(threadId, row.missing);
+};

@@ -1,0 +1,41 @@
+import { type Inbox, LeaseLostError } from "@colloquy/host";
+
+import { refuseUnstorable } from "../store-arguments.ts";
+import { toStorable } from "../storable-text.ts";
+import { parseStored } from "../stored-json.ts";
+import type { Connection } from "./connection.ts";
+import { keysOf } from "./keys.ts";
+import * as scripts from "./scripts.ts";
+
+/** Letters and answers by their ids, and the order of those that have no answer. */
+export const redisInbox = (connection: Connection): Inbox => {
+  const { name, prefix, now, run } = connection;
+  const keys = (threadId: string): readonly string[] => {
+    refuseUnstorable(name, threadId);
+    return keysOf(prefix, threadId);
+  };
+  return {
+    post: async (threadId, letter) => {
+      await run(scripts.post, keys(threadId), [toStorable(letter.id), JSON.stringify(letter)]);
+    },
+    unanswered: async (threadId) => {
+      // As the script says.
+      const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly string[];
+      return letters.map((letter) => parseStored(connection.name, letter, `a letter to thread "${threadId}"`));
+    },
+    answer: async (lease, answers) => {
+      const values = answers.flatMap((answer) => [toStorable(answer.id), JSON.stringify(answer)]);
+      const answered = await run(scripts.answer, keys(lease.threadId), [lease.token, now(), ...values]);
+      if (answered === scripts.lost) throw new LeaseLostError(lease);
+    },
+    answerTo: async (threadId, letterId) => {
+      const answer = await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)]);
+      return answer === null
+        ? null
+        : parseStored(connection.name, String(answer), `the answer to a letter to thread "${threadId}"`);
+    },
+    discard: async (threadId, letterId) => {
+      await run(scripts.discard, keys(threadId), [toStorable(letterId)]);
+    },
+  };
+};

@@ -1,0 +1,91 @@
+import {
+  checkedListing,
+  cursorOf,
+  isListed,
+  type ListingPlace,
+  type ListOptions,
+  type StoredThread,
+  type ThreadPage,
+} from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+
+import { parseStored } from "../stored-json.ts";
+import type { Connection } from "./connection.ts";
+import { keysOf, listingKey } from "./keys.ts";
+import { afterAll, beforeAll, threadAt, timeText } from "./place.ts";
+import { backwards, describe, forwards, strike } from "./scripts.ts";
+
+/** A page of threads, along the list of places. Throws a `RangeError` for options that can't be meant. */
+export const list = async (connection: Connection, options: ListOptions = {}): Promise<ThreadPage> => {
+  const { order, limit, after } = checkedListing(options);
+  const found: StoredThread[] = [];
+  let from = beginning(order, after, options);
+  for (;;) {
+    const batch = Math.min(limit + 1 - found.length, batchMax);
+    const places = await placesFrom(connection, order, from, options, batch);
+    const threads = await Promise.all(places.map((place) => threadOf(connection, place)));
+    await forget(
+      connection,
+      threads.flatMap((thread, index) => (thread === "gone" ? [places[index] ?? ""] : [])),
+    );
+    found.push(...threads.filter((thread) => typeof thread === "object").filter((thread) => isListed(thread, options)));
+    const last = places.at(-1);
+    if (found.length > limit || places.length < batch || last === undefined) break;
+    from = `(${last}`;
+  }
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return { threads: page, next: last === undefined || found.length <= limit ? null : cursorOf(last) };
+};
+
+const batchMax = 500;
+
+/** Where to begin, as Redis takes it: "(" leaves the bound out, "[" takes it in. */
+const beginning = (order: "newest" | "oldest", after: ListingPlace | null, { created = {} }: ListOptions): string => {
+  const { from = -Infinity, until = Infinity } = created;
+  if (order === "oldest") return after === null ? `[${timeText(from)}` : `(${afterAll(after)}`;
+  return after === null ? `(${timeText(until)}` : `(${beforeAll(after)}`;
+};
+
+const placesFrom = async (
+  { prefix, run }: Connection,
+  order: "newest" | "oldest",
+  from: string,
+  { created = {} }: ListOptions,
+  limit: number,
+): Promise<readonly string[]> => {
+  const { from: first = -Infinity, until = Infinity } = created;
+  const end = order === "oldest" ? `(${timeText(until)}` : `[${timeText(first)}`;
+  // As the script says.
+  return (await run(
+    order === "oldest" ? forwards : backwards,
+    [listingKey(prefix)],
+    [from, end, limit],
+  )) as readonly string[];
+};
+
+/** The thread that stands at a place; "gone" when it never will any more, "absent" when it is not there yet. */
+const threadOf = async (connection: Connection, place: string): Promise<StoredThread | "gone" | "absent"> => {
+  const { threadId, token } = threadAt(place);
+  const { prefix, run } = connection;
+  // As the script says.
+  const [there, createdAt, updatedAt, metadata, seq, lease] = (await run(
+    describe,
+    keysOf(prefix, threadId),
+    [],
+  )) as readonly [string | null, string, string, string, number, string | null];
+  // Its lease may still be used to append the first entry.
+  if (there !== place) return lease === token ? "absent" : "gone";
+  return {
+    threadId,
+    seq,
+    createdAt: Number(createdAt),
+    updatedAt: Number(updatedAt),
+    // As its entry told it.
+    metadata: parseStored(connection.name, metadata, `the metadata of thread "${threadId}"`) as JsonObject,
+  };
+};
+
+const forget = async ({ prefix, run }: Connection, places: readonly string[]): Promise<void> => {
+  if (places.length > 0) await run(strike, [listingKey(prefix)], places);
+};

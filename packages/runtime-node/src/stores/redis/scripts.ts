@@ -1,0 +1,201 @@
+import { createHash } from "node:crypto";
+
+/** A script, and how Redis knows it once it has seen it. */
+export interface Script {
+  readonly text: string;
+  readonly sha: string;
+}
+
+const script = (text: string): Script => ({ text, sha: createHash("sha1").update(text).digest("hex") });
+
+/** The keys of a thread, in the order in which each of its scripts gets them. */
+export const threadKeys: readonly string[] = [
+  "lease",
+  "entries",
+  "thread",
+  "snapshot",
+  "chunks",
+  "letters",
+  "unanswered",
+  "answers",
+];
+
+// Redis runs a script alone, from its first line to its last. The time is the caller's where one is given, else the
+// server's. Lua writes numbers with 14 digits unless it is told otherwise.
+const common = `
+  local ${threadKeys.join(", ")} = unpack(KEYS)
+  local function now(given)
+    if given ~= '' then return tonumber(given) end
+    local time = redis.call('TIME')
+    return time[1] * 1000 + time[2] / 1000
+  end
+  local function holds(token, given)
+    local kept = redis.call('HMGET', lease, 'token', 'until')
+    return kept[1] == token and kept[2] and tonumber(kept[2]) > now(given)
+  end
+  local function exact(number) return string.format('%.17g', number) end
+`;
+
+const onThread = (text: string): Script => script(common + text);
+
+/** What a script of a lease's holder gives when the lease is not in force. */
+export const lost = -2;
+
+/** owner, ttl, now → token, or nil. Tokens are microseconds, so that they also grow over what a crash has lost of Redis' data. */
+export const acquire: Script = onThread(`
+  local kept = redis.call('HMGET', lease, 'owner', 'token', 'until')
+  local time = now(ARGV[3])
+  if kept[3] and kept[1] ~= ARGV[1] and tonumber(kept[3]) > time then return false end
+  local clock = redis.call('TIME')
+  local token = math.max(clock[1] * 1000000 + clock[2], (tonumber(kept[2]) or 0) + 1)
+  token = string.format('%.0f', token)
+  redis.call('HSET', lease, 'owner', ARGV[1], 'token', token, 'until', exact(time + tonumber(ARGV[2])))
+  return token
+`);
+
+/** token, ttl, now → 1 or 0 */
+export const renew: Script = onThread(`
+  local kept = redis.call('HMGET', lease, 'token', 'until')
+  if kept[1] ~= ARGV[1] or not kept[2] then return 0 end
+  redis.call('HSET', lease, 'until', exact(now(ARGV[3]) + tonumber(ARGV[2])))
+  return 1
+`);
+
+/** token → 1 or 0. The token of a thread's newest lease stays known. */
+export const release: Script = onThread(`
+  if redis.call('HGET', lease, 'token') ~= ARGV[1] then return 0 end
+  if redis.call('EXISTS', entries) == 1 then
+    redis.call('HDEL', lease, 'owner', 'until')
+  else
+    redis.call('DEL', lease)
+  end
+  return 1
+`);
+
+/** token, now, expected seq, place in the listing, time of the making, of the newest entry, metadata or '', its seq, bodies → newest seq before, or lost */
+export const append: Script = onThread(`
+  if not holds(ARGV[1], ARGV[2]) then return ${lost} end
+  local newest = redis.call('LLEN', entries) - 1
+  if newest ~= tonumber(ARGV[3]) or #ARGV == 8 then return newest end
+  if newest == -1 then
+    redis.call('HSET', thread, 'place', ARGV[4], 'createdAt', ARGV[5], 'metadata', '{}', 'told', ARGV[8])
+  end
+  if ARGV[7] ~= '' then redis.call('HSET', thread, 'metadata', ARGV[7], 'told', ARGV[8]) end
+  redis.call('HSET', thread, 'updatedAt', ARGV[6])
+  for index = 9, #ARGV do redis.call('RPUSH', entries, ARGV[index]) end
+  return newest
+`);
+
+/** first seq → bodies */
+export const read: Script = onThread(`return redis.call('LRANGE', entries, ARGV[1], -1)`);
+
+/** token, now, then for each entry: seq, body, metadata or '' → a seq that is not there, -1 for none, or lost */
+export const rewrite: Script = onThread(`
+  if not holds(ARGV[1], ARGV[2]) then return ${lost} end
+  local count = redis.call('LLEN', entries)
+  for index = 3, #ARGV, 3 do
+    if tonumber(ARGV[index]) >= count then return tonumber(ARGV[index]) end
+  end
+  for index = 3, #ARGV, 3 do
+    redis.call('LSET', entries, ARGV[index], ARGV[index + 1])
+    if ARGV[index + 2] ~= '' and redis.call('HGET', thread, 'told') == ARGV[index] then
+      redis.call('HSET', thread, 'metadata', ARGV[index + 2])
+    end
+  end
+  redis.call('UNLINK', snapshot, chunks)
+  return -1
+`);
+
+/** token, now, seq, head, number of chunks, ids and texts of the chunks, ids of dropped ones → 1, or lost */
+export const saveSnapshot: Script = onThread(`
+  if not holds(ARGV[1], ARGV[2]) then return ${lost} end
+  local dropped = 6 + 2 * ARGV[5]
+  for index = 6, dropped - 1, 2 do redis.call('HSET', chunks, ARGV[index], ARGV[index + 1]) end
+  redis.call('HSET', snapshot, 'seq', ARGV[3], 'head', ARGV[4])
+  for index = dropped, #ARGV do redis.call('HDEL', chunks, ARGV[index]) end
+  return 1
+`);
+
+/** → head or nil, ids and texts of chunks */
+export const readSnapshot: Script = onThread(`
+  return { redis.call('HGET', snapshot, 'head'), redis.call('HGETALL', chunks) }
+`);
+
+/** id, letter → 1 or 0 */
+export const post: Script = onThread(`
+  if redis.call('HEXISTS', letters, ARGV[1]) == 1 or redis.call('HEXISTS', answers, ARGV[1]) == 1 then return 0 end
+  redis.call('HSET', letters, ARGV[1], ARGV[2])
+  redis.call('RPUSH', unanswered, ARGV[1])
+  return 1
+`);
+
+/** → letters, oldest first */
+export const readLetters: Script = onThread(`
+  local found = {}
+  for index, id in ipairs(redis.call('LRANGE', unanswered, 0, -1)) do
+    found[index] = redis.call('HGET', letters, id)
+  end
+  return found
+`);
+
+/** token, now, then for each: id, answer → 1, or lost */
+export const answer: Script = onThread(`
+  if not holds(ARGV[1], ARGV[2]) then return ${lost} end
+  for index = 3, #ARGV, 2 do
+    if redis.call('HDEL', letters, ARGV[index]) == 1 then
+      redis.call('LREM', unanswered, 1, ARGV[index])
+      redis.call('HSET', answers, ARGV[index], ARGV[index + 1])
+    end
+  end
+  return 1
+`);
+
+/** id → answer or nil */
+export const readAnswer: Script = onThread(`return redis.call('HGET', answers, ARGV[1])`);
+
+/** id */
+export const discard: Script = onThread(`
+  redis.call('HDEL', letters, ARGV[1])
+  redis.call('HDEL', answers, ARGV[1])
+  redis.call('LREM', unanswered, 1, ARGV[1])
+  return 1
+`);
+
+/** → whether there were entries, place in the listing or '' */
+export const drop: Script = onThread(`
+  local was = redis.call('EXISTS', entries)
+  local place = redis.call('HGET', thread, 'place')
+  redis.call('UNLINK', unpack(KEYS))
+  return { was, place or '' }
+`);
+
+/** → place, time of the making, of the newest entry, metadata, newest seq, token of the lease */
+export const describe: Script = onThread(`
+  local told = redis.call('HMGET', thread, 'place', 'createdAt', 'updatedAt', 'metadata')
+  return {
+    told[1], told[2], told[3], told[4], redis.call('LLEN', entries) - 1, redis.call('HGET', lease, 'token')
+  }
+`);
+
+// The listing is a key of its own, and may lie on another server of a cluster: no script can reach both. All its
+// scores are equal, which makes it a list in the order of its bytes.
+
+export const enlist: Script = script(`return redis.call('ZADD', KEYS[1], 0, ARGV[1])`);
+
+export const strike: Script = script(`return redis.call('ZREM', KEYS[1], unpack(ARGV))`);
+
+/** from, to, limit → places, forwards */
+export const forwards: Script = script(`
+  return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'BYLEX', 'LIMIT', 0, ARGV[3])
+`);
+
+/** from, to, limit → places, backwards */
+export const backwards: Script = script(`
+  return redis.call('ZRANGE', KEYS[1], ARGV[1], ARGV[2], 'BYLEX', 'REV', 'LIMIT', 0, ARGV[3])
+`);
+
+/** own format → format of what is there */
+export const formatOf: Script = script(`
+  redis.call('SET', KEYS[1], ARGV[1], 'NX')
+  return redis.call('GET', KEYS[1])
+`);

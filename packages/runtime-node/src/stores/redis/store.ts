@@ -1,0 +1,168 @@
+import {
+  type Clock,
+  factsOf,
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  SequenceConflictError,
+  type Store,
+} from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+
+import { checkTimeout } from "../answer-in-time.ts";
+import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
+import { toStorable } from "../storable-text.ts";
+import { parseStored } from "../stored-json.ts";
+import { connect, type Connection, type RedisClient } from "./connection.ts";
+import { redisInbox } from "./inbox.ts";
+import { keysOf, listingKey } from "./keys.ts";
+import { list } from "./listing.ts";
+import { placeOf } from "./place.ts";
+import * as scripts from "./scripts.ts";
+import { readSnapshot, saveSnapshot } from "./snapshots.ts";
+
+/** Either a connected `client` of the package `redis`, also of a cluster, which stays its maker's to close, or a `url`. */
+export type RedisStoreOptions = RedisStoreSettings &
+  (
+    | { readonly client: RedisClient; readonly url?: never }
+    | {
+        /** Like `redis://user:password@host:6379/0`, or `rediss:` for TLS. The store has a connection of its own. */
+        readonly url: string;
+        readonly client?: never;
+      }
+  );
+
+export interface RedisStoreSettings {
+  /** What all keys begin with. Default `colloquy:`. */
+  readonly prefix?: string;
+  /**
+   * What leases run out by. Default: the time of the server, so that the clocks of the processes don't matter. Those
+   * who give one give it everywhere, and keep clocks that roughly agree.
+   */
+  readonly clock?: Pick<Clock, "now">;
+  /** How long a call waits for the server, in milliseconds, before it fails as `unreachable`. Default 10,000. */
+  readonly timeoutMs?: number;
+}
+
+/** A store in a Redis database. */
+export interface RedisStore extends Store {
+  readonly inbox: Inbox;
+}
+
+/**
+ * Journals in Redis 6.2 or newer, or a cluster of them, which any number of processes use at once. Needs the package
+ * `redis`. It can't search.
+ *
+ * **What an acknowledged append survives is up to the server.** With `appendonly yes` and `appendfsync always` it
+ * survives a power cut; with `everysec`, the default of `appendonly`, the last second may be missing after a crash of
+ * the machine or of Redis; without `appendonly` all that came after the last dump. A replica that takes over may lack
+ * the last moments in any case. Where a once-only tool must not run twice, use `always`, or another store. Eviction
+ * must be off: `maxmemory-policy noeviction`.
+ *
+ * Thread ids hold neither NUL nor lone surrogates, and at most 1,000 characters. Calls throw `StorageError`; while the
+ * server is away they throw one of kind `unreachable`, and they work again when it is back. An append that failed so
+ * may have arrived: acquire the lease again, which voids it if it has not, and read.
+ */
+export const redisStore = (options: RedisStoreOptions): RedisStore => {
+  const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
+  if (/[{}]/.test(prefix)) {
+    throw new RangeError(
+      `redisStore: prefix is ${JSON.stringify(prefix)}; leave out braces, which tell a cluster where a key belongs`,
+    );
+  }
+  checkTimeout("redisStore", timeoutMs);
+  const now = (): string => (clock === undefined ? "" : String(clock.now()));
+  return storeOver(connect({ client, url, prefix, now, timeoutMs }));
+};
+
+const storeOver = (connection: Connection): RedisStore => {
+  const { name, prefix, now, run } = connection;
+  return {
+    acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
+    renew: async ({ threadId, token }, ttlMs) => {
+      checkTtl(ttlMs);
+      return (await run(scripts.renew, keysOf(prefix, threadId), [token, ttlMs, now()])) === 1;
+    },
+    release: async ({ threadId, token }) => {
+      await run(scripts.release, keysOf(prefix, threadId), [token]);
+    },
+    append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
+    read: async (threadId, fromSeq = 0) => {
+      refuseUnstorable(name, threadId);
+      const first = Math.max(fromSeq, 0);
+      // As the script says.
+      const bodies = (await run(scripts.read, keysOf(prefix, threadId), [first])) as readonly string[];
+      return bodies.map((body, index) =>
+        parseStored(connection.name, body, `entry ${first + index} of thread "${threadId}"`),
+      );
+    },
+    rewrite: (lease, entries) => rewrite(connection, lease, entries),
+    saveSnapshot: (lease, snapshot) => saveSnapshot(connection, lease, snapshot),
+    readSnapshot: async (threadId) => {
+      refuseUnstorable(name, threadId);
+      return readSnapshot(connection, threadId);
+    },
+    list: (options) => list(connection, options),
+    inbox: redisInbox(connection),
+    delete: async (threadId) => {
+      refuseUnstorable(name, threadId);
+      // As the script says.
+      const [was, place] = (await run(scripts.drop, keysOf(prefix, threadId), [])) as readonly [number, string];
+      // A place that stays behind when this fails is struck out by whoever lists.
+      if (place !== "") await run(scripts.strike, [listingKey(prefix)], [place]);
+      return was === 1;
+    },
+    close: connection.close,
+  };
+};
+
+const acquire = async (
+  connection: Connection,
+  threadId: string,
+  owner: string,
+  ttlMs: number,
+): Promise<Lease | null> => {
+  checkTtl(ttlMs);
+  const { name, prefix, now, run } = connection;
+  refuseUnstorable(name, threadId);
+  const token = await run(scripts.acquire, keysOf(prefix, threadId), [toStorable(owner), ttlMs, now()]);
+  return token === null ? null : { threadId, owner, token: Number(token) };
+};
+
+const append = async (
+  { prefix, now, run }: Connection,
+  lease: Lease,
+  expectedSeq: number,
+  entries: readonly Entry[],
+): Promise<void> => {
+  const { threadId, token } = lease;
+  refuseGaps(threadId, expectedSeq, entries);
+  const bodies = entries.map((entry) => JSON.stringify(entry));
+  const at = entries[0]?.event.at ?? 0;
+  const updatedAt = entries.at(-1)?.event.at ?? 0;
+  const told = entries.findLast((entry) => factsOf([entry]).metadata !== undefined);
+  const metadata = told === undefined ? "" : metadataOf(told);
+  const place = placeOf({ createdAt: at, threadId }, token);
+  // It comes first: a thread that is not listed would be lost, and a place without a thread is passed over.
+  if (expectedSeq < 0 && bodies.length > 0) await run(scripts.enlist, [listingKey(prefix)], [place]);
+  const values = [token, now(), expectedSeq, place, at, updatedAt, metadata, told?.seq ?? -1, ...bodies];
+  const newest = Number(await run(scripts.append, keysOf(prefix, threadId), values));
+  if (newest === scripts.lost) throw new LeaseLostError(lease);
+  if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);
+};
+
+const rewrite = async ({ prefix, now, run }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
+  const { threadId, token } = lease;
+  refuseStrangers(threadId, entries);
+  const values = entries.flatMap((entry) => [entry.seq, JSON.stringify(entry), metadataOf(entry)]);
+  const missing = Number(await run(scripts.rewrite, keysOf(prefix, threadId), [token, now(), ...values]));
+  if (missing === scripts.lost) throw new LeaseLostError(lease);
+  if (missing < 0) return;
+  throw noSuchEntry(threadId, missing);
+};
+
+/** What an entry says of its thread's metadata, as JSON; empty when it says nothing. */
+const metadataOf = (entry: Entry): string => {
+  const { metadata } = factsOf([entry]);
+  return metadata === undefined ? "" : JSON.stringify(metadata);
+};

@@ -1,0 +1,70 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+
+import type { Clock } from "@colloquy/host";
+
+import { StorageError } from "../storage-error.ts";
+import { sqliteFailure } from "./failure.ts";
+
+/** An open file, and the time. */
+export interface Connection {
+  readonly database: DatabaseSync;
+  readonly path: string;
+  readonly clock: Pick<Clock, "now">;
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+  readonly rollback: StatementSync;
+}
+
+export const connectionOver = (database: DatabaseSync, path: string, clock: Pick<Clock, "now">): Connection => ({
+  database,
+  path,
+  clock,
+  begin: database.prepare("BEGIN IMMEDIATE"),
+  commit: database.prepare("COMMIT"),
+  rollback: database.prepare("ROLLBACK"),
+});
+
+/** Runs one operation; what SQLite throws is told in the words of a store. */
+export const attempt = <A>({ database, path }: Connection, operation: () => A): A => {
+  if (!database.isOpen) throw new StorageError("closed", `SQLite store "${path}": it was closed; open it again.`);
+  try {
+    return operation();
+  } catch (error) {
+    throw sqliteFailure(error, path);
+  }
+};
+
+/** All that `operation` writes, or nothing. The lock comes first, so nothing that it reads is stale when it writes. */
+export const writing = <A>(connection: Connection, operation: () => A): A =>
+  attempt(connection, () => {
+    const { database, begin, commit, rollback } = connection;
+    begin.run();
+    try {
+      const result = operation();
+      commit.run();
+      return result;
+    } catch (error) {
+      // SQLite itself has rolled back already when the disk is full.
+      if (database.isTransaction) rollback.run();
+      throw error;
+    }
+  });
+
+/** SQLite keeps text as UTF-8, which has no lone surrogates: two ids would become one. */
+export const refuseUnstorable = ({ path }: Connection, threadId: string): void => {
+  if (threadId.isWellFormed()) return;
+  throw new StorageError(
+    "invalid-id",
+    `SQLite store "${path}": the thread id ${JSON.stringify(threadId)} holds half of a surrogate pair, which it can't keep; choose another id.`,
+  );
+};
+
+/** The value of a JSON text that is stored as `what`. Throws `StorageError`. */
+export const parse = ({ path }: Connection, text: string, what: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const advice = "restore the file from a backup, or delete the thread";
+    throw new StorageError("corrupt", `SQLite store "${path}": ${what} is not JSON; ${advice}.`, { cause });
+  }
+};

@@ -1,0 +1,65 @@
+import { DatabaseSync } from "node:sqlite";
+
+import { cannotOpen, isBusy, sqliteFailure } from "./failure.ts";
+import { migrate } from "./schema.ts";
+import { StorageError } from "../storage-error.ts";
+
+export interface SqliteDatabaseOptions {
+  readonly path: string;
+  readonly busyTimeoutMs: number;
+  readonly synchronous: "NORMAL" | "FULL";
+}
+
+/** Opens the file, or makes it, ready for a store: newest schema, write-ahead log. Throws `StorageError`. */
+export const openSqlite = (options: SqliteDatabaseOptions): DatabaseSync => {
+  const { path, busyTimeoutMs, synchronous } = options;
+  const database = connect(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    // Entries of some hundred bytes fill larger pages better. Only a new file takes the size.
+    database.exec("PRAGMA page_size = 8192");
+    // What is deleted is overwritten, so that no file of the store holds the words of a deleted thread.
+    database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA secure_delete = ON`);
+    whileBusy(busyTimeoutMs, () => {
+      migrate(database, path);
+      database.exec("PRAGMA journal_mode = WAL");
+    });
+    return database;
+  } catch (error) {
+    database.close();
+    throw sqliteFailure(error, path);
+  }
+};
+
+const connect = (path: string): DatabaseSync => {
+  if (path === "" || path.includes("\0")) {
+    const problem = path === "" ? "the path is empty" : "the path holds a NUL";
+    throw new StorageError(
+      "cannot-open",
+      `SQLite store ${JSON.stringify(path)}: ${problem}; name a file, or ":memory:".`,
+    );
+  }
+  try {
+    return new DatabaseSync(path);
+  } catch (error) {
+    throw cannotOpen(error, path);
+  }
+};
+
+/**
+ * SQLite does not wait for a lock where waiting might deadlock, as when the first two processes to open a file both
+ * turn it to WAL. Then one is refused at once, and only has to come again.
+ */
+const whileBusy = (timeoutMs: number, open: () => void): void => {
+  const stopAt = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= stopAt) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    }
+  }
+};
+
+const pauseMs = 5;

@@ -1,0 +1,82 @@
+import { statSync } from "node:fs";
+import { dirname } from "node:path";
+
+import { StorageError, type StorageProblem } from "../storage-error.ts";
+
+/** What SQLite threw, in words that name the file and the way out. Other errors pass as they are. */
+export const sqliteFailure = (error: unknown, path: string): unknown => {
+  const code = resultCodeOf(error);
+  if (code === undefined) return error;
+  const [kind, advice] = failures[code] ?? ["failed", messageOf(error)];
+  return new StorageError(kind, `SQLite store "${path}": ${advice}.`, { cause: error });
+};
+
+/** Why nothing can be opened at `path`, where SQLite only says that it can't. */
+export const cannotOpen = (error: unknown, path: string): unknown => {
+  if (resultCodeOf(error) !== resultCodes.cannotOpen) return sqliteFailure(error, path);
+  return new StorageError("cannot-open", `SQLite store "${path}": ${reasonAgainst(path)}.`, { cause: error });
+};
+
+/** True when somebody else holds the lock that was needed. */
+export const isBusy = (error: unknown): boolean => {
+  const code = resultCodeOf(error);
+  return code === resultCodes.busy || code === resultCodes.locked;
+};
+
+const resultCodes = {
+  busy: 5,
+  locked: 6,
+  readOnly: 8,
+  io: 10,
+  corrupt: 11,
+  full: 13,
+  cannotOpen: 14,
+  notADatabase: 26,
+};
+
+const failures: { readonly [code: number]: readonly [StorageProblem, string] | undefined } = {
+  [resultCodes.busy]: [
+    "locked",
+    "another process kept it locked for longer than busyTimeoutMs; try again, or allow more",
+  ],
+  [resultCodes.locked]: ["locked", "another connection kept it locked; try again"],
+  [resultCodes.readOnly]: [
+    "read-only",
+    "it may only be read; give this process the right to write the file and its folder, or choose another path",
+  ],
+  [resultCodes.io]: ["io", "the disk refused to read or write; look at the disk and its quota"],
+  [resultCodes.corrupt]: [
+    "corrupt",
+    "the file is damaged; restore it from a backup, or salvage it with `sqlite3 <file> .recover`",
+  ],
+  [resultCodes.full]: ["full", "the disk is full; make room and try again"],
+  [resultCodes.cannotOpen]: [
+    "cannot-open",
+    "a file beside it (-wal, -shm) can't be opened; look at the rights of its folder",
+  ],
+  [resultCodes.notADatabase]: ["not-a-store", "the file is not a SQLite database; choose another path"],
+};
+
+/** The primary result code: the extended ones keep it in their low byte. */
+const resultCodeOf = (error: unknown): number | undefined =>
+  error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const reasonAgainst = (path: string): string => {
+  if (isDirectory(path) === true) return "it is a directory; name a file in it";
+  if (isDirectory(path) === false) return "the file can't be opened; look at its rights";
+  const folder = dirname(path);
+  const there = isDirectory(folder);
+  if (there === undefined) return `the folder "${folder}" does not exist, or may not be entered; create it first`;
+  return there ? `no file can be made in "${folder}"; look at its rights` : `"${folder}" is not a folder`;
+};
+
+/** Undefined when nothing is there, or nothing that may be looked at. */
+const isDirectory = (path: string): boolean | undefined => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,57 @@
+import type { Inbox } from "@colloquy/host";
+
+import { attempt, type Connection, parse, refuseUnstorable, writing } from "./connection.ts";
+import type { Leases } from "./leases.ts";
+
+export interface SqliteInbox extends Inbox {
+  /** Within a transaction: nobody left anything for the thread. True when somebody had. */
+  readonly forget: (threadId: string) => boolean;
+}
+
+/** Letters in a table; an answer takes the place of its letter. They are known by the JSON of their ids, which keeps any text. */
+export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox => {
+  const { database } = connection;
+  // A thread has few letters at a time: looking through them costs less than an index of ids would.
+  const post = database.prepare(
+    `INSERT INTO letters (thread, number, id, letter)
+     SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3 FROM letters WHERE thread = ?1
+     HAVING NOT EXISTS (SELECT 1 FROM letters WHERE thread = ?1 AND id = ?2)`,
+  );
+  const unanswered = database.prepare("SELECT letter FROM letters WHERE thread = ? AND answer IS NULL ORDER BY number");
+  const answer = database.prepare(
+    "UPDATE letters SET letter = NULL, answer = ?3 WHERE thread = ?1 AND id = ?2 AND answer IS NULL",
+  );
+  const answerTo = database.prepare("SELECT answer FROM letters WHERE thread = ? AND id = ?");
+  const discard = database.prepare("DELETE FROM letters WHERE thread = ? AND id = ?");
+  const forget = database.prepare("DELETE FROM letters WHERE thread = ?");
+  return {
+    post: async (threadId, letter) => {
+      refuseUnstorable(connection, threadId);
+      attempt(connection, () => void post.run(threadId, JSON.stringify(letter.id), JSON.stringify(letter)));
+    },
+    unanswered: async (threadId) => {
+      refuseUnstorable(connection, threadId);
+      // The columns that the statement names, of a STRICT table; the driver types a row as any record. So below.
+      const rows = attempt(connection, () => unanswered.all(threadId)) as unknown as readonly {
+        readonly letter: string;
+      }[];
+      return rows.map(({ letter }) => parse(connection, letter, `a letter to thread "${threadId}"`));
+    },
+    answer: async (lease, answers) =>
+      writing(connection, () => {
+        leases.check(lease);
+        for (const each of answers) answer.run(lease.threadId, JSON.stringify(each.id), JSON.stringify(each));
+      }),
+    answerTo: async (threadId, letterId) => {
+      refuseUnstorable(connection, threadId);
+      const row = attempt(connection, () => answerTo.get(threadId, JSON.stringify(letterId)));
+      const { answer: text } = (row ?? { answer: null }) as { readonly answer: string | null };
+      return text === null ? null : parse(connection, text, `the answer to a letter to thread "${threadId}"`);
+    },
+    discard: async (threadId, letterId) => {
+      refuseUnstorable(connection, threadId);
+      attempt(connection, () => void discard.run(threadId, JSON.stringify(letterId)));
+    },
+    forget: (threadId) => forget.run(threadId).changes !== 0,
+  };
+};

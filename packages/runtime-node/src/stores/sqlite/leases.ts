@@ -1,0 +1,52 @@
+import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
+
+import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+
+export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
+  /** Within a transaction. Throws `LeaseLostError` for one that is not in force. */
+  readonly check: (lease: Lease) => void;
+  /** Within a transaction: the thread has no lease any more. */
+  readonly forget: (threadId: string) => void;
+}
+
+export const sqliteLeases = (connection: Connection): Leases => {
+  const { database, clock } = connection;
+  const holder = database.prepare("SELECT owner, expires_at AS expiresAt FROM leases WHERE thread = ?");
+  const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");
+  const grant = database.prepare(
+    "INSERT OR REPLACE INTO leases (thread, owner, token, expires_at) VALUES (?, ?, ?, ?)",
+  );
+  // Whoever holds a lease may append what the search has not seen.
+  const unsearched = database.prepare("UPDATE threads SET unsearched = 1 WHERE thread = ? AND unsearched = 0");
+  const renew = database.prepare("UPDATE leases SET expires_at = ?3 WHERE thread = ?1 AND token = ?2");
+  const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");
+  const inForce = database.prepare("SELECT 1 FROM leases WHERE thread = ? AND token = ? AND expires_at > ?");
+  const forget = database.prepare("DELETE FROM leases WHERE thread = ?");
+  return {
+    acquire: async (threadId, owner, ttlMs) => {
+      refuseUnstorable(connection, threadId);
+      return writing(connection, () => {
+        // The columns that the statement names, of a STRICT table; the driver types a row as any record.
+        const held = holder.get(threadId) as { readonly owner: string; readonly expiresAt: number } | undefined;
+        if (held !== undefined && held.owner !== owner && held.expiresAt > clock.now()) return null;
+        // As above; there is always the one row.
+        const { token } = nextToken.get() as { readonly token: number };
+        grant.run(threadId, owner, token, expiry(connection, ttlMs));
+        unsearched.run(threadId);
+        return { threadId, owner, token };
+      });
+    },
+    renew: async ({ threadId, token }, ttlMs) =>
+      attempt(connection, () => renew.run(threadId, token, expiry(connection, ttlMs)).changes === 1),
+    release: async ({ threadId, token }) => attempt(connection, () => void release.run(threadId, token)),
+    check: (lease) => {
+      if (inForce.get(lease.threadId, lease.token, clock.now()) === undefined) throw new LeaseLostError(lease);
+    },
+    forget: (threadId) => void forget.run(threadId),
+  };
+};
+
+const expiry = ({ clock }: Connection, ttlMs: number): number => {
+  if (!(ttlMs >= 0)) throw new RangeError(`lease: ttlMs is ${ttlMs}; give milliseconds, 0 or more`);
+  return clock.now() + ttlMs;
+};

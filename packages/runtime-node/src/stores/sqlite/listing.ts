@@ -1,0 +1,78 @@
+import { setImmediate } from "node:timers/promises";
+
+import {
+  checkedListing,
+  cursorOf,
+  isListed,
+  type ListOptions,
+  type StoredThread,
+  type ThreadPage,
+} from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+
+import { attempt, type Connection, parse } from "./connection.ts";
+import { newestSeq, seqsPerThread } from "./schema.ts";
+
+/** Goes through the index of threads by the time of their making, and leaves out those that are not wanted. */
+export const sqliteListing = (connection: Connection): ((options?: ListOptions) => Promise<ThreadPage>) => {
+  const read = (order: string, from: string) =>
+    connection.database.prepare(
+      `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
+       FROM threads CROSS JOIN entries ON place = id * ${seqsPerThread} + ${newestSeq}
+       WHERE (created_at, thread) ${from} (?1, ?2) AND created_at >= ?3 AND created_at < ?4
+       ORDER BY created_at ${order}, thread ${order} LIMIT ?5`,
+    );
+  const statements = { oldest: read("ASC", ">"), newest: read("DESC", "<") };
+  return async (options = {}) => {
+    const { order, limit, after } = checkedListing(options);
+    const { metadata, updated, created: { from = -Infinity, until = Infinity } = {} } = options;
+    const isFiltered = metadata !== undefined || updated !== undefined;
+    const found: StoredThread[] = [];
+    let place = after ?? { createdAt: order === "oldest" ? -Infinity : Infinity, threadId: "" };
+    for (;;) {
+      const wanted = isFiltered ? batch : Math.min(limit + 1 - found.length, batch);
+      const rows = attempt(connection, () =>
+        // The columns that the statement names, of STRICT tables; the driver types a row as any record.
+        statements[order].all(place.createdAt, place.threadId, from, until, wanted),
+      ) as unknown as readonly ThreadRow[];
+      found.push(...rows.map((row) => threadOf(connection, row)).filter((thread) => isListed(thread, options)));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < wanted || found.length > limit) break;
+      place = last;
+      // Whoever looks for few among many does not keep everybody else waiting.
+      await setImmediate();
+    }
+    const threads = found.slice(0, limit);
+    const last = threads.at(-1);
+    return { threads, next: last === undefined || found.length <= limit ? null : cursorOf(last) };
+  };
+};
+
+interface ThreadRow {
+  readonly threadId: string;
+  readonly createdAt: number;
+  readonly metadata: string;
+  readonly seq: number;
+  readonly body: string;
+}
+
+/** At once; so many take about a millisecond. */
+const batch = 512;
+
+const threadOf = (connection: Connection, { body, metadata, ...row }: ThreadRow): StoredThread => ({
+  ...row,
+  updatedAt: timeIn(body) ?? row.createdAt,
+  // What `append` stored, or the migration found in a first entry.
+  metadata: parse(connection, metadata, `the metadata of thread "${row.threadId}"`) as JsonObject,
+});
+
+/** Undefined where the body is damaged: whoever reads the thread is told, and the others are listed all the same. */
+const timeIn = (body: string): number | undefined => {
+  try {
+    const entry = JSON.parse(body) as { readonly at?: unknown; readonly event?: { readonly at?: unknown } } | null;
+    const at = entry?.at ?? entry?.event?.at;
+    return typeof at === "number" ? at : undefined;
+  } catch {
+    return undefined;
+  }
+};

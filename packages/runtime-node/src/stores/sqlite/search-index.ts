@@ -1,0 +1,142 @@
+import type { StatementSync } from "node:sqlite";
+
+import { textOfEntry, wordsOf } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+
+import { attempt, type Connection, writing } from "./connection.ts";
+import { entryOf } from "./entry-body.ts";
+import { newestSeq, seqsPerThread } from "./schema.ts";
+
+/**
+ * The words of each entry, by its place. Made at the first search, and brought up to the journals at each: so that
+ * appending costs nothing, and a file whose threads nobody searches holds nothing of it. It keeps what it was given, so
+ * that what is taken out is what was put in, whatever version of this package did so.
+ */
+export interface SearchIndex {
+  /** Takes in what it has not seen of a thread, or of all; gives others their turn in between. */
+  readonly catchUp: (threadId: string | undefined, pause: () => Promise<void>) => Promise<void>;
+  /** Within a transaction: entries are others now. */
+  readonly replace: (thread: number, entries: readonly Entry[]) => void;
+  /** Within a transaction: the thread of this number is gone. */
+  readonly forget: (thread: number) => void;
+}
+
+export const searchIndex = (connection: Connection): SearchIndex => {
+  const { database } = connection;
+  const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'said'");
+  let statements: Statements | undefined;
+  // Another process may have made it meanwhile; nobody takes it away.
+  const ifThere = (): Statements | undefined =>
+    (statements ??= isThere.get() === undefined ? undefined : prepareStatements(connection));
+  const make = (): Statements => {
+    writing(connection, () => {
+      if (isThere.get() === undefined) database.exec(schema);
+    });
+    return (statements ??= prepareStatements(connection));
+  };
+  return {
+    catchUp: async (threadId, pause) => {
+      const index = attempt(connection, ifThere) ?? make();
+      for (let thread: number | undefined = 0; thread !== undefined;) {
+        const after: number = thread;
+        thread = attempt(connection, () => index.next(after, threadId));
+        if (thread === undefined) break;
+        const found = thread;
+        while (!writing(connection, () => takeIn(connection, index, found))) await pause();
+        await pause();
+      }
+    },
+    replace: (thread, entries) => {
+      const index = ifThere();
+      if (index === undefined) return;
+      const { searched } = index.thread(thread);
+      for (const entry of entries.filter(({ seq }) => seq <= searched)) {
+        index.remove(thread * seqsPerThread + entry.seq, thread * seqsPerThread + entry.seq);
+        index.add(thread * seqsPerThread + entry.seq, wordsIn(entry));
+      }
+    },
+    forget: (thread) => ifThere()?.remove(thread * seqsPerThread, (thread + 1) * seqsPerThread - 1),
+  };
+};
+
+/**
+ * Words come folded and apart, each once, so that no tokenizer has to find them and no place of them has to be kept.
+ * With `secure-delete` what is taken out of the index is gone from it at once, and not only marked as such.
+ */
+const schema = `CREATE VIRTUAL TABLE said USING fts5 (words, columnsize = 0, detail = none, tokenize = ascii);
+  INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
+  CREATE INDEX threads_unsearched ON threads (id) WHERE unsearched = 1;`;
+
+interface Statements {
+  /** The first thread after this one that may have something new, of all or the one that is named. */
+  readonly next: (after: number, threadId: string | undefined) => number | undefined;
+  readonly thread: (thread: number) => { readonly threadId: string; readonly searched: number };
+  readonly entries: (thread: number, after: number) => readonly { readonly seq: number; readonly body: string }[];
+  readonly add: (place: number, words: readonly string[]) => void;
+  readonly remove: (first: number, last: number) => void;
+  /** All is taken in up to a seq; where that is all, and nobody may append, it is so until a lease is acquired. */
+  readonly searched: (thread: number, seq: number, all: boolean) => void;
+}
+
+/** The casts below name the columns of each statement, of STRICT tables; the driver types a row as any record. */
+const prepareStatements = ({ database }: Connection): Statements => {
+  const statement = (sql: string): StatementSync => database.prepare(sql);
+  // A thread that has a lease stays among them, and is passed over while there is nothing new in it.
+  const fresh = `unsearched = 1 AND (${newestSeq} > searched OR thread NOT IN (SELECT thread FROM leases))`;
+  const nextOfAll = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? ORDER BY id LIMIT 1`);
+  const nextNamed = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? AND thread = ?`);
+  const thread = statement("SELECT thread AS threadId, searched FROM threads WHERE id = ?");
+  const entries = statement(
+    `SELECT place % ${seqsPerThread} AS seq, body FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ${batch}`,
+  );
+  const add = statement("INSERT INTO said (rowid, words) VALUES (?, ?)");
+  const remove = statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?");
+  const searched = statement(
+    `UPDATE threads SET searched = ?2, unsearched = ?3 = 0 OR thread IN (SELECT thread FROM leases)
+     WHERE id = ?1`,
+  );
+  return {
+    next: (after, threadId) => {
+      const row = threadId === undefined ? nextOfAll.get(after) : nextNamed.get(after, threadId);
+      return (row as { readonly id: number } | undefined)?.id;
+    },
+    thread: (id) => thread.get(id) as ReturnType<Statements["thread"]>,
+    entries: (id, after) =>
+      entries.all(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1) as unknown as ReturnType<
+        Statements["entries"]
+      >,
+    add: (place, words) => {
+      if (words.length > 0) add.run(place, words.join(" "));
+    },
+    remove: (first, last) => void remove.run(first, last),
+    searched: (id, seq, all) => void searched.run(id, seq, all ? 1 : 0),
+  };
+};
+
+/** At once: while they are taken in, nobody else can write. */
+const batch = 256;
+
+/** Takes in some entries of a thread. True when that was all. */
+const takeIn = (connection: Connection, index: Statements, thread: number): boolean => {
+  const row = index.thread(thread);
+  if (row === undefined) return true;
+  const entries = index.entries(thread, row.searched);
+  for (const { seq, body } of entries) {
+    index.add(thread * seqsPerThread + seq, wordsOfBody(connection, row.threadId, seq, body));
+  }
+  const all = entries.length < batch;
+  index.searched(thread, entries.at(-1)?.seq ?? row.searched, all);
+  return all;
+};
+
+const wordsIn = (entry: Entry): readonly string[] => wordsOf(textOfEntry(entry));
+
+/** None where the body is damaged, or no entry: whoever reads the thread is told. */
+const wordsOfBody = (connection: Connection, threadId: string, seq: number, body: string): readonly string[] => {
+  try {
+    // What was stored; where it is no entry, reading its text throws.
+    return wordsIn(entryOf(connection, threadId, seq, body) as Entry);
+  } catch {
+    return [];
+  }
+};

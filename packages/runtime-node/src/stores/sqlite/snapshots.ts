@@ -1,0 +1,45 @@
+import type { Store, StoredSnapshot } from "@colloquy/host";
+
+import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+import { strangerTo, type Journals } from "./journals.ts";
+import type { Leases } from "./leases.ts";
+
+export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> {
+  /** Within a transaction: the thread of this number has no snapshot any more. */
+  readonly forget: (thread: number) => void;
+}
+
+/** Each snapshot is some rows of one table: its head, and its chunks, which are read one by one when they are wanted. */
+export const sqliteSnapshots = (connection: Connection, leases: Leases, journals: Journals): Snapshots => {
+  const { database } = connection;
+  const save = database.prepare("INSERT OR REPLACE INTO snapshots (thread, part, body) VALUES (?, ?, ?)");
+  const drop = database.prepare("DELETE FROM snapshots WHERE thread = ? AND part = ?");
+  const read = database.prepare(
+    "SELECT body FROM snapshots WHERE thread = (SELECT id FROM threads WHERE thread = ?) AND part = ?",
+  );
+  const forget = database.prepare("DELETE FROM snapshots WHERE thread = ?");
+  const part = (threadId: string, name: string): string | undefined =>
+    // The column that the statement names, of a STRICT table; the driver types a row as any record.
+    (read.get(threadId, name) as { readonly body: string } | undefined)?.body;
+  return {
+    saveSnapshot: async (lease, { seq, head, chunks, dropped }) =>
+      writing(connection, () => {
+        leases.check(lease);
+        const thread = journals.numberOf(lease.threadId);
+        if (thread === undefined) throw strangerTo(lease.threadId, seq);
+        for (const [id, text] of chunks) save.run(thread, chunkPart(id), text);
+        for (const id of dropped) drop.run(thread, chunkPart(id));
+        save.run(thread, headPart, head);
+      }),
+    readSnapshot: async (threadId): Promise<StoredSnapshot | null> => {
+      refuseUnstorable(connection, threadId);
+      const head = attempt(connection, () => part(threadId, headPart));
+      if (head === undefined) return null;
+      return { head, chunk: (id) => attempt(connection, () => part(threadId, chunkPart(id))) };
+    },
+    forget: (thread) => void forget.run(thread),
+  };
+};
+
+const headPart = "head";
+const chunkPart = (id: string): string => `chunk ${id}`;

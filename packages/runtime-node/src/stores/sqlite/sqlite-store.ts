@@ -1,0 +1,111 @@
+import type { Clock, Store } from "@colloquy/host";
+import type { DatabaseSync } from "node:sqlite";
+
+import { systemClock } from "../../clock.ts";
+import { connectionOver, refuseUnstorable, writing } from "./connection.ts";
+import { openSqlite } from "./database.ts";
+import { eraserOf, type Erasing } from "./erasing.ts";
+import { sqliteInbox } from "./inbox.ts";
+import { sqliteJournals, strangerTo } from "./journals.ts";
+import { sqliteLeases } from "./leases.ts";
+import { sqliteListing } from "./listing.ts";
+import { searchIndex } from "./search-index.ts";
+import { sqliteSearch } from "./searching.ts";
+import { sqliteSnapshots } from "./snapshots.ts";
+
+export interface SqliteStoreOptions {
+  /** A file in a folder that exists, made when it is not there; or `":memory:"`, which ends with the store. */
+  readonly path: string;
+  /** What leases run out by. Default `systemClock`. Processes that share a file need clocks that roughly agree. */
+  readonly clock?: Pick<Clock, "now">;
+  /**
+   * How long to wait for another process that holds the file's lock, in milliseconds; the whole process waits.
+   * Default 5,000. After it a call fails with `StorageError` of kind `locked`.
+   */
+  readonly busyTimeoutMs?: number;
+  /**
+   * What an acknowledged append survives. `FULL`: the death of the process, of the operating system, and a power
+   * cut (one flush to the disk for each append). `NORMAL`: the death of the process; after a power cut the newest
+   * appends may be missing, and the file is sound. Default `FULL`, since a once-only tool relies on it.
+   */
+  readonly synchronous?: "NORMAL" | "FULL";
+  /** When the bytes of what was deleted or rewritten are gone from the file. Default `at-once`. */
+  readonly erasing?: Erasing;
+}
+
+/**
+ * Journals in one SQLite file, which several processes may use at once. Thread ids may hold anything but lone
+ * surrogates.
+ *
+ * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version.
+ */
+export const sqliteStore = (options: SqliteStoreOptions): Store => {
+  const { path, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
+  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1)) {
+    throw new RangeError(`sqliteStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
+  }
+  const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
+  return storeOver(database, { path, clock, erasing });
+};
+
+/** A store over a database that `openSqlite` opened. */
+export const storeOver = (
+  database: DatabaseSync,
+  options: Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>,
+): Store => {
+  const { path, clock, erasing } = options;
+  const connection = connectionOver(database, path, clock);
+  const eraser = eraserOf(connection, erasing);
+  const leases = sqliteLeases(connection);
+  const journals = sqliteJournals(connection);
+  const snapshots = sqliteSnapshots(connection, leases, journals);
+  const inbox = sqliteInbox(connection, leases);
+  const index = searchIndex(connection);
+  eraser.settle();
+  return {
+    acquire: leases.acquire,
+    renew: leases.renew,
+    release: leases.release,
+    append: journals.append,
+    read: journals.read,
+    rewrite: async (lease, entries) => {
+      writing(connection, () => {
+        leases.check(lease);
+        const [first] = entries;
+        if (first === undefined) return;
+        const thread = journals.numberOf(lease.threadId);
+        if (thread === undefined) throw strangerTo(lease.threadId, first.seq);
+        journals.replace(lease.threadId, thread, entries);
+        index.replace(thread, entries);
+        snapshots.forget(thread);
+        eraser.owe();
+      });
+      eraser.erase(`${entries.length} entries of thread "${lease.threadId}" are rewritten`);
+    },
+    saveSnapshot: snapshots.saveSnapshot,
+    readSnapshot: snapshots.readSnapshot,
+    list: sqliteListing(connection),
+    search: sqliteSearch(connection, index),
+    inbox,
+    delete: async (threadId) => {
+      refuseUnstorable(connection, threadId);
+      const wasThere = writing(connection, () => {
+        const thread = journals.numberOf(threadId);
+        leases.forget(threadId);
+        if (inbox.forget(threadId) || thread !== undefined) eraser.owe();
+        if (thread === undefined) return false;
+        index.forget(thread);
+        snapshots.forget(thread);
+        journals.forget(thread);
+        return true;
+      });
+      eraser.erase(`thread "${threadId}" is deleted`);
+      return wasThere;
+    },
+    close: async () => {
+      if (!database.isOpen) return;
+      eraser.settle();
+      database.close();
+    },
+  };
+};

@@ -1,0 +1,171 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Lease, Store } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { filesStore } from "../../../src/stores/files/files-store.ts";
+
+let folder: string;
+let store: Store;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-journal-"));
+  store = filesStore({ folder, synchronous: "NORMAL" });
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("a person finds each thread in a file of its name, and each entry in a line", async () => {
+  const lease = await leaseOf("order-17");
+  await store.append(lease, -1, [entry(0), entry(1)]);
+  await store.append(lease, 1, [entry(2, "é\n\u2028🙂")]);
+  expect(
+    readFileSync(join(folder, "order-17.jsonl"), "utf8")
+      .split("\n")
+      .map((line) => line.trimEnd()),
+  ).toEqual([
+    '{"seq":0,"format":1,"event":{"type":"thread.started","at":0,"threadId":"thread"}}',
+    '{"seq":1,"event":{"type":"checkpoint.named","at":1,"name":"entry 1"}}',
+    '{"seq":2,"event":{"type":"checkpoint.named","at":2,"name":"é\\n\u2028🙂"}}',
+    "",
+  ]);
+});
+
+test("wherever a crash tears an append, its readers find none of it, and the next holder goes on from there", async () => {
+  const lease = await leaseOf("thread");
+  await store.append(lease, -1, [entry(0)]);
+  await store.append(lease, 0, [entry(1)]);
+  const whole = readFileSync(journal()).length;
+  await store.append(lease, 1, [entry(2), entry(3, "é🙂"), entry(4)]);
+  const after = readFileSync(journal());
+  for (let length = whole; length < after.length; length += 1) {
+    writeFileSync(journal(), after.subarray(0, length));
+    expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
+    expect(await store.read("thread", 1)).toEqual([entry(1)]);
+    expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: 1 }]);
+    await store.append(await leaseOf("thread"), 1, [entry(2, "again")]);
+    expect(await store.read("thread")).toEqual([entry(0), entry(1), entry(2, "again")]);
+    expect(readFileSync(journal(), "utf8").split("\n")).toHaveLength(4);
+  }
+  writeFileSync(journal(), after);
+  expect(await store.read("thread")).toHaveLength(5);
+});
+
+test("the zeros that a power cut leaves at the end of a file are no entry", async () => {
+  const lease = await leaseOf("thread");
+  await store.append(lease, -1, [entry(0)]);
+  for (const torn of ["\0\0\0", '{"seq":1,"ev\0\0\0\0']) {
+    appendFileSync(journal(), torn);
+    expect(await store.read("thread")).toEqual([entry(0)]);
+    await store.append(await leaseOf("thread"), 0, []);
+  }
+  await store.append(await leaseOf("thread"), 0, [entry(1)]);
+  expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
+});
+
+test("a thread whose first append was torn is not there", async () => {
+  writeFileSync(journal(), '{"seq":0,"format":1');
+  expect(await store.read("thread")).toEqual([]);
+  expect((await store.list()).threads).toEqual([]);
+  expect(await store.delete("thread")).toBe(false);
+  expect(readdirSync(folder)).not.toContain("thread.jsonl");
+});
+
+test.each([
+  ["that is no JSON", (lines: string[]) => lines.with(2, '{"seq":2,'), 3],
+  ["that holds no entry", (lines: string[]) => lines.with(2, '"words"'), 3],
+  ["that is empty", (lines: string[]) => lines.toSpliced(2, 0, ""), 3],
+  ["that is missing", (lines: string[]) => lines.toSpliced(2, 1), 3],
+  ["that is there twice", (lines: string[]) => lines.toSpliced(2, 0, lines[2] ?? ""), 4],
+  ["at the end that is whole and no JSON", (lines: string[]) => lines.with(4, '{"seq":4,"event":}'), 5],
+])("a line %s is told by file and number", async (_, damage, line) => {
+  await store.append(
+    await leaseOf("thread"),
+    -1,
+    [0, 1, 2, 3, 4].map((seq) => entry(seq)),
+  );
+  const lines = readFileSync(journal(), "utf8").split("\n");
+  writeFileSync(journal(), damage(lines.slice(0, -1)).join("\n") + "\n");
+  const told = {
+    name: "StorageError",
+    kind: "corrupt",
+    message: expect.stringContaining(
+      `"${journal()}" is damaged, for its line ${line} is not the entry of seq ${line - 1}`,
+    ),
+  };
+  await expect(store.read("thread")).rejects.toMatchObject(told);
+  await expect(store.read("thread")).rejects.toThrow(/restore the file from a backup, or delete the thread/);
+  expect(await store.delete("thread")).toBe(true);
+  expect(await store.read("thread")).toEqual([]);
+});
+
+test("nothing is appended to a journal that ends in a damaged line, or to what is no journal", async () => {
+  for (const [text, kind] of [
+    ['{"seq":0}\n{"seq":1}\nwords\n', "corrupt"],
+    ["some notes\n", "not-a-store"],
+  ] as const) {
+    writeFileSync(journal(), text);
+    const lease = await leaseOf("thread");
+    await expect(async () => store.append(lease, 1, [entry(2)])).rejects.toMatchObject({ kind });
+    await expect(store.rewrite(lease, [entry(kind === "corrupt" ? 2 : 0)])).rejects.toMatchObject({ kind });
+    expect(readFileSync(journal(), "utf8")).toBe(text);
+  }
+  await expect(store.read("thread")).rejects.toThrow(/thread\.jsonl" is no journal/);
+  await expect(store.list()).rejects.toMatchObject({ kind: "not-a-store" });
+});
+
+test("what is no thread's file is left alone", async () => {
+  const others = ["README.md", "Notes.jsonl", "a.b.jsonl", "thread.jsonl.part"];
+  for (const name of others) writeFileSync(join(folder, name), "words\n");
+  await store.append(await leaseOf("other"), -1, [entry(0)]);
+  expect((await store.list()).threads).toMatchObject([{ threadId: "other" }]);
+  await store.delete("other");
+  for (const name of others) expect(readFileSync(join(folder, name), "utf8")).toBe("words\n");
+});
+
+test("the end of a long journal is read alone", async () => {
+  const lease = await leaseOf("thread");
+  const entries = Array.from({ length: 3000 }, (_, seq) => entry(seq, "x".repeat(seq % 500)));
+  await store.append(lease, -1, entries);
+  // With its beginning gone, whoever read more than need be would say so.
+  const bytes = readFileSync(journal());
+  writeFileSync(journal(), bytes.fill("?", 0, bytes.length / 2));
+  expect(await store.read("thread", 2990)).toEqual(entries.slice(2990));
+  expect(await store.read("thread", 2999)).toEqual(entries.slice(2999));
+  expect(await store.read("thread", 3000)).toEqual([]);
+  expect(await store.read("thread", 2000)).toEqual(entries.slice(2000));
+  await store.append(await leaseOf("thread"), 2999, [entry(3000)]);
+  await expect(store.read("thread")).rejects.toMatchObject({ kind: "not-a-store" });
+});
+
+test("what a listing remembers of a file goes when the file changes", async () => {
+  const lease = await leaseOf("thread");
+  await store.append(lease, -1, [entry(0)]);
+  expect((await store.list()).threads).toMatchObject([{ seq: 0, metadata: {} }]);
+  await store.append(lease, 0, [
+    { seq: 1, event: { type: "metadata.changed", at: 5, metadata: { user: "one" } } },
+    entry(2, 'says "metadata.changed"'),
+  ]);
+  expect((await store.list()).threads).toMatchObject([{ seq: 2, updatedAt: 2, metadata: { user: "one" } }]);
+  await store.rewrite(lease, [{ seq: 1, event: { type: "metadata.changed", at: 5, metadata: { user: "two" } } }]);
+  expect((await store.list()).threads).toMatchObject([{ seq: 2, metadata: { user: "two" } }]);
+  truncateSync(journal(), readFileSync(journal()).indexOf("\n") + 1);
+  expect((await store.list()).threads).toMatchObject([{ seq: 0, metadata: {} }]);
+});
+
+const journal = (): string => join(folder, "thread.jsonl");
+
+const leaseOf = async (threadId: string): Promise<Lease> => {
+  const lease = await store.acquire(threadId, "owner", 60_000);
+  if (lease === null) throw new Error("the lease should have been free");
+  return lease;
+};
+
+const entry = (seq: number, name = `entry ${seq}`): Entry =>
+  seq === 0
+    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
+    : { seq, event: { type: "checkpoint.named", at: seq, name } };

@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { setImmediate as breathe } from "node:timers/promises";
+
+import { LeaseLostError } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+
+import { randomIds } from "../../../src/ids.ts";
+import { filesStore } from "../../../src/stores/files/files-store.ts";
+
+/** What a writer is told. */
+export interface WriterOptions {
+  readonly folder: string;
+  readonly ttlMs: number;
+  /** How many entries it appends under one lease. */
+  readonly appendsMax: number;
+}
+
+/** An entry that a writer wrote, and with which token. */
+export interface Written {
+  readonly seq: number;
+  readonly token: number;
+}
+
+// One of several processes that write the same thread until they are told to stop. Says when it is ready, when it
+// holds a lease and when it lost one, and at the end what it wrote.
+
+process.send?.("ready");
+const [{ folder, ttlMs, appendsMax }] = (await once(process, "message")) as [WriterOptions];
+let stopped = false;
+process.once("message", () => {
+  stopped = true;
+});
+
+const store = filesStore({ folder });
+const owner = randomIds.draw("owner");
+const written: Written[] = [];
+
+while (!stopped) {
+  await breathe();
+  const lease = await store.acquire("thread", owner, ttlMs);
+  if (lease === null) continue;
+  process.send?.("holding");
+  await breathe();
+  let newest = (await store.read("thread")).length - 1;
+  for (let count = 0; count < appendsMax; count += 1) {
+    const { token } = lease;
+    try {
+      await store.append(lease, newest, [entryOf(newest + 1, token)]);
+    } catch (error) {
+      // A lease that ran out is part of the game; a conflict under a lease in force is not.
+      if (!(error instanceof LeaseLostError)) throw error;
+      process.send?.("lost");
+      break;
+    }
+    newest += 1;
+    written.push({ seq: newest, token });
+  }
+  await store.release(lease);
+}
+
+process.send?.(written);
+process.disconnect();
+
+function entryOf(seq: number, token: number): Entry {
+  if (seq === 0)
+    return { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread", metadata: { token } } };
+  return { seq, event: { type: "turn.annotated", at: seq, turn: 1, name: "token", value: token } };
+}

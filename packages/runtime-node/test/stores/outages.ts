@@ -1,0 +1,117 @@
+import { LeaseLostError, type Store } from "@colloquy/host";
+import { type ManualClock, manualClock } from "@colloquy/runtime-test/contracts";
+import { afterEach, expect, test } from "vitest";
+
+import { said, take } from "./journal.ts";
+import { type Proxy, proxyTo } from "./proxy.ts";
+
+/** Opens a store by way of a URL; all that one run opens share their journals. */
+export type OpenStore = (options: {
+  readonly url: string;
+  readonly clock: ManualClock;
+  readonly timeoutMs: number;
+}) => Store;
+
+/** What a store promises while its server is away, and after it. `begin` gives the server, and a new empty store on it. */
+export const outageTests = (begin: () => Promise<{ readonly url: string; readonly open: OpenStore }>): void => {
+  const closers: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+  const setUp = async (): Promise<{ proxy: Proxy; clock: ManualClock; far: Store; near: Store }> => {
+    const { url, open } = await begin();
+    const proxy = await proxyTo(url);
+    const clock = manualClock();
+    const far = open({ url: proxy.url, clock, timeoutMs: 400 });
+    const near = open({ url, clock, timeoutMs: 30_000 });
+    closers.push(proxy.close, far.close, near.close);
+    return { proxy, clock, far, near };
+  };
+  const unreachable = { name: "StorageError", kind: "unreachable" };
+
+  test("a server that is not there yet is told so, and is used when it comes", async () => {
+    const { proxy, far } = await setUp();
+    await proxy.shut();
+    await expect(far.list()).rejects.toMatchObject(unreachable);
+    await expect(far.acquire("thread", "owner", 1000)).rejects.toMatchObject(unreachable);
+    await proxy.open();
+    const lease = await until(() => take(far));
+    await far.append(lease, -1, [said(0, "here")]);
+  });
+
+  test("a server that is gone for a while is told so, and is used again when it is back, under the same lease", async () => {
+    const { proxy, far } = await setUp();
+    const lease = await take(far);
+    await far.append(lease, -1, [said(0, "before")]);
+    await proxy.shut();
+    await expect(far.append(lease, 0, [said(1, "lost")])).rejects.toMatchObject(unreachable);
+    await expect(far.read("thread")).rejects.toMatchObject(unreachable);
+    await expect(far.renew(lease, 60_000)).rejects.toThrow(/its server does not answer|no answer within/);
+    await proxy.open();
+    expect(await until(() => far.renew(lease, 60_000))).toBe(true);
+    await far.append(lease, 0, [said(1, "after")]);
+    expect(await far.read("thread")).toEqual([said(0, "before"), said(1, "after")]);
+  });
+
+  test("connections that break under many calls at once fail those calls, and no process", async () => {
+    const { proxy, far } = await setUp();
+    await far.append(await take(far), -1, [said(0, "before")]);
+    const reading = Array.from({ length: 30 }, () => far.read("thread"));
+    await proxy.shut();
+    const outcomes = await Promise.allSettled(reading);
+    for (const outcome of outcomes) {
+      if (outcome.status === "rejected") expect(outcome.reason).toMatchObject(unreachable);
+      else expect(outcome.value).toEqual([said(0, "before")]);
+    }
+    await proxy.open();
+    expect(await until(() => far.read("thread"))).toEqual([said(0, "before")]);
+  });
+
+  test("a holder whose connection hangs is told so, loses its lease, and what it sent arrives too late", async () => {
+    const { proxy, clock, far, near } = await setUp();
+    const hung = await take(far, "thread", "hung");
+    await far.append(hung, -1, [said(0, "before")]);
+    proxy.hold();
+    await expect(far.append(hung, 0, [said(1, "by the hung one")])).rejects.toMatchObject(unreachable);
+    clock.advance(60_000);
+    const next = await take(near, "thread", "next");
+    await proxy.deliver();
+    expect(await near.read("thread")).toEqual([said(0, "before")]);
+    await near.append(next, 0, [said(1, "by the next")]);
+    await expect(until(() => far.append(hung, 0, [said(1, "by the hung one")]))).rejects.toBeInstanceOf(LeaseLostError);
+    expect(await far.renew(hung, 60_000)).toBe(false);
+    expect(await far.read("thread")).toEqual([said(0, "before"), said(1, "by the next")]);
+  });
+
+  test("an append whose answer is lost is there for whoever acquires again, or never", async () => {
+    const { proxy, far, near } = await setUp();
+    const hung = await take(far);
+    await far.append(hung, -1, [said(0, "before")]);
+    proxy.hold();
+    await expect(far.append(hung, 0, [said(1, "in time")])).rejects.toMatchObject(unreachable);
+    await proxy.deliver();
+    const again = await take(near);
+    expect(await near.read("thread")).toEqual([said(0, "before"), said(1, "in time")]);
+
+    expect(await until(() => far.read("thread"))).toHaveLength(2);
+    proxy.hold();
+    await expect(far.append(again, 1, [said(2, "too late")])).rejects.toMatchObject(unreachable);
+    await take(near);
+    await proxy.deliver();
+    expect(await near.read("thread")).toHaveLength(2);
+  });
+};
+
+/** The outcome of an operation once the server is reached again: it may take a moment until that is noticed. */
+const until = async <A>(operation: () => A | Promise<A>): Promise<A> => {
+  for (let attempts = 0; ; attempts += 1) {
+    try {
+      return await operation();
+    } catch (error) {
+      const away = error instanceof Error && "kind" in error && error.kind === "unreachable";
+      if (!away || attempts === attemptsMax) throw error;
+    }
+  }
+};
+
+const attemptsMax = 20;

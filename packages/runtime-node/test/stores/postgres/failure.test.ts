@@ -1,0 +1,133 @@
+import { inspect } from "node:util";
+
+import pg from "pg";
+import { expect, test } from "vitest";
+
+import { postgresFailure } from "../../../src/stores/postgres/failure.ts";
+import { postgresStore } from "../../../src/stores/postgres/index.ts";
+import { said, take } from "../journal.ts";
+import { withPostgres } from "./server.ts";
+
+const secret = "hunter2@secret";
+
+test.each([
+  ["that is no address", `not an address ${secret}`],
+  ["with a password that is not encoded", `postgres://user:${secret}/x@y:port/database`],
+  ["with a certificate that is not there", `postgres://user:${encodeURIComponent(secret)}@h/d?sslrootcert=/nowhere`],
+])("a connection string %s is refused without showing it", (_, connectionString) => {
+  const error = thrownBy(() => postgresStore({ connectionString }));
+  // Some of these are read as an address by the driver, and then nothing of them is shown either.
+  if (error !== null) expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
+});
+
+test.each([
+  [{ schema: "no; such" }, /schema is "no; such"/],
+  [{ schema: "" }, /schema is ""/],
+  [{ timeoutMs: 0 }, /timeoutMs is 0/],
+  [{ timeoutMs: Number.NaN }, /timeoutMs is NaN/],
+])("options %o are refused", (options, words) => {
+  expect(() => postgresStore({ connectionString: "postgres://127.0.0.1/none", ...options })).toThrow(words);
+});
+
+test.each<[string | undefined, string, string]>([
+  ["53100", "could not extend file", "full"],
+  ["58030", "could not read block", "io"],
+  ["25006", "cannot execute INSERT in a read-only transaction", "read-only"],
+  ["28P01", "password authentication failed", "cannot-open"],
+  ["42501", "permission denied", "cannot-open"],
+  ["40001", "could not serialize access", "locked"],
+  ["57014", "canceling statement due to statement timeout", "locked"],
+  ["57P01", "terminating connection due to administrator command", "unreachable"],
+  ["57P03", "the database system is starting up", "unreachable"],
+  ["53300", "sorry, too many clients already", "unreachable"],
+  ["08006", "connection failure", "unreachable"],
+  ["XX001", "invalid page in block", "corrupt"],
+  ["22P02", "invalid input syntax", "failed"],
+  ["ECONNREFUSED", "connect ECONNREFUSED 127.0.0.1:1", "unreachable"],
+  ["ENOTFOUND", "getaddrinfo ENOTFOUND nowhere", "unreachable"],
+  ["EPIPE", "write EPIPE", "unreachable"],
+  [undefined, "Connection terminated unexpectedly", "unreachable"],
+  [undefined, "timeout exceeded when trying to connect", "unreachable"],
+  [undefined, "Cannot use a pool after calling end on the pool", "closed"],
+  [undefined, "something else", "failed"],
+])("%s, %s, is a failure of kind %s", (code, message, kind) => {
+  const failure = postgresFailure(Object.assign(new Error(message), code && { code }), "the store");
+  expect(failure).toMatchObject({ name: "StorageError", kind, message: expect.stringContaining("the store: ") });
+  expect(String(failure)).toContain(kind === "closed" ? "closed" : message);
+});
+
+withPostgres("PostgreSQL that refuses", (server) => {
+  test("a database or a user that is not there is told in words, without the password", async () => {
+    const [database, user] = [new URL(await server.url()), new URL(await server.url())];
+    database.pathname = "nowhere";
+    user.username = "nobody_known";
+    for (const url of [database, user]) {
+      url.password = secret;
+      const store = postgresStore({ connectionString: url.href });
+      const error: unknown = await store.list().catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
+      expect(String(error)).toContain(`127.0.0.1:${url.port}`);
+      expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
+      await store.close();
+    }
+  });
+
+  test("a store that may only be read says so, and is read", async () => {
+    const [connectionString, schema] = [await server.url(), server.schema()];
+    const store = postgresStore({ connectionString, schema });
+    await store.append(await take(store), -1, [said(0, "to be read")]);
+    await store.close();
+    const url = new URL(connectionString);
+    url.searchParams.set("options", "-c default_transaction_read_only=on");
+    const reader = postgresStore({ connectionString: url.href, schema });
+    expect(await reader.read("thread")).toEqual([said(0, "to be read")]);
+    await expect(reader.acquire("other", "owner", 1)).rejects.toMatchObject({ kind: "read-only" });
+    await reader.close();
+  });
+
+  test("an entry that is damaged is named", async () => {
+    const [connectionString, schema] = [await server.url(), server.schema()];
+    const store = postgresStore({ connectionString, schema });
+    await store.append(await take(store), -1, [said(0, "first"), said(1, "second")]);
+    await server.rows(`UPDATE ${schema}.entries SET body = left(body, 9) WHERE seq = 1`);
+    await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt" });
+    await expect(store.read("thread")).rejects.toThrow(/entry 1 of thread "thread" is not JSON/);
+    await store.close();
+  });
+
+  test("a pool that was handed in is not ended, and a closed store says that it is closed", async () => {
+    const pool = new pg.Pool({ connectionString: await server.url() });
+    const store = postgresStore({ pool, schema: server.schema() });
+    await store.append(await take(store), -1, [said(0, "by a pool")]);
+    await store.close();
+    await store.close();
+    await expect(store.list()).rejects.toMatchObject({ name: "StorageError", kind: "closed" });
+    expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+    const again = postgresStore({ pool, schema: server.schema() });
+    await again.list();
+    await pool.end();
+    await expect(again.list()).rejects.toMatchObject({ name: "StorageError", kind: "closed" });
+  });
+
+  test("leases run out by the server's time when no clock is given", async () => {
+    const [connectionString, schema] = [await server.url(), server.schema()];
+    const store = postgresStore({ connectionString, schema });
+    const lease = await take(store, "thread", "first", 60_000);
+    expect(await store.acquire("thread", "second", 60_000)).toBeNull();
+    await server.rows(`UPDATE ${schema}.leases SET expires_at = expires_at - 60001`);
+    await expect(store.append(lease, -1, [said(0, "late")])).rejects.toMatchObject({ name: "LeaseLostError" });
+    const next = await take(store, "thread", "second", 60_000);
+    await store.append(next, -1, [said(0, "in time")]);
+    await store.close();
+  });
+});
+
+const thrownBy = (open: () => unknown): unknown => {
+  try {
+    open();
+    return null;
+  } catch (error) {
+    return error;
+  }
+};

@@ -1,0 +1,57 @@
+import { randomUUID } from "node:crypto";
+
+import pg from "pg";
+import { afterAll, describe } from "vitest";
+
+/** What tests of one file work with: an empty database on the server that COLLOQUY_POSTGRES_URL names. */
+export interface PostgresServer {
+  /** Of the database, which is dropped after the tests. */
+  readonly url: () => Promise<string>;
+  /** A name that no other test has. */
+  readonly schema: () => string;
+  /** The rows of a statement. */
+  readonly rows: (text: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+}
+
+/** Tests that need a PostgreSQL. Without one they are left out, and their name says why. */
+export const withPostgres = (name: string, tests: (server: PostgresServer) => void): void => {
+  const server = process.env["COLLOQUY_POSTGRES_URL"] ?? "";
+  if (server === "") {
+    const reason = "left out: COLLOQUY_POSTGRES_URL names no server; `pnpm servers pnpm test` starts one";
+    describe.skip(`${name} (${reason})`, () => tests(nowhere));
+    return;
+  }
+  describe(name, () => {
+    const database = `colloquy_${randomUUID().replaceAll("-", "")}`;
+    let made: Promise<string> | null = null;
+    const make = async (): Promise<string> => {
+      await query(server, `CREATE DATABASE ${database} ENCODING 'UTF8' TEMPLATE template0`);
+      const url = new URL(server);
+      url.pathname = database;
+      return url.href;
+    };
+    const url = (): Promise<string> => (made ??= make());
+    let schemas = 0;
+    tests({ url, schema: () => `test_${(schemas += 1)}`, rows: async (text) => query(await url(), text) });
+    afterAll(async () => {
+      if (made !== null) await query(server, `DROP DATABASE ${database} WITH (FORCE)`);
+    });
+  });
+};
+
+const query = async (url: string, text: string): ReturnType<PostgresServer["rows"]> => {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    return rows;
+  } finally {
+    await client.end();
+  }
+};
+
+const nowhere: PostgresServer = {
+  url: () => Promise.reject(new Error("there is no server")),
+  schema: () => "nowhere",
+  rows: () => Promise.reject(new Error("there is no server")),
+};

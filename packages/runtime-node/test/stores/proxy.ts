@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A way to a server that can be broken. */
+export interface Proxy {
+  /** The server's, by this way. */
+  readonly url: string;
+  /** Breaks all connections, and takes none until `open`. */
+  readonly shut: () => Promise<void>;
+  readonly open: () => Promise<void>;
+  /** Takes everything and passes nothing on, in either direction, as a network does that has gone dead. */
+  readonly hold: () => void;
+  /** Passes on what was held, also what came from a client that is gone. Resolves when such a client's connection is over. */
+  readonly deliver: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** A way to the server of a URL, on a port of its own. */
+export const proxyTo = async (target: string): Promise<Proxy> => {
+  const url = new URL(target);
+  const [host, portBehind] = [url.hostname, Number(url.port)];
+  const ways = new Set<Way>();
+  let held = false;
+  const take = (client: Socket): void => {
+    const way: Way = { client, server: connect(portBehind, host), held: [] };
+    ways.add(way);
+    const pass = (from: Socket, to: Socket): void => {
+      from.on("data", (bytes) => {
+        if (held) way.held.push({ to, bytes });
+        else to.write(bytes);
+      });
+      from.on("error", () => from.destroy());
+      from.on("close", () => {
+        if (!held || from === way.server) to.destroy();
+        if (from === way.server) ways.delete(way);
+      });
+    };
+    pass(client, way.server);
+    pass(way.server, client);
+  };
+  let server = await listen(take, 0);
+  const { port } = server.address() as { port: number };
+  const shut = async (): Promise<void> => {
+    const closed = once(server, "close");
+    server.close();
+    for (const way of ways) {
+      way.client.destroy();
+      way.server.destroy();
+    }
+    await closed;
+  };
+  url.port = String(port);
+  return {
+    url: url.href,
+    shut,
+    open: async () => {
+      held = false;
+      server = await listen(take, port);
+    },
+    hold: () => {
+      held = true;
+    },
+    deliver: async () => {
+      held = false;
+      const left = [...ways].filter(({ client }) => client.destroyed);
+      const over = left.map((way) => once(way.server, "close"));
+      for (const way of ways) for (const { to, bytes } of way.held.splice(0)) to.write(bytes);
+      for (const way of left) way.server.end();
+      await Promise.all(over);
+    },
+    close: shut,
+  };
+};
+
+interface Way {
+  readonly client: Socket;
+  readonly server: Socket;
+  readonly held: { readonly to: Socket; readonly bytes: Buffer }[];
+}
+
+const listen = async (take: (client: Socket) => void, port: number): Promise<Server> => {
+  const server = createServer(take).listen(port, "127.0.0.1");
+  await once(server, "listening");
+  return server;
+};

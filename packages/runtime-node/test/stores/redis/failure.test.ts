@@ -1,0 +1,117 @@
+import { inspect } from "node:util";
+
+import { createClient } from "redis";
+import { expect, test } from "vitest";
+
+import { redisFailure } from "../../../src/stores/redis/failure.ts";
+import { redisStore } from "../../../src/stores/redis/index.ts";
+import { said, take } from "../journal.ts";
+import { withRedis } from "./server.ts";
+
+test.each([
+  ["that is no address", "hunter2"],
+  ["of another protocol", "http://user:hunter2@127.0.0.1:1"],
+  ["with a password that is not encoded", "redis://user:hunter2/x@y:port"],
+])("a url %s is refused without showing it", (_, url) => {
+  const error = thrownBy(() => redisStore({ url }));
+  expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
+  expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
+});
+
+test.each([
+  [{ prefix: "a{b" }, /prefix is "a\{b"/],
+  [{ timeoutMs: -1 }, /timeoutMs is -1/],
+])("options %o are refused", (options, words) => {
+  expect(() => redisStore({ url: "redis://127.0.0.1:1", ...options })).toThrow(words);
+});
+
+test.each([
+  ["OOM command not allowed when used memory > 'maxmemory'.", "full"],
+  ["MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk.", "io"],
+  ["READONLY You can't write against a read only replica.", "read-only"],
+  ["NOAUTH Authentication required.", "cannot-open"],
+  ["WRONGPASS invalid username-password pair or user is disabled.", "cannot-open"],
+  ["LOADING Redis is loading the dataset in memory", "unreachable"],
+  ["CLUSTERDOWN The cluster is down", "unreachable"],
+  ["WRONGTYPE Operation against a key holding the wrong kind of value", "not-a-store"],
+  ["Socket closed unexpectedly", "unreachable"],
+  ["The client is offline", "unreachable"],
+  ["The client is closed", "closed"],
+  ["ERR something else", "failed"],
+])("%s is a failure of kind %s", (message, kind) => {
+  expect(redisFailure(new Error(message), "the store")).toMatchObject({ name: "StorageError", kind });
+});
+
+withRedis("Redis that refuses", (server) => {
+  test("a password that is wrong is told in words, without it", async () => {
+    const url = new URL(server.url);
+    url.username = "nobody";
+    url.password = "hunter2";
+    const store = redisStore({ url: url.href });
+    const error: unknown = await store.list().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
+    expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
+    await store.close();
+  });
+
+  test("keys that a newer version wrote are left alone, and so are those of something else", async () => {
+    const [newer, foreign, client] = [server.prefix(), server.prefix(), createClient({ url: server.url })];
+    await client.connect();
+    await client.set(`${newer}format`, "2");
+    const behind = redisStore({ client, prefix: newer });
+    await expect(behind.read("thread")).rejects.toMatchObject({ name: "StorageError", kind: "newer" });
+    await client.set(`${foreign}{thread}:entries`, "theirs");
+    const store = redisStore({ client, prefix: foreign });
+    const lease = await take(store);
+    await expect(store.append(lease, -1, [said(0, "ours")])).rejects.toMatchObject({ kind: "not-a-store" });
+    expect(await client.get(`${foreign}{thread}:entries`)).toBe("theirs");
+    client.destroy();
+  });
+
+  test("a client that was handed in is not closed, and a closed store says that it is closed", async () => {
+    const client = createClient({ url: server.url });
+    await client.connect();
+    const store = redisStore({ client, prefix: server.prefix() });
+    await store.append(await take(store), -1, [said(0, "by a client")]);
+    await store.close();
+    await store.close();
+    await expect(store.list()).rejects.toMatchObject({ name: "StorageError", kind: "closed" });
+    expect(await client.ping()).toBe("PONG");
+    const again = redisStore({ client, prefix: server.prefix() });
+    client.destroy();
+    await expect(again.list()).rejects.toMatchObject({ name: "StorageError", kind: "closed" });
+  });
+
+  test("an entry that is damaged is named", async () => {
+    const [prefix, client] = [server.prefix(), createClient({ url: server.url })];
+    await client.connect();
+    const store = redisStore({ client, prefix });
+    await store.append(await take(store), -1, [said(0, "first"), said(1, "second")]);
+    await client.lSet(`${prefix}{thread}:entries`, 1, "{torn");
+    await expect(store.read("thread")).rejects.toThrow(/entry 1 of thread "thread" is not JSON/);
+    client.destroy();
+  });
+
+  test("leases run out by the server's time when no clock is given", async () => {
+    const [prefix, client] = [server.prefix(), createClient({ url: server.url })];
+    await client.connect();
+    const store = redisStore({ client, prefix });
+    const lease = await take(store, "thread", "first", 60_000);
+    expect(await store.acquire("thread", "second", 60_000)).toBeNull();
+    const until = Number(await client.hGet(`${prefix}{thread}:lease`, "until"));
+    await client.hSet(`${prefix}{thread}:lease`, "until", String(until - 60_001));
+    await expect(store.append(lease, -1, [said(0, "late")])).rejects.toMatchObject({ name: "LeaseLostError" });
+    const next = await take(store, "thread", "second", 60_000);
+    await store.append(next, -1, [said(0, "in time")]);
+    client.destroy();
+  });
+});
+
+const thrownBy = (open: () => unknown): unknown => {
+  try {
+    open();
+    return null;
+  } catch (error) {
+    return error;
+  }
+};

@@ -1,0 +1,150 @@
+import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
+import { expect } from "vitest";
+
+import { append, entriesFrom, entryOf, lostLeases, take, write } from "./sample-entries.ts";
+import type { StoreCheck } from "./subject.ts";
+
+/** That a snapshot is the newest that was saved, or none; what it says is the reader's business. */
+export const snapshotChecks: readonly StoreCheck[] = [
+  {
+    name: "keeps a snapshot, and shows it to every reader",
+    check: async ({ store, another, reopen }) => {
+      const lease = await take(store, "thread");
+      await append(store, lease, -1, entriesFrom(0, 2));
+      expect(await store.readSnapshot("thread")).toBeNull();
+      await save(store, lease, "head 2", { "turns/1-64": "first", "turns/65": "second" });
+      const kept = { head: "head 2", "turns/1-64": "first", "turns/65": "second", nowhere: undefined };
+      expect(await snapshotIn(store, ...Object.keys(kept))).toEqual(kept);
+      expect(await snapshotIn(await another(), ...Object.keys(kept))).toEqual(kept);
+      expect(await snapshotIn(await reopen(), ...Object.keys(kept))).toEqual(kept);
+    },
+  },
+  {
+    name: "keeps the newest snapshot, with the chunks of those before that were not dropped",
+    check: async ({ store }) => {
+      const lease = await take(store, "thread");
+      await append(store, lease, -1, entriesFrom(0, 2));
+      await save(store, lease, "one", { a: "A", b: "B" });
+      await save(store, lease, "two", { c: "C", d: "D" }, ["b", "never there"]);
+      const second = { head: "two", a: "A", b: undefined, c: "C", d: "D" };
+      expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(second);
+      await save(store, lease, "three", {}, ["a", "c", "d"]);
+      const third = { head: "three", a: undefined, b: undefined, c: undefined, d: undefined };
+      expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(third);
+    },
+  },
+  {
+    name: "gives back what a snapshot says to the letter",
+    check: async ({ store, reopen }) => {
+      const lease = await take(store, "thread");
+      await append(store, lease, -1, [entryOf(0)]);
+      const head = JSON.stringify({ "\0": "\ud800 🙂 é \u2028", quote: `'"\\%_`, list: [0.1, -1e-7, null] });
+      const chunk = JSON.stringify(["five megabytes, é 🙂 ".repeat(200_000)]);
+      const id = "1-64 'x' é/../%_";
+      await save(store, lease, head, { [id]: chunk, "1-64": "", "": "no name" });
+      const comesBack = async (each: Store): Promise<void> => {
+        const found = await each.readSnapshot("thread");
+        expect(found?.head).toBe(head);
+        // Compared as a whole: a failing comparison of 5 MB would be printed.
+        expect(found?.chunk(id) === chunk).toBe(true);
+        expect(found?.chunk("1-64")).toBe("");
+        expect(found?.chunk("")).toBe("no name");
+      };
+      await comesBack(store);
+      await comesBack(await reopen());
+    },
+  },
+  {
+    name: "keeps the snapshots of different threads apart, and the journal beside them",
+    check: async ({ store }) => {
+      for (const threadId of ["one", "other", "neither"]) await write(store, threadId, 2);
+      for (const threadId of ["one", "other"]) {
+        const lease = await take(store, threadId);
+        await save(store, lease, `head of ${threadId}`, { chunk: `chunk of ${threadId}` });
+        await append(store, lease, 1, [entryOf(2)]);
+      }
+      expect(await snapshotIn(store, "chunk")).toBeNull();
+      expect(await snapshotOf(store, "one", "chunk")).toEqual({ head: "head of one", chunk: "chunk of one" });
+      expect(await snapshotOf(store, "other", "chunk")).toEqual({ head: "head of other", chunk: "chunk of other" });
+      expect(await store.readSnapshot("neither")).toBeNull();
+      expect(await store.read("one")).toEqual(entriesFrom(0, 2));
+    },
+  },
+  {
+    name: "saves no snapshot under a lease that is not in force",
+    check: async (subject) => {
+      const { store } = subject;
+      await write(store, "thread", 2);
+      const lease = await take(store, "thread");
+      await save(store, lease, "sound", { a: "A" });
+      await store.release(lease);
+      for (const [fate, lost] of Object.entries(await lostLeases(subject, "thread"))) {
+        const saving = save(store, lost, fate, { b: fate }, ["a"]);
+        await expect(saving, fate).rejects.toBeInstanceOf(LeaseLostError);
+      }
+      expect(await snapshotIn(store, "a")).toEqual({ head: "sound", a: "A" });
+    },
+  },
+  {
+    name: "drops a snapshot when the journal is rewritten",
+    check: async ({ store, another }) => {
+      const lease = await take(store, "thread");
+      await append(store, lease, -1, entriesFrom(0, 2));
+      await save(store, lease, "old", { a: "A" });
+      const reader = await store.readSnapshot("thread");
+      await store.rewrite(lease, [entryOf(1, { rewritten: true })]);
+      expect(await store.readSnapshot("thread")).toBeNull();
+      expect(await (await another()).readSnapshot("thread")).toBeNull();
+      // Who reads the old one still is told the old text or nothing, never another.
+      expect([undefined, "A"]).toContain(reader?.chunk("a"));
+      await save(store, lease, "new", { b: "B" });
+      expect(await snapshotIn(store, "a", "b")).toEqual({ head: "new", a: undefined, b: "B" });
+    },
+  },
+  {
+    name: "drops a snapshot with its thread",
+    check: async ({ store, reopen }) => {
+      const lease = await take(store, "thread");
+      await append(store, lease, -1, entriesFrom(0, 2));
+      await save(store, lease, "old", { a: "A" });
+      await store.delete("thread");
+      const late = save(store, lease, "late", { b: "B" });
+      await expect(late).rejects.toBeInstanceOf(LeaseLostError);
+      const later = await reopen();
+      await write(later, "thread", 1);
+      expect(await later.readSnapshot("thread")).toBeNull();
+      await save(later, await take(later, "thread"), "new", {});
+      expect(await snapshotIn(later, "a", "b")).toEqual({ head: "new", a: undefined, b: undefined });
+    },
+  },
+];
+
+const save = (
+  store: Store,
+  lease: Lease,
+  head: string,
+  chunks: Readonly<Record<string, string>>,
+  dropped: readonly string[] = [],
+): Promise<void> =>
+  store.saveSnapshot(lease, {
+    threadId: lease.threadId,
+    seq: 0,
+    head,
+    chunks: new Map(Object.entries(chunks)),
+    dropped,
+  });
+
+const snapshotIn = (store: Store, ...ids: readonly string[]): ReturnType<typeof snapshotOf> =>
+  snapshotOf(store, "thread", ...ids);
+
+/** The head and the chunks of these ids; null where there is no snapshot. */
+const snapshotOf = async (
+  store: Store,
+  threadId: string,
+  ...ids: readonly string[]
+): Promise<Readonly<Record<string, string | undefined>> | null> => {
+  const found = await store.readSnapshot(threadId);
+  if (found === null) return null;
+  const chunks = ids.filter((id) => id !== "head").map((id): [string, string | undefined] => [id, found.chunk(id)]);
+  return { head: found.head, ...Object.fromEntries(chunks) };
+};

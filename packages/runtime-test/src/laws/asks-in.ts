@@ -1,0 +1,21 @@
+import { type State, toArray } from "@colloquy/machine";
+
+/** Where an ask stands. `turn` is that of its turn, or of the turn that it joins. */
+export interface PlacedAsk {
+  readonly askId: string;
+  readonly place: "queued" | "joining" | "turn" | "dropped";
+  readonly turn: number | null;
+}
+
+/** All asks that a state knows of, found by the slowest way there is; one that stands in two places is there twice. */
+export const asksIn = (state: State | null): readonly PlacedAsk[] => {
+  if (state === null) return [];
+  const { conversation, open, queue, dropped } = state.context;
+  const turns = [...toArray(conversation.turns), ...(open === null ? [] : [open])];
+  return [
+    ...turns.flatMap(({ number, asks }) => asks.map(({ askId }) => ({ askId, place: "turn", turn: number }) as const)),
+    ...(open?.joining ?? []).map(({ askId }) => ({ askId, place: "joining", turn: open?.number ?? null }) as const),
+    ...queue.map(({ askId }) => ({ askId, place: "queued", turn: null }) as const),
+    ...dropped.map(({ askId }) => ({ askId, place: "dropped", turn: null }) as const),
+  ];
+};

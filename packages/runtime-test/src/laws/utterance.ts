@@ -1,0 +1,65 @@
+import type { Content, Message, MessageDraft, Part, QueuedAsk, ReplyDraft, SeedDraft } from "@colloquy/machine";
+
+/** Who said what, as text: equal for equal utterances. */
+export type Utterance = string;
+
+/** What a message says. Without the ids that the thread gave it. */
+export const utteranceOf = ({ role, parts }: Pick<Message, "role" | "parts">): Utterance =>
+  utterance(role, parts.flatMap(withoutIds));
+
+/** What an ask says. */
+export const ofAsk = (ask: QueuedAsk): readonly Utterance[] => draftsOfAsk(ask).map(ofDraft);
+
+/** The messages that an ask says. */
+export const draftsOfAsk = ({ input, name, metadata }: QueuedAsk): readonly MessageDraft[] => {
+  const drafts = typeof input === "string" ? null : input.filter((item) => "role" in item);
+  if (drafts !== null && drafts.length === input.length) return drafts;
+  // What is no list of messages is a text or its parts.
+  const content = input as Content;
+  return [
+    {
+      role: "user",
+      content,
+      ...(name === undefined ? {} : { name }),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+  ];
+};
+
+/** What a message says that a host hands in. */
+export const ofDraft = ({ role, content }: MessageDraft): Utterance => utterance(role, partsOf(content));
+
+/** What a message of an earlier conversation says. */
+export const ofSeed = (draft: SeedDraft): Utterance => {
+  if (draft.role === "tool") return utterance("tool", partsOf(draft.content));
+  return draft.role === "assistant" ? ofReply(draft) : ofDraft(draft);
+};
+
+/** What a model said. */
+export const ofReply = ({ content, toolCalls = [] }: Pick<ReplyDraft, "content" | "toolCalls">): Utterance =>
+  utterance("assistant", [
+    ...(typeof content === "string" ? partsOf(content) : (content ?? [])),
+    ...toolCalls.map((call) => ({ type: "toolCall", name: call.name, arguments: call.arguments, id: call.id })),
+  ]);
+
+/** As above of a reply that ended early: tool calls are not kept; one that showed nothing is no utterance. */
+export const ofPartial = (partial: ReplyDraft | undefined): readonly Utterance[] => {
+  if (partial === undefined) return [];
+  const { content } = partial;
+  return content === undefined || content.length === 0 ? [] : [ofReply({ content })];
+};
+
+const withoutIds = (part: Part): readonly object[] => {
+  if (part.type === "toolResult") return part.content;
+  if (part.type !== "toolCall") return [part];
+  return [{ type: part.type, name: part.name, arguments: part.arguments, id: part.providerCallId }];
+};
+
+/** The parts that a content stands for. */
+export const partsOf = (content: Content): readonly object[] => {
+  if (typeof content !== "string") return content;
+  return content === "" ? [] : [{ type: "text", text: content }];
+};
+
+/** Who said which parts. */
+export const utterance = (role: string, parts: readonly object[]): Utterance => `${role} ${JSON.stringify(parts)}`;

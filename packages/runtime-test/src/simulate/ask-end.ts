@@ -1,0 +1,50 @@
+import {
+  AskRefusedError,
+  AskReturnedError,
+  type AskResult,
+  AskSupersededError,
+  ContextUnfitError,
+  LeaseLostError,
+  LimitReachedError,
+  SequenceConflictError,
+  StoreError,
+  ThreadClosedError,
+  ThreadHeldError,
+  TurnCancelledError,
+  TurnFailedError,
+} from "@colloquy/host";
+
+/** What an ask came to, in the end. */
+export type AskEnd =
+  | AskResult
+  | TurnFailedError
+  | LimitReachedError
+  | ContextUnfitError
+  | TurnCancelledError
+  | AskSupersededError
+  | AskReturnedError
+  | AskRefusedError;
+
+/** The host could not say; asking again may help. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof ThreadHeldError ||
+  error instanceof ThreadClosedError ||
+  error instanceof LeaseLostError ||
+  error instanceof SequenceConflictError ||
+  error instanceof StoreError;
+
+export const isEnd = (end: unknown): end is AskEnd =>
+  end instanceof TurnFailedError ||
+  end instanceof LimitReachedError ||
+  end instanceof ContextUnfitError ||
+  end instanceof TurnCancelledError ||
+  end instanceof AskSupersededError ||
+  end instanceof AskReturnedError ||
+  end instanceof AskRefusedError ||
+  (typeof end === "object" && end !== null && "status" in end && end.status === "completed");
+
+/** For the trace. */
+export const inWords = (end: unknown): string => {
+  if (end instanceof Error) return `${end.name}: ${end.message}`;
+  return typeof end === "object" && end !== null && "text" in end ? JSON.stringify(end.text) : String(end);
+};

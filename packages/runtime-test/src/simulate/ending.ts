@@ -1,0 +1,151 @@
+import { ContextUnfitError } from "@colloquy/host";
+import type { Entry, State } from "@colloquy/machine";
+import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
+import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
+import { checkAsks, checkContinuation, checkQuestions } from "./checks/questions.ts";
+import { checkRecovered } from "./checks/recovery.ts";
+import { holderOf, isBeingWritten } from "./checks/summaries.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { World } from "./world.ts";
+
+/** How a simulation ends: nothing more goes wrong, the conversation goes on, all processes go, and what they leave behind is looked at. */
+export class Ending {
+  readonly #cast: Cast;
+
+  constructor(cast: Cast) {
+    this.#cast = cast;
+  }
+
+  async play(): Promise<readonly Entry[]> {
+    await this.#calmDown();
+    await this.#goOn();
+    return this.#leave();
+  }
+
+  /** Each question has its answer; a turn that goes nowhere is cancelled. */
+  async #calmDown(): Promise<void> {
+    const { world, processes, user } = this.#cast;
+    world.calm = true;
+    world.note("world", "calms down");
+    await processes.sendRivalAway();
+    for (let tries = 0; !(await user.settles(1_000)) || this.#isUnderWay(); tries++) {
+      if (tries > 60) world.breaks("settles", "there are asks that never come to an end, and cancelling does not help");
+      user.send({ type: "cancel.requested", at: world.clock.now(), reason: "it takes too long" });
+      await world.sleep(200);
+    }
+  }
+
+  /** A turn may be open, or wait, that nobody asks about any more: who asked gave up where it could not be seen. */
+  #isUnderWay(): boolean {
+    const { state } = this.#cast.journal;
+    return state !== null && (state.context.open !== null || state.context.queue.length > 0);
+  }
+
+  /** M9: whatever happened, the conversation goes on. */
+  async #goOn(): Promise<void> {
+    const { world, user, journal } = this.#cast;
+    const question = user.ask(lastQuestion, { askId: lastAsk });
+    await user.settles(20_000);
+    const { end } = question;
+    // That there is no room for it was looked at when it was said.
+    if (end === null || !("status" in end || end instanceof ContextUnfitError)) {
+      world.breaks("M9", `after the end an ask comes to ${end === null ? "nothing" : `${end.name}: ${end.message}`}`);
+      return;
+    }
+    const call = "turn" in end ? journal.asked.get(`${threadId}/${end.turn}.1#1`) : undefined;
+    const before = journal.askedUpon.get(lastAsk);
+    const after = journal.state;
+    if (before !== undefined && after !== null && call?.type === "callLlm")
+      checkContinuation(world, before, after, call);
+    await this.#finishSummaries();
+    checkLiveState(world, journal.state, await this.#liveState());
+    const { outstanding } = journal;
+    if (outstanding.length > 0) {
+      world.breaks("settles", `at the end there is still outstanding: ${outstanding.map(({ id }) => id).join(", ")}`);
+    }
+  }
+
+  /** As a process tells it that lives for long enough. */
+  async #liveState(): Promise<State | null> {
+    const { world, processes } = this.#cast;
+    const process = processes.reachable();
+    if (process === null) await world.sleep(50);
+    else {
+      const state = await Promise.race([process.host.thread(threadId).state(), process.died]);
+      if (state !== undefined) return state;
+    }
+    return this.#liveState();
+  }
+
+  /**
+   * Summaries that were asked for come, or fail. One whose handler never answers stays out, as does one whose process
+   * died, and costs nobody an answer; whoever takes the thread up next has it written again.
+   */
+  async #finishSummaries(): Promise<void> {
+    if (await this.#summariesEnd()) return;
+    const { world, journal, processes, user } = this.#cast;
+    const last = processes.all.find(({ opening }) => opening?.token === journal.newestToken);
+    const holder = holderOf(processes.all, journal);
+    if (holder === undefined && last?.alive === true) {
+      world.breaks("settles", `${last.name} has let the thread go, and with it a summary that was being written`);
+    }
+    if (holder !== undefined && !isBeingWritten(holder, journal)) {
+      world.breaks("settles", `a summary is outstanding at the end, and ${holder.name} does not write it`);
+    }
+    if (holder !== undefined) processes.replace();
+    user.ask(lastQuestion, { askId: lastAsk });
+    await user.settles(20_000);
+    await this.#summariesEnd();
+  }
+
+  async #summariesEnd(): Promise<boolean> {
+    const { world, journal } = this.#cast;
+    const isWriting = (): boolean => journal.state?.context.summarising !== null;
+    for (let looks = 0; looks < looksMax && isWriting(); looks++) await world.sleep(50);
+    return !isWriting();
+  }
+
+  /** All hosts are closed, and what they leave behind is looked at. */
+  async #leave(): Promise<readonly Entry[]> {
+    const { world, journal, processes, user, ledger, tools, machineOf } = this.#cast;
+    await processes.close();
+    await this.#checkGivenBack();
+    // What is deaf, or stands still, comes to its end.
+    await world.sleep(5_000);
+    for (const process of processes.all) checkClosed(world, process);
+    const entries = checkJournal(world, journal, machineOf(0), await journal.store.read(threadId));
+    const { brokenByPrompts } = journal;
+    if (brokenByPrompts !== null) world.breaks(...brokenByPrompts);
+    checkUsage(world, journal);
+    checkRecovered(world, journal, ledger, tools);
+    checkQuestions(world, journal, user.questions);
+    checkAsks(world, journal);
+    return entries;
+  }
+
+  /** Whoever closes gives the thread back; that of a dead process has to run out. */
+  async #checkGivenBack(): Promise<void> {
+    const { newestToken, store } = this.#cast.journal;
+    const holder = this.#cast.processes.all.find(({ opening }) => opening?.token === newestToken);
+    if (holder?.alive !== true || (await store.acquire(threadId, "inspector", leaseTtlMs)) !== null) return;
+    this.#cast.world.breaks("settles", `${holder.name} was closed, and still holds the thread`);
+  }
+}
+
+const checkClosed = (world: World, process: SimulatedProcess): void => {
+  if (!process.alive) return;
+  if (process.unsettled.size > 0) {
+    world.breaks(
+      "settles",
+      `${process.name} was closed, and ${process.unsettled.size} calls of it never came to an end`,
+    );
+  }
+  if (process.alarms > 0)
+    world.breaks("settles", `${process.name} was closed, and still waits for ${process.alarms} wake-ups`);
+};
+
+/** Far longer than all summaries take that may be wanted one after the other. */
+const looksMax = 100;
+
+const lastQuestion = "Are you still there?";
+const lastAsk = "the last ask";

@@ -1,0 +1,40 @@
+/** Where a process can die: around each append, and around each model call and each run of a tool. */
+export interface Point {
+  readonly when: "before" | "after";
+  /** `append llm.completed`, `model`, `tool charge`. */
+  readonly what: string;
+}
+
+/** What somebody waits for who is dead. */
+export const never = (): Promise<never> => new Promise(() => undefined);
+
+/** The life of a process: it ends at the nth point that it passes, from 1; never, where that is null. */
+export class Fuse {
+  readonly points: Point[] = [];
+  readonly #diesAt: number | null;
+  readonly #death: PromiseWithResolvers<void> = Promise.withResolvers();
+  #alive = true;
+
+  constructor(diesAt: number | null) {
+    this.#diesAt = diesAt;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  /** Resolves when it has died. */
+  get died(): Promise<void> {
+    return this.#death.promise;
+  }
+
+  /** False where the process is dead, or dies here. */
+  passes(when: Point["when"], what: string): boolean {
+    if (!this.#alive) return false;
+    this.points.push({ when, what });
+    if (this.points.length !== this.#diesAt) return true;
+    this.#alive = false;
+    this.#death.resolve();
+    return false;
+  }
+}

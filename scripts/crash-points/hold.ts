@@ -1,0 +1,136 @@
+import { createHost, type Host, type Store } from "@colloquy/host";
+import { decodeJournal, describeDecodeError, type Entry } from "@colloquy/machine";
+import { sequentialIds } from "@colloquy/runtime-test";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { lines, machine, modelIn, threadId, toolsIn } from "./conversation.ts";
+import { doomedClock, doomedStore } from "./doomed.ts";
+import { Fuse, type Point } from "./fuse.ts";
+import { Pace } from "./pace.ts";
+
+/** What to hold, and where it dies. */
+export interface HoldOptions {
+  /** Its time is the clock's. */
+  readonly openStore: (pace: Pace) => Promise<Store>;
+  /** At the so-many-eth point of the process, from 1; null for never. */
+  readonly diesAt: number | null;
+  /** As above, of the process after it. Default null. */
+  readonly diesAgainAt?: number | null;
+  /** Whether a tool of unknown outcome is run again, when somebody is asked. */
+  readonly runAgain: boolean;
+}
+
+/** A conversation that was held to its end. */
+export interface Held {
+  readonly journal: readonly Entry[];
+  /** The journal as each crash left it. */
+  readonly left: readonly (readonly Entry[])[];
+  /** The points that the first process passed; the last one is where it died, if it did. */
+  readonly points: readonly Point[];
+  /** Each run of a tool, by its idempotency key, in order. */
+  readonly ran: readonly { readonly name: string; readonly key: string }[];
+  /** All entries of which a host was told that they are stored. */
+  readonly acknowledged: readonly Entry[];
+  /** What each ask was answered, by its id. */
+  readonly answers: ReadonlyMap<string, string>;
+}
+
+/** Holds the conversation: when a process dies, another one goes on. */
+export const hold = async (options: HoldOptions): Promise<Held> => {
+  const pace = new Pace();
+  const store = await options.openStore(pace);
+  try {
+    return await pace.run(new Holding(pace, store, options).hold());
+  } finally {
+    await store.close();
+  }
+};
+
+class Holding {
+  readonly #pace: Pace;
+  readonly #store: Store;
+  readonly #options: HoldOptions;
+  readonly #ran: { readonly name: string; readonly key: string }[] = [];
+  readonly #acknowledged: Entry[] = [];
+  readonly #answers = new Map<string, string>();
+  readonly #left: (readonly Entry[])[] = [];
+
+  constructor(pace: Pace, store: Store, options: HoldOptions) {
+    this.#pace = pace;
+    this.#store = store;
+    this.#options = options;
+  }
+
+  async hold(): Promise<Held> {
+    const first = new Fuse(this.#options.diesAt);
+    const lives = [first, new Fuse(this.#options.diesAgainAt ?? null), new Fuse(null)];
+    for (const fuse of lives) {
+      await Promise.race([this.#live(fuse), fuse.died]);
+      if (fuse.alive) break;
+      this.#left.push(await this.#journal());
+    }
+    return {
+      journal: await this.#journal(),
+      left: this.#left,
+      points: first.points,
+      ran: this.#ran,
+      acknowledged: this.#acknowledged,
+      answers: this.#answers,
+    };
+  }
+
+  /** One process: asks all that has no answer yet, and approves what has to be approved. */
+  async #live(fuse: Fuse): Promise<void> {
+    const pace = this.#pace;
+    const host = createHost({
+      machine,
+      store: doomedStore(this.#store, pace, fuse, (entries) => this.#acknowledged.push(...entries)),
+      llm: modelIn(pace, fuse),
+      tools: toolsIn(pace, fuse, (name, key) => this.#ran.push({ name, key })),
+      clock: doomedClock(pace, fuse),
+      ids: sequentialIds(),
+      owner: "crashed",
+      snapshotEvery: 8,
+    });
+    const over = this.#approve(host, fuse);
+    for (const asks of lines) {
+      const open = asks.filter((askId) => !this.#answers.has(askId));
+      await Promise.all(open.map((askId) => this.#ask(host, askId)));
+      await this.#summariesWritten(host);
+    }
+    over.now = true;
+    await host.close();
+  }
+
+  async #ask(host: Host, askId: string): Promise<void> {
+    const { text } = await host.ask(askId, { threadId, askId });
+    this.#answers.set(askId, text);
+  }
+
+  /** Whoever goes on at once may be faster or slower than a summary, and is told the same. */
+  async #summariesWritten(host: Host): Promise<void> {
+    while ((await host.thread(threadId).state())?.context.summarising !== null) await this.#pace.sleep(5);
+  }
+
+  /** Somebody looks now and then what there is to approve; it need not be who was asked first. */
+  #approve(host: Host, fuse: Fuse): { now: boolean } {
+    const over = { now: false };
+    const look = async (): Promise<void> => {
+      await this.#pace.sleep(100);
+      if (over.now || !fuse.alive) return;
+      for (const { id, digest, because } of await host.thread(threadId).approvals()) {
+        if (because === "declared" || this.#options.runAgain) await host.thread(threadId).approve(id, { digest });
+        else await host.thread(threadId).deny(id, { digest });
+      }
+      await look();
+    };
+    void look();
+    return over;
+  }
+
+  async #journal(): Promise<readonly Entry[]> {
+    const journal = decodeJournal(await this.#pace.outside(() => this.#store.read(threadId)));
+    if (Either.isLeft(journal)) throw new Error(`the journal can't be read: ${describeDecodeError(journal.left)}`);
+    return journal.right;
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  type AnswerableEffect,
+  type Entry,
+  fold,
+  type Message,
+  outstanding,
+  phaseOf,
+  type State,
+  toArray,
+  toolResultOf,
+} from "@colloquy/machine";
+import { LawBroken, lawRecovery } from "@colloquy/runtime-test/laws";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { declarations, lines } from "./conversation.ts";
+import type { Held } from "./hold.ts";
+import { recoveredAs, rowOf } from "./table.ts";
+
+/** What a conversation that was crashed came to. */
+export interface Verdict {
+  /** Empty when all is as the table says. */
+  readonly problems: readonly string[];
+  /** The rows of the table that the crash fell under. */
+  readonly rows: readonly string[];
+}
+
+/** Holds a conversation that was crashed against the one that was not, by the table. */
+export const judge = (uncrashed: Held, crashed: Held): Verdict => {
+  const out = crashed.left.flatMap((journal) => (journal.length === 0 ? [] : outstanding(stateOf(journal))));
+  return {
+    problems: [
+      ...problemsOfLaw(uncrashed, crashed),
+      ...problemsOfTable(crashed, out),
+      ...problemsOfStore(crashed),
+      ...problemsOfEnd(uncrashed, crashed),
+      ...problemsOfMessages(uncrashed, crashed),
+    ],
+    rows: [...new Set(out.map((effect) => rowOf(effect).name))],
+  };
+};
+
+const problemsOfLaw = (uncrashed: Held, { journal, ran }: Held): readonly string[] => {
+  try {
+    lawRecovery({
+      uncrashed: uncrashed.journal,
+      resumed: journal,
+      tools: declarations,
+      ran: ran.map(({ key }) => key),
+    });
+    return [];
+  } catch (error) {
+    if (error instanceof LawBroken) return [error.message];
+    throw error;
+  }
+};
+
+/** What was outstanding at a crash was answered as its row says, and by whom. */
+const problemsOfTable = ({ journal }: Held, out: readonly AnswerableEffect[]): readonly string[] =>
+  out.flatMap((effect) => {
+    const row = rowOf(effect);
+    const answer = journal.find(({ event }) => isAnswerTo(event, effect.id));
+    // A timer, or a summary, may be called off instead.
+    if (answer === undefined)
+      return row.name === "timer" || row.name === "summary" ? [] : [`${effect.id} (${row.name}) was never answered`];
+    const is = recoveredAs(answer);
+    return is === row.recovered
+      ? []
+      : [`${effect.id} (${row.name}) was answered by ${is ?? "itself"}, and should be by ${row.recovered ?? "itself"}`];
+  });
+
+const isAnswerTo = (event: Entry["event"], effectId: string): boolean =>
+  "effectId" in event &&
+  event.effectId === effectId &&
+  event.type !== "tool.started" &&
+  event.type !== "llm.progressed";
+
+/** Whatever was acknowledged, and whatever a crash left, is there, and the sequence has no gaps. */
+const problemsOfStore = ({ journal, acknowledged, left }: Held): readonly string[] => {
+  const isThere = (entry: Entry): boolean => JSON.stringify(journal[entry.seq]) === JSON.stringify(entry);
+  return [
+    ...acknowledged.filter((entry) => !isThere(entry)).map(({ seq }) => `entry ${seq} was acknowledged, and is lost`),
+    ...left
+      .flat()
+      .filter((entry) => !isThere(entry))
+      .map(({ seq }) => `entry ${seq} was there after a crash, and is another`),
+    ...journal.filter(({ seq }, index) => seq !== index).map(({ seq }) => `entry ${seq} stands in the wrong place`),
+  ];
+};
+
+/** Each ask has the answer that it has without a crash, in a turn of its own, and all is at rest. */
+const problemsOfEnd = (uncrashed: Held, { journal, answers }: Held): readonly string[] => {
+  const state = stateOf(journal);
+  const turns = toArray(state.context.conversation.turns).map(
+    ({ asks, outcome }) => `${asks.map(({ askId }) => askId).join(", ")} ${outcome.status}`,
+  );
+  const expected = lines.flat().map((askId) => `${askId} completed`);
+  return [
+    ...(turns.join("; ") === expected.join("; ") ? [] : [`the turns are ${turns.join("; ")}`]),
+    ...(phaseOf(state) === "completed" && outstanding(state).length === 0 ? [] : ["it is not at rest"]),
+    ...lines
+      .flat()
+      .filter((askId) => answers.get(askId) !== uncrashed.answers.get(askId))
+      .map((askId) => `"${askId}" was answered with ${JSON.stringify(answers.get(askId))}`),
+  ];
+};
+
+/** Message by message the same, but for the results of calls that a crash came upon. */
+const problemsOfMessages = (uncrashed: Held, crashed: Held): readonly string[] => {
+  const [expected, found] = [messagesOf(uncrashed), messagesOf(crashed)];
+  if (expected.length !== found.length) return [`there are ${found.length} messages, and ${expected.length} uncrashed`];
+  return found.flatMap((message, index) => {
+    const other = expected[index];
+    if (other === undefined || JSON.stringify(message) === JSON.stringify(other)) return [];
+    const [result, was] = [toolResultOf(message), toolResultOf(other)];
+    const isLost = result?.outcome === "interrupted" || result?.outcome === "unknown";
+    return isLost && result.callId === was?.callId ? [] : [`message ${message.id} is not as it is without a crash`];
+  });
+};
+
+const messagesOf = ({ journal }: Held): readonly Message[] =>
+  toArray(stateOf(journal).context.conversation.turns).flatMap(({ messages }) => toArray(messages));
+
+const stateOf = (journal: readonly Entry[]): State => {
+  const state = fold(journal);
+  if (Either.isLeft(state)) throw new Error(`the journal can't be folded: ${state.left.reason}`);
+  return state.right;
+};

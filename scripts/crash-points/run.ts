@@ -1,0 +1,48 @@
+import { hold, type Held } from "./hold.ts";
+import { judge } from "./judge.ts";
+import type { Place } from "./stores.ts";
+
+/** Which points to crash at. */
+export interface PointOptions {
+  /** Every so-many-eth point, from the first. Default 1: each. */
+  readonly every?: number;
+  /** The process after the one that died dies as well, so many points later; null: it lives. Default null. */
+  readonly again?: number | null;
+}
+
+/** What came of crashing one conversation at its points. */
+export interface Outcome {
+  /** How many points the conversation has. */
+  readonly points: number;
+  readonly crashes: number;
+  readonly entries: number;
+  /** How many crashes fell under each row of the table. */
+  readonly rows: ReadonlyMap<string, number>;
+  /** What is wrong, with where it crashed. */
+  readonly problems: readonly string[];
+}
+
+/** Holds the conversation once undisturbed, and once for each point with a crash there; and what is wrong, if anything is. */
+export const crashAtPoints = async (place: Place, { every = 1, again = null }: PointOptions = {}): Promise<Outcome> => {
+  const holdAt = (diesAt: number | null, runAgain: boolean): Promise<Held> =>
+    hold({
+      openStore: ({ clock }) => place.open(clock),
+      diesAt,
+      diesAgainAt: diesAt === null ? null : again,
+      runAgain,
+    });
+  const rows = new Map<string, number>();
+  const problems: string[] = [];
+  const uncrashed = await holdAt(null, true);
+  let crashes = 0;
+  for (let diesAt = 1; diesAt <= uncrashed.points.length; diesAt += every) {
+    // Who is asked about an unknown outcome says yes at one point, and no at the next.
+    const crashed = await holdAt(diesAt, diesAt % 2 === 0);
+    crashes += crashed.left.length;
+    const verdict = judge(uncrashed, crashed);
+    for (const row of verdict.rows) rows.set(row, (rows.get(row) ?? 0) + 1);
+    const point = crashed.points.at(-1);
+    problems.push(...verdict.problems.map((problem) => `point ${diesAt}, ${point?.when} ${point?.what}: ${problem}`));
+  }
+  return { points: uncrashed.points.length, crashes, entries: uncrashed.journal.length, rows, problems };
+};

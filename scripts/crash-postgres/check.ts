@@ -1,0 +1,24 @@
+import type { Store } from "@colloquy/host";
+
+import type { Writer } from "./writer.ts";
+
+/** What is wrong with the journals of these writers, who may go on meanwhile, in words. */
+export const violationsIn = async (store: Store, writers: readonly Writer[]): Promise<readonly string[]> => {
+  const violations = writers.map(async ({ threadId, acknowledged }) => {
+    // Noted before the journal is read: all of this has to be there.
+    const expected = [...acknowledged];
+    const journal = (await store.read(threadId)).map((entry) => JSON.stringify(entry));
+    const attempted = new Set(
+      writers.filter((writer) => writer.threadId === threadId).flatMap((writer) => [...writer.attempted]),
+    );
+    return [
+      ...expected
+        .filter(([seq, text]) => journal[seq] !== text)
+        .map(([seq]) => `${threadId}: entry ${seq} was acknowledged, and ${journal[seq] ?? "nothing"} is there`),
+      ...journal
+        .filter((text, seq) => !attempted.has(text) || journal.indexOf(text) !== seq)
+        .map((text) => `${threadId}: nobody wrote ${text}, or it is there twice`),
+    ];
+  });
+  return (await Promise.all(violations)).flat();
+};

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { LeaseLostError, type Store } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { StorageError } from "@colloquy/runtime-node";
+
+/** Somebody who writes one entry after the other, whatever becomes of the server, and notes what was acknowledged. */
+export interface Writer {
+  readonly threadId: string;
+  /** The texts of entries that it tried to append. */
+  readonly attempted: ReadonlySet<string>;
+  /** The texts of those that were acknowledged, by seq. */
+  readonly acknowledged: ReadonlyMap<number, string>;
+  /** Calls that failed because the server was away. */
+  readonly failures: () => number;
+  /** Resolves when it has ended; rejects with what it did not expect. */
+  readonly running: Promise<void>;
+  /** Ends it after what it is at; rejects with what it did not expect. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts a writer. Several may write one thread. `onAcknowledged` is told of each entry. */
+export const startWriter = (store: Store, threadId: string, owner: string, onAcknowledged: () => void): Writer => {
+  const attempted = new Set<string>();
+  const acknowledged = new Map<number, string>();
+  let failures = 0;
+  let stopped = false;
+  const write = async (): Promise<void> => {
+    const lease = await store.acquire(threadId, owner, 60_000);
+    if (lease === null) return;
+    const start = (await store.read(threadId)).length;
+    for (let seq = start; seq < start + appendsInOneGo && !stopped; seq += 1) {
+      const entry = entryOf(seq, threadId, `${owner} ${attempted.size}`);
+      const text = JSON.stringify(entry);
+      attempted.add(text);
+      await store.append(lease, seq - 1, [entry]);
+      acknowledged.set(seq, text);
+      onAcknowledged();
+    }
+    await store.release(lease);
+  };
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      try {
+        await write();
+      } catch (error) {
+        const isAway = error instanceof StorageError && error.kind === "unreachable";
+        if (!isAway && !(error instanceof LeaseLostError)) throw error;
+        failures += 1;
+      }
+      await pause(pauseMs);
+    }
+  };
+  const running = run();
+  // It is told to whoever stops it.
+  running.catch(() => {});
+  return {
+    threadId,
+    attempted,
+    acknowledged,
+    failures: () => failures,
+    running,
+    stop: () => {
+      stopped = true;
+      return running;
+    },
+  };
+};
+
+const entryOf = (seq: number, threadId: string, name: string): Entry =>
+  seq === 0
+    ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId, metadata: { name } } }
+    : { seq, event: { type: "checkpoint.named", at: seq, name } };
+
+const appendsInOneGo = 20;
+const pauseMs = 5;

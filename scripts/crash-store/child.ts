@@ -1,0 +1,37 @@
+// A process that writes to a store until it is killed, or looks at what a killed one left. Started by `run.ts`.
+import { readFileSync } from "node:fs";
+
+import { randomOf } from "../crash/random.ts";
+import { check } from "./checker.ts";
+import { type Fault, faultyStore } from "./faults.ts";
+import { notesIn } from "./notes.ts";
+import type { StoreKind } from "./store-kinds.ts";
+import { damageIn, openStore } from "./stores.ts";
+import { write } from "./writer.ts";
+
+/** What a child is told, as JSON in its first argument. */
+export interface ChildOptions {
+  readonly task: "write" | "check";
+  readonly store: StoreKind;
+  /** Where the store is. */
+  readonly folder: string;
+  readonly synchronous: "NORMAL" | "FULL";
+  readonly writing: "appends" | "all";
+  readonly seed: number;
+  readonly boot: number;
+  /** A file with all notes so far. */
+  readonly notes: string;
+  readonly fault: Fault | null;
+}
+
+const main = async (options: ChildOptions): Promise<void> => {
+  const { task, store: kind, folder, synchronous, writing, seed, boot, fault } = options;
+  const store = openStore(kind, folder, synchronous);
+  if (task === "write") await write(faultyStore(store, fault), boot, randomOf(seed), writing);
+  const findings = await check(store, notesIn(readFileSync(options.notes, "utf8")));
+  await store.close();
+  const violations = [...findings.violations, ...damageIn(kind, folder)];
+  process.stdout.write(JSON.stringify({ ...findings, violations }));
+};
+
+if (import.meta.main) await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);

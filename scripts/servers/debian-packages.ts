@@ -1,0 +1,78 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/**
+ * Unpacks Debian packages into a folder, with those that they need and this system does not have. Nothing is
+ * installed, and nobody has to be root; what was downloaded is kept for the next time. Throws an `Error` that names
+ * the way out, as on a system without apt.
+ */
+export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: string): void => {
+  const downloads = join(cache, names.join("+"));
+  if (!existsSync(downloads)) keepDownload(wanted, names, downloads);
+  mkdirSync(folder, { recursive: true });
+  for (const deb of debsOf(downloads)) run("dpkg-deb", ["-x", join(downloads, deb), folder], downloads);
+};
+
+/** The folders of an unpacked tree that hold libraries, for LD_LIBRARY_PATH. */
+export const librariesOf = (folder: string): string =>
+  ["usr/lib", "lib"]
+    .map((path) => join(folder, path))
+    .filter((path) => existsSync(path))
+    .flatMap((path) => [
+      path,
+      ...readdirSync(path)
+        .filter((name) => name.endsWith("-linux-gnu"))
+        .map((name) => join(path, name)),
+    ])
+    .join(":");
+
+const cache = join(dirname(dirname(import.meta.dirname)), "node_modules/.cache/servers");
+
+const debsOf = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".deb"));
+
+/** Puts a whole download in its place at once: somebody else may be after the same. */
+const keepDownload = (wanted: RegExp, names: readonly string[], downloads: string): void => {
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(`${downloads}-`);
+  try {
+    download(wanted, names, folder);
+    if (!existsSync(downloads)) renameSync(folder, downloads);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const download = (wanted: RegExp, names: readonly string[], folder: string): void => {
+  try {
+    run("apt-get", ["download", ...missing(wanted, names, [])], folder);
+  } catch {
+    // The lists of the system are not there, or too old. Lists of our own need no rights.
+    const own = ownLists(join(folder, "lists"));
+    run("apt-get", [...own, "update"], folder);
+    run("apt-get", [...own, "download", ...missing(wanted, names, own)], folder);
+  }
+};
+
+/** The packages that an installation would add, as far as they are wanted. */
+const missing = (wanted: RegExp, names: readonly string[], options: readonly string[]): readonly string[] => {
+  const plan = run("apt-get", [...options, "install", "--simulate", "--no-install-recommends", ...names], "/");
+  const found = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, name = ""]) => name).filter((name) => wanted.test(name));
+  if (found.length === 0) throw new Error(`apt-get knows no package to add for ${names.join(", ")}:\n${plan}`);
+  return found;
+};
+
+const ownLists = (folder: string): readonly string[] => {
+  mkdirSync(join(folder, "partial"), { recursive: true });
+  mkdirSync(join(folder, "cache/archives/partial"), { recursive: true });
+  return ["-o", `Dir::State::lists=${folder}`, "-o", `Dir::Cache=${join(folder, "cache")}`];
+};
+
+const run = (command: string, args: readonly string[], cwd: string): string => {
+  const env = { ...process.env, LC_ALL: "C" };
+  const { status, error, stdout, stderr } = spawnSync(command, args, { cwd, env, encoding: "utf8" });
+  if (status === 0) return stdout;
+  const problem = error?.message ?? stderr;
+  throw new Error(`${command} ${args.join(" ")}: ${problem}\nInstall redis-server and postgresql, or name servers in
+COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL.`);
+};

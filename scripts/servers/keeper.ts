@@ -1,0 +1,50 @@
+// Keeps servers for as long as the process that started it lives: it says where they are in one line of JSON, and
+// ends them and removes their files when its input ends, which no death of that process can prevent.
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { startPostgres } from "./postgres.ts";
+import type { Server } from "./process.ts";
+import { startRedis } from "./redis.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-servers-"));
+// Another user may run a server in it.
+chmodSync(folder, 0o755);
+
+const folderFor = (name: string): string => {
+  const path = join(folder, name);
+  mkdirSync(path);
+  return path;
+};
+
+const makers = {
+  COLLOQUY_POSTGRES_URL: () => startPostgres({ folder: folderFor("postgres"), settings: { fsync: "off" } }),
+  COLLOQUY_REDIS_URL: () => startRedis({ folder: folderFor("redis") }),
+} satisfies Record<string, () => Promise<Server>>;
+
+const servers: Server[] = [];
+
+const end = async (): Promise<void> => {
+  await Promise.all(servers.map(({ stop }) => stop()));
+  rmSync(folder, { recursive: true, force: true });
+  process.exit();
+};
+
+process.stdin.on("end", () => void end()).resume();
+process.on("SIGTERM", () => void end());
+
+try {
+  const found: Record<string, string> = {};
+  for (const [name, start] of Object.entries(makers)) {
+    if ((process.env[name] ?? "") !== "") continue;
+    const server = await start();
+    servers.push(server);
+    found[name] = server.url;
+  }
+  console.log(JSON.stringify(found));
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+  await end();
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/** A server of ours, on 127.0.0.1. */
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** Ends it in good order, and waits for its end. May be called again. */
+  readonly stop: () => Promise<void>;
+}
+
+/** What there is to know for starting a program: who runs it, and where its libraries are. */
+export interface Program {
+  readonly path: string;
+  readonly libraries: string | null;
+  /** Null: whoever runs this. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+}
+
+/** Runs a program to its end. Throws an `Error` with what it wrote when it fails. */
+export const runProgram = (program: Program, args: readonly string[]): void => {
+  const { status, error, stderr, stdout } = spawnSync(program.path, args, { ...settingOf(program), encoding: "utf8" });
+  if (status !== 0) throw error ?? new Error(`${program.path} failed:\n${stdout}${stderr}`);
+};
+
+/** Starts a program that goes on running, and waits until it has written a line that says that it is ready. */
+export const startProgram = async (program: Program, args: readonly string[], ready: RegExp): Promise<ChildProcess> => {
+  const child = spawn(program.path, args, { ...settingOf(program), stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let written = "";
+  await new Promise<void>((resolve, reject) => {
+    const read = (text: Buffer): void => {
+      // Only its beginning is of interest; the rest is read so that nothing waits for a reader.
+      if (written.length < writtenMax) written += text.toString();
+      if (ready.test(written)) resolve();
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      reject(new Error(`${program.path} ended with ${code ?? signal ?? "?"}:\n${written}`));
+    });
+  });
+  return child;
+};
+
+/** Ends a child by a signal, or by SIGKILL when it does not end within ten seconds. */
+export const endChild = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, "exit");
+  child.kill(signal);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+  await exit;
+  clearTimeout(timer);
+};
+
+/** A port of 127.0.0.1 that nobody listens on. */
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (address === null || typeof address === "string") throw new Error("no port of 127.0.0.1 is free");
+  return address.port;
+};
+
+const settingOf = ({ libraries, user }: Program) => ({
+  env: {
+    ...process.env,
+    // Messages are read here, in English; and nothing of the caller's own database is meant.
+    LC_ALL: "C",
+    ...(libraries !== null && { LD_LIBRARY_PATH: libraries }),
+  },
+  cwd: "/",
+  ...user,
+});
+
+const writtenMax = 100_000;

@@ -1,0 +1,39 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { librariesOf, unpackDebian } from "./debian-packages.ts";
+import { endChild, freePort, type Program, type Server, startProgram } from "./process.ts";
+
+export interface RedisOptions {
+  /** An empty folder, or one that an earlier server of this kind left. */
+  readonly folder: string;
+  /** More of its settings, as on its command line. Default: nothing is written to the disk. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Default: a free one. */
+  readonly port?: number;
+}
+
+/** Starts a Redis of our own. */
+export const startRedis = async (options: RedisOptions): Promise<Server> => {
+  const { folder, settings = { appendonly: "no" }, port = await freePort() } = options;
+  const data = join(folder, "data");
+  mkdirSync(data, { recursive: true });
+  const given = { bind: "127.0.0.1", port: String(port), dir: data, save: "", ...settings };
+  const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
+  const child = await startProgram(programIn(join(folder, "packages")), args, /Ready to accept connections/);
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    stop: () => endChild(child, "SIGTERM"),
+  };
+};
+
+/** What is installed, else what Debian's packages hold. */
+const programIn = (packages: string): Program => {
+  const installed = spawnSync("redis-server", ["--version"]).status === 0;
+  if (installed) return { path: "redis-server", libraries: null, user: null };
+  const path = join(packages, "usr/bin/redis-server");
+  if (!existsSync(path)) unpackDebian(/^(redis-tools|redis-server|lib.*|lua.*)$/, ["redis-server"], packages);
+  return { path, libraries: librariesOf(packages), user: null };
+};

@@ -1,0 +1,91 @@
+// One of the processes that write one thread: asks, many at a time, and answers whatever is asked while it holds the
+// thread. Started by `run.ts`; it goes when its standard input ends.
+import { setImmediate as nextMacrotask, setTimeout as delay } from "node:timers/promises";
+
+import {
+  createHost,
+  type Host,
+  LeaseLostError,
+  type LlmHandler,
+  SequenceConflictError,
+  StoreError,
+  type Store,
+  ThreadHeldError,
+} from "@colloquy/host";
+import { conversationMachine, lastTurns, textOf } from "@colloquy/machine";
+import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { postgresStore } from "@colloquy/runtime-node/postgres";
+
+import { answerTo, askIdOf, type ChildOptions, type Report, type StoreAddress, threadId } from "./talk.ts";
+
+const main = async (options: ChildOptions): Promise<void> => {
+  const store = openStore(options.store);
+  const host = createHost({
+    machine: conversationMachine({ overlap: { type: "queue", max: 100_000 }, policy: lastTurns(1) }),
+    store,
+    llm: answering,
+    clock: systemClock,
+    ids: randomIds,
+    whenHeld: "enqueue",
+    leaseTtlMs: options.leaseTtlMs,
+    pollMs: 20,
+    idleMs: 100,
+  });
+  let next = 1;
+  const work = async (): Promise<void> => {
+    for (let ask = next++; ask <= options.asks; ask = next++)
+      await askUntilAnswered(host, askIdOf(options.writer, ask));
+  };
+  await Promise.all(Array.from({ length: options.outstanding }, work));
+  tell({ type: "done" });
+  await told;
+  await host.close();
+  await store.close();
+};
+
+/** Resolves when the parent has heard enough. */
+const told = new Promise<void>((resolve) => {
+  process.stdin.once("end", resolve);
+  process.stdin.resume();
+});
+
+const openStore = (address: StoreAddress): Store =>
+  address.type === "sqlite"
+    ? sqliteStore({ path: address.path, synchronous: "NORMAL" })
+    : postgresStore({ connectionString: address.url, schema: address.schema });
+
+const answering: LlmHandler = async ({ messages }) => {
+  tell({ type: "performs" });
+  await nextMacrotask();
+  const question = messages.at(-1);
+  return {
+    type: "completed",
+    reply: { content: answerTo(question === undefined ? "nothing" : textOf(question)) },
+    finishReason: "stop",
+  };
+};
+
+const askUntilAnswered = async (host: Host, askId: string): Promise<void> => {
+  for (;;) {
+    try {
+      const { turn, text } = await host.ask(askId, { threadId, askId });
+      tell({ type: "answered", askId, turn, text });
+      return;
+    } catch (error) {
+      if (!isPassing(error)) throw error;
+      tell({ type: "again", askId, because: String(error) });
+      await delay(20);
+    }
+  }
+};
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof ThreadHeldError ||
+  error instanceof LeaseLostError ||
+  error instanceof SequenceConflictError ||
+  error instanceof StoreError;
+
+const tell = (report: Report): void => void process.stdout.write(`${JSON.stringify(report)}\n`);
+
+// It is started with nothing else than what `run.ts` has made.
+await main(JSON.parse(process.argv[2] ?? "null") as ChildOptions);

@@ -1,0 +1,152 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+import type { Store } from "@colloquy/host";
+import { sqliteStore } from "@colloquy/runtime-node";
+import { postgresStore } from "@colloquy/runtime-node/postgres";
+
+import { checkWriters } from "./check.ts";
+import { askIdOf, type Report, type StoreAddress, threadId } from "./talk.ts";
+import { Writer } from "./writer.ts";
+
+export interface WritersOptions {
+  readonly store: "sqlite" | "postgres";
+  /** Of all processes together. */
+  readonly asks: number;
+  readonly processes: number;
+  /** How many asks each process has out at a time. Default 32. */
+  readonly outstanding?: number;
+  /** Default 1,000. The process that is stopped stands still for twice as long. */
+  readonly leaseTtlMs?: number;
+}
+
+/** What came of it. */
+export interface Written {
+  readonly problems: readonly string[];
+  readonly entries: number;
+  readonly seconds: number;
+  /** How often an ask was rejected by what may pass, and asked again. */
+  readonly again: number;
+  /** Why, by how often. */
+  readonly because: ReadonlyMap<string, number>;
+}
+
+/** Has processes write one thread all at once, one of which is stopped past its lease and goes on later. @throws where there is no PostgreSQL to write to */
+export const writeTogether = async (program: string, options: WritersOptions): Promise<Written> => {
+  const place = await placeOf(options.store);
+  try {
+    return await new Writing(program, options, place.address).write();
+  } finally {
+    await place.leave();
+  }
+};
+
+class Writing {
+  readonly #options: Required<WritersOptions>;
+  readonly #address: StoreAddress;
+  readonly #reports: Report[] = [];
+  readonly #writers: readonly Writer[];
+  readonly #asked: readonly string[];
+  /** When a third of the asks is answered. */
+  readonly #underWay: PromiseWithResolvers<void> = Promise.withResolvers();
+  #answered = 0;
+
+  constructor(program: string, given: WritersOptions, address: StoreAddress) {
+    const options = { outstanding: 32, leaseTtlMs: 1_000, ...given };
+    this.#options = options;
+    this.#address = address;
+    const { asks, processes, outstanding, leaseTtlMs } = options;
+    const shares = Array.from({ length: processes }, (_, index) => Math.floor((asks + index) / processes));
+    this.#asked = shares.flatMap((count, index) =>
+      Array.from({ length: count }, (_, ask) => askIdOf(index + 1, ask + 1)),
+    );
+    this.#writers = shares.map(
+      (count, index) =>
+        new Writer(program, { store: address, writer: index + 1, asks: count, outstanding, leaseTtlMs }, (report) =>
+          this.#heard(report),
+        ),
+    );
+  }
+
+  async write(): Promise<Written> {
+    const started = performance.now();
+    try {
+      const all = Promise.all(this.#writers.map(({ done }) => done));
+      await Promise.race([this.#underWay.promise, all]);
+      await this.#stopHolder();
+      await all;
+      const seconds = (performance.now() - started) / 1000;
+      await Promise.all(this.#writers.map((writer) => writer.leave()));
+      return await this.#judged(seconds);
+    } catch (error) {
+      for (const writer of this.#writers) writer.kill();
+      throw error;
+    }
+  }
+
+  /** Whoever holds the thread stands still until its lease has run out, and somebody else has taken over; then it goes on. */
+  async #stopHolder(): Promise<void> {
+    const [first, ...others] = this.#writers;
+    if (first === undefined) return;
+    const holder = others.reduce(
+      (newest, writer) => (writer.performedAt > newest.performedAt ? writer : newest),
+      first,
+    );
+    holder.stop();
+    await delay(2 * this.#options.leaseTtlMs);
+    holder.goOn();
+  }
+
+  #heard(report: Report): void {
+    if (report.type === "performs") return;
+    this.#reports.push(report);
+    if (report.type !== "answered") return;
+    this.#answered += 1;
+    if (this.#answered * 3 >= this.#options.asks) this.#underWay.resolve();
+  }
+
+  async #judged(seconds: number): Promise<Written> {
+    const store = openStore(this.#address);
+    const stored = await store.read(threadId);
+    await store.close();
+    const again = this.#reports.flatMap((report) => (report.type === "again" ? [report.because] : []));
+    const because = new Map<string, number>();
+    for (const reason of again) because.set(reason, (because.get(reason) ?? 0) + 1);
+    const problems = checkWriters(this.#asked, this.#reports, stored);
+    return { problems, entries: stored.length, seconds, again: again.length, because };
+  }
+}
+
+const openStore = (address: StoreAddress): Store =>
+  address.type === "sqlite"
+    ? sqliteStore({ path: address.path })
+    : postgresStore({ connectionString: address.url, schema: address.schema });
+
+interface Place {
+  readonly address: StoreAddress;
+  readonly leave: () => Promise<void>;
+}
+
+const placeOf = async (type: WritersOptions["store"]): Promise<Place> => {
+  if (type === "sqlite") {
+    const folder = await mkdtemp(join(tmpdir(), "colloquy-writers-"));
+    return {
+      address: { type, path: join(folder, "shared.db") },
+      leave: () => rm(folder, { recursive: true, force: true }),
+    };
+  }
+  const url = process.env["COLLOQUY_POSTGRES_URL"];
+  if (url === undefined || url === "")
+    throw new Error("there is no PostgreSQL to write to: give its address in COLLOQUY_POSTGRES_URL");
+  const address = { type, url, schema: `writers_${process.pid}` } as const;
+  return {
+    address,
+    leave: async () => {
+      const store = openStore(address);
+      await store.delete(threadId);
+      await store.close();
+    },
+  };
+};
