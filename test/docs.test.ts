@@ -47,6 +47,11 @@ const programs = [
     run: () => import("../examples/08-explain.ts"),
     says: "of 4 turns 2 are whole and 2 are in part in the next prompt",
   },
+  {
+    path: "examples/12-branches-and-copies.ts",
+    run: () => import("../examples/12-branches-and-copies.ts"),
+    says: "in the copy as well: Once upon a time | answer 1 | [redacted] | [redacted] | who read books | answer 5\n",
+  },
   { path: "examples/docs/configuration.ts", run: () => import("../examples/docs/configuration.ts"), says: "\n" },
   {
     path: "examples/docs/exact-counts.ts",
@@ -105,12 +110,14 @@ describe("what a page shows", () => {
 describe("the pages are whole", () => {
   const testing = [root, models, server, contracts, laws, recordings, simulation];
 
+  const about = ["conversation", "threads", "interchange", "stores"].map((name) => `docs/${name}.md`);
+
   it.each([
     { page: "docs/prompts.md", modules: [machine] },
     { page: "docs/host.md", modules: [host, node] },
     { page: "docs/testing.md", modules: testing },
   ])("$page names all that its packages export", ({ page, modules }) => {
-    const text = ["docs/conversation.md", page].map(read).join("\n");
+    const text = [...about, page].map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { createHost, type Host, type Store } from "@colloquy/host";
-import { decodeJournal, describeDecodeError, type Entry } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, type Entry, outstanding } from "@colloquy/machine";
 import { sequentialIds } from "@colloquy/runtime-test";
 import * as Either from "fp-ts/lib/Either.js";
 
@@ -79,7 +79,7 @@ class Holding {
     };
   }
 
-  /** One process: asks all that has no answer yet, and approves what has to be approved. */
+  /** One process: asks what has no answer yet, and approves what has to be approved. */
   async #live(fuse: Fuse): Promise<void> {
     const pace = this.#pace;
     const host = createHost({
@@ -93,9 +93,11 @@ class Holding {
       snapshotEvery: 8,
     });
     const over = this.#approve(host, fuse);
-    for (const asks of lines) {
-      const open = asks.filter((askId) => !this.#answers.has(askId));
-      await Promise.all(open.map((askId) => this.#ask(host, askId)));
+    const first = lines.findIndex((asks) => asks.some((askId) => !this.#answers.has(askId)));
+    // Nobody takes a thread up that nobody uses: whoever goes on asks the last that was answered again.
+    const from = Math.max(0, (first < 0 ? lines.length : first) - 1);
+    for (const asks of lines.slice(from)) {
+      await Promise.all(asks.map((askId) => this.#ask(host, askId)));
       await this.#summariesWritten(host);
     }
     over.now = true;
@@ -104,6 +106,8 @@ class Holding {
 
   async #ask(host: Host, askId: string): Promise<void> {
     const { text } = await host.ask(askId, { threadId, askId });
+    const before = this.#answers.get(askId);
+    if (before !== undefined && before !== text) throw new Error(`"${askId}" was answered anew`);
     this.#answers.set(askId, text);
   }
 
@@ -112,15 +116,24 @@ class Holding {
     while ((await host.thread(threadId).state())?.context.summarising !== null) await this.#pace.sleep(5);
   }
 
-  /** Somebody looks now and then what there is to approve; it need not be who was asked first. */
+  /**
+   * Somebody looks now and then what there is to approve; it need not be who was asked first. They wait until nothing
+   * else goes on, so that answers come in one order.
+   */
   #approve(host: Host, fuse: Fuse): { now: boolean } {
     const over = { now: false };
+    const thread = host.thread(threadId);
     const look = async (): Promise<void> => {
-      await this.#pace.sleep(100);
+      await this.#pace.sleep(10);
       if (over.now || !fuse.alive) return;
-      for (const { id, digest, because } of await host.thread(threadId).approvals()) {
-        if (because === "declared" || this.#options.runAgain) await host.thread(threadId).approve(id, { digest });
-        else await host.thread(threadId).deny(id, { digest });
+      const state = await thread.state();
+      const isQuiet =
+        state !== null && outstanding(state).every(({ type }) => type !== "callLlm" && type !== "callTool");
+      const [first] = isQuiet ? await thread.approvals() : [];
+      if (first !== undefined) {
+        const { id, digest, because } = first;
+        if (because === "declared" || this.#options.runAgain) await thread.approve(id, { digest });
+        else await thread.deny(id, { digest });
       }
       await look();
     };

@@ -1,7 +1,9 @@
 import {
   type AnswerableEffect,
+  canonicalText,
   type Entry,
   fold,
+  type Json,
   type Message,
   outstanding,
   phaseOf,
@@ -76,7 +78,7 @@ const isAnswerTo = (event: Entry["event"], effectId: string): boolean =>
 
 /** Whatever was acknowledged, and whatever a crash left, is there, and the sequence has no gaps. */
 const problemsOfStore = ({ journal, acknowledged, left }: Held): readonly string[] => {
-  const isThere = (entry: Entry): boolean => JSON.stringify(journal[entry.seq]) === JSON.stringify(entry);
+  const isThere = (entry: Entry): boolean => textOf(journal[entry.seq]) === textOf(entry);
   return [
     ...acknowledged.filter((entry) => !isThere(entry)).map(({ seq }) => `entry ${seq} was acknowledged, and is lost`),
     ...left
@@ -119,6 +121,11 @@ const problemsOfMessages = (uncrashed: Held, crashed: Held): readonly string[] =
 
 const messagesOf = ({ journal }: Held): readonly Message[] =>
   toArray(stateOf(journal).context.conversation.turns).flatMap(({ messages }) => toArray(messages));
+
+/** In whatever order its members come. */
+const textOf = (entry: Entry | undefined): string =>
+  // What JSON.parse returns is JSON.
+  canonicalText(JSON.parse(JSON.stringify(entry ?? null)) as Json);
 
 const stateOf = (journal: readonly Entry[]): State => {
   const state = fold(journal);

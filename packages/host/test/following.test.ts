@@ -1,6 +1,13 @@
 import type { Event } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { AskRefusedError, type Inbox, memoryStore, type Store, ThreadHeldError, TurnCancelledError } from "@colloquy/host";
+import {
+  AskRefusedError,
+  type Inbox,
+  memoryStore,
+  type Store,
+  ThreadHeldError,
+  TurnCancelledError,
+} from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
 import { mortal } from "./mortal-store.ts";
 import { entriesOf, errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "./stage.ts";
@@ -128,7 +135,9 @@ describe("an ask on a thread that another host holds", () => {
     const rejecting = first.another({ whenHeld: "reject" });
     expect(await errorOf(rejecting.host.ask("two"))).toBeInstanceOf(ThreadHeldError);
     const following = first.another();
-    expect(await errorOf(following.host.thread().append({ role: "user", content: "x" }))).toBeInstanceOf(ThreadHeldError);
+    expect(await errorOf(following.host.thread().append({ role: "user", content: "x" }))).toBeInstanceOf(
+      ThreadHeldError,
+    );
   });
 
   test("fails when the store is away for as long as a lease lasts, and not before", async () => {

@@ -4,7 +4,9 @@ import { AskReturnedError, AskSupersededError, type AskPart, awaitMany, TurnCanc
 import { calls, echo, entriesOf, errorOf, held, partsOf, says, settle, stage } from "./stage.ts";
 
 const signals = (parts: readonly AskPart[]): readonly string[] =>
-  parts.flatMap((part) => (part.type === "signal" ? [part.signal.type] : part.type.startsWith("turn.") ? [part.type] : []));
+  parts.flatMap((part) =>
+    part.type === "signal" ? [part.signal.type] : part.type.startsWith("turn.") ? [part.type] : [],
+  );
 
 /** An open turn, and what another host's asks come to meanwhile as well as this one's. */
 const opened = async (overlap: Overlap) => {

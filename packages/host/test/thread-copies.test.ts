@@ -96,6 +96,7 @@ describe("a journal", () => {
     expect(await same.ask("on", { askId: "on" })).toMatchObject({ turn: 2 });
     const copy = await host.importJournal(exported, { threadId: "new" });
     expect(copy.id).not.toBe("one");
+    expect(JSON.stringify(await copy.exportJournal())).not.toContain("one/1.1");
     expect(await texts(copy)).toEqual(await texts(thread));
     expect(await copy.ask("on")).toMatchObject({ threadId: copy.id, turn: 2 });
   });

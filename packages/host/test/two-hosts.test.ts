@@ -75,7 +75,16 @@ test("two hosts ask on one thread, stand still and go on: each ask has one outco
       const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
       const hosts = ["one", "two"].map((owner) => {
         const process = stoppable(inner);
-        const made = stage({ clock, ids, store: process.store, owner, machine, script, leaseTtlMs: 3_000, idleMs: 500 });
+        const made = stage({
+          clock,
+          ids,
+          store: process.store,
+          owner,
+          machine,
+          script,
+          leaseTtlMs: 3_000,
+          idleMs: 500,
+        });
         return { ...process, ...made };
       });
       const handles: AskHandle[] = [];

@@ -4,8 +4,9 @@ import type { AskPart } from "./parts.ts";
 
 /** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
 export class Asks {
-  readonly #named = new Map<string, Set<Ask>>();
-  readonly #ofTurn = new Map<number, Set<Ask>>();
+  // Absent where there are none, as of most threads that are open.
+  #named: Map<string, Set<Ask>> | null = null;
+  #ofTurn: Map<number, Set<Ask>> | null = null;
   #size = 0;
 
   get size(): number {
@@ -14,58 +15,64 @@ export class Asks {
 
   add(ask: Ask): void {
     this.#size++;
-    addTo(this.#named, ask.askId, ask);
-    if (ask.turn !== null) addTo(this.#ofTurn, ask.turn, ask);
+    this.#named = withAsk(this.#named, ask.askId, ask);
+    if (ask.turn !== null) this.#ofTurn = withAsk(this.#ofTurn, ask.turn, ask);
     ask.watch(this.#watcher);
   }
 
   /** Those of an id: more than one where somebody asked again while the first was waited for. */
   named(askId: string): readonly Ask[] {
-    return [...(this.#named.get(askId) ?? [])];
+    return [...(this.#named?.get(askId) ?? [])];
   }
 
   ofTurn(turn: number): readonly Ask[] {
-    return [...(this.#ofTurn.get(turn) ?? [])];
+    return [...(this.#ofTurn?.get(turn) ?? [])];
   }
 
   /** Those that have a turn. */
   *inTurns(): Generator<Ask> {
-    for (const asks of [...this.#ofTurn.values()]) yield* asks;
+    for (const asks of this.#ofTurn?.values() ?? []) yield* [...asks];
   }
 
   all(): readonly Ask[] {
-    return [...this.#named.values()].flatMap((asks) => [...asks]);
+    return [...(this.#named?.values() ?? [])].flatMap((asks) => [...asks]);
   }
 
   /** Shows a part to the asks of a turn. */
   emit(turn: number, part: AskPart): void {
-    const asks = this.#ofTurn.get(turn);
+    const asks = this.#ofTurn?.get(turn);
     if (asks !== undefined) for (const ask of asks) ask.push(part);
   }
 
   /** A tool context with that of a turn's first ask laid over it: who asks again under the same id changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
-    const [first] = this.#ofTurn.get(turn) ?? [];
+    const [first] = this.#ofTurn?.get(turn) ?? [];
     return first === undefined ? toolContext : { ...toolContext, ...first.toolContext };
   }
 
   readonly #watcher = {
-    joined: (ask: Ask, turn: number): void => addTo(this.#ofTurn, turn, ask),
+    joined: (ask: Ask, turn: number): void => {
+      this.#ofTurn = withAsk(this.#ofTurn, turn, ask);
+    },
     settled: (ask: Ask): void => {
       this.#size--;
-      removeFrom(this.#named, ask.askId, ask);
-      if (ask.turn !== null) removeFrom(this.#ofTurn, ask.turn, ask);
+      this.#named = withoutAsk(this.#named, ask.askId, ask);
+      if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
     },
   };
 }
 
-const addTo = <Key>(sets: Map<Key, Set<Ask>>, key: Key, ask: Ask): void => {
-  const set = sets.get(key);
-  if (set === undefined) sets.set(key, new Set([ask]));
-  else set.add(ask);
+const withAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): Map<Key, Set<Ask>> => {
+  const set = sets?.get(key);
+  if (sets !== null && set !== undefined) {
+    set.add(ask);
+    return sets;
+  }
+  return (sets ?? new Map<Key, Set<Ask>>()).set(key, new Set([ask]));
 };
 
-const removeFrom = <Key>(sets: Map<Key, Set<Ask>>, key: Key, ask: Ask): void => {
-  const set = sets.get(key);
-  if (set?.delete(ask) === true && set.size === 0) sets.delete(key);
+const withoutAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): Map<Key, Set<Ask>> | null => {
+  const set = sets?.get(key);
+  if (set?.delete(ask) === true && set.size === 0) sets?.delete(key);
+  return sets?.size === 0 ? null : sets;
 };

@@ -26,18 +26,23 @@ export const copiedEntries = (
   return seqs.size === 0 ? Either.right([]) : entriesToRedact(fork, { seqs: [...seqs] });
 };
 
-/** How many entries at the beginning are the same, words that were taken out and the id of the thread aside. */
+/** How many entries at the beginning are the same, but for words that were taken out, and the id of the thread. */
 const sharedLength = (original: readonly Entry[], fork: readonly Entry[]): number => {
   const index = fork.findIndex((entry, seq) => {
     const other = original[seq];
-    return other === undefined || wordless(entry) !== wordless(other);
+    return other === undefined || bareText(entry) !== bareText(other);
   });
   return index < 0 ? fork.length : index;
 };
 
-const wordless = (entry: Entry): string => {
+const bareText = (entry: Entry): string => {
   const { event, ...others } = redactEntry(entry);
-  return canonicalText({ ...others, event: event.type === "thread.started" ? { ...event, threadId: "" } : event });
+  return canonicalText({ ...others, event: ofNoThread(event) });
+};
+
+const ofNoThread = (event: Entry["event"]): object => {
+  if (event.type === "thread.started") return { ...event, threadId: "" };
+  return "effectId" in event ? { ...event, effectId: event.effectId.slice(event.effectId.lastIndexOf("/")) } : event;
 };
 
 const turnOf = (target: RedactionTarget): number | null => {

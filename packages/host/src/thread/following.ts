@@ -122,6 +122,7 @@ export class Following implements Diversion {
   /** Waits for the next round; with nothing to follow, until something comes. False when nothing did, or it is over. */
   async #pause(): Promise<boolean> {
     if (this.#over) return false;
+    if (this.outbox.hasNews && this.#failingSince === null) return true;
     const { equipment, asks } = this.#follower;
     const waits = asks.size > 0 || this.outbox.size > 0;
     const due = await this.#sleep(waits ? equipment.pollMs : equipment.idleMs);

@@ -29,7 +29,7 @@ export const takeHold = async (claimant: Claimant, mailbox: Mailbox): Promise<Ho
   const { active, store } = equipment;
   const onLost = (error: LeaseLostError): void => claimant.end(error);
   const lease = await HeldLease.take(threadId, equipment, onLost);
-  if (lease !== null) return new Hold(lease, claimant, new Map());
+  if (lease !== null) return new Hold(lease, claimant, null);
   if (store.inbox === undefined || !mayFollow(equipment)) throw new ThreadHeldError(threadId);
   // Nothing of it is worked on here.
   active.leave(claimant);
@@ -55,9 +55,9 @@ export class Hold {
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
   /** Mails of letters that this host left before, by their ids. */
-  readonly #own: Map<string, Mail>;
+  #own: Map<string, Mail> | null;
 
-  constructor(lease: HeldLease, claimant: Claimant, own: Map<string, Mail>) {
+  constructor(lease: HeldLease, claimant: Claimant, own: Map<string, Mail> | null) {
     const { equipment } = claimant;
     const { inbox } = equipment.store;
     this.#claimant = claimant;
@@ -83,11 +83,11 @@ export class Hold {
 
   /** What others left for the thread, and what this host did. */
   async letters(): Promise<readonly Mail[]> {
-    const letters = (await this.#inbox?.collect(this.#own)) ?? [];
+    const own = this.#own;
+    this.#own = null;
+    const letters = (await this.#inbox?.collect(own)) ?? [];
     // Of a letter that is there no more it is not known what became of it.
-    const others = [...this.#own.values()];
-    this.#own.clear();
-    return [...letters, ...others];
+    return [...letters, ...(own?.values() ?? [])];
   }
 
   /** The thread as the journal has it; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */

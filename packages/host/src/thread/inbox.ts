@@ -2,7 +2,7 @@ import type { Event, Refusal } from "@colloquy/machine";
 import type { Equipment } from "../equipment.ts";
 import { LeaseLostError, StoreError } from "../errors.ts";
 import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
-import { isEntryOf, readLetter } from "./letters.ts";
+import { idOf, isEntryOf, readLetter } from "./letters.ts";
 import type { Mail, Receipt } from "./mail.ts";
 
 /**
@@ -40,18 +40,20 @@ export class HeldInbox {
   }
 
   /** The letters that were not taken yet, as mails in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
-  async collect(own: Map<string, Mail> = new Map()): Promise<readonly Mail[]> {
+  async collect(own: Map<string, Mail> | null = null): Promise<readonly Mail[]> {
     const stored = await this.#look();
     const mails: Mail[] = [];
-    for (const letter of stored.map(readLetter)) {
-      if (letter === null || this.#taken.has(letter.id)) continue;
-      this.#taken.add(letter.id);
+    for (const each of stored) {
+      const id = idOf(each);
+      if (id === null || this.#taken.has(id)) continue;
+      this.#taken.add(id);
+      const letter = readLetter(id, each);
       if ("problem" in letter) {
-        this.#answer({ id: letter.id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
+        this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
       } else {
-        const receipt = own.get(letter.id)?.receipt ?? null;
-        own.delete(letter.id);
-        mails.push({ event: letter.event, receipt: this.#receipt(letter.id, letter.event, receipt) });
+        const receipt = own?.get(id)?.receipt ?? null;
+        own?.delete(id);
+        mails.push({ event: letter.event, receipt: this.#receipt(id, letter.event, receipt) });
       }
     }
     return mails;

@@ -6,11 +6,14 @@ import type { Letter, LetterAnswer } from "../ports/store.ts";
 /** A letter that has an id, and with it its event or what is wrong with that. */
 export type ReadLetter = Letter | { readonly id: string; readonly problem: string };
 
-/** Null for what can't even be answered. */
-export const readLetter = (stored: unknown): ReadLetter | null => {
-  if (!isRecord(stored) || typeof stored["id"] !== "string") return null;
-  const { id } = stored;
-  const decoded = decodeEvent(stored["event"]);
+/** The id of a letter, by which it can be answered; null for what has none. */
+export const idOf = (stored: unknown): string | null => {
+  const id = isRecord(stored) ? stored["id"] : null;
+  return typeof id === "string" ? id : null;
+};
+
+export const readLetter = (id: string, stored: unknown): ReadLetter => {
+  const decoded = decodeEvent(isRecord(stored) ? stored["event"] : undefined);
   if (Either.isLeft(decoded)) return { id, problem: describeDecodeError(decoded.left) };
   const event = decoded.right;
   return mayBeLetter(event)

@@ -1,4 +1,4 @@
-import type { Entry, FirstEntry, JsonObject, SeedDraft, State, SystemDraft } from "@colloquy/machine";
+import type { Entry, JsonObject, SeedDraft, State, SystemDraft } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold, outstanding, start, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
@@ -46,8 +46,8 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
   const decoded = decodeJournal(plainCopy(values, threadId));
   if (Either.isLeft(decoded))
     throw new ImportRefusedError(threadId, decoded.left.index, describeDecodeError(decoded.left));
-  // Only entry 0 decodes as the beginning of a thread.
-  const entries = decoded.right.map((entry) => (entry.seq === 0 ? renamed(entry as FirstEntry, threadId) : entry));
+  const own = threadIdIn(decoded.right) ?? threadId;
+  const entries = own === threadId ? decoded.right : decoded.right.map((entry) => renamed(entry, own, threadId));
   checkGoesOn(entries, threadId);
   return entries;
 };
@@ -102,10 +102,13 @@ const plainCopy = (values: readonly unknown[], threadId: string): readonly unkno
   throw new ImportRefusedError(threadId, null, "a journal is a list of entries");
 };
 
-const renamed = (entry: FirstEntry, threadId: string): Entry => ({
-  ...entry,
-  event: { ...entry.event, threadId },
-});
+const renamed = (entry: Entry, from: string, threadId: string): Entry => {
+  const { event } = entry;
+  // Nothing but an id changes, so an entry stays of its kind.
+  if (event.type === "thread.started") return { ...entry, event: { ...event, threadId } } as Entry;
+  if (!("effectId" in event) || !event.effectId.startsWith(`${from}/`)) return entry;
+  return { ...entry, event: { ...event, effectId: `${threadId}${event.effectId.slice(from.length)}` } } as Entry;
+};
 
 /** What can be read may still be a journal that no host could go on with. */
 const checkGoesOn = (entries: readonly Entry[], threadId: string): void => {

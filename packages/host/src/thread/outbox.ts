@@ -31,6 +31,11 @@ export class Outbox {
     return this.#waiting.length + this.#left.size;
   }
 
+  /** Whether there is something that nobody has tried to leave yet. */
+  get hasNews(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** @param event is that of the mail. */
   add(mail: Mail, event: Event): void {
     this.#waiting.push({ id: this.#equipment.ids.draw("letter"), mail, event, leftAt: null });

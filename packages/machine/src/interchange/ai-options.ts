@@ -8,6 +8,9 @@ import { isJsonObject } from "./chat-message.ts";
  */
 export type AiOptions = { readonly [provider: string]: JsonObject };
 
+/** The name under which they hold what is ours. */
+export const ourName = "colloquy";
+
 /** Options as they come in. Each provider's fields are an object. */
 export const aiOptions = z.custom<AiOptions>(
   (value) => isJsonObject(value) && Object.values(value).every(isJsonObject),
@@ -46,7 +49,6 @@ export const underName = <Name extends string>(
   // A computed name has the type of any string.
   (options === undefined ? {} : { [name]: options }) as { readonly [name in Name]?: AiOptions };
 
-const ourName = "colloquy";
 
 const isForeignOptions = (value: Json | undefined): value is AiOptions =>
   isJsonObject(value) &&

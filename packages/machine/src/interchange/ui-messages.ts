@@ -90,7 +90,11 @@ const partsOf = (
   ids: CallIds,
 ): readonly JsonObject[] => {
   const said = message.parts.flatMap(uiPartOf);
-  const calls = toolCallsOf(message).map((call) => toolPartOf(call, results.get(call.callId), ids.get(call.callId) ?? ""));
+  const asked = toolCallsOf(message);
+  const calls = asked.map((call) => {
+    const isOnlyOne = asked.filter(({ providerCallId }) => providerCallId === call.providerCallId).length === 1;
+    return toolPartOf(call, results.get(call.callId), ids.get(call.callId) ?? "", isOnlyOne);
+  });
   const parts = withFields(message, said, calls.length > 0);
   return [...(message.role === "assistant" ? [{ type: "step-start" }] : []), ...parts, ...calls];
 };

@@ -1,8 +1,9 @@
 import type { JsonObject } from "../thread/json.ts";
 import type { ContentPart, Part } from "../thread/message.ts";
 import { aiFileOf, partOfAiFile } from "./ai-file.ts";
-import { optionsOf, underName } from "./ai-options.ts";
+import { ourName, underName } from "./ai-options.ts";
 import { aiTextOf } from "./ai-text.ts";
+import { isJsonObject } from "./chat-message.ts";
 import { fieldsFor, foreignPart, foreignValue, presentOf } from "./foreign.ts";
 import type { Lose } from "./loss.ts";
 import type { UiFile } from "./ui-message.ts";
@@ -45,9 +46,9 @@ export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefi
 /** Our own fields of a message, laid on one of its parts, where an import finds them. */
 export const carrying = (part: JsonObject, message: JsonObject): JsonObject => {
   const { providerMetadata } = part;
-  const options = typeof providerMetadata === "object" ? (providerMetadata as JsonObject) : {};
-  const { colloquy } = optionsOf(undefined, { ...(options["colloquy"] as JsonObject | undefined), message }) ?? {};
-  return { ...part, providerMetadata: { ...options, colloquy } };
+  const options = isJsonObject(providerMetadata) ? providerMetadata : {};
+  const own = isJsonObject(options[ourName]) ? options[ourName] : {};
+  return { ...part, providerMetadata: { ...options, [ourName]: { ...own, message } } };
 };
 
 const withProvider = (part: Part, provider: JsonObject | undefined): Part => {

@@ -11,14 +11,24 @@ import { plainText } from "./reply-draft.ts";
 import { withoutUi } from "./ui-part.ts";
 import type { UiTool } from "./ui-message.ts";
 
-/** A call, and what came of it, as the one part that the AI SDK shows of both. */
-export const toolPartOf = (call: ToolCallPart, result: ToolResultPart | undefined, toolCallId: string): JsonObject => {
+/**
+ * A call, and what came of it, as the one part that the AI SDK shows of both. Where it goes by another id than its own, that
+ * one is kept beside it, if it is the only one of its round that has it.
+ */
+export const toolPartOf = (
+  call: ToolCallPart,
+  result: ToolResultPart | undefined,
+  toolCallId: string,
+  isOnlyOne: boolean,
+): JsonObject => {
   const { input, own } = inputOf(call.arguments);
   const { type, title, toolMetadata, dynamic, approval } = fieldsFor(call.provider, "ui");
   const ended = result === undefined ? { state: "input-available" } : endOf(result, approval);
   const options = optionsOf(withoutUi(call.provider), {
     ...own,
-    ...(call.providerCallId === null ? { id: null } : {}),
+    ...(call.providerCallId === null || (isOnlyOne && call.providerCallId !== toolCallId)
+      ? { id: call.providerCallId }
+      : {}),
   });
   return {
     ...(type === "dynamic-tool" ? { type, toolName: call.name } : { type: `tool-${call.name}` }),
@@ -40,7 +50,7 @@ export const callOfTool = (part: UiTool, name: string, type: Json | undefined): 
   const given = typeof own["arguments"] === "string" ? own : rawArguments(part);
   const kept = { ...provider, ...(Object.keys(ui).length === 0 ? {} : { ui }) };
   return {
-    id: own["id"] === null ? null : part.toolCallId,
+    id: own["id"] === null || typeof own["id"] === "string" ? own["id"] : part.toolCallId,
     name,
     arguments: argumentsOf(raw, given),
     ...(provider === undefined && Object.keys(kept).length === 0 ? {} : { provider: kept }),

@@ -1,4 +1,4 @@
-import { traceArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
@@ -7,6 +7,7 @@ import {
   decodeJournal,
   type Entry,
   fold,
+  type MachineOptions,
   forkOf,
   messagesOf,
   noUsage,
@@ -35,11 +36,7 @@ const textsOf = (state: State): readonly string[] => messagesOf(state).map(textO
 describe("a copy at any turn of any journal", () => {
   test("has that turn at its head, nothing under way, and the turns as they are in the thread", () => {
     fc.assert(
-      fc.property(traceArbitrary(), fc.nat(), ({ machine, started, steps }, pick) => {
-        const entries = [
-          started.entry,
-          ...steps.flatMap((step) => (step.transition.handled ? step.transition.entry : [])),
-        ];
+      fc.property(journalArbitrary(), fc.nat(), (entries, pick) => {
         const parent = foldOf(entries);
         const turn = pick % (parent.context.conversation.turns.length + 1);
         const copy = forked(entries, turn);
@@ -68,7 +65,12 @@ describe("a copy at any turn of any journal", () => {
         const used = turns.reduce((sum, { usage }) => usageMonoid.concat(sum, usage), noUsage);
         expect(usageMonoid.concat(used, context.usage.betweenTurns)).toEqual(context.usage.total);
         expect(copy.left.effects).toEqual(outstanding(parent).map(({ id }) => id));
-        const told = transition(machine, state, { type: "ask.received", at: 2_000, askId: "on", input: "go on" });
+        const told = transition(conversationMachine(), state, {
+          type: "ask.received",
+          at: 2_000,
+          askId: "on",
+          input: "go on",
+        });
         expect(told.handled).toBe(true);
         for (const effect of told.effects) if ("id" in effect) expect(effect.id).toMatch(/^copy\//);
       }),
@@ -77,23 +79,21 @@ describe("a copy at any turn of any journal", () => {
   });
 
   test("is one that the machine itself would have written", () => {
-    const machine = conversationMachine({ tools: [{ name: "lookup" }], overlap: { type: "queue", max: 4 } });
+    // How long a retry waits depends on the id of the thread.
+    const options: MachineOptions = {
+      tools: [{ name: "lookup" }],
+      overlap: { type: "queue", max: 4 },
+      retry: { attempts: 1 },
+    };
+    const machine = conversationMachine(options);
     fc.assert(
-      fc.property(
-        traceArbitrary({ tools: [{ name: "lookup" }], overlap: { type: "queue", max: 4 } }),
-        fc.nat(),
-        ({ started, steps }, pick) => {
-          const entries = [
-            started.entry,
-            ...steps.flatMap((step) => (step.transition.handled ? step.transition.entry : [])),
-          ];
-          const { length } = foldOf(entries).context.conversation.turns;
-          const copy = forked(entries, pick % (length + 1)).entries;
-          const replayed = replay(machine, copy);
-          expect(Either.isLeft(replayed) ? replayed.left : null).toBeNull();
-          expect(replayed).toEqual(Either.right(foldOf(copy)));
-        },
-      ),
+      fc.property(journalArbitrary(options), fc.nat(), (entries, pick) => {
+        const { length } = foldOf(entries).context.conversation.turns;
+        const copy = forked(entries, pick % (length + 1)).entries;
+        const replayed = replay(machine, copy);
+        expect(Either.isLeft(replayed) ? replayed.left : null).toBeNull();
+        expect(replayed).toEqual(Either.right(foldOf(copy)));
+      }),
       { numRuns: runs(100) },
     );
   });

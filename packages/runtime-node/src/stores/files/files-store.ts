@@ -212,7 +212,7 @@ class StoreOfFiles implements Store {
     const paths = this.#paths(lease.threadId);
     return this.#exclusively((held) => {
       const until = held.until(lease.threadId, lease.token);
-      if (until === 0.5) throw new LeaseLostError(lease);
+      if (until === undefined || until <= this.#setting.clock.now()) throw new LeaseLostError(lease);
       return operation(paths);
     });
   }

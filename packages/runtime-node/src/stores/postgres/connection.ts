@@ -44,8 +44,9 @@ export interface ConnectionOptions {
 
 /** Nothing is sent before the first query, which brings the schema up to date. Throws `StorageError` for what can't be an address. */
 export const connect = ({ pool: given, connectionString, schema, timeoutMs }: ConnectionOptions): Connection => {
-  const name = `PostgreSQL store "${schema}"${addressOf(given?.options ?? { connectionString }, given !== undefined)}`;
   const pool = given ?? ownPool(connectionString, timeoutMs);
+  const address = given === undefined ? checkedAddressOf(connectionString ?? "") : addressOfTheirs(given);
+  const name = `PostgreSQL store "${schema}"${address}`;
   // A server that goes away breaks the connections that wait in the pool, which makes new ones when they are needed.
   // It tells of it in an event, which ends the process where nobody listens.
   if (pool.listenerCount("error") === 0) pool.on("error", ignore);
@@ -91,19 +92,33 @@ const ownPool = (connectionString: string | undefined, timeoutMs: number): Postg
     allowExitOnIdle: true,
   });
 
-/** Where a pool leads, without user and password. The error of whoever reads an address may show it: it is not passed on. */
-const addressOf = (options: object, isTheirs: boolean): string => {
+/** Where a pool leads, without user and password. */
+const addressOf = (options: object): string => {
+  const { host, port, database } = new pg.Client(options);
+  return ` at ${host}:${port}/${database ?? ""}`;
+};
+
+const addressOfTheirs = (pool: PostgresPool): string => {
   try {
-    const { host, port, database } = new pg.Client(options);
-    return ` at ${host}:${port}/${database ?? ""}`;
+    return addressOf(pool.options ?? {});
   } catch {
-    if (isTheirs) return "";
-    throw new StorageError(
-      "cannot-open",
-      "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
-        'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.',
-    );
+    return "";
   }
 };
+
+/** The error of whoever reads a bad address may show it, with its password: it is not passed on. */
+const checkedAddressOf = (connectionString: string): string => {
+  try {
+    if (wellFormed.test(connectionString)) return addressOf({ connectionString });
+  } catch {}
+  throw new StorageError(
+    "cannot-open",
+    "postgresStore: connectionString is no address of a database, or names a file of a certificate that can't be read; " +
+      'give one like "postgres://user:password@host:5432/database", with special characters percent-encoded.',
+  );
+};
+
+/** With a "@" or a "/" too many, a part of the password is taken for a host or a database, and would be shown as that. */
+const wellFormed = /^postgres(ql)?:\/\/([^@/?#]*@)?[^@/?#]*([/?#][^@]*)?$/;
 
 const ignore = (): void => {};

@@ -28,7 +28,11 @@ export const postgresInbox = (connection: Timed): Inbox => {
       const ids = answers.map(({ id }) => toStorable(id));
       const texts = answers.map((answer) => JSON.stringify(answer));
       const [row] = await query<{ readonly held: boolean }>(`SELECT ${schema}.answer($1, $2, $3, $4, $5) AS held`, [
-        ...[lease.threadId, lease.token, now(), ids, texts],
+        lease.threadId,
+        lease.token,
+        now(),
+        ids,
+        texts,
       ]);
       if (row?.held !== true) throw new LeaseLostError(lease);
     },

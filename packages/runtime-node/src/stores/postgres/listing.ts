@@ -27,8 +27,12 @@ export const list = async (connection: Connection, options: ListOptions = {}): P
        AND created_at >= $4 AND created_at < $5 AND newest.at >= $6 AND newest.at < $7
      ORDER BY created_at ${direction}, threads.thread ${direction} LIMIT $8`,
     [
-      ...[after?.createdAt ?? start, after?.threadId ?? "", membersOf(metadata)],
-      ...[...rangeOf(created), ...rangeOf(updated), limit + 1],
+      after?.createdAt ?? start,
+      after?.threadId ?? "",
+      membersOf(metadata),
+      ...rangeOf(created),
+      ...rangeOf(updated),
+      limit + 1,
     ],
   );
   const threads = rows.slice(0, limit).map((row) => threadOf(connection, row));

@@ -139,8 +139,17 @@ const append = async (
   const [row] = await query<{ readonly held: boolean; readonly newest: number }>(
     `SELECT held, newest FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
-      ...[threadId, token, now(), expectedSeq, bodies, times, words],
-      ...[times[0] ?? null, told?.text ?? null, told?.members ?? [], told?.seq ?? -1],
+      threadId,
+      token,
+      now(),
+      expectedSeq,
+      bodies,
+      times,
+      words,
+      times[0] ?? null,
+      told?.text ?? null,
+      told?.members ?? [],
+      told?.seq ?? -1,
     ],
   );
   if (row?.held !== true) throw new LeaseLostError(lease);
@@ -155,8 +164,15 @@ const rewrite = async ({ query, schema, now }: Timed, lease: Lease, entries: rea
   const [row] = await query<{ readonly held: boolean; readonly missing: number | null }>(
     `SELECT held, missing FROM ${schema}.rewrite($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
-      ...[threadId, token, now(), entries.map(({ seq }) => seq), bodies, times, words],
-      ...[told.map((each) => each?.text ?? null), told.map((each) => each?.members.join(" ") ?? null)],
+      threadId,
+      token,
+      now(),
+      entries.map(({ seq }) => seq),
+      bodies,
+      times,
+      words,
+      told.map((each) => each?.text ?? null),
+      told.map((each) => each?.members.join(" ") ?? null),
     ],
   );
   if (row?.held !== true) throw new LeaseLostError(lease);

@@ -130,6 +130,7 @@ const ownClient = (url: string | undefined, timeoutMs: number): OwnClient => {
       if (!client.isReady) await (connecting ??= connect());
     },
     drop: () => {
+      connecting = null;
       if (client.isOpen) client.destroy();
     },
   };

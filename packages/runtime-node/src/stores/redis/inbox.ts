@@ -29,10 +29,11 @@ export const redisInbox = (connection: Connection): Inbox => {
       if (answered === scripts.lost) throw new LeaseLostError(lease);
     },
     answerTo: async (threadId, letterId) => {
-      const answer = await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)]);
+      // As the script says.
+      const answer = (await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)])) as string | null;
       return answer === null
         ? null
-        : parseStored(connection.name, String(answer), `the answer to a letter to thread "${threadId}"`);
+        : parseStored(connection.name, answer, `the answer to a letter to thread "${threadId}"`);
     },
     discard: async (threadId, letterId) => {
       await run(scripts.discard, keys(threadId), [toStorable(letterId)]);

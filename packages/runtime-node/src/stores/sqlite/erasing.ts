@@ -1,13 +1,14 @@
 import { StorageError } from "../storage-error.ts";
 import { attempt, type Connection } from "./connection.ts";
 import { isBusy, sqliteFailure } from "./failure.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /**
  * When what was deleted or rewritten is gone from the bytes of the file. `at-once`: before the call returns; the file is
  * written anew for it, which takes about 5 ms for each of its megabytes, and as much room again for the time.
- * `on-close`: when the store is closed, or the next one opened; for whoever deletes much, or has a large file. What
- * stands in the file is overwritten at once either way; what SQLite left behind in unused bytes when it moved
- * things about is what takes the time.
+ * `on-close`: when the store is closed, or the next one opened; for whoever deletes much, or has a large file. Entries
+ * are overwritten where they stand either way: what takes the time is what SQLite leaves behind in unused bytes when it
+ * moves things about, and the search index.
  */
 export type Erasing = "at-once" | "on-close";
 
@@ -20,7 +21,7 @@ export interface Eraser {
   readonly settle: () => void;
 }
 
-export const eraserOf = (connection: Connection, erasing: Erasing): Eraser => {
+export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Erasing): Eraser => {
   const { database, path } = connection;
   const owe = database.prepare("UPDATE last_token SET unerased = unerased + 1");
   const owed = database.prepare("SELECT unerased FROM last_token");
@@ -29,6 +30,7 @@ export const eraserOf = (connection: Connection, erasing: Erasing): Eraser => {
     // The column that the statement names; the driver types a row as any record.
     const { unerased } = owed.get() as { readonly unerased: number };
     if (unerased === 0) return;
+    index.purge();
     database.exec("VACUUM");
     emptyLog(connection);
     paid.run(unerased);

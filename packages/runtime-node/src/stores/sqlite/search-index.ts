@@ -19,6 +19,8 @@ export interface SearchIndex {
   readonly replace: (thread: number, entries: readonly Entry[]) => void;
   /** Within a transaction: the thread of this number is gone. */
   readonly forget: (thread: number) => void;
+  /** What was taken out is gone from it, and not only marked as such. Reads and writes it whole. */
+  readonly purge: () => void;
 }
 
 export const searchIndex = (connection: Connection): SearchIndex => {
@@ -55,16 +57,18 @@ export const searchIndex = (connection: Connection): SearchIndex => {
         index.add(thread * seqsPerThread + entry.seq, wordsIn(entry));
       }
     },
+    purge: () => {
+      if (ifThere() !== undefined) database.exec("INSERT INTO said (said) VALUES ('optimize')");
+    },
     forget: (thread) => ifThere()?.remove(thread * seqsPerThread, (thread + 1) * seqsPerThread - 1),
   };
 };
 
 /**
  * Words come folded and apart, each once, so that no tokenizer has to find them and no place of them has to be kept.
- * With `secure-delete` what is taken out of the index is gone from it at once, and not only marked as such.
+ * Its own `secure-delete` would take seconds for a long thread.
  */
 const schema = `CREATE VIRTUAL TABLE said USING fts5 (words, columnsize = 0, detail = none, tokenize = ascii);
-  INSERT INTO said (said, rank) VALUES ('secure-delete', 1);
   CREATE INDEX threads_unsearched ON threads (id) WHERE unsearched = 1;`;
 
 interface Statements {

@@ -55,12 +55,12 @@ export const storeOver = (
 ): Store => {
   const { path, clock, erasing } = options;
   const connection = connectionOver(database, path, clock);
-  const eraser = eraserOf(connection, erasing);
   const leases = sqliteLeases(connection);
   const journals = sqliteJournals(connection);
   const snapshots = sqliteSnapshots(connection, leases, journals);
   const inbox = sqliteInbox(connection, leases);
   const index = searchIndex(connection);
+  const eraser = eraserOf(connection, index, erasing);
   eraser.settle();
   return {
     acquire: leases.acquire,

@@ -22,7 +22,7 @@ export interface Written {
 }
 
 // One of several processes that write the same thread until they are told to stop. Says when it is ready, when it
-// holds a lease and when it lost one, and at the end what it wrote.
+// has written under a new lease and when it lost one, and at the end what it wrote.
 
 process.send?.("ready");
 const [{ folder, ttlMs, appendsMax }] = (await once(process, "message")) as [WriterOptions];
@@ -39,8 +39,6 @@ while (!stopped) {
   await breathe();
   const lease = await store.acquire("thread", owner, ttlMs);
   if (lease === null) continue;
-  process.send?.("holding");
-  await breathe();
   let newest = (await store.read("thread")).length - 1;
   for (let count = 0; count < appendsMax; count += 1) {
     const { token } = lease;
@@ -54,6 +52,9 @@ while (!stopped) {
     }
     newest += 1;
     written.push({ seq: newest, token });
+    if (count > 0) continue;
+    process.send?.("holding");
+    await breathe();
   }
   await store.release(lease);
 }

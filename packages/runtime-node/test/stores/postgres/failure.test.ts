@@ -11,13 +11,14 @@ import { withPostgres } from "./server.ts";
 const secret = "hunter2@secret";
 
 test.each([
-  ["that is no address", `not an address ${secret}`],
-  ["with a password that is not encoded", `postgres://user:${secret}/x@y:port/database`],
-  ["with a certificate that is not there", `postgres://user:${encodeURIComponent(secret)}@h/d?sslrootcert=/nowhere`],
+  ["that is no address", "not an address, hunter2"],
+  ["with a password that is not encoded", "postgres://user:a@b@hunter2/database"],
+  ["with a password that is not encoded, and a slash in it", "postgres://user:5/hunter2@host/database"],
+  ["with a port that is none", "postgres://user:hunter2@host:99999/database"],
+  ["with a certificate that is not there", "postgres://user:hunter2@host/database?sslrootcert=/nowhere"],
 ])("a connection string %s is refused without showing it", (_, connectionString) => {
   const error = thrownBy(() => postgresStore({ connectionString }));
-  // Some of these are read as an address by the driver, and then nothing of them is shown either.
-  if (error !== null) expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
+  expect(error).toMatchObject({ name: "StorageError", kind: "cannot-open" });
   expect(inspect(error, { depth: 9, showHidden: true })).not.toContain("hunter2");
 });
 
