@@ -12,6 +12,7 @@ const benchmarks: {
   growth: () => import("./growth.ts"),
   streaming: () => import("./streaming.ts"),
   disk: () => import("./disk.ts"),
+  opening: () => import("./opening.ts"),
   prompt: () => import("./prompt.ts"),
   pruning: () => import("./pruning.ts"),
   memory: () => import("./memory.ts"),

@@ -4,15 +4,15 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
-import { type Fault, faults, isFault } from "./crash-store/faults.ts";
+import { faults, isFault } from "./crash-store/faults.ts";
 import type { Note } from "./crash-store/notes.ts";
 import { withProgram } from "./crash-store/program.ts";
 import { type Run, run, type Target } from "./crash-store/run.ts";
-import { isStoreKind, storeKinds } from "./crash-store/store-kinds.ts";
+import { isStoreKind, type StoreKind, storeKinds } from "./crash-store/store-kinds.ts";
 
-const usage = `Usage: pnpm crash-store [--store NAME] [--writing WHAT] [--runs N] [--seed S] [--fault NAME]
+const usage = `Usage: node scripts/crash-store.ts [--store NAME] [--writing WHAT] [--runs N] [--seed S] [--fault NAME]
 
-  --store NAME    ${storeKinds.join(" or ")} (default sqlite)
+  --store NAME    ${storeKinds.join(" or ")} (default: one after the other)
   --writing WHAT  appends: entries alone; all: snapshots, letters and rewritten entries as well (default appends)
   --runs N        how many stores to fill; the writer of each is killed one to three times (default 200)
   --seed S        what the moments of the kills follow from; run i has the seed S + i (default: drawn)
@@ -44,19 +44,24 @@ const main = async (): Promise<void> => {
     process.exitCode = 2;
     return;
   }
-  const { runs, seed, target } = options;
+  const { stores, runs, seed, writing, fault } = options;
+  for (const store of stores) await report(runs, seed, { store, writing, fault });
+};
+
+const report = async (runs: number, seed: number, target: Target): Promise<void> => {
   const started = performance.now();
   const done = await crashStore(runs, seed, target);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   const failed = done.filter(({ violations }) => violations.length > 0);
-  if (failed.length === 0) console.log(`${totalsOf(done)}\nNothing is wrong. Seed ${seed}, ${seconds} s.`);
+  const totals = `${target.store}: ${totalsOf(done)}\nNothing is wrong. Seed ${seed}, ${seconds} s.`;
+  if (failed.length === 0) console.log(totals);
   for (const { seed, folder, violations } of failed) {
     console.error(
       `Seed ${seed}: ${violations.length} violations. Its files ${target.fault === null ? `are in ${folder}` : "were removed"}.`,
     );
     for (const violation of violations.slice(0, 10)) console.error(`  ${violation}`);
   }
-  process.exitCode = failed.length === 0 ? 0 : 1;
+  if (failed.length > 0) process.exitCode = 1;
 };
 
 const totalsOf = (runs: readonly Run[]): string => {
@@ -72,10 +77,10 @@ const totalsOf = (runs: readonly Run[]): string => {
   ].join("\n");
 };
 
-interface Options {
+interface Options extends Omit<Target, "store"> {
+  readonly stores: readonly StoreKind[];
   readonly runs: number;
   readonly seed: number;
-  readonly target: Target;
 }
 
 /** What was asked for, or what is wrong with it. */
@@ -84,15 +89,15 @@ const optionsOf = (given: readonly string[]): Options | string => {
     const string = { type: "string" } as const;
     const names = { store: string, writing: string, runs: string, seed: string, fault: string };
     const { values } = parseArgs({ args: [...given], options: names });
-    const { store = "sqlite", writing = "appends", runs = "200", fault } = values;
+    const { store, writing = "appends", runs = "200", fault } = values;
     const { seed = String(Math.floor(Math.random() * 1_000_000)) } = values;
-    if (!isStoreKind(store)) return `there is no store "${store}"`;
+    if (store !== undefined && !isStoreKind(store)) return `there is no store "${store}"`;
     if (writing !== "appends" && writing !== "all") return `--writing is "${writing}"; give appends or all`;
     if (!/^[1-9]\d{0,5}$/.test(runs)) return `--runs is "${runs}"; give a whole number of 1 or more`;
     if (!/^\d{1,8}$/.test(seed)) return `--seed is "${seed}"; give a whole number of 0 or more`;
     if (fault !== undefined && !isFault(fault)) return `there is no fault "${fault}"`;
-    const target: Target = { store, writing, fault: (fault satisfies Fault | undefined) ?? null };
-    return { runs: Number(runs), seed: Number(seed), target };
+    const stores = store === undefined ? storeKinds : [store];
+    return { stores, runs: Number(runs), seed: Number(seed), writing, fault: fault ?? null };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

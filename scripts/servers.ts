@@ -16,7 +16,8 @@ interface Servers {
   readonly stop: () => Promise<void>;
 }
 
-const startServers = async (): Promise<Servers> => {
+/** Null when one of them could not be started; the keeper has said why. */
+const startServers = async (): Promise<Servers | null> => {
   const keeper = spawn(process.execPath, [join(import.meta.dirname, "servers/keeper.ts")], {
     stdio: ["pipe", "pipe", "inherit"],
     // In a group of its own: a Ctrl-C is for the command, which may still need its servers.
@@ -25,7 +26,7 @@ const startServers = async (): Promise<Servers> => {
   const exit = once(keeper, "exit");
   const line = once(createInterface(keeper.stdout), "line");
   const first = await Promise.race([line, exit.then(() => null)]);
-  if (first === null) throw new Error("the servers could not be started");
+  if (first === null) return null;
   return {
     // What our own keeper writes.
     urls: JSON.parse(String(first[0])) as Servers["urls"],
@@ -43,7 +44,13 @@ const main = async (): Promise<void> => {
     process.exitCode = 2;
     return;
   }
-  const { urls, stop } = await startServers();
+  const servers = await startServers();
+  if (servers === null) {
+    console.error("The servers could not be started.");
+    process.exitCode = 1;
+    return;
+  }
+  const { urls, stop } = servers;
   for (const [name, url] of Object.entries(urls)) console.log(`${name}=${url}`);
   try {
     const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...urls } });

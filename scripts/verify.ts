@@ -63,6 +63,11 @@ const steps: readonly Step[] = [
     minutesMax: 4,
   },
   { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "10"], minutesMax: 2 },
+  {
+    name: "killed stores",
+    command: ["node", "scripts/crash-store.ts", "--writing", "all", "--runs", "10"],
+    minutesMax: 2,
+  },
   { name: "crashes of PostgreSQL", command: ["node", "scripts/crash-postgres.ts", "--runs", "2"], minutesMax: 2 },
   // The two whose figures do not depend on how busy the machine is.
   { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },

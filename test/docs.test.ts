@@ -59,6 +59,11 @@ const programs = [
     says: "conversation 13 16",
   },
   {
+    path: "examples/docs/exchanging.ts",
+    run: () => import("../examples/docs/exchanging.ts"),
+    says: "Take one.\nsystem text\nuser text\nassistant step-start reasoning tool-forecast step-start text\n",
+  },
+  {
     path: "examples/docs/exporting.ts",
     run: () => import("../examples/docs/exporting.ts"),
     says: "ada: 12 calls, 4 with another prompt",

@@ -28,7 +28,9 @@ export interface Verdict {
 
 /** Holds a conversation that was crashed against the one that was not, by the table. */
 export const judge = (uncrashed: Held, crashed: Held): Verdict => {
-  const out = crashed.left.flatMap((journal) => (journal.length === 0 ? [] : outstanding(stateOf(journal))));
+  // What was outstanding at two crashes was answered after the second.
+  const last = new Map(crashed.left.flatMap(outstandingIn).map((effect) => [effect.id, effect]));
+  const out = [...last.values()];
   return {
     problems: [
       ...problemsOfLaw(uncrashed, crashed),
@@ -105,6 +107,9 @@ const problemsOfEnd = (uncrashed: Held, { journal, answers }: Held): readonly st
       .map((askId) => `"${askId}" was answered with ${JSON.stringify(answers.get(askId))}`),
   ];
 };
+
+const outstandingIn = (journal: readonly Entry[]): readonly AnswerableEffect[] =>
+  journal.length === 0 ? [] : outstanding(stateOf(journal));
 
 /** Message by message the same, but for the results of calls that a crash came upon. */
 const problemsOfMessages = (uncrashed: Held, crashed: Held): readonly string[] => {

@@ -1,16 +1,26 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 /**
  * Unpacks Debian packages into a folder, with those that they need and this system does not have. Nothing is
- * installed, and nobody has to be root; what was downloaded is kept for the next time. Throws an `Error` that names
- * the way out, as on a system without apt.
+ * installed, and nobody has to be root; what was downloaded is kept for the next time, where it can be. Throws an
+ * `Error` that names the way out, as on a system without apt.
  */
 export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: string): void => {
-  const downloads = join(cache, names.join("+"));
-  if (!existsSync(downloads)) keepDownload(wanted, names, downloads);
   mkdirSync(folder, { recursive: true });
+  const downloads = join(mayWrite(cache) ? cache : folder, names.join("+"));
+  if (!existsSync(downloads)) keepDownload(wanted, names, downloads);
   for (const deb of debsOf(downloads)) run("dpkg-deb", ["-x", join(downloads, deb), folder], downloads);
 };
 
@@ -29,17 +39,29 @@ export const librariesOf = (folder: string): string =>
 
 const cache = join(dirname(dirname(import.meta.dirname)), "node_modules/.cache/servers");
 
+/** Of what was downloaded completely: a folder of it is there or not. */
 const debsOf = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".deb"));
 
 /** Puts a whole download in its place at once: somebody else may be after the same. */
 const keepDownload = (wanted: RegExp, names: readonly string[], downloads: string): void => {
-  mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(`${downloads}-`);
+  // Whoever comes next may be another user.
+  chmodSync(folder, 0o755);
   try {
     download(wanted, names, folder);
     if (!existsSync(downloads)) renameSync(folder, downloads);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const mayWrite = (folder: string): boolean => {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 };
 

@@ -25,7 +25,20 @@ const makers = {
 
 const servers: Server[] = [];
 
+const start = async (): Promise<void> => {
+  const urls: Record<string, string> = {};
+  for (const [name, make] of Object.entries(makers)) {
+    if ((process.env[name] ?? "") !== "") continue;
+    const server = await make();
+    servers.push(server);
+    urls[name] = server.url;
+  }
+  console.log(JSON.stringify(urls));
+};
+
 const end = async (): Promise<void> => {
+  // One that is just being started is ended as well.
+  await started;
   await Promise.all(servers.map(({ stop }) => stop()));
   rmSync(folder, { recursive: true, force: true });
   process.exit();
@@ -34,17 +47,9 @@ const end = async (): Promise<void> => {
 process.stdin.on("end", () => void end()).resume();
 process.on("SIGTERM", () => void end());
 
-try {
-  const found: Record<string, string> = {};
-  for (const [name, start] of Object.entries(makers)) {
-    if ((process.env[name] ?? "") !== "") continue;
-    const server = await start();
-    servers.push(server);
-    found[name] = server.url;
-  }
-  console.log(JSON.stringify(found));
-} catch (error) {
+const started = start().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
-  await end();
-}
+});
+await started;
+if (process.exitCode === 1) await end();

@@ -1,6 +1,5 @@
-import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 import { librariesOf, unpackDebian } from "./debian-packages.ts";
 import { endChild, freePort, type Program, type Server, startProgram } from "./process.ts";
@@ -31,8 +30,9 @@ export const startRedis = async (options: RedisOptions): Promise<Server> => {
 
 /** What is installed, else what Debian's packages hold. */
 const programIn = (packages: string): Program => {
-  const installed = spawnSync("redis-server", ["--version"]).status === 0;
-  if (installed) return { path: "redis-server", libraries: null, user: null };
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const installed = folders.map((folder) => join(folder, "redis-server")).find((path) => existsSync(path));
+  if (installed !== undefined) return { path: installed, libraries: null, user: null };
   const path = join(packages, "usr/bin/redis-server");
   if (!existsSync(path)) unpackDebian(/^(redis-tools|redis-server|lib.*|lua.*)$/, ["redis-server"], packages);
   return { path, libraries: librariesOf(packages), user: null };

@@ -16,6 +16,7 @@ import type { LlmHandler } from "./ports/llm.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import type { Store } from "./ports/store.ts";
 import { ThreadLoop } from "./thread/loop.ts";
+import { load } from "./thread/opening.ts";
 import type { ForeignConversation } from "./thread/new-journal.ts";
 import { importedJournal, journalOfTurns, storeJournal, threadIdIn } from "./thread/new-journal.ts";
 import { toolRegistry } from "./tools/registry.ts";
@@ -147,7 +148,8 @@ class ConversationHost implements Host, Loops {
     options: { readonly threadId?: string } = {},
   ): Promise<HostedThread> {
     const thread = this.thread(options.threadId ?? threadIdIn(entries) ?? "new");
-    return this.#stored(thread, importedJournal(entries, thread.id));
+    await this.store(thread.id, importedJournal(entries, thread.id));
+    return thread;
   }
 
   async importMessages(
@@ -155,7 +157,8 @@ class ConversationHost implements Host, Loops {
     { threadId = "new", metadata }: ImportOptions = {},
   ): Promise<HostedThread> {
     const thread = this.thread(threadId);
-    return this.#stored(thread, journalOfTurns(this.#equipment, thread.id, conversation, metadata));
+    await this.store(thread.id, journalOfTurns(this.#equipment, thread.id, conversation, metadata));
+    return thread;
   }
 
   async close(): Promise<void> {
@@ -165,10 +168,11 @@ class ConversationHost implements Host, Loops {
   }
 
   use(threadId: string): ThreadLoop | null {
-    const known = this.#loops.get(threadId);
-    if (known !== undefined) return known;
-    if (this.#closed) return null;
-    const loop = new ThreadLoop(threadId, this.#equipment, this.#closing.get(threadId), this.#forget);
+    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#equipment.owner));
+  }
+
+  #open(threadId: string, owner: string): ThreadLoop {
+    const loop = new ThreadLoop(threadId, owner, this.#equipment, this.#closing.get(threadId), this.#forget);
     this.#loops.set(threadId, loop);
     return loop;
   }
@@ -186,13 +190,23 @@ class ConversationHost implements Host, Loops {
     return done;
   }
 
+  async store(threadId: string, entries: readonly Entry[]): Promise<void> {
+    const loop = this.#loops.get(threadId);
+    // What goes on there must not be stopped for nothing.
+    if (loop !== undefined && (loop.state !== null || (await load(this.#equipment, threadId)) !== null))
+      throw new ThreadExistsError(threadId);
+    await this.alone(threadId, () => storeJournal(this.#equipment, threadId, entries));
+  }
+
   readonly #forget = (loop: ThreadLoop, carried: readonly Ask[]): void => {
     const { threadId } = loop;
     this.#loops.delete(threadId);
     this.#keepOut(threadId, loop.released);
-    // By its id an ask is known wherever the thread is now.
+    if (carried.length === 0) return;
+    // Under another name: who has the lease now may be another process that goes by ours, whose lease would be ours as well.
+    const next = this.#closed ? null : this.#open(threadId, this.#ids.draw("owner"));
     for (const ask of carried) {
-      const next = this.use(threadId);
+      // By its id an ask is known wherever the thread is now.
       if (next === null || ask.event === null) ask.fail(new ThreadClosedError(threadId));
       else next.postAsk(ask, ask.event);
     }
@@ -204,12 +218,6 @@ class ConversationHost implements Host, Loops {
       if (this.#closing.get(threadId) === closing) this.#closing.delete(threadId);
     });
     this.#closing.set(threadId, closing);
-  }
-
-  async #stored(thread: HostedThread, entries: readonly Entry[]): Promise<HostedThread> {
-    if ((this.#loops.get(thread.id)?.state ?? null) !== null) throw new ThreadExistsError(thread.id);
-    await this.alone(thread.id, () => storeJournal(this.#equipment, thread.id, entries));
-    return thread;
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Entry } from "@colloquy/machine";
 import type { HostedThread } from "./hosted-thread.ts";
 import type { ThreadLoop } from "./thread/loop.ts";
 
@@ -9,6 +10,8 @@ export interface Loops {
   opened(threadId: string): ThreadLoop | undefined;
   /** Lets go of a thread, and does something with it that nobody here may come between: who uses it next waits. */
   alone<Done>(threadId: string, work: () => Promise<Done>): Promise<Done>;
+  /** Stores the journal of a thread that is not there yet, all of it or nothing. Rejects with `ThreadExistsError`, `ThreadHeldError`. */
+  store(threadId: string, entries: readonly Entry[]): Promise<void>;
   /** A thread by its id; `"new"` draws one. */
   thread(threadId: string): HostedThread;
 }

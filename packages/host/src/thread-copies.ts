@@ -1,11 +1,10 @@
 import type { Entry, JsonObject, RedactionTarget, Refusal, State, StateDifference } from "@colloquy/machine";
 import { differenceBetween, entriesToRedact, fold, forkOf, stateAt, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { EventRefusedError, JournalUnreadableError, ThreadClosedError, ThreadUnknownError } from "./errors.ts";
+import { EventRefusedError, JournalUnreadableError, ThreadUnknownError } from "./errors.ts";
 import type { HostedThread } from "./hosted-thread.ts";
 import { copiedEntries } from "./thread/copied.ts";
 import { deleteThread } from "./thread/deletion.ts";
-import { storeJournal } from "./thread/new-journal.ts";
 import { readJournal } from "./thread/read-journal.ts";
 import { type ChosenEntries, redactJournal, withRedactions } from "./thread/redaction.ts";
 import { ThreadEdits } from "./thread-edits.ts";
@@ -70,7 +69,7 @@ export class ThreadCopies extends ThreadEdits {
     if (Either.isLeft(copied)) throw new EventRefusedError(this.id, { kind: "unknown", reason: copied.left });
     const { entries, left } = copied.right;
     const all = metadata === undefined ? entries : [...entries, this.#metadataEntry(entries, metadata, at)];
-    await this.loops.alone(thread.id, () => storeJournal(this.equipment, thread.id, all));
+    await this.loops.store(thread.id, all);
     return { thread, left };
   }
 
@@ -89,8 +88,13 @@ export class ThreadCopies extends ThreadEdits {
    * Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False
    * when there was none. Rejects with `ThreadHeldError` when another host holds it. Its forks are threads of their own.
    */
-  delete(): Promise<boolean> {
-    return this.loops.alone(this.id, () => deleteThread(this.equipment, this.id));
+  async delete(): Promise<boolean> {
+    const removed = () => this.loops.alone(this.id, () => deleteThread(this.equipment, this.id));
+    // One that is only followed here is not closed for nothing.
+    return this.#whenOpen(removed, () => null).catch((error: unknown) => {
+      if (error instanceof ThreadUnknownError) return removed();
+      throw error;
+    });
   }
 
   /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */
@@ -100,22 +104,22 @@ export class ThreadCopies extends ThreadEdits {
 
   protected async redactEntries(chosen: ChosenEntries, reason: string | undefined): Promise<readonly number[]> {
     const redact = () => this.loops.alone(this.id, () => redactJournal(this.equipment, this.id, chosen, reason));
-    const loop = this.loops.opened(this.id);
-    return loop === undefined ? redact() : this.#whenQuiet(redact);
+    return this.#whenOpen(redact, ({ context: { open, waking } }, hasMail) =>
+      open === null && waking === null && !hasMail ? null : busy,
+    );
   }
 
-  /** Does something at a moment at which the thread is open here, no turn is, and nothing waits to be told. */
-  #whenQuiet<Done>(work: () => Promise<Done>): Promise<Done> {
-    const loop = this.loops.use(this.id);
-    if (loop === null) return Promise.reject(new ThreadClosedError(this.id));
+  /** Where the thread is in use here: when it is its turn among what is told, unless there is a reason not to. */
+  async #whenOpen<Done>(
+    work: () => Promise<Done>,
+    whyNot: (state: State, hasMail: boolean) => Refusal | null,
+  ): Promise<Done> {
+    const loop = this.loops.opened(this.id);
+    if (loop === undefined) return work();
     return new Promise((resolve, reject) => {
-      const event = { type: "thread.redacted", at: this.now(), seqs: [] } as const;
       loop.post({
-        event,
-        aim: ({ context: { open, waking } }) => {
-          const quiet = open === null && waking === null && !loop.hasMail;
-          return Either.left(quiet ? itsMoment : busy);
-        },
+        event: { type: "thread.redacted", at: this.now(), seqs: [] },
+        aim: (state) => Either.left(whyNot(state, loop.hasMail) ?? itsMoment),
         receipt: {
           accepted: () => {},
           // At once, so that nobody comes between.

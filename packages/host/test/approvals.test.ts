@@ -1,114 +1,17 @@
 import type { RequestApproval } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { EventRefusedError, tool } from "@colloquy/host";
+import { EventRefusedError } from "@colloquy/host";
 import type { ToolDefinition, ToolInput } from "@colloquy/host";
-import { calls, entriesOf, errorOf, journalOf, partsOf, says, settle, stage } from "./stage.ts";
-import type { Stage, StageOptions } from "./stage.ts";
-
-const amount = {
-  jsonSchema: {
-    type: "object",
-    properties: { amount: { type: "integer" } },
-    required: ["amount"],
-    additionalProperties: false,
-  },
-};
-
-/** A tool that needs approval, and what it was run with. */
-const paying = (definition: Partial<ToolDefinition<ToolInput>> = {}) => {
-  const runs: { readonly input: unknown; readonly key: string }[] = [];
-  const pay = tool({
-    name: "pay",
-    description: "Pays.",
-    input: amount,
-    approval: "always",
-    run: (input, { idempotencyKey }) => {
-      runs.push({ input, key: idempotencyKey });
-      return "paid";
-    },
-    ...definition,
-  });
-  return { runs, pay };
-};
-
-const asking = (options: StageOptions): Stage =>
-  stage({ script: [calls(["pay", { amount: 5 }]), says("done")], ...options });
+import { asking, paying, rounding } from "./paying.ts";
+import { calls, entriesOf, errorOf, journalOf, partsOf, says, settle } from "./stage.ts";
+import type { Stage } from "./stage.ts";
 
 const outcomesOf = async ({ store }: Stage): Promise<readonly string[]> =>
   (await entriesOf(store)).flatMap(({ event }) =>
     event.type === "tool.failed" ? [`${event.outcome}: ${JSON.stringify(event.content)}`] : [],
   );
 
-const day = 86_400_000;
-
 describe("a tool call that needs approval", () => {
-  test("waits for days and for no process, is answered from another, and runs once", async () => {
-    const { runs, pay } = paying({ recovery: "once" });
-    const first = asking({ tools: [pay] });
-    const asked = first.host.ask("pay 5", { askId: "a" });
-    const waiting = errorOf(asked);
-    await settle();
-    expect(runs).toEqual([]);
-    await first.host.close();
-    expect(await waiting).toMatchObject({ name: "ThreadClosedError" });
-    await first.clock.advance(3 * day);
-
-    const second = first.another({ script: [says("done")] });
-    const thread = second.host.thread();
-    const [request] = await thread.approvals();
-    expect(request).toMatchObject({ name: "pay", arguments: { amount: 5 }, because: "declared", callId: "1.1.0" });
-    await thread.approve(request?.id ?? "", { by: "ann", digest: request?.digest ?? "" });
-    expect((await second.host.ask("pay 5", { askId: "a" })).text).toBe("done");
-    expect(runs).toEqual([{ input: { amount: 5 }, key: "default/1.1.0#1" }]);
-    expect(await thread.approvals()).toEqual([]);
-    expect(await journalOf(first.store)).toEqual([
-      "thread.started",
-      "ask.received",
-      "llm.completed",
-      "tool.withheld",
-      "approval.answered",
-      "tool.started",
-      "tool.completed",
-      "llm.completed",
-    ]);
-  });
-
-  test("is let go of when nobody waits for it here, and needs no lease to be looked at", async () => {
-    const { pay } = paying();
-    const first = asking({ tools: [pay], idleMs: 1_000 });
-    const asked = first.host.ask("pay 5");
-    asked.catch(() => {});
-    await first.clock.advance(100_000);
-    const second = first.another({ script: [says("done")] });
-    // A handle waits: the thread stays held.
-    expect(first.clock.sleepers).toBeGreaterThan(0);
-    expect(await second.host.thread().approvals()).toHaveLength(1);
-    await first.host.close();
-    await second.host
-      .thread()
-      .annotate(1, "x", 1)
-      .catch(() => {});
-    await first.clock.advance(1_000);
-    expect(first.clock.sleepers).toBe(0);
-  });
-
-  test("is answered from another host while this one holds the thread, because somebody waits here", async () => {
-    const { runs, pay } = paying();
-    const first = asking({ tools: [pay] });
-    const asked = first.host.ask("pay 5");
-    await settle();
-    const there = first.another({ script: [] }).host.thread();
-    const [request] = await there.approvals();
-    const approved = there.approve(request?.id ?? "", { by: "ann" });
-    await first.clock.advance(1_000);
-    await approved;
-    expect((await asked).text).toBe("done");
-    expect(runs).toHaveLength(1);
-    const refused = errorOf(there.deny(request?.id ?? ""));
-    await first.clock.advance(1_000);
-    expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
-  });
-
   test("is shown to whoever asked and to observers, again after a restart", async () => {
     const seen: RequestApproval[] = [];
     const observers = [{ approval: (request: RequestApproval) => void seen.push(request) }];
@@ -129,6 +32,31 @@ describe("a tool call that needs approval", () => {
     await next.host.thread().approve(seen[0]?.id ?? "");
     const parts = await partsOf(again);
     expect(parts.map(({ type }) => type)).toContain("approval.requested");
+  });
+
+  test("is no call of a tool to the hooks before it runs, and an observer that fails changes nothing", async () => {
+    const called: string[] = [];
+    const reported: string[] = [];
+    const { pay } = paying();
+    const on = asking({
+      tools: [pay],
+      hooks: { beforeToolCall: ({ approval }) => void called.push(JSON.stringify(approval)) },
+      observers: [
+        {
+          approval: () => {
+            throw new Error("bad");
+          },
+        },
+      ],
+      onObserverError: (error, where) => reported.push(`${where}: ${String(error)}`),
+    });
+    const asked = on.host.ask("pay 5");
+    await settle();
+    expect(called).toEqual([]);
+    expect(reported).toEqual(["observer.approval: Error: bad"]);
+    await on.host.thread().approve((await on.host.thread().approvals())[0]?.id ?? "");
+    await asked;
+    expect(called).toEqual([JSON.stringify({ because: "declared", version: null, arguments: { amount: 5 } })]);
   });
 
   test("that is denied is told to the model, with the reason, and never runs", async () => {
@@ -271,15 +199,4 @@ describe("a tool that says which calls need approval", () => {
     expect(runs).toEqual([]);
     expect(await outcomesOf(on)).toEqual(outcomes);
   });
-});
-
-/** Arguments whose amount is rounded down. */
-const rounding = (to: number): ToolInput => ({
-  "~standard": {
-    version: 1,
-    vendor: "test",
-    jsonSchema: { input: () => ({}) },
-    // These tests send amounts.
-    validate: (value) => ({ value: { amount: Math.floor((value as { readonly amount: number }).amount / to) * to } }),
-  },
 });

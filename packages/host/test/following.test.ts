@@ -175,6 +175,32 @@ describe("an ask on a thread that another host holds", () => {
   });
 });
 
+describe("what a dead holder left undone", () => {
+  test("is taken up by who was answered from the journal, also where nobody waits for it", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { store, die } = mortal(inner);
+    const shared = { clock, ids: { draw: counting() }, machine: queue, leaseTtlMs: 9_000 };
+    const first = stage({ ...shared, store, owner: "first", script: [says("1"), held().step] });
+    await first.host.ask("one", { askId: "a" });
+    void first.host.ask("two", { askId: "b" });
+    await settle();
+    die();
+    const second = stage({ ...shared, store: inner, owner: "second", script: [says("2")] });
+    const again = second.host.ask("one", { askId: "a" });
+    await settle();
+    expect((await again).text).toBe("1");
+    await clock.advance(20_000);
+    expect(await journalOf(inner)).toEqual([
+      "thread.started",
+      "ask.received",
+      "llm.completed",
+      "ask.received",
+      "llm.completed",
+    ]);
+  });
+});
+
 describe("a letter", () => {
   test("that lies there when the holder has nothing to do any more is taken before the thread is let go", async () => {
     const first = stage({ idleMs: 1_000, pollMs: 60_000, script: [says("1"), says("by letter")] });
@@ -240,6 +266,20 @@ describe("a letter", () => {
     expect(asks).toHaveLength(2);
   });
 
+  test("that asks the same as somebody who is refused here is refused with it", async () => {
+    const model = held();
+    const { host, store, clock } = stage({ pollMs: 60_000, script: [model.step, says("2")] });
+    void host.ask("one");
+    await settle();
+    // Whoever left it is gone, and asks again here, before anybody has looked into the inbox.
+    await inboxOf(store).post("default", { id: "l", event: asked("b", clock.now()) });
+    expect(await errorOf(host.ask("b", { askId: "b" }))).toMatchObject({ refusal: { kind: "busy" } });
+    model.answer(says("1"));
+    await clock.advance(60_000);
+    expect(await inboxOf(store).answerTo("default", "l")).toMatchObject({ handled: false, refusal: { kind: "busy" } });
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+  });
+
   test("to cancel an ask by its name gets its receipt, as if it were told here", async () => {
     const model = held();
     const first = stage({ script: [model.step] });
@@ -288,7 +328,9 @@ describe("a lease that is lost", () => {
     const first = stage({ leaseTtlMs: 9_000, machine: queue, script: [model.step] });
     const one = first.host.ask("one", { askId: "a" });
     const two = first.host.ask("two", { askId: "b" });
+    const parts = partsOf(one);
     await settle();
+    model.show("void");
     // Somebody else got hold of it, as after a pause that was longer than the lease.
     await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
     const other = held();
@@ -303,6 +345,13 @@ describe("a lease that is lost", () => {
     expect((await three).text).toBe("from the second");
     expect((await two).text).toBe("2");
     expect(model.signal()?.aborted).toBe(true);
+    expect(await parts).toMatchObject([
+      { type: "turn.started", turn: 1 },
+      { type: "step.started", turn: 1 },
+      { type: "text.delta", text: "void" },
+      { type: "thread.lost", turn: 1 },
+      { type: "turn.ended", turn: 1, status: "completed" },
+    ]);
     expect(await journalOf(first.store)).toEqual([
       "thread.started",
       "ask.received",
@@ -331,5 +380,10 @@ describe("a lease that is lost", () => {
     expect(await errorOf(host.ask("one"))).toMatchObject({ name: "LeaseLostError" });
   });
 });
+
+const counting = (): ((kind: string) => string) => {
+  let drawn = 0;
+  return (kind) => `${kind}-${++drawn}`;
+};
 
 const asked = (askId: string, at: number): Event => ({ type: "ask.received", at, askId, input: askId });

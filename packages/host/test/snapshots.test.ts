@@ -1,8 +1,8 @@
-import { decodeJournal, fold, turnsOf } from "@colloquy/machine";
+import { decodeJournal, fold, lastTurns, turnsOf } from "@colloquy/machine";
 import type { State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { memoryStore } from "@colloquy/host";
+import { memoryStore, tool } from "@colloquy/host";
 import type { Store, StoredSnapshot } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
 import { calls, echo, manualClock, says, stage } from "./stage.ts";
@@ -45,6 +45,10 @@ const watched = (): WatchedStore => {
 
 const on = ({ store, clock }: WatchedStore, options: StageOptions = {}): Stage =>
   stage({ store, clock, snapshotEvery: 8, ...options });
+
+/** A snapshot without some of its chunks. */
+const damagedIn = (snapshot: StoredSnapshot | null, name: string): StoredSnapshot | null =>
+  snapshot && { ...snapshot, chunk: (id) => (id.startsWith(name) ? undefined : snapshot.chunk(id)) };
 
 const written = (turn: number) => [
   { role: "user" as const, content: `question ${turn}` },
@@ -162,6 +166,15 @@ describe("a snapshot", () => {
   });
 });
 
+test.each<[StageOptions, RegExp]>([
+  [{ snapshotEvery: -1 }, /snapshotEvery is -1/],
+  [{ progressMs: 0 }, /progressMs is 0/],
+  // As whoever writes JavaScript may have it.
+  [{ partials: "drop" as "keep" }, /partials is "drop"/],
+])("options that can't be meant are refused: %j", (options, words) => {
+  expect(() => stage(options)).toThrow(words);
+});
+
 describe("a snapshot that is of no use", () => {
   const other = (head: (text: string) => string) => (snapshot: StoredSnapshot | null) =>
     snapshot === null ? null : { ...snapshot, head: head(snapshot.head) };
@@ -229,7 +242,7 @@ describe("a snapshot that is of no use", () => {
   test("because a part of it is gone, which shows when that is looked at: the journal has it, and nothing is lost", async () => {
     const kept = watched();
     await long(kept, 100);
-    kept.snapshot = (snapshot) => (snapshot === null ? null : { ...snapshot, chunk: () => undefined });
+    kept.snapshot = (snapshot) => damagedIn(snapshot, "");
     const errors: string[] = [];
     const { host, model } = on(kept, {
       script: [says("ok"), says("again")],
@@ -247,6 +260,32 @@ describe("a snapshot that is of no use", () => {
     kept.readsFrom.length = 0;
     expect((await on(kept).host.thread().state())?.context.seq).toBe(103);
     expect(kept.readsFrom).toEqual([103]);
+  });
+
+  test("because a part of it is gone fails a tool that looks there, once", async () => {
+    const kept = watched();
+    await long(kept, 400);
+    kept.snapshot = (snapshot) => damagedIn(snapshot, "turns0.");
+    const look = tool({
+      name: "look",
+      description: "x",
+      input: { jsonSchema: {} },
+      run: (_, { state }) => turnsOf(state()).length,
+    });
+    const errors: string[] = [];
+    const { host, model } = on(kept, {
+      tools: [look],
+      // A prompt of the newest turns reads no others, and an ask looks for itself only in the newest 256.
+      machine: { policy: lastTurns(2) },
+      script: [calls(["look", {}]), calls(["look", {}]), says("done")],
+      onObserverError: (error, where) => errors.push(`${where}: ${error instanceof Error ? error.name : ""}`),
+    });
+    await host.ask("go");
+    expect(errors).toEqual(["snapshot: SnapshotDamagedError"]);
+    expect(JSON.stringify(model.calls[1]?.messages)).toContain("is being read anew");
+    expect(model.calls[2]?.messages.at(-1)?.parts).toMatchObject([
+      { outcome: "completed", content: [{ text: "400" }] },
+    ]);
   });
 
   test("because a part of it is gone is no matter to who only looks", async () => {

@@ -143,7 +143,8 @@ describe("a summary", () => {
 
   test("keeps the thread held until it is there", async () => {
     const summary = held();
-    const first = summarised({ idleMs: 1_000, leaseTtlMs: 9_000, script: [says("1"), summary.step] });
+    const rejecting = { whenHeld: "reject", idleMs: 1_000, leaseTtlMs: 9_000 } as const;
+    const first = summarised({ ...rejecting, script: [says("1"), summary.step] });
     await first.host.ask("one");
     await first.clock.advance(100_000);
     const second = first.another({ script: [says("2"), says("They said two.")] });

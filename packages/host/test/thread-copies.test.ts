@@ -58,17 +58,23 @@ describe("a fork", () => {
   });
 
   test("of a turn or a thread that is not there, or over one that is, is refused", async () => {
-    const { host, store } = stage({ script: [says("1"), says("2")] });
+    const model = held();
+    const { host, store } = stage({ script: [says("1"), says("2"), model.step] });
     await host.ask("one", { threadId: "one" });
     await host.ask("two", { threadId: "two" });
     expect(await errorOf(host.thread("one").fork({ turn: 7 }))).toBeInstanceOf(EventRefusedError);
     expect(await errorOf(host.thread("none").fork())).toBeInstanceOf(ThreadUnknownError);
     const before = await entriesOf(store, "two");
+    const asked = host.ask("go on", { threadId: "two" });
+    await settle();
+    expect(await errorOf(host.thread("one").fork({ threadId: "two" }))).toBeInstanceOf(ThreadExistsError);
+    model.answer(says("3"));
+    expect(await asked).toMatchObject({ text: "3", turn: 2 });
     for (const open of [true, false]) {
       if (!open) await host.thread("two").close();
       expect(await errorOf(host.thread("one").fork({ threadId: "two" }))).toBeInstanceOf(ThreadExistsError);
     }
-    expect(await entriesOf(store, "two")).toEqual(before);
+    expect((await entriesOf(store, "two")).slice(0, before.length)).toEqual(before);
   });
 
   test("can be made of a thread that another host holds", async () => {
@@ -226,15 +232,21 @@ describe("deleting", () => {
     expect(await thread.ask("again")).toMatchObject({ text: "new", turn: 1 });
   });
 
-  test("is refused while another host holds the thread", async () => {
+  test("is refused while another host holds the thread, and what is followed there goes on", async () => {
     const model = held();
-    const first = stage({ script: [model.step] });
+    const machine = { overlap: { type: "queue", max: 5 } } as const;
+    const first = stage({ machine, script: [model.step, says("2")] });
     const asked = first.host.ask("one");
     await settle();
     const second = first.another();
     expect(await errorOf(second.host.thread().delete())).toBeInstanceOf(ThreadHeldError);
+    const followed = second.host.ask("two");
+    await first.clock.advance(1_000);
+    expect(await errorOf(second.host.thread().delete())).toBeInstanceOf(ThreadHeldError);
     model.answer(says("1"));
     expect((await asked).text).toBe("1");
+    await first.clock.advance(1_000);
+    expect((await followed).text).toBe("2");
   });
 });
 

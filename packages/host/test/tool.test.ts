@@ -51,6 +51,8 @@ test.each([
   [{ timeoutMs: 0 }, /timeoutMs is 0/],
   [{ timeoutMs: Number.NaN }, /timeoutMs is NaN/],
   [{ concurrency: 1.5 }, /concurrency is 1.5/],
+  // As whoever writes JavaScript may have it.
+  [{ approval: "sometimes" as "always" }, /approval is "sometimes"; it must be "always" or a function/],
 ])("%j can't be meant", (wrong, words) => {
   const definition = { name: "t", description: "", input: { jsonSchema: {} }, run: () => null };
   expect(() => tool({ ...definition, ...wrong })).toThrow(words);
@@ -81,5 +83,8 @@ test("a host has a function for each tool that its machine declares, of the same
   );
   expect(hostWith([], [made("a")])).toThrow(/the host has the tool "a", and the machine does not declare it/);
   expect(hostWith([made("a")], [made("a"), made("a")])).toThrow(/two tools of the name "a"/);
+  const asking = tool({ name: "a", description: "", input: { jsonSchema: {} }, run: () => null, approval: "always" });
+  expect(hostWith([made("a")], [asking])).toThrow(/approval of the tool "a" as \(none\), and the host as always/);
+  expect(hostWith([asking], [asking])).not.toThrow();
   expect(hostWith([made("a")], [made("a")])).not.toThrow();
 });

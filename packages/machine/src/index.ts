@@ -94,6 +94,13 @@ export {
   replyFromChatMessage,
   toChatMessage,
 } from "./interchange/chat.ts";
+export { fromChatMessages, toChatMessages } from "./interchange/chat-messages.ts";
+export type { Imported, ImportedSystem, ImportOptions } from "./interchange/import-conversation.ts";
+export type { ImportProblem } from "./interchange/import-problem.ts";
+export type { Exported, Loss } from "./interchange/loss.ts";
+export { fromModelMessages, type ModelMessage, toModelMessages } from "./interchange/model-messages.ts";
+export { fromResponseItems, type ResponseItem, toResponseItems } from "./interchange/response-items.ts";
+export { fromUiMessages, toUiMessages, type UiMessage, type UiMessagePart } from "./interchange/ui-messages.ts";
 
 export type { ExplanationRule, UnitExplanation, UnitShown } from "./prompt/explain-units.ts";
 export { explain, type Explanation, type SummaryExplanation } from "./conversation/explain.ts";

@@ -127,7 +127,9 @@ export class Ask implements AskHandle, Receipt {
   /** The loop that it was in has ended without its doing: it goes on in another. False when that was so too often. */
   carryOver(): boolean {
     this.#watcher = null;
-    return ++this.#carried <= carriedMost;
+    const mayGoOn = ++this.#carried <= carriedMost;
+    if (mayGoOn && this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
+    return mayGoOn;
   }
 
   accepted(): void {}

@@ -31,7 +31,7 @@ export class Asks {
 
   /** Those that have a turn. */
   *inTurns(): Generator<Ask> {
-    for (const asks of this.#ofTurn?.values() ?? []) yield* [...asks];
+    for (const asks of this.#ofTurn?.values() ?? []) yield* asks;
   }
 
   all(): readonly Ask[] {

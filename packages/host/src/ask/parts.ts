@@ -20,6 +20,8 @@ export type AskPart =
     }
   | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
   | { readonly type: "signal"; readonly signal: AskSignal }
+  /** This host lost the thread: what was shown of the step that is under way is void. It is made anew, and shown where that happens: here only if the thread comes back. */
+  | { readonly type: "thread.lost"; readonly turn: number }
   /** Nobody read: this many older parts were let go. */
   | { readonly type: "parts.dropped"; readonly count: number }
   /** The last part. */

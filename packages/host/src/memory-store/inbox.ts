@@ -24,7 +24,7 @@ export const memoryInbox = (
     },
     answerTo: async (threadId, letterId) => {
       const answer = of(threadId).get(letterId)?.answer ?? null;
-      return answer === null ? null : JSON.parse(answer);
+      return answer === null ? null : (JSON.parse(answer) as unknown);
     },
     discard: async (threadId, letterId) => {
       const there = letters.get(threadId);

@@ -9,13 +9,15 @@ import type { Mailbox } from "./mailbox.ts";
 /**
  * Begins a new thread: what somebody started it with, or the defaults, is its first entry.
  *
+ * @param begun takes over the state, before anybody is told of it.
  * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
  */
 export const begin = async (
   { threadId, equipment }: { readonly threadId: string; readonly equipment: Equipment },
   hold: Hold,
   mailbox: Mailbox,
-): Promise<State> => {
+  begun: (state: State) => void,
+): Promise<void> => {
   const { machine, clock, threadDefaults, observation } = equipment;
   const { first } = mailbox;
   const explicit = first?.event.type === "thread.started" ? first.event : null;
@@ -25,9 +27,9 @@ export const begin = async (
   const { type: _, ...input } = toldStart(given);
   const { state, entry } = start(machine, input);
   await hold.append(entry);
+  begun(state);
   if (explicit !== null && mailbox.first === first) mailbox.take()?.receipt?.accepted(entry);
   observation.entry(entry, threadId);
-  return state;
 };
 
 /** Events that mean something to a thread that is not there yet. */

@@ -3,19 +3,16 @@ import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import { ThreadExistsError } from "../errors.ts";
+import type { Hold } from "./hold.ts";
 import { type LlmRun, withShown } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
 
 /** What a mail comes to; null when it changes nothing, of which its sender is told. */
-export const decideMail = (
-  equipment: Equipment,
-  { event: given, aim, receipt, recovered }: Mail,
-  state: State,
-  responding: LlmRun | null,
-): Handled | null => {
+export const decideMail = (hold: Hold, mail: Mail, state: State, responding: LlmRun | null): Handled | null => {
+  const { event: given, aim, receipt, recovered } = mail;
   const aimed = aim?.(state) ?? Either.right(given);
   if (Either.isLeft(aimed)) {
-    receipt?.refused(aimed.left, state);
+    hold.refuse(mail, aimed.left, state);
     return null;
   }
   const event = aimed.right;
@@ -23,9 +20,9 @@ export const decideMail = (
     receipt?.failed(new ThreadExistsError(state.context.threadId));
     return null;
   }
-  const step = stepOf(equipment, state, event, recovered === true, responding);
+  const step = stepOf(hold.equipment, state, event, recovered === true, responding);
   if (!step.handled) {
-    receipt?.refused(step.refusal, state);
+    hold.refuse(mail, step.refusal, state);
     return null;
   }
   if (step.effects.some((effect) => effect.type === "cancelLlm" && effect.effectId === responding?.effectId))

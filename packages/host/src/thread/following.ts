@@ -4,6 +4,8 @@ import { announce } from "../ask/announce.ts";
 import type { Equipment } from "../equipment.ts";
 import { JournalUnreadableError, type LeaseLostError, StoreError, ThreadHeldError } from "../errors.ts";
 import type { Inbox } from "../ports/store.ts";
+import { showApproval } from "./approvals.ts";
+import { isAtRest } from "./at-rest.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "./held-lease.ts";
 import { mayBeLetter } from "./letters.ts";
@@ -14,6 +16,8 @@ import { type Answered, Outbox } from "./outbox.ts";
 /** What a thread's follower needs to know of who follows. */
 export interface Follower {
   readonly threadId: string;
+  /** Under which name it takes the lease. */
+  readonly owner: string;
   readonly equipment: Equipment;
   readonly asks: Asks;
 }
@@ -31,9 +35,11 @@ export class Following implements Diversion {
   readonly #seen = new Set<string>();
   #wake: (() => void) | null = null;
   #failingSince: number | null = null;
+  /** Since when there is nothing to follow. */
+  #restingSince: number | null = null;
   #over = false;
 
-  /** @param onOver called when there is nothing left to follow, and nothing came for a while. */
+  /** @param onOver called when there is nothing left to follow, nothing came for a while, and nobody is needed who goes on. */
   constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
     const { threadId, equipment } = follower;
     this.#follower = follower;
@@ -75,9 +81,16 @@ export class Following implements Diversion {
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     while (!this.#over) {
       await this.#tryRound();
-      if (!(await this.#pause())) return null;
-      const lease = await this.#tryToTake(onLost);
-      if (lease !== null) return lease;
+      const rested = await this.#pause();
+      if (this.#over) return null;
+      if (!rested || this.#isWorkLeft()) {
+        const lease = await this.#tryToTake(onLost);
+        if (lease !== null) return lease;
+      }
+      if (rested && !this.#over && !this.#waits && !this.#mayBeNeeded()) {
+        this.#over = true;
+        this.#onOver();
+      }
     }
     return null;
   }
@@ -117,17 +130,34 @@ export class Following implements Diversion {
     if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
     if (signals === null) for (const ask of asks.all()) ask.isKnownTo(state);
     else for (const signal of signals) announce(asks, signal, state);
+    // The holder's asks are shown it by the effect.
+    if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
   }
 
-  /** Waits for the next round; with nothing to follow, until something comes. False when nothing did, or it is over. */
+  get #waits(): boolean {
+    return this.#follower.asks.size > 0 || this.outbox.size > 0;
+  }
+
+  /** Whoever has the thread, or had it, is not done with it. */
+  #isWorkLeft(): boolean {
+    const { state } = this.#journal;
+    return state !== null && (!isAtRest(state) || state.context.summarising !== null);
+  }
+
+  /** There is work left, and whoever had it may be dead: its lease would not have run out by now. */
+  #mayBeNeeded(): boolean {
+    const { clock, leaseTtlMs } = this.#follower.equipment;
+    return this.#isWorkLeft() && clock.now() - (this.#restingSince ?? clock.now()) < leaseTtlMs;
+  }
+
+  /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
   async #pause(): Promise<boolean> {
-    if (this.#over) return false;
-    if (this.outbox.hasNews && this.#failingSince === null) return true;
-    const { equipment, asks } = this.#follower;
-    const waits = asks.size > 0 || this.outbox.size > 0;
-    const due = await this.#sleep(waits ? equipment.pollMs : equipment.idleMs);
-    if (due && !waits && asks.size === 0 && this.outbox.size === 0) this.#onOver();
-    return !this.#over;
+    if (this.#over || (this.outbox.hasNews && this.#failingSince === null)) return false;
+    const { pollMs, idleMs, clock } = this.#follower.equipment;
+    const waits = this.#waits;
+    this.#restingSince = waits ? null : (this.#restingSince ?? clock.now());
+    const due = await this.#sleep(waits ? pollMs : this.#isWorkLeft() ? Math.max(idleMs, pollMs) : idleMs);
+    return due && !waits && !this.#waits;
   }
 
   /** True when the time is up, false when something came before. */
@@ -146,10 +176,10 @@ export class Following implements Diversion {
 
   /** Takes the lease where it is free. What the last holder did is told before anything else is done. */
   async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
-    const { threadId, equipment } = this.#follower;
+    const { threadId, owner, equipment } = this.#follower;
     let lease: HeldLease | null = null;
     try {
-      lease = await HeldLease.take(threadId, equipment, onLost);
+      lease = await HeldLease.take(threadId, equipment, onLost, owner);
       if (lease === null) return null;
       await this.outbox.settled();
       const answers = await this.outbox.answers();

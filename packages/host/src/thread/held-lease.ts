@@ -26,9 +26,10 @@ export class HeldLease {
     threadId: string,
     equipment: Equipment,
     onLost: (error: LeaseLostError) => void,
+    owner: string = equipment.owner,
   ): Promise<HeldLease | null> {
     const takenAt = equipment.clock.now();
-    const lease = await acquire(threadId, equipment);
+    const lease = await acquire(threadId, owner, equipment);
     return lease === null ? null : new HeldLease(lease, equipment, takenAt, onLost);
   }
 
@@ -97,7 +98,7 @@ export class HeldLease {
   }
 }
 
-const acquire = async (threadId: string, { store, owner, leaseTtlMs }: Equipment): Promise<Lease | null> => {
+const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: Equipment): Promise<Lease | null> => {
   try {
     return await store.acquire(threadId, owner, leaseTtlMs);
   } catch (thrown) {

@@ -1,5 +1,6 @@
-import type { Entry, SnapshotDamagedError, State } from "@colloquy/machine";
+import type { Entry, Refusal, SnapshotDamagedError, State } from "@colloquy/machine";
 import type { Worker } from "../active-threads.ts";
+import { Ask } from "../ask/ask.ts";
 import type { Equipment } from "../equipment.ts";
 import { type LeaseLostError, ThreadHeldError } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
@@ -25,11 +26,12 @@ export interface Claimant extends Follower, Worker {
  * @throws ThreadHeldError where nobody may follow; StoreError, JournalUnreadableError
  */
 export const takeHold = async (claimant: Claimant, mailbox: Mailbox): Promise<Hold | null> => {
-  const { threadId, equipment } = claimant;
+  const { threadId, owner, equipment } = claimant;
   const { active, store } = equipment;
   const onLost = (error: LeaseLostError): void => claimant.end(error);
-  const lease = await HeldLease.take(threadId, equipment, onLost);
+  const lease = await HeldLease.take(threadId, equipment, onLost, owner);
   if (lease !== null) return new Hold(lease, claimant, null);
+  if (claimant.hasEnded) return null;
   if (store.inbox === undefined || !mayFollow(equipment)) throw new ThreadHeldError(threadId);
   // Nothing of it is worked on here.
   active.leave(claimant);
@@ -88,6 +90,28 @@ export class Hold {
     const letters = (await this.#inbox?.collect(own)) ?? [];
     // Of a letter that is there no more it is not known what became of it.
     return [...letters, ...(own?.values() ?? [])];
+  }
+
+  get equipment(): Equipment {
+    return this.#claimant.equipment;
+  }
+
+  /** Tells whose mail changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
+  refuse({ event, receipt }: Mail, refusal: Refusal, state: State): void {
+    const isNew = event.type === "ask.received" && receipt instanceof Ask && refusal.kind !== "stale";
+    if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, receipt, refusal, state);
+    else receipt?.refused(refusal, state);
+  }
+
+  async #refuseAsk(inbox: HeldInbox, ask: Ask, refusal: Refusal, state: State): Promise<void> {
+    try {
+      await inbox.refuseAsk(ask.askId, refusal);
+      // Who has ended has told its asks, or takes them along.
+      if (!this.#claimant.hasEnded) ask.refused(refusal, state);
+    } catch (thrown) {
+      // Made by the inbox.
+      if (!this.#claimant.hasEnded) ask.fail(thrown as Error);
+    }
   }
 
   /** The thread as the journal has it; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */

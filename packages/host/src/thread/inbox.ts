@@ -1,4 +1,5 @@
 import type { Event, Refusal } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import { LeaseLostError, StoreError } from "../errors.ts";
 import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
@@ -15,8 +16,8 @@ export class HeldInbox {
   readonly #lease: Lease;
   readonly #equipment: Equipment;
   readonly #post: (mails: readonly Mail[]) => void;
-  /** Letters that became mails and may still lie in the inbox. */
-  readonly #taken = new Set<string>();
+  /** Letters that became mails and may still lie in the inbox; with a refusal, where they were refused before their turn came. */
+  readonly #taken = new Map<string, Refusal | null>();
   readonly #answers: LetterAnswer[] = [];
   /** Answers that are written, oldest first, until they are cleared away. */
   readonly #written: { readonly id: string; readonly at: number }[] = [];
@@ -46,17 +47,36 @@ export class HeldInbox {
     for (const each of stored) {
       const id = idOf(each);
       if (id === null || this.#taken.has(id)) continue;
-      this.#taken.add(id);
+      this.#taken.set(id, null);
       const letter = readLetter(id, each);
       if ("problem" in letter) {
         this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
       } else {
         const receipt = own?.get(id)?.receipt ?? null;
         own?.delete(id);
-        mails.push({ event: letter.event, receipt: this.#receipt(id, letter.event, receipt) });
+        mails.push(this.#mail(id, letter.event, receipt));
       }
     }
     return mails;
+  }
+
+  /**
+   * Refuses the letters that ask the same as somebody who is refused here: whoever left them, and is gone, may be the one
+   * who asked again. @throws StoreError when that can't be made sure of
+   */
+  async refuseAsk(askId: string, refusal: Refusal): Promise<void> {
+    for (const stored of await this.#unanswered()) {
+      const id = idOf(stored);
+      const letter = id === null ? null : readLetter(id, stored);
+      if (letter === null || "problem" in letter) continue;
+      if (letter.event.type !== "ask.received" || letter.event.askId !== askId) continue;
+      // One that is a mail already is refused when its turn comes.
+      if (!this.#taken.has(letter.id)) this.#answer({ id: letter.id, handled: false, refusal });
+      this.#taken.set(letter.id, refusal);
+    }
+    await this.#writing;
+    if (this.#answers.length > 0)
+      throw new StoreError(this.#lease.threadId, "answer letters", new Error("they could not be answered"));
   }
 
   /** Writes the answers that are not written yet, and is not looked into any more. Never rejects. */
@@ -79,15 +99,31 @@ export class HeldInbox {
 
   async #look(): Promise<readonly unknown[]> {
     try {
-      const stored = await this.#inbox.unanswered(this.#lease.threadId);
+      const stored = await this.#unanswered();
       this.#failing = false;
       return stored;
     } catch (thrown) {
       // The letters stay; each look would say the same.
-      if (!this.#failing) this.#report(thrown, "look into its inbox");
+      if (!this.#failing) this.#equipment.observation.report(thrown, "store");
       this.#failing = true;
       return [];
     }
+  }
+
+  async #unanswered(): Promise<readonly unknown[]> {
+    try {
+      return await this.#inbox.unanswered(this.#lease.threadId);
+    } catch (thrown) {
+      throw new StoreError(this.#lease.threadId, "look into its inbox", thrown);
+    }
+  }
+
+  #mail(id: string, event: Event, own: Receipt | null): Mail {
+    const aim = (): Either.Either<Refusal, Event> => {
+      const refusal = this.#taken.get(id) ?? null;
+      return refusal === null ? Either.right(event) : Either.left(refusal);
+    };
+    return { event, aim, receipt: this.#receipt(id, event, own) };
   }
 
   #receipt(id: string, event: Event, own: Receipt | null): Receipt {

@@ -38,6 +38,8 @@ export interface Running {
  */
 export class ThreadLoop implements Claimant {
   readonly threadId: string;
+  /** Under which name the lease is taken. */
+  readonly owner: string;
   readonly equipment: Equipment;
   /** Asks that are not settled. */
   readonly asks: Asks = new Asks();
@@ -62,11 +64,13 @@ export class ThreadLoop implements Claimant {
    */
   constructor(
     threadId: string,
+    owner: string,
     equipment: Equipment,
     after: Promise<void> | undefined,
     onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
+    this.owner = owner;
     this.equipment = equipment;
     this.#onEnd = onEnd;
     const letGo = (): void => void this.#letGo();
@@ -164,7 +168,7 @@ export class ThreadLoop implements Claimant {
     for (const mail of await hold.letters()) this.#mailbox.add(mail);
     this.#state = await hold.open();
     if (this.#ended !== null) return;
-    if (this.#state === null) this.#state = await begin(this, hold, this.#mailbox);
+    if (this.#state === null) await begin(this, hold, this.#mailbox, (state) => void (this.#state = state));
     else this.#mailbox.addFirst(await this.#recover(hold, this.#state));
     hold.watch();
   }
@@ -188,9 +192,9 @@ export class ThreadLoop implements Claimant {
       this.#underWay = entering.then(() => this.#drain());
       return;
     }
-    for (let mail = this.#next(); mail !== null; mail = this.#next()) {
+    for (let mail = this.#mailbox.take(); mail !== undefined; mail = this.#mailbox.take()) {
       try {
-        const step = this.#state === null ? null : decideMail(this.equipment, mail, this.#state, this.responding);
+        const step = this.#state === null ? null : decideMail(hold, mail, this.#state, this.responding);
         if (step === null) continue;
         const appending = hold.append(step.entry);
         if (appending !== undefined) {
@@ -233,10 +237,6 @@ export class ThreadLoop implements Claimant {
       this.#fail(mail, thrown);
     }
     this.#drain();
-  }
-
-  #next(): Mail | null {
-    return this.#ended === null ? (this.#mailbox.take() ?? null) : null;
   }
 
   #commit({ receipt }: Mail, { state, entry, effects }: Handled): void {

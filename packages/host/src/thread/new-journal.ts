@@ -107,7 +107,7 @@ const renamed = (entry: Entry, from: string, threadId: string): Entry => {
   // Nothing but an id changes, so an entry stays of its kind.
   if (event.type === "thread.started") return { ...entry, event: { ...event, threadId } } as Entry;
   if (!("effectId" in event) || !event.effectId.startsWith(`${from}/`)) return entry;
-  return { ...entry, event: { ...event, effectId: `${threadId}${event.effectId.slice(from.length)}` } } as Entry;
+  return { ...entry, event: { ...event, effectId: `${threadId}${event.effectId.slice(from.length)}` } };
 };
 
 /** What can be read may still be a journal that no host could go on with. */

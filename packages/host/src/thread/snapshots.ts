@@ -1,7 +1,9 @@
-import type { Entry, State } from "@colloquy/machine";
+import type { Entry, SnapshotDamagedError, State } from "@colloquy/machine";
 import { StoredChunks, takeSnapshot } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import type { Lease } from "../ports/store.ts";
+import type { Mail } from "./mail.ts";
 import type { Opened } from "./opening.ts";
 
 /**
@@ -65,3 +67,17 @@ export class Snapshots {
     }
   }
 }
+
+/** For a loop, in whose state somebody else came upon the damage: it reads the journal before it takes this. Nothing comes of it. */
+export const damageMail = (damage: SnapshotDamagedError, at: number): Mail => {
+  let isKnown = false;
+  return {
+    event: { type: "thread.redacted", at, seqs: [] },
+    aim: () => {
+      if (isKnown) return Either.left({ kind: "stale", reason: "there is nothing to tell" });
+      isKnown = true;
+      throw damage;
+    },
+    receipt: null,
+  };
+};

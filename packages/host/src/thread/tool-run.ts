@@ -9,6 +9,7 @@ import type {
   ToolStarted,
   ToolWithheld,
 } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine";
 import { ThreadClosedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
 import type { ValidArguments } from "../tools/arguments.ts";
@@ -18,6 +19,7 @@ import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 import { whyWithheld, withheld } from "./approvals.ts";
 import type { Receipt } from "./mail.ts";
+import { damageMail } from "./snapshots.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 
 /** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
@@ -87,7 +89,8 @@ export class ToolRun implements Running, Receipt {
       if (this.#over || !mayRun || !this.#loop.mayCall()) return;
       this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
     } catch (thrown) {
-      this.#fail("failed", `The tool failed: ${messageOf(thrown)}`);
+      if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageMail(thrown, clock.now()));
+      this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
     }
   }
 
@@ -173,6 +176,8 @@ export class ToolRun implements Running, Receipt {
     this.#tool?.slots?.giveBack(this.#take);
   }
 }
+
+const readAnew = "what was said earlier could not be read, and is being read anew. Call it again.";
 
 /** Whether its start has to be journalled before it runs; once is enough, also where it was approved to run again. */
 const mustBeTold = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>

@@ -1,4 +1,5 @@
 import { messageFromResult } from "../thread/draft.ts";
+import type { Message } from "../thread/message.ts";
 import { callTool, requestApproval } from "./call.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "./data.ts";
 import { approvalId, isSameEffect, toolId } from "./effect-id.ts";
@@ -87,15 +88,20 @@ const isRunning = (calls: readonly RoundCall[]): boolean =>
 const timesAsked = (approval: Approval | null): number =>
   approval === null || approval.status === "required" ? 0 : approval.number;
 
-const denied = (call: RoundCall, { because }: Approvable, { reason }: ApprovalAnswered) =>
-  because === "declared"
-    ? messageFromResult(call, "refused", `Not run: it was not approved${reason === undefined ? "." : `: ${reason}`}`)
-    : messageFromResult(
-        call,
-        "unknown",
-        "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
-          `effect. It was not run again${reason === undefined ? "." : `: ${reason}`}`,
-      );
+/** Words of the machine's own, so they are marked as synthesised. */
+const denied = (call: RoundCall, { because }: Approvable, { reason }: ApprovalAnswered): Message => {
+  const why = reason === undefined ? "." : `: ${reason}`;
+  const result =
+    because === "declared"
+      ? messageFromResult(call, "refused", `Not run: it was not approved${why}`)
+      : messageFromResult(
+          call,
+          "unknown",
+          "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
+            `effect. It was not run again${why}`,
+        );
+  return { ...result, synthesised: true };
+};
 
 const withCalls = (
   data: ConversationData,

@@ -12,9 +12,12 @@ export const problemOfToolEvent = (
 ): string | null => {
   if (event.type === "tool.failed") return null;
   if (event.type === "tool.withheld") {
-    if (event.because === "declared" && call.started)
+    // One that was approved to run again is in doubt until it has run.
+    const isInDoubt =
+      call.started || (call.approval?.status === "granted" && call.approval.because === "unknown_outcome");
+    if (event.because === "declared" && isInDoubt)
       return `tool "${call.name}" was started already; what is not known is its outcome ("unknown_outcome")`;
-    if (event.because === "unknown_outcome" && !call.started) return `tool "${call.name}" was never started; run it`;
+    if (event.because === "unknown_outcome" && !isInDoubt) return `tool "${call.name}" was never started; run it`;
     return null;
   }
   return call.approval?.status === "required"

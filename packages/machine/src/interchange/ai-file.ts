@@ -24,7 +24,10 @@ export const aiFileOf = (part: Part): AiFile | undefined => {
 };
 
 /** The part that a file of the SDK is; undefined for one that only the SDK can hold. */
-export const partOfAiFile = ({ mediaType, url, reference, filename, options }: AiFile, lose: Lose): ContentPart | undefined => {
+export const partOfAiFile = (
+  { mediaType, url, reference, filename, options }: AiFile,
+  lose: Lose,
+): ContentPart | undefined => {
   const { own, provider } = fieldsOfOptions(options);
   if (url === undefined) {
     const { openai: id, ...others } = reference ?? {};

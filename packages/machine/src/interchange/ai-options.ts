@@ -49,7 +49,6 @@ export const underName = <Name extends string>(
   // A computed name has the type of any string.
   (options === undefined ? {} : { [name]: options }) as { readonly [name in Name]?: AiOptions };
 
-
 const isForeignOptions = (value: Json | undefined): value is AiOptions =>
   isJsonObject(value) &&
   Object.keys(value).length > 0 &&

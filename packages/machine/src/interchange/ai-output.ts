@@ -24,7 +24,9 @@ export const toolOutput = z.discriminatedUnion("type", [
   }),
   z.looseObject({
     type: z.literal("content"),
-    value: z.array(z.custom<JsonObject>((part) => isJsonObject(part) && typeof part["type"] === "string", "expected a part")),
+    value: z.array(
+      z.custom<JsonObject>((part) => isJsonObject(part) && typeof part["type"] === "string", "expected a part"),
+    ),
     providerOptions: aiOptions.optional(),
   }),
 ]);
@@ -50,7 +52,8 @@ export const contentOfOutput = (
   lose: Lose,
 ): { readonly content: string | readonly ContentPart[]; readonly outcome: ToolOutcome } => {
   const { type, providerOptions: _, ...rest } = output;
-  if (output.providerOptions !== undefined) loseRest(lose, "output", { providerOptions: output.providerOptions }, keeps);
+  if (output.providerOptions !== undefined)
+    loseRest(lose, "output", { providerOptions: output.providerOptions }, keeps);
   if (output.type === "content") {
     loseRest(lose, "output", { ...rest, value: undefined }, keeps);
     const content = output.value.map((part, place) =>
@@ -136,7 +139,9 @@ const fileOfOutput = (part: JsonObject): AiFile | undefined => {
   if (type === "file" && isJsonObject(inner["reference"]))
     return { mediaType, reference: inner["reference"], ...filename };
   if (type === "file" && typeof inner["url"] === "string") return { mediaType, url: inner["url"], ...filename };
-  if (!["file", "file-data", "image-data"].includes(String(type)) || typeof inner["data"] !== "string") return undefined;
+  if (!bytesTypes.includes(type) || typeof inner["data"] !== "string") return undefined;
   const bytes = dataUrlOf(inner["data"], mediaType);
   return bytes === undefined ? undefined : { mediaType: typeOfDataUrl(bytes) ?? mediaType, url: bytes, ...filename };
 };
+
+const bytesTypes: readonly unknown[] = ["file", "file-data", "image-data"];

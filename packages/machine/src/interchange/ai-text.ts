@@ -36,10 +36,7 @@ export const partOfAiText = (text: string, options: AiOptions | undefined): Text
 };
 
 /** The same of what a model said, which may also have been a refusal. */
-export const replyPartOfAiText = (
-  text: string,
-  options: AiOptions | undefined,
-): TextPart | DataPart | RefusalPart => {
+export const replyPartOfAiText = (text: string, options: AiOptions | undefined): TextPart | DataPart | RefusalPart => {
   const { own, provider } = fieldsOfOptions(options);
   if (own["refusal"] !== true) return partOfAiText(text, options);
   return { type: "refusal", text, ...(provider === undefined ? {} : { provider }) };

@@ -15,8 +15,8 @@ export const chatLosses = (wire: Json, lose: Lose, names: Map<string, string>): 
   if (role === "tool") return lostOfResult(wire, lose, names);
   if (role !== "assistant") return;
   if (isJsonObject(wire["audio"])) loseRest(lose, "audio", without(wire["audio"], ["id", "transcript"]), toldOnly);
-  const calls: Json = wire["tool_calls"] ?? [];
-  if (!Array.isArray(calls)) return;
+  const calls = wire["tool_calls"] ?? [];
+  if (!isList(calls)) return;
   for (const [place, call] of calls.entries()) lostOfCall(call, `tool_calls.${place}`, lose, names);
 };
 
@@ -61,3 +61,5 @@ const lostOfResult = (wire: JsonObject, lose: Lose, names: Map<string, string>):
 
 const without = (object: JsonObject, keys: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

@@ -5,7 +5,7 @@ import { callIdsOf } from "./call-ids.ts";
 import type { ChatMessage, ChatMessageOptions } from "./chat.ts";
 import { chatMessageUnder, fromChatMessage } from "./chat.ts";
 import { chatLosses } from "./chat-losses.ts";
-import { isForeign } from "./foreign.ts";
+import { foreignFields, isForeign } from "./foreign.ts";
 import type { Group, Reasons } from "./export-losses.ts";
 import { exportLosses } from "./export-losses.ts";
 import type { Imported, ImportOptions } from "./import-conversation.ts";
@@ -31,7 +31,11 @@ export const toChatMessages = (
     if (toolCallsOf(message).length > 0) ids = callIdsOf([message], missingIds);
     return chatMessageUnder(message, ids, missingIds);
   });
-  const groups = messages.map((message, index): Group => ({ messages: [{ message, index }], from: index, to: index + 1 }));
+  const groups = messages.map((message, index): Group => ({
+    messages: [{ message, index }],
+    from: index,
+    to: index + 1,
+  }));
   return { value, losses: exportLosses(groups, readChatMessages(value), reasons) };
 };
 
@@ -69,7 +73,9 @@ const reasons: Reasons = {
       case "data":
         return "it is written as a text";
       case "reasoning":
-        return "it goes back beside tool calls only, under the names under which it came";
+        return Object.keys(part.provider ?? {}).some((field) => foreignFields.includes(field))
+          ? "only the format that it came from takes it back"
+          : "it goes back beside tool calls only, under the names under which it came";
       case "toolCall":
       case "toolResult":
         return "its arguments are read in another way";

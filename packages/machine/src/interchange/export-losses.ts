@@ -41,53 +41,76 @@ export const exportLosses = (
   if (Either.isLeft(read)) return [unreadable(groups, read.left)];
   const { pieces } = read.right;
   const losses: Loss[] = [];
-  let next = 0;
-  for (const group of groups) {
-    const first = next;
-    while (next < pieces.length && (pieces[next]?.index ?? 0) < group.to) next++;
-    losses.push(...lossesOfGroup(group, pieces.slice(first, next), reasons));
+  let next = pieces.length;
+  let joined = false;
+  for (const group of groups.toReversed()) {
+    const end = next;
+    while ((pieces[next - 1]?.index ?? -1) >= group.from) next--;
+    const own = pieces.slice(next, end);
+    if (joined || own.length !== group.messages.length)
+      losses.push(...lossesOfBoundary(group, own[0] ?? pieces[next - 1], whyOf(group, own, joined), reasons));
+    else losses.push(...lossesOfGroup(group, own, reasons));
+    joined = own.length === 0 && group.messages.length > 0;
   }
   return [...losses, ...openRounds(groups, pieces)].sort((left, right) => left.index - right.index);
 };
 
-const lossesOfGroup = (group: Group, pieces: readonly Piece[], reasons: Reasons): readonly Loss[] => {
-  const { messages } = group;
-  if (messages.length === pieces.length)
-    return messages.flatMap(({ message, index }, position) => {
-      const draft = pieces[position]?.draft;
-      return draft === undefined ? [] : lossesOfMessage(message, index, draft, reasons);
-    });
-  return messages.map(({ message, index }, position) => ({
-    index,
-    messageId: message.id,
-    path: "",
-    what: "where the message begins and ends",
-    why:
-      pieces.length > messages.length
-        ? "it is read as several messages"
-        : position === 0
-          ? "what it shares its items with is read as one message with it"
-          : "it is read as one message with what is before it",
-  }));
+const whyOf = ({ messages }: Group, pieces: readonly Piece[], joined: boolean): string => {
+  if (joined) return "what follows is read as one message with it";
+  return pieces.length > messages.length
+    ? "it is read as several messages"
+    : "it is read as one message with what is beside it";
 };
 
+/** Of messages that don't come back one by one: that, and what the piece that they are in, or begin in, has not of them. */
+const lossesOfBoundary = (
+  { messages }: Group,
+  piece: Piece | undefined,
+  why: string,
+  reasons: Reasons,
+): readonly Loss[] =>
+  messages.flatMap(({ message, index }) => {
+    const lost = lossOf(message, index);
+    const boundary = lost("", "where the message begins and ends", why);
+    if (piece === undefined || piece.draft.role === "tool" || message.role === "tool") return [boundary];
+    const back = messageOf(message, piece.draft);
+    const gone = message.parts.flatMap((part, place) =>
+      back.parts.some((each) => isSame(part, each))
+        ? []
+        : lossesOfPart({ place, part, back: undefined }, lost, reasons),
+    );
+    return [boundary, ...lossesOfFields(message, back, lost, reasons), ...gone];
+  });
+
+const lossesOfGroup = ({ messages }: Group, pieces: readonly Piece[], reasons: Reasons): readonly Loss[] =>
+  messages.flatMap(({ message, index }, position) => {
+    const draft = pieces[position]?.draft;
+    return draft === undefined ? [] : lossesOfMessage(message, index, draft, reasons);
+  });
+
 const lossesOfMessage = (message: Message, index: number, draft: SeedDraft, reasons: Reasons): readonly Loss[] => {
-  const lost = (path: string, what: string, why: string): Loss => ({ index, messageId: message.id, path, what, why });
+  const lost = lossOf(message, index);
   const back = messageOf(message, draft);
-  const fields = fieldNames.flatMap((name) =>
-    message[name] === undefined || canonicalText(message[name]) === canonicalText(back[name])
-      ? []
-      : [lost(name, words[name] ?? name, reasons.field(name))],
-  );
   const result = toolResultOf(message);
   const parts =
     result === undefined
       ? lostParts(message.parts, back.parts).flatMap((change) => lossesOfPart(change, lost, reasons))
       : lossesOfResult(result, toolResultOf(back), lost, reasons);
-  const losses = [...fields, ...parts];
+  const losses = [...lossesOfFields(message, back, lost, reasons), ...parts];
   const changed = losses.length === 0 && digestOfMessage(back) !== message.digest;
   return changed ? [lost("", "how it is put together", "it is read in another shape that says the same")] : losses;
 };
+
+const lossesOfFields = (message: Message, back: Message, lost: Lost, reasons: Reasons): readonly Loss[] =>
+  fieldNames.flatMap((name) =>
+    message[name] === undefined || canonicalText(message[name]) === canonicalText(back[name])
+      ? []
+      : [lost(name, words[name] ?? name, reasons.field(name))],
+  );
+
+const lossOf =
+  (message: Message, index: number): Lost =>
+  (path, what, why) => ({ index, messageId: message.id, path, what, why });
 
 type Lost = (path: string, what: string, why: string) => Loss;
 
@@ -100,7 +123,9 @@ const lossesOfPart = ({ place, part, back }: Change, lost: Lost, reasons: Reason
     ...(part.providerCallId === back.providerCallId
       ? []
       : [lost(`${path}.providerCallId`, `the id of ${partName(part)}`, reasons.callId)]),
-    ...(provider ? [] : [lost(`${path}.provider`, `fields of the provider of ${partName(part)}`, reasons.field("provider"))]),
+    ...(provider
+      ? []
+      : [lost(`${path}.provider`, `fields of the provider of ${partName(part)}`, reasons.field("provider"))]),
   ];
 };
 
@@ -180,16 +205,21 @@ const names = {
 };
 
 /** Calls that have no result yet, which no importer takes. */
-const openRounds = (groups: readonly Group[], pieces: readonly Piece[]): readonly Loss[] =>
-  pairResults(pieces).irregularities.flatMap(({ index, repair }) => {
-    const group = groups.find(({ from, to }) => from <= index && index < to);
-    const messages = group?.messages ?? [];
-    // The group of a UI message holds the results as well; what is missing there is missing of its last call.
+const openRounds = (groups: readonly Group[], pieces: readonly Piece[]): readonly Loss[] => {
+  const { irregularities } = pairResults(pieces);
+  if (irregularities.length === 0) return [];
+  const groupOf = new Map(
+    groups.flatMap((group) => Array.from({ length: group.to - group.from }, (_, item) => [group.from + item, group])),
+  );
+  return irregularities.flatMap(({ index, repair }) => {
+    const messages = groupOf.get(index)?.messages ?? [];
+    // A group may hold results as well; what is missing there is missing of its last call.
     const said = messages.findLast(({ message }) => message.role === "assistant") ?? messages[0];
     if (said === undefined) return [];
     const why = "there is none yet; end the turn first, or import with { repair: true }";
     return [{ index: said.index, messageId: said.message.id, path: "", what: repair.what, why }];
   });
+};
 
 const unreadable = (groups: readonly Group[], { index, reason }: ImportProblem): Loss => {
   const group = groups.find(({ from, to }) => index !== null && from <= index && index < to);

@@ -42,7 +42,9 @@ export const toModelMessages = (messages: readonly Message[]): Exported<readonly
     }
     if (toolCallsOf(message).length > 0) ids = callIdsOf([message]);
     groups.push({ messages: [{ message, index }], from: value.length, to: value.length + 1 });
-    value.push(result === undefined ? modelMessage(message, ids) : { role: "tool", content: [resultPart(result, ids)] });
+    value.push(
+      result === undefined ? modelMessage(message, ids) : { role: "tool", content: [resultPart(result, ids)] },
+    );
   }
   return { value, losses: exportLosses(groups, readModelMessages(value), aiReasons) };
 };
@@ -61,8 +63,7 @@ const modelMessage = (message: Message, ids: CallIds): ModelMessage => {
   const { role, name, metadata, provider } = message;
   const own = { name, metadata, ...(role === "developer" ? { role } : {}) };
   const options = underName("providerOptions", optionsOf(provider, own));
-  if (role === "system" || role === "developer")
-    return { role: "system", content: systemText(message), ...options };
+  if (role === "system" || role === "developer") return { role: "system", content: systemText(message), ...options };
   const by = role === "user" ? "user" : "assistant";
   return { role: by, content: contentOf(message.parts, ids), ...options };
 };
@@ -88,8 +89,7 @@ const contentPart = (part: Part, ids: CallIds): readonly JsonObject[] => {
     return [{ type: "tool-call", toolCallId, toolName: part.name, input, ...underName("providerOptions", options) }];
   }
   const text = aiTextOf(part);
-  if (text !== undefined)
-    return [{ type: text.type, text: text.text, ...underName("providerOptions", text.options) }];
+  if (text !== undefined) return [{ type: text.type, text: text.text, ...underName("providerOptions", text.options) }];
   const own = foreignValue(part, "model");
   if (own !== undefined) return [own];
   const file = aiFileOf(part);
@@ -118,4 +118,3 @@ const resultPart = (result: ToolResultPart, ids: CallIds): JsonObject => {
 
 /** A call without an id goes by one that is made for it, and says so. */
 const withoutId = (providerCallId: string | null): JsonObject => (providerCallId === null ? { id: null } : {});
-

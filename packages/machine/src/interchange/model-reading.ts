@@ -145,10 +145,16 @@ const readResults = (
   }
 };
 
-const addResult = (part: ToolResultRead, index: number, { add }: Pick<Notebook, "add" | "loseAt">, lose: Lose): void => {
+const addResult = (
+  part: ToolResultRead,
+  index: number,
+  { add }: Pick<Notebook, "add" | "loseAt">,
+  lose: Lose,
+): void => {
   const { own, provider } = fieldsOfOptions(part.providerOptions);
   const { content, outcome } = contentOfOutput(part.output, typeof own["outcome"] === "string", lose);
-  if (provider !== undefined) lose("providerOptions", "options of its provider", "a result has no fields of a provider");
+  if (provider !== undefined)
+    lose("providerOptions", "options of its provider", "a result has no fields of a provider");
   loseMembers(part, ["toolCallId", "toolName", "output"], lose);
   const ended = typeof own["outcome"] === "string" ? own["outcome"] : outcome;
   if (ended !== "completed") lose("output", `the outcome "${ended}"`, "its content stands for it");
@@ -192,7 +198,7 @@ const fileOf = (part: FilePart): AiFile | undefined => {
   const filename = part.type === "file" && part.filename !== undefined ? { filename: part.filename } : {};
   const inner = typeof data === "string" ? { data } : data;
   const { url, bytes } = inner;
-  const given = typeof inner["data"] === "string" ? inner["data"] : bytesOf(inner["data"]) ?? bytes;
+  const given = typeof inner["data"] === "string" ? inner["data"] : (bytesOf(inner["data"]) ?? bytes);
   if (typeof url === "string") return { mediaType, url, ...filename };
   if (isJsonObject(inner["reference"])) return { mediaType, reference: inner["reference"], ...filename };
   if (typeof given !== "string") return undefined;

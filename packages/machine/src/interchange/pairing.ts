@@ -10,7 +10,7 @@ export interface Paired {
 }
 
 /** What a model reads in place of a result that nobody recorded. */
-export const missingResult = "No result: the call was interrupted.";
+const missingResult = "No result: the call was interrupted.";
 
 /**
  * Pairs each result with the newest call before it that has its id and no result yet: ids are used again by later

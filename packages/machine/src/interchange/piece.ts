@@ -45,7 +45,8 @@ export const notebook = (): Notebook => {
     losses,
     irregularities,
     mend: (irregularity) => irregularities.push(irregularity),
-    add: (index, draft, opensNoTurn) => pieces.push({ index, draft, ...(opensNoTurn === undefined ? {} : { opensNoTurn }) }),
+    add: (index, draft, opensNoTurn) =>
+      pieces.push({ index, draft, ...(opensNoTurn === undefined ? {} : { opensNoTurn }) }),
     loseAt: (index) => (path, what, why) => losses.push({ index, path, what, why }),
   };
 };

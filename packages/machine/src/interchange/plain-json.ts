@@ -43,7 +43,8 @@ const plainObject = (object: object, path: string, levels: number): Either.Eithe
     return Either.left(`${at(path)} is an instance of a class; give its JSON`);
   const read: { [key: string]: Json } = {};
   for (const [key, member] of Object.entries(object)) {
-    if (key === "__proto__") return Either.left(`${at(path)} has a member "__proto__", which JavaScript objects do not keep`);
+    if (key === "__proto__")
+      return Either.left(`${at(path)} has a member "__proto__", which JavaScript objects do not keep`);
     if (member === undefined) continue;
     const inner = plain(member, `${path}.${key}`, levels - 1);
     if (Either.isLeft(inner)) return inner;

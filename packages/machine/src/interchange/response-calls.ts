@@ -36,7 +36,8 @@ export const callOfItem = (item: JsonObject): ToolCallDraft => {
   return {
     id: typeof id === "string" ? id : null,
     name: stringOf(name),
-    arguments: stringOf(custom ? input : given),
+    // Absent ones are the JSON value that says so.
+    arguments: stringOf((custom ? input : given) ?? "null"),
     ...providerOf({ ...(custom ? { type: "custom" } : {}), responses: presentOf(rest) }),
   };
 };

@@ -45,7 +45,9 @@ const inputPart = (part: Part): readonly JsonObject[] => {
     case "data":
       return [{ type: "input_text", text: dataText(part.field, part.value) }];
     case "image":
-      return [{ type: "input_image", image_url: part.url, ...(part.detail === undefined ? {} : { detail: part.detail }) }];
+      return [
+        { type: "input_image", image_url: part.url, ...(part.detail === undefined ? {} : { detail: part.detail }) },
+      ];
     case "opaque":
       return opaqueInput(part);
     default:
@@ -75,7 +77,11 @@ const contentPart = (part: JsonObject): ContentPart => {
   const { type, text, ...rest } = part;
   if (textTypes.includes(type) && typeof text === "string")
     return { type: "text", text, ...providerOf({ responses: presentOf(rest) }) };
-  return imageOf(part) ?? fileOf(part) ?? (type === "input_audio" ? { type: "opaque", value: part } : foreignPart("responses", part));
+  return (
+    imageOf(part) ??
+    fileOf(part) ??
+    (type === "input_audio" ? { type: "opaque", value: part } : foreignPart("responses", part))
+  );
 };
 
 /** An image that says no more than its URL and detail. */

@@ -24,7 +24,10 @@ const part = z.custom<JsonObject>(
     (value["type"] !== "refusal" || typeof value["refusal"] === "string"),
   "expected a part with its type, and its text where it is one",
 );
-const content = z.union([text, z.array(part)], "expected a text or a list of parts");
+const content = z
+  .union([text, z.array(part)], "expected a text or a list of parts")
+  .nullish()
+  .transform((given) => given ?? "");
 
 /** A message: of an output, or in the easy form of an input, which may leave out its type. */
 export const messageItem = z.looseObject({
@@ -32,12 +35,12 @@ export const messageItem = z.looseObject({
   content,
 });
 
-export const functionCallItem = z.looseObject({ call_id: text, name: text, arguments: text });
+export const functionCallItem = z.looseObject({ call_id: text.nullish(), name: text, arguments: text.nullish() });
 
-export const customCallItem = z.looseObject({ call_id: text, name: text, input: text });
+export const customCallItem = z.looseObject({ call_id: text.nullish(), name: text, input: text.nullish() });
 
 /** The output of a function, or of a custom tool. */
-export const outputItem = z.looseObject({ type: text, call_id: text, output: content });
+export const outputItem = z.looseObject({ type: text, call_id: text.nullish(), output: content });
 
 export const reasoningItem = z.looseObject({ summary: texts, content: texts });
 

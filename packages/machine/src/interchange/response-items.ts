@@ -90,7 +90,8 @@ const replyItems = (message: Message, ids: CallIds): readonly ResponseItem[] => 
 
 const ownItem = (part: Part, ids: CallIds): ResponseItem | undefined => {
   if (part.type === "toolCall") return callItem(part, ids);
-  const own = part.type === "reasoning" ? fieldsFor(part.provider, "responses")["item"] : foreignValue(part, "responses");
+  const own =
+    part.type === "reasoning" ? fieldsFor(part.provider, "responses")["item"] : foreignValue(part, "responses");
   return isJsonObject(own) && typeof own["type"] === "string" ? { ...own, type: own["type"] } : undefined;
 };
 

@@ -86,9 +86,7 @@ const readItem = (
       return Either.map(() => saidCall(value))(shaped(customCallItem, value, index, "a custom_tool_call"));
     case "function_call_output":
     case "custom_tool_call_output":
-      return Either.map((item: OutputItem) => readOutput(item, lose))(
-        shaped(outputItem, value, index, `a ${type}`),
-      );
+      return Either.map((item: OutputItem) => readOutput(item, lose))(shaped(outputItem, value, index, `a ${type}`));
     case "reasoning":
       return Either.map(() => ({ parts: [reasoningOf(value)] }))(
         shaped(reasoningItem, value, index, "a reasoning item"),
@@ -120,7 +118,7 @@ const saidCall = (item: JsonObject): Said => ({ parts: [], call: callOfItem(item
 
 const readOutput = ({ type: _, call_id: toolCallId, output, ...rest }: OutputItem, lose: Lose): Heard => {
   loseRest(lose, "", rest, "a result keeps its call and its content");
-  return { draft: { role: "tool", toolCallId, content: contentOfItem(output) } };
+  return { draft: { role: "tool", toolCallId: toolCallId ?? null, content: contentOfItem(output) } };
 };
 
 /** A reasoning item with its text, kept whole: its id and what is encrypted in it must go back. */

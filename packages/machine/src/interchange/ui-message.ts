@@ -9,8 +9,13 @@ import { problem, shaped } from "./import-problem.ts";
 export interface UiMessage {
   readonly id: string;
   readonly role: "system" | "user" | "assistant";
-  readonly parts: readonly JsonObject[];
+  readonly parts: readonly UiMessagePart[];
   readonly metadata?: JsonObject;
+}
+
+/** A part of it. Loosely typed: its type, and whatever a part of that type has. */
+export interface UiMessagePart extends JsonObject {
+  readonly type: string;
 }
 
 const text = z.string();
@@ -78,7 +83,7 @@ export type UiPart =
   | { readonly kind: "other"; readonly value: JsonObject };
 
 /** Reads a part, or says what is wrong with it. */
-export const readUiPart = (value: JsonObject, index: number): Either.Either<ImportProblem, UiPart> => {
+const readUiPart = (value: JsonObject, index: number): Either.Either<ImportProblem, UiPart> => {
   const type = typeof value["type"] === "string" ? value["type"] : "";
   const what = `a part of the type ${JSON.stringify(type)}`;
   switch (type) {

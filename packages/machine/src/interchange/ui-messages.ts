@@ -12,12 +12,12 @@ import { importConversation } from "./import-conversation.ts";
 import type { ImportProblem } from "./import-problem.ts";
 import type { Exported } from "./loss.ts";
 import type { Reading } from "./piece.ts";
-import type { UiMessage } from "./ui-message.ts";
+import type { UiMessage, UiMessagePart } from "./ui-message.ts";
 import { carrying, uiPartOf, withoutUi } from "./ui-part.ts";
 import { readUiMessages } from "./ui-reading.ts";
 import { toolPartOf } from "./ui-tool.ts";
 
-export type { UiMessage } from "./ui-message.ts";
+export type { UiMessage, UiMessagePart } from "./ui-message.ts";
 
 /**
  * A conversation as the `UIMessage`s of the AI SDK (7), as plain JSON. What a model said up to the next user's message is one
@@ -67,7 +67,8 @@ const ownId = ({ provider }: Message): string | undefined => {
 
 const uiMessage = (group: readonly Message[]): UiMessage => {
   const [first] = group;
-  const role = first?.role === "developer" ? "system" : first?.role === "tool" ? "assistant" : (first?.role ?? "system");
+  const role =
+    first?.role === "developer" ? "system" : first?.role === "tool" ? "assistant" : (first?.role ?? "system");
   const ids = callIdsOf(group);
   const results = new Map(
     group.flatMap((message) => {
@@ -88,7 +89,7 @@ const partsOf = (
   message: Message,
   results: ReadonlyMap<string, ToolResultPart>,
   ids: CallIds,
-): readonly JsonObject[] => {
+): readonly UiMessagePart[] => {
   const said = message.parts.flatMap(uiPartOf);
   const asked = toolCallsOf(message);
   const calls = asked.map((call) => {
@@ -100,7 +101,7 @@ const partsOf = (
 };
 
 /** The parts, with what the message has beside them on the first that can carry it. A message that says nothing has an empty text. */
-const withFields = (message: Message, parts: readonly JsonObject[], called: boolean): readonly JsonObject[] => {
+const withFields = (message: Message, parts: readonly UiMessagePart[], called: boolean): readonly UiMessagePart[] => {
   const { name, role } = message;
   const provider = withoutUi(message.provider);
   const fields: JsonObject = {
@@ -110,7 +111,7 @@ const withFields = (message: Message, parts: readonly JsonObject[], called: bool
   };
   const [first, ...rest] = parts;
   if (Object.keys(fields).length > 0)
-    return first !== undefined && ["text", "reasoning", "file"].includes(String(first["type"]))
+    return first !== undefined && carriers.includes(first["type"])
       ? [carrying(first, fields), ...rest]
       : [carrying(nothingSaid, fields), ...parts];
   return first === undefined && !called ? [nothingSaid] : parts;
@@ -118,3 +119,6 @@ const withFields = (message: Message, parts: readonly JsonObject[], called: bool
 
 /** Stands for no part at all. */
 const nothingSaid = { type: "text", text: "", providerMetadata: { colloquy: { empty: true } } };
+
+/** The types of parts that have metadata of a provider. */
+const carriers: readonly unknown[] = ["text", "reasoning", "file"];

@@ -6,12 +6,12 @@ import { aiTextOf } from "./ai-text.ts";
 import { isJsonObject } from "./chat-message.ts";
 import { fieldsFor, foreignPart, foreignValue, presentOf } from "./foreign.ts";
 import type { Lose } from "./loss.ts";
-import type { UiFile } from "./ui-message.ts";
+import type { UiFile, UiMessagePart } from "./ui-message.ts";
 
 /** A part as the AI SDK shows it; none for one that it has no place for, or that is a call. */
-export const uiPartOf = (part: Part): readonly JsonObject[] => {
+export const uiPartOf = (part: Part): readonly UiMessagePart[] => {
   const own = foreignValue(part, "ui");
-  if (own !== undefined) return [own];
+  if (own !== undefined) return typeof own["type"] === "string" ? [{ ...own, type: own["type"] }] : [];
   const provider = "provider" in part ? part.provider : undefined;
   const text = aiTextOf(provider === undefined ? part : withProvider(part, withoutUi(provider)));
   if (text !== undefined) {
@@ -44,7 +44,7 @@ export const withoutUi = (provider: JsonObject | undefined): JsonObject | undefi
 };
 
 /** Our own fields of a message, laid on one of its parts, where an import finds them. */
-export const carrying = (part: JsonObject, message: JsonObject): JsonObject => {
+export const carrying = (part: UiMessagePart, message: JsonObject): UiMessagePart => {
   const { providerMetadata } = part;
   const options = isJsonObject(providerMetadata) ? providerMetadata : {};
   const own = isJsonObject(options[ourName]) ? options[ourName] : {};
@@ -54,6 +54,5 @@ export const carrying = (part: JsonObject, message: JsonObject): JsonObject => {
 const withProvider = (part: Part, provider: JsonObject | undefined): Part => {
   if (!("provider" in part)) return part;
   const { provider: _, ...rest } = part;
-  // The same kind of part: only its provider is another.
-  return (provider === undefined ? rest : { ...rest, provider }) as Part;
+  return provider === undefined ? rest : { ...rest, provider };
 };

@@ -69,13 +69,19 @@ const readInput = (
 ): void => {
   const content = parts.flatMap((part, place) => contentOf(part, at(loseAt(index), place)));
   const fields = fieldsOf(parts, outer);
-  add(index, { role: fields.developer && role === "system" ? "developer" : role, content: simple(content), ...fields.said });
+  add(index, {
+    role: fields.developer && role === "system" ? "developer" : role,
+    content: simple(content),
+    ...fields.said,
+  });
 };
 
 /** A single plain text as it stands, as other formats have it. */
 const simple = (content: readonly ContentPart[]): string | readonly ContentPart[] => {
   const [only, second] = content;
-  return second === undefined && only?.type === "text" && only.text !== "" && !("provider" in only) ? only.text : content;
+  return second === undefined && only?.type === "text" && only.text !== "" && !("provider" in only)
+    ? only.text
+    : content;
 };
 
 /** Each step of a model is a reply with its results; what a user said in between is a message of its own. */
@@ -130,7 +136,17 @@ const readStep = (step: readonly Step[], outer: Outer, index: number, book: Note
   }
   // Where all that there was of a step was half a call, a repair leaves nothing of it.
   if (parts.length === 0 && calls.length === 0 && step.some(isHalfCall)) return;
-  book.add(index, replyDraft(parts, calls, fieldsOf(step.map(({ part }) => part), outer).said));
+  book.add(
+    index,
+    replyDraft(
+      parts,
+      calls,
+      fieldsOf(
+        step.map(({ part }) => part),
+        outer,
+      ).said,
+    ),
+  );
   for (const result of results) result();
 };
 
@@ -150,7 +166,12 @@ const isHalfCall = ({ part }: Pick<Step, "part">): boolean =>
 const halfCall = ({ toolCallId }: UiTool, name: string, index: number) => ({
   index,
   reason: `call ${JSON.stringify(toolCallId)} of ${JSON.stringify(name)} in item ${index} was still being written: leave it out${orRepair}`,
-  repair: { index, path: "", what: `call ${JSON.stringify(toolCallId)} of ${JSON.stringify(name)}`, why: "it was still being written" },
+  repair: {
+    index,
+    path: "",
+    what: `call ${JSON.stringify(toolCallId)} of ${JSON.stringify(name)}`,
+    why: "it was still being written",
+  },
 });
 
 const replyParts = (part: UiPart, lose: Lose): readonly ReplyPart[] => {

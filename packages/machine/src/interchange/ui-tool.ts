@@ -9,7 +9,7 @@ import { isJsonObject } from "./chat-message.ts";
 import { fieldsFor, presentOf } from "./foreign.ts";
 import { plainText } from "./reply-draft.ts";
 import { withoutUi } from "./ui-part.ts";
-import type { UiTool } from "./ui-message.ts";
+import type { UiMessagePart, UiTool } from "./ui-message.ts";
 
 /**
  * A call, and what came of it, as the one part that the AI SDK shows of both. Where it goes by another id than its own, that
@@ -20,7 +20,7 @@ export const toolPartOf = (
   result: ToolResultPart | undefined,
   toolCallId: string,
   isOnlyOne: boolean,
-): JsonObject => {
+): UiMessagePart => {
   const { input, own } = inputOf(call.arguments);
   const { type, title, toolMetadata, dynamic, approval } = fieldsFor(call.provider, "ui");
   const ended = result === undefined ? { state: "input-available" } : endOf(result, approval);
@@ -101,8 +101,7 @@ const endOf = (result: ToolResultPart, approval: Json | undefined): JsonObject =
   }
   const text = markedText(content);
   if (text?.type === "execution-denied" && approved === false) return { state: "output-denied", approval };
-  if (text !== undefined && text.type !== "json")
-    return { state: "output-error", errorText: text.value, ...granted };
+  if (text !== undefined && text.type !== "json") return { state: "output-error", errorText: text.value, ...granted };
   const plain = content.length === 0 ? "" : plainText(content);
   const options = optionsOf(undefined, plain === undefined && text === undefined ? { content: true } : {});
   return {

@@ -20,9 +20,9 @@ export const differenceTable = (difference: StateDifference): string => {
 
 const turnRows = ({ added, removed, changed, entered, left }: StateDifference): readonly (readonly string[])[] =>
   [
-    ["closed turns", numbersOf(removed), numbersOf(added)],
-    ["turns on the path", numbersOf(left), numbersOf(entered)],
-    ["turns as they were", numbersOf(changed), changed.length === 0 ? "" : "changed"],
+    ["turns closed only here", numbersOf(removed), numbersOf(added)],
+    ["turns on the path only here", numbersOf(left), numbersOf(entered)],
+    ["turns changed", "", numbersOf(changed)],
   ].filter(([, before, after]) => before !== "" || after !== "");
 
 /** `1 to 4, 7` */

@@ -1,6 +1,4 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { isToldBySummary } from "../conversation/told-by-summary.ts";
-import type { ConversationData } from "../conversation/data.ts";
 import type { Decided } from "../conversation/decided.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
 import { placeIn } from "../conversation/effect-id.ts";
@@ -27,10 +25,10 @@ export interface ForkedJournal {
 }
 
 /**
- * The journal of a copy up to a turn: the entries up to the one that closed it, what was said about its turns since
- * (annotations, truncations, redactions, metadata), and `thread.forked`. Turns, messages and digests are those of the
- * thread, nothing is under way, and nothing is run again. Messages that wait for the next turn are in none, and stay behind.
- * In words why there is no such copy.
+ * The journal of a copy up to a turn: the entries up to the one that closed it, at the same seqs; `thread.forked`; and what
+ * was said about its turns since (annotations, truncations, redactions, metadata). Turns, messages and digests are those of
+ * the thread, nothing is under way, and nothing is run again. Messages that wait for the next turn are in none, and stay
+ * behind. In words why there is no such copy.
  */
 export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Either<string, ForkedJournal> => {
   const walked = closings(entries);
@@ -45,10 +43,11 @@ export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Eith
     return Either.left(`there is no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
   }
   const copy = new Copy(entries.slice(0, last + 1), input.threadId);
-  for (const entry of entries.slice(last + 1)) if (isLater(entry)) copy.keep(entry, turn);
-  // A turn that a move of the head closed is not where the head went.
-  if (copy.data.conversation.head !== turn) copy.add({ type: "head.moved", at, to: turn });
+  // Before all else: while asks wait, most of the rest would be refused.
   copy.add({ type: "thread.forked", at, from: { threadId, turn } });
+  // A turn that a move of the head closed is not where the head went.
+  if (copy.head !== turn) copy.add({ type: "head.moved", at, to: turn });
+  for (const entry of entries.slice(last + 1)) if (isLater(entry)) copy.keep(entry, turn);
   const { open, queue } = state.context;
   const asks = [...(open?.asks ?? []), ...(open?.joining ?? []), ...queue].map(({ askId }) => askId);
   return Either.right({ entries: copy.entries, left: { effects: outstanding(state).map(({ id }) => id), asks } });
@@ -93,8 +92,8 @@ class Copy {
     this.#state = begun.right;
   }
 
-  get data(): ConversationData {
-    return this.#state.context;
+  get head(): number {
+    return this.#state.context.conversation.head;
   }
 
   add(event: LaterEntry["event"], decided: Decided = {}, marks: Pick<LaterEntry, "redacted"> = {}): void {
@@ -104,9 +103,8 @@ class Copy {
     this.#state = foldEntry(this.#state, entry);
   }
 
-  /** Keeps an entry from behind the copied ones, where it says something about them. */
-  keep({ seq, event, decided = {}, redacted }: LaterEntry, newest: number): void {
-    const { summarising, conversation } = this.data;
+  /** Keeps an entry from behind the copied ones, where it says something about them. No summary is being written that it could call off. */
+  keep({ seq, event, decided: { summaryStale: _, ...decided } = {}, redacted }: LaterEntry, newest: number): void {
     const marks = redacted === undefined ? {} : { redacted };
     const added = this.entries.length;
     switch (event.type) {
@@ -114,19 +112,12 @@ class Copy {
         this.add(event, decided, marks);
         break;
       case "turn.annotated":
+      case "answer.truncated":
         if (event.turn <= newest) this.add(event, decided, marks);
         break;
-      case "answer.truncated": {
-        if (event.turn > newest) return;
-        // The summary that was outstanding in the thread by then may have been another.
-        const { summaryStale: _, ...others } = decided;
-        const stale = summarising !== null && isToldBySummary(conversation, event.turn, summarising);
-        this.add(event, { ...others, ...(stale ? { summaryStale: true } : {}) }, marks);
-        break;
-      }
       case "thread.redacted": {
         const seqs = event.seqs.flatMap((each) => this.#seqs.get(each) ?? []);
-        if (seqs.length > 0) this.add({ ...event, seqs }, summarising === null ? {} : { summaryStale: true }, marks);
+        if (seqs.length > 0) this.add({ ...event, seqs }, decided, marks);
         break;
       }
       default:

@@ -34,8 +34,9 @@ export const entriesToRedact = (
   const named = new Set("seqs" in target ? target.seqs : []);
   const meant = told.filter((each) => isMeant(each, target));
   const turns = new Set("turn" in target ? [target.turn] : meant.flatMap((each) => [...each.turns]));
+  const summaries = summariesOf(told, turns, thread);
   const seqs = told
-    .filter((each) => meant.includes(each) || tellsOf(each, turns, thread))
+    .filter((each) => meant.includes(each) || summaries.has(each))
     .map(({ seq }) => seq)
     .filter((seq) => named.has(seq) || hasWords(entries[seq]));
   return Either.right(seqs);
@@ -46,9 +47,21 @@ const isMeant = ({ seq, turns, messages }: Told, target: RedactionTarget): boole
   return "message" in target ? messages.has(target.message) : target.seqs.includes(seq);
 };
 
-/** Whether an entry is a summary of one of some turns, or of an older summary of it. */
-const tellsOf = ({ summary }: Told, turns: ReadonlySet<number>, thread: Thread): boolean =>
-  summary !== null && [...turns].some((turn) => isToldBySummary(thread, turn, summary));
+/** The summaries that tell of some turns, or were made from one that does. */
+const summariesOf = (told: readonly Told[], turns: ReadonlySet<number>, thread: Thread): ReadonlySet<Told> => {
+  const found = new Set<Told>();
+  const endings = new Set<number>();
+  for (const each of told) {
+    const { summary } = each;
+    if (summary === null) continue;
+    const { covers, earlier } = summary;
+    const isToldAgain = [...endings].some((turn) => earlier !== null && turn >= earlier.from && turn <= earlier.to);
+    if (!isToldAgain && ![...turns].some((turn) => isToldBySummary(thread, turn, summary))) continue;
+    found.add(each);
+    endings.add(covers.to);
+  }
+  return found;
+};
 
 const hasWords = (entry: Entry | undefined): boolean => {
   if (entry === undefined) return false;

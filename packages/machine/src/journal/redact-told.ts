@@ -3,6 +3,7 @@ import { draftsOf } from "../conversation/ask-drafts.ts";
 import type { ConversationData, QueuedAsk } from "../conversation/data.ts";
 import { isSameEffect, placeIn, summaryId } from "../conversation/effect-id.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import type { Event } from "../conversation/event.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
 import type { Message } from "../thread/message.ts";
@@ -70,7 +71,7 @@ class Listener {
   hear({ seq, event, decided }: LaterEntry, before: ConversationData, after: ConversationData): void {
     const heard = this.#heardAt(seq);
     this.#hearMessages(seq, before, after);
-    if ("effectId" in event) this.#hearEffect(heard, event.effectId);
+    if ("effectId" in event) this.#hearEffect(heard, event);
     switch (event.type) {
       case "ask.received":
         this.#asks.set(event.askId, seq);
@@ -126,16 +127,14 @@ class Listener {
     });
   }
 
-  #hearEffect(heard: Heard, effectId: string): void {
+  #hearEffect(heard: Heard, { type, effectId }: Extract<Event, { readonly effectId: string }>): void {
     const place = placeIn(effectId);
     const [, turn] = /^(\d+)(?:\.|!deadline)/.exec(place) ?? [];
-    if (turn === undefined) return;
-    heard.turns.add(Number(turn));
+    if (turn !== undefined) heard.turns.add(Number(turn));
     const [callId = ""] = place.split(/[#!]/);
     const caller = this.#callers.get(callId);
-    if (caller === undefined) return;
-    heard.messages.add(callId);
-    heard.messages.add(caller);
+    // What was withheld are the arguments; all else about a call is about its result.
+    if (caller !== undefined) heard.messages.add(type === "tool.withheld" ? caller : callId);
   }
 
   #attribute(seq: number, message: Message): void {

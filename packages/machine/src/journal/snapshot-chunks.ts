@@ -146,7 +146,9 @@ export class ListReader {
     if (text === undefined) throw new SnapshotDamagedError(id, "is not there");
     if (!id.endsWith(`.${digestOf(text)}`)) throw new SnapshotDamagedError(id, "is not what was written");
     try {
-      const value = made(JSON.parse(text));
+      const packed: unknown = JSON.parse(text);
+      // JSON is what it was parsed from.
+      const value = made(packed as Json);
       this.#finder.read(id, this.roots);
       return value;
     } catch (thrown) {
@@ -167,7 +169,10 @@ export class ListReader {
       this.#made(id, (packed) =>
         level === 1
           ? unpack(first, asList(packed))
-          : asList(packed).map((inner, index) => this.#node(String(inner), level - 1, first + index * size, unpack)),
+          : // Above level 1 a chunk is a list of ids.
+            (packed as readonly string[]).map((inner, index) =>
+              this.#node(inner, level - 1, first + index * size, unpack),
+            ),
       ),
     );
     this.roots.push(id);
@@ -176,4 +181,5 @@ export class ListReader {
   }
 }
 
-const asList = (packed: Json): readonly Json[] => (Array.isArray(packed) ? packed : []);
+/** What is read is what was written, and that is a list. */
+const asList = (packed: Json): readonly Json[] => packed as readonly Json[];

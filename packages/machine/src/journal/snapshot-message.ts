@@ -145,8 +145,9 @@ const unpackCall = (packed: readonly Json[], expectedId: string): ToolCallPart =
 const packArguments = (written: string): Json => {
   if (!written.startsWith("{")) return written;
   try {
-    const value: JsonObject = JSON.parse(written);
-    return JSON.stringify(value) === written ? value : written;
+    const value: unknown = JSON.parse(written);
+    // A text that begins like an object, and could be parsed, is one.
+    return JSON.stringify(value) === written ? (value as JsonObject) : written;
   } catch {
     return written;
   }

@@ -99,7 +99,8 @@ export const readSnapshot = (
   const stored = new StoredChunks();
   try {
     const reader = new ListReader(chunk, stored);
-    const state = stateIn(JSON.parse(body), reader);
+    const packed: unknown = JSON.parse(body);
+    const state = stateIn(packed, reader);
     if (state.context.seq !== seq)
       return Either.left(`it is said to be of entry ${seq}, and is of ${state.context.seq}`);
     stored.begin(reader.roots);
@@ -157,7 +158,7 @@ const headerIn = (line: string): Either.Either<string, Header> => {
     : Either.left("its header is not whole");
 };
 
-const parsed = (text: string): Json => {
+const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -166,9 +167,9 @@ const parsed = (text: string): Json => {
 };
 
 /** What is read is what was written: its text was checked against its digest. */
-const stateIn = (body: JsonObject, reader: ListReader): State => {
+const stateIn = (body: unknown, reader: ListReader): State => {
   // As said: the body of a snapshot of this format.
-  const packed = body as unknown as PackedState;
+  const packed = body as PackedState;
   const { conversation, open } = packed.context;
   const { seed, turns } = conversation;
   const state = {

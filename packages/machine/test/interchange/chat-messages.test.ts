@@ -1,5 +1,61 @@
-import { describe } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fromChatMessages, toChatMessages } from "../../src/interchange/chat-messages.ts";
-import { keepsTheLaws } from "./laws.ts";
+import { keepsTheLaws, right, told } from "./laws.ts";
 
-describe("laws", () => keepsTheLaws({ write: toChatMessages, read: fromChatMessages }));
+describe("laws", () => {
+  keepsTheLaws({ write: toChatMessages, read: fromChatMessages });
+});
+
+describe("without ids", () => {
+  keepsTheLaws({ write: (messages) => toChatMessages(messages, { missingIds: "absent" }), read: fromChatMessages });
+});
+
+describe("a conversation", () => {
+  test("with calls of one reply under one id has them told apart", () => {
+    const toolCalls = ["1", "2"].map((given) => ({ id: "a", name: "f", arguments: given }));
+    const results = ["one", "two"].map((content) => ({ role: "tool" as const, toolCallId: "a", content }));
+    const messages = told({ system: null, turns: [[{ role: "assistant", toolCalls }, ...results]], losses: [] });
+    const { value, losses } = toChatMessages(messages);
+    expect(value).toMatchObject([
+      { tool_calls: [{ id: "a" }, { id: "call_1_0_1" }] },
+      { tool_call_id: "a", content: "one" },
+      { tool_call_id: "call_1_0_1", content: "two" },
+    ]);
+    expect(losses.map(({ index, path }) => [index, path])).toEqual([
+      [0, "parts.1.providerCallId"],
+      [2, "parts.0.providerCallId"],
+    ]);
+    expect(right(fromChatMessages(value)).losses).toEqual([]);
+  });
+
+  test("that is open says what is missing", () => {
+    const toolCalls = [{ id: "a", name: "f", arguments: "{}" }];
+    const [asked] = told(
+      right(
+        fromChatMessages(
+          toChatMessages(
+            told({
+              system: null,
+              turns: [
+                [
+                  { role: "assistant", toolCalls },
+                  { role: "tool", toolCallId: "a", content: "" },
+                ],
+              ],
+              losses: [],
+            }),
+          ).value,
+        ),
+      ),
+    );
+    if (asked === undefined) throw new Error("no message");
+    expect(toChatMessages([asked]).losses).toMatchObject([
+      {
+        index: 0,
+        messageId: asked.id,
+        what: 'no result for call "a" of "f"',
+        why: expect.stringContaining("none yet"),
+      },
+    ]);
+  });
+});

@@ -119,7 +119,7 @@ const isTotal = ({ read }: Format, items: unknown): void => {
 const problemsOf = (messages: readonly Message[]): readonly string[] => {
   if (messages.length === 0) return [];
   const problem = problemOfPrompt(messages);
-  return problem === null ? [] : [String(problem)];
+  return problem === null ? [] : [problem];
 };
 
 /** Under ids of one thread, so that what derives from them is the same in two. */
@@ -147,10 +147,7 @@ const filledText = textArbitrary.filter((text) => text !== "");
 export const messagesArbitrary: fc.Arbitrary<readonly Message[]> = fc.oneof(
   fc
     .tuple(fc.option(messageDraftArbitrary.filter(({ role }) => role === "system")), seedArbitrary(["f", "g"]))
-    .map(([system, drafts]) => [
-      ...(system === null ? [] : [messageFromDraft("s1", system)]),
-      ...messagesFrom(drafts),
-    ]),
+    .map(([system, drafts]) => [...(system === null ? [] : [messageFromDraft("s1", system)]), ...messagesFrom(drafts)]),
   stateArbitrary().map((state) => {
     const { system } = state.context.conversation;
     return system === null ? messagesOf(state) : [system, ...messagesOf(state)];
@@ -161,7 +158,9 @@ export const messagesArbitrary: fc.Arbitrary<readonly Message[]> = fc.oneof(
 const plainMessagesArbitrary: fc.Arbitrary<readonly Message[]> = fc
   .array(
     fc.oneof(
-      fc.record({ role: fc.constantFrom("user" as const, "system" as const), content: filledText }).map((draft) => [draft]),
+      fc
+        .record({ role: fc.constantFrom("user" as const, "system" as const), content: filledText })
+        .map((draft) => [draft]),
       fc
         .record({ said: textArbitrary, results: fc.array(filledText, { maxLength: 3 }) })
         .map(({ said, results }): readonly SeedDraft[] => [
@@ -207,7 +206,12 @@ const damaged = (value: unknown, place: number, damage: string, json: unknown): 
     if (name !== key) return [[name, each]];
     if (inner) return [[name, damaged(member, Math.floor(place / (members.length + 1)), damage, json)]];
     if (damage === "leave out") return [];
-    return damage === "repeat" ? [[name, each], [name, each]] : [[name, json]];
+    return damage === "repeat"
+      ? [
+          [name, each],
+          [name, each],
+        ]
+      : [[name, json]];
   });
   return Array.isArray(value) ? changed.map(([, each]) => each) : Object.fromEntries(changed);
 };

@@ -190,7 +190,16 @@ type OptionalKey<Type> = { [Key in keyof Type]-?: object extends Pick<Type, Key>
 const optional: {
   readonly [Type in Event["type"]]: { readonly [Key in OptionalKey<Extract<Event, { type: Type }>>]: true };
 } = {
-  "ask.received": { name: true, metadata: true, model: true, limits: true, overlap: true, joins: true, partial: true },
+  "ask.received": {
+    name: true,
+    metadata: true,
+    model: true,
+    limits: true,
+    overlap: true,
+    joins: true,
+    behind: true,
+    partial: true,
+  },
   "message.appended": {},
   "system.changed": {},
   "system.reset": {},

@@ -7,7 +7,7 @@ export interface Edit {
   readonly edit: "turns" | "rounds" | "annotate" | "truncate" | "move" | "pin" | "open" | "append";
   readonly count: number;
   readonly pick: number;
-  readonly then: "nothing" | "save" | "fail" | "reopen" | "fold";
+  readonly afterwards: "nothing" | "save" | "fail" | "reopen" | "fold";
 }
 
 export const edits: fc.Arbitrary<readonly Edit[]> = fc.array(
@@ -18,7 +18,7 @@ export const edits: fc.Arbitrary<readonly Edit[]> = fc.array(
     ),
     count: fc.oneof(fc.integer({ min: 1, max: 70 }), fc.constantFrom(31, 32, 33, 400)),
     pick: fc.nat(),
-    then: fc.constantFrom("nothing", "save", "fail", "reopen", "fold"),
+    afterwards: fc.constantFrom("nothing", "save", "fail", "reopen", "fold"),
   }),
   { minLength: 3, maxLength: 14 },
 );

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import {
@@ -7,6 +8,7 @@ import {
   fold,
   type MachineOptions,
   messagesOf,
+  type Policy,
   redactEntry,
   type RedactionTarget,
   type State,
@@ -15,7 +17,9 @@ import {
   toArray,
 } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
+import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
+import { wordedMoves, wordedTalk } from "./worded-talk.ts";
 
 const right = <Value>(either: Either.Either<unknown, Value>): Value => {
   if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
@@ -72,6 +76,8 @@ describe("the entries of a turn", () => {
       "led-by second-ask shown-first failed-with let-me wanted whom too-much meanwhile was-found second-answer not-good reviewer-one";
     const kept = "first-ask first-answer third-ask third-answer quite-good lookup pay call_0";
     const seqs = gone(talk, { turn: 2 }, words, kept);
+    gone(talk, { message: "2.2" }, "let-me wanted whom", "second-ask too-much was-found second-answer");
+    gone(talk, { message: "2.1.1" }, "too-much", "let-me wanted whom was-found");
     expect(seqs.map((seq) => talk.entries[seq]?.event.type)).toEqual([
       "message.appended",
       "ask.received",
@@ -102,6 +108,16 @@ describe("the entries of a turn", () => {
     gone(talk, { turn: 1 }, "one-ask one-answer", "two-ask three-ask joined-ask found-it two-answer");
     gone(talk, { message: "2.1" }, "three-ask", "one-ask two-ask joined-ask found-it two-answer");
     gone(talk, { message: "2.3" }, "joined-ask", "one-ask two-ask three-ask found-it two-answer");
+  });
+
+  test("are that of an ask that waited and says nothing but what it brings along", () => {
+    const talk = new CheckedTalk(tools);
+    talk.ask("one-ask", "a");
+    talk.tell({ type: "ask.received", askId: "b", input: [], metadata: { of: "brought-along" } });
+    talk.reply("one-answer");
+    talk.fire("queue");
+    talk.reply("two-answer");
+    gone(talk, { turn: 2 }, "brought-along two-answer", "one-ask one-answer");
   });
 
   test("are that of a cancel with what had been shown, and that of a deadline", () => {
@@ -136,8 +152,28 @@ describe("the entries of a turn", () => {
   });
 });
 
+test("whatever happened, no word of a turn is left anywhere, and only an ask that interrupted it goes with it", () => {
+  fc.assert(
+    fc.property(wordedMoves, fc.nat(), (moves, pick) => {
+      const { entries, words } = wordedTalk(moves);
+      const { length } = foldOf(entries).context.conversation.turns;
+      const turn = pick % (length + 1);
+      const seqs = right(entriesToRedact(entries, { turn }));
+      const without = entries.map((entry) => (seqs.includes(entry.seq) ? redactEntry(entry) : entry));
+      const texts = [JSON.stringify(without), JSON.stringify(foldOf(without))];
+      for (const said of words.filter((word) => word.turn === turn))
+        for (const text of texts) expect(text).not.toContain(said.word);
+      const others = words.filter((word) => Math.abs(word.turn - turn) > 1);
+      const summaries = /^t\/summary/;
+      const told = entries.filter(({ event }) => !("effectId" in event && summaries.test(event.effectId)));
+      for (const { word } of others) expect(texts[0]?.includes(word)).toBe(JSON.stringify(told).includes(word));
+    }),
+    { numRuns: runs(400) },
+  );
+});
+
 describe("a summary", () => {
-  const summarising: MachineOptions = { policy: summariseTurns({ keepTurns: 0, without: "keep" }) };
+  const summarising: MachineOptions = { policy: summariseTurns() };
 
   test("that told of a turn goes with it, and is shown no more", () => {
     const talk = new CheckedTalk(conversationMachine(summarising));
@@ -145,7 +181,7 @@ describe("a summary", () => {
       talk.say(`${turn}-ask`, `${turn}-answer`);
       if (talk.isSummarising()) talk.summarise(`${turn}-told`);
     }
-    const seqs = gone(talk, { turn: 2 }, "two-ask two-answer two-told", "one-ask one-answer three-ask three-answer");
+    const seqs = gone(talk, { turn: 2 }, "two-ask two-answer two-told three-told", "one-ask one-told three-ask");
     const without = talk.entries.map((entry) => (seqs.includes(entry.seq) ? redactEntry(entry) : entry));
     talk.tell({ type: "thread.redacted", seqs });
     const state = foldOf([...without, ...talk.entries.slice(-1)]);
@@ -153,6 +189,39 @@ describe("a summary", () => {
     expect(summaries.filter(({ text }) => text === "[redacted]").length).toBeGreaterThan(0);
     for (const summary of summaries) expect(summary.stale === true).toBe(summary.text === "[redacted]");
   });
+});
+
+test("a summary that was made from one that told of a turn goes with it too", () => {
+  const onePlusOne: Policy = {
+    name: "one-plus-one",
+    version: 1,
+    options: {},
+    monotone: false,
+    stable: false,
+    decide: () => ({ from: null, reason: "all is shown" }),
+    summariser: {
+      instruction: "Sum up.",
+      model: {},
+      maxTokens: 100,
+      waitMs: 1_000,
+      next: ({ history }) => {
+        const [newest] = [...history.newestFirst()];
+        if (newest === undefined || newest.summaries.length > 0) return null;
+        const { number } = newest;
+        return {
+          covers: { from: number, to: number },
+          earlier: number === 1 ? null : { from: number - 1, to: number - 1 },
+        };
+      },
+    },
+  };
+  const talk = new CheckedTalk(conversationMachine({ policy: onePlusOne }));
+  for (const turn of ["one", "two", "three"]) {
+    talk.say(`${turn}-ask`, `${turn}-answer`);
+    talk.summarise(`${turn}-told`);
+  }
+  gone(talk, { turn: 1 }, "one-ask one-answer one-told two-told three-told", "two-ask three-ask three-answer");
+  gone(talk, { turn: 3 }, "three-ask three-answer three-told", "one-told two-told");
 });
 
 describe("what is not there is refused in words", () => {

@@ -193,7 +193,8 @@ const shapeOf = (state: State): unknown => {
     id: message.id,
     role: message.role,
     calls: message.parts.flatMap((part) => ("callId" in part ? [part.callId, part.name, part.providerCallId] : [])),
-    parts: message.parts.length,
+    // How much of what was spoken stays is counted in characters.
+    parts: message.truncated === undefined ? message.parts.length : null,
     marks: [message.incomplete, message.synthesised, message.truncated === undefined],
   });
   return {

@@ -1,7 +1,8 @@
 import { StorageError } from "./storage-error.ts";
 
-/** The answer of a server, which may be gone without a word. Throws a `StorageError` of kind `unreachable` when it is late. */
+/** The answer of a server, which may be gone without a word; `Infinity` waits for ever. Throws a `StorageError` of kind `unreachable` when it is late. */
 export const answerInTime = async <A>(timeoutMs: number, answer: Promise<A>, store: string): Promise<A> => {
+  if (timeoutMs === Infinity) return answer;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const advice = "look at the server and the network, and try again. Whether the last write arrived is not known";

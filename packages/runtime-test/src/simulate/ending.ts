@@ -1,5 +1,6 @@
-import { ContextUnfitError } from "@colloquy/host";
+import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
 import type { Entry, State } from "@colloquy/machine";
+import type { AskEnd } from "./ask-end.ts";
 import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
 import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
 import { checkAsks, checkContinuation, checkQuestions } from "./checks/questions.ts";
@@ -47,8 +48,7 @@ export class Ending {
     const question = user.ask(lastQuestion, { askId: lastAsk });
     await user.settles(20_000);
     const { end } = question;
-    // That there is no room for it was looked at when it was said.
-    if (end === null || !("status" in end || end instanceof ContextUnfitError)) {
+    if (end === null || !("status" in end || isByRight(end))) {
       world.breaks("M9", `after the end an ask comes to ${end === null ? "nothing" : `${end.name}: ${end.message}`}`);
       return;
     }
@@ -93,7 +93,8 @@ export class Ending {
       world.breaks("settles", `a summary is outstanding at the end, and ${holder.name} does not write it`);
     }
     if (holder !== undefined) processes.replace();
-    user.ask(lastQuestion, { askId: lastAsk });
+    // What was answered is told again without taking the thread up.
+    user.ask(lastQuestion, { askId: `${lastAsk}, and one more` });
     await user.settles(20_000);
     await this.#summariesEnd();
   }
@@ -131,6 +132,10 @@ export class Ending {
     this.#cast.world.breaks("settles", `${holder.name} was closed, and still holds the thread`);
   }
 }
+
+/** That there is no room for it was looked at when it was said; and it may have waited for the thread past its deadline. */
+const isByRight = (end: AskEnd): boolean =>
+  end instanceof ContextUnfitError || (end instanceof LimitReachedError && end.reached.limit === "deadlineMs");
 
 const checkClosed = (world: World, process: SimulatedProcess): void => {
   if (!process.alive) return;

@@ -24,6 +24,8 @@ export interface Faults {
   readonly storeFails: number;
   /** As above: it takes up to 40 ms. */
   readonly storeSlow: number;
+  /** Of each time that a snapshot is read: it is not as it was written, or some of it is gone. */
+  readonly snapshotDamaged: number;
   /** Of each model call: it fails, of any kind, with or without something shown, or a wait that the server asks for. */
   readonly llmFails: number;
   /** Of each model call: its handler throws, which no handler should. */
@@ -70,6 +72,7 @@ export const defaultFaults: Faults = {
   appendSlow: 0.08,
   storeFails: 0.02,
   storeSlow: 0.1,
+  snapshotDamaged: 0.2,
   llmFails: 0.15,
   llmThrows: 0.01,
   llmNever: 0.03,

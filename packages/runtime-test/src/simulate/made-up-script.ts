@@ -7,6 +7,8 @@ import {
   type Limits,
   type MachineOptions,
   type MessageDraft,
+  type Overlap,
+  type OverlapType,
   type Pricing,
   type SeedDraft,
 } from "@colloquy/machine";
@@ -26,6 +28,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
       type: "ask",
       input: inputFrom(random, asks),
       ...limitsFrom(random),
+      ...(random.chance(0.2) ? { overlap: random.pick(overlapTypes) } : {}),
       ...again,
       afterMs: gapFrom(random),
     });
@@ -57,13 +60,15 @@ const saidBefore: readonly SeedDraft[] = [
 /** The machine of a seed: one of the ways to configure it. Revisions decide alike, and have different fingerprints. */
 export const madeUpMachine = (seed: number, revision: number): ConversationMachine => {
   const random = new Random(seed, "machine");
-  const choices = [0.5, 0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
+  const choices = [0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
+  const overlap = random.pick(overlapTypes);
   const context = madeUpContext(seed);
-  const key = [...choices.map(Number), context?.index ?? 0, revision].join(" ");
+  const key = [...choices.map(Number), overlap, context?.index ?? 0, revision].join(" ");
   const known = machines.get(key);
   if (known !== undefined) return known;
   const machine = conversationMachine({
     ...optionsOf(choices),
+    overlap: overlapOf(overlap),
     ...context?.options,
     tools: declarationsOf(simulatedTools),
     model: { revision },
@@ -79,8 +84,7 @@ const machinesMax = 2_000;
 /** Making one takes longer than some of the conversations, and each is a value. */
 const machines = new Map<string, ConversationMachine>();
 
-const optionsOf = ([queues, prunes, limits, times, prices, asks]: readonly boolean[]): MachineOptions => ({
-  overlap: queues === true ? { type: "queue", max: 2 } : { type: "reject" },
+const optionsOf = ([prunes, limits, times, prices, asks]: readonly boolean[]): MachineOptions => ({
   policy: prunes === true ? lastTurns(2) : keepAll(),
   interrupted: prunes === true ? "omit" : "keep",
   limits: limits === true ? { steps: 3, toolCalls: 4, deadlineMs: 400 } : {},
@@ -89,6 +93,11 @@ const optionsOf = ([queues, prunes, limits, times, prices, asks]: readonly boole
   ...(prices === true ? { pricing } : {}),
   unknownTool: asks === true ? "ask" : "result",
 });
+
+const overlapTypes = ["reject", "queue", "merge", "latest", "interrupt", "steer"] as const;
+
+const overlapOf = (type: OverlapType): Overlap =>
+  type === "queue" || type === "merge" || type === "steer" ? { type, max: 2 } : { type };
 
 const pricing: Pricing = {
   name: "simulated",
@@ -122,6 +131,8 @@ const gapFrom = (random: Random): number => random.whole(0, 3) * random.whole(0,
 const aside = (random: Random, asks: number): Action => {
   const afterMs = random.whole(0, 80);
   if (random.chance(0.25)) return { type: "cancel", afterMs };
+  if (random.chance(0.3)) return { type: "steer", input: `And mind number ${asks}, too.`, afterMs };
+  if (random.chance(0.15)) return { type: "errand", afterMs };
   if (random.chance(0.25)) return { type: "abort", ask: random.whole(0, asks - 1), afterMs };
   return { type: "send", event: eventFrom(random), afterMs };
 };

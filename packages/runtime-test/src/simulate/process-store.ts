@@ -1,6 +1,9 @@
 import type { Inbox, Lease, ListOptions, SnapshotDraft, Store, StoredSnapshot, ThreadPage } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { never, type SimulatedProcess } from "./process.ts";
+import { threadId as watched } from "./cast.ts";
+import { never, type Opening, type SimulatedProcess } from "./process.ts";
+import type { Random } from "./random.ts";
+import { SimulatedFailure } from "./simulated-failure.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "./world.ts";
 
@@ -24,7 +27,8 @@ export class ProcessStore implements Store {
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
-    return this.#call("acquire", async (store) => {
+    if (threadId !== watched) return this.#call("acquire", async (store) => store.acquire(threadId, owner, ttlMs));
+    const taken = await this.#call("acquire", async (store) => {
       const until = this.#world.clock.now() + ttlMs;
       const lease = await store.acquire(threadId, owner, ttlMs);
       if (lease === null) return null;
@@ -33,9 +37,24 @@ export class ProcessStore implements Store {
         this.#world.breaks("R3", `lease ${lease.token} was given after lease ${this.#journal.newestToken}`);
       }
       this.#journal.newestToken = lease.token;
-      this.#process.opening = { token: lease.token, performed: new Map(), until, loaded: false, over: false };
+      this.#process.openings++;
+      const opening: Opening = {
+        token: lease.token,
+        performed: new Map(),
+        until,
+        loaded: true,
+        over: false,
+        superseded: false,
+      };
+      if (this.#journal.newestOpening !== null) this.#journal.newestOpening.superseded = true;
+      this.#journal.newestOpening = opening;
+      this.#process.opening = opening;
       return lease;
     });
+    // One whose answer was lost does not know that it holds the thread.
+    const { opening } = this.#process;
+    if (taken !== null && opening?.token === taken.token) opening.loaded = false;
+    return taken;
   }
 
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
@@ -43,21 +62,21 @@ export class ProcessStore implements Store {
       const until = this.#world.clock.now() + ttlMs;
       const kept = await store.renew(lease, ttlMs);
       const { opening } = this.#process;
-      if (kept && opening?.token === lease.token) opening.until = until;
+      if (kept && lease.threadId === watched && opening?.token === lease.token) opening.until = until;
       return kept;
     });
   }
 
   async release(lease: Lease): Promise<void> {
     const { opening } = this.#process;
-    if (opening?.token === lease.token) opening.over = true;
+    if (lease.threadId === watched && opening?.token === lease.token) opening.over = true;
     await this.#call("release", async (store) => store.release(lease));
   }
 
   async read(threadId: string, fromSeq?: number): Promise<readonly unknown[]> {
     const entries = await this.#call("read", async (store) => store.read(threadId, fromSeq));
     const { opening } = this.#process;
-    if (opening !== null && !opening.over && !opening.loaded) {
+    if (threadId === watched && opening !== null && !opening.over && !opening.loaded) {
       opening.loaded = true;
       this.#onOpened((fromSeq ?? 0) + entries.length - 1);
     }
@@ -72,12 +91,14 @@ export class ProcessStore implements Store {
       return this.#refuse("the disk is full");
     }
     if (world.hits("appendSlow")) return this.#appendSlowly(lease, expectedSeq, entries);
-    const writing = this.#journal.append(lease, expectedSeq, entries);
+    const writing = this.#append(lease, expectedSeq, entries);
     return writing === undefined ? this.#acknowledge() : writing.then(() => this.#acknowledge());
   }
 
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    return this.#call("rewrite", async () => this.#journal.rewrite(lease, entries));
+    return this.#call("rewrite", async (store) =>
+      lease.threadId === watched ? this.#journal.rewrite(lease, entries) : store.rewrite(lease, entries),
+    );
   }
 
   async saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void> {
@@ -85,7 +106,10 @@ export class ProcessStore implements Store {
   }
 
   async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
-    return this.#call("read the snapshot", async (store) => store.readSnapshot(threadId));
+    const snapshot = await this.#call("read the snapshot", async (store) => store.readSnapshot(threadId));
+    if (snapshot === null || !this.#world.hits("snapshotDamaged")) return snapshot;
+    this.#process.note("the snapshot is damaged");
+    return damaged(snapshot, this.#world.random);
   }
 
   async list(options?: ListOptions): Promise<ThreadPage> {
@@ -108,13 +132,19 @@ export class ProcessStore implements Store {
     };
   }
 
+  #append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    return lease.threadId === watched
+      ? this.#journal.append(lease, expectedSeq, entries)
+      : this.#journal.store.append(lease, expectedSeq, entries);
+  }
+
   /** What is on its way is written also when the process dies meanwhile. */
   async #appendSlowly(lease: Lease, expectedSeq: number, entries: readonly Entry[]): Promise<void> {
     const { random } = this.#world;
     const writtenAfterMs = random.whole(0, 20);
     const answeredAfterMs = random.whole(0, 20);
     await this.#world.sleep(writtenAfterMs);
-    const outcome = await settled(async () => this.#journal.append(lease, expectedSeq, entries));
+    const outcome = await settled(async () => this.#append(lease, expectedSeq, entries));
     await this.#process.sleep(answeredAfterMs);
     if ("error" in outcome) throw outcome.error;
     await this.#acknowledge();
@@ -130,8 +160,8 @@ export class ProcessStore implements Store {
 
   /** As stores do that have nothing to wait for: by throwing; or as others do. */
   #refuse(why: string): Promise<never> {
-    if (this.#world.random.chance(0.5)) throw new Error(why);
-    return Promise.reject(new Error(why));
+    if (this.#world.random.chance(0.5)) throw new SimulatedFailure(why);
+    return Promise.reject(new SimulatedFailure(why));
   }
 
   /** A call that fails may have had its effect, or not. */
@@ -145,12 +175,18 @@ export class ProcessStore implements Store {
     const outcome = await settled(async () => (fails && random.chance(0.5) ? undefined : call(this.#journal.store)));
     if (slow) await this.#process.sleep(random.whole(0, 20));
     if (!this.#process.crosses(`after ${doing}`)) return never();
-    if (fails) throw new Error(`the store is down (${doing})`);
+    if (fails) throw new SimulatedFailure(`the store is down (${doing})`);
     if ("error" in outcome) throw outcome.error;
     // Undefined stands only for a call that was left out, and that has failed.
     return outcome.value as Value;
   }
 }
+
+/** One of whose texts something is missing, or one that lacks its chunks. */
+const damaged = ({ head, chunk }: StoredSnapshot, random: Random): StoredSnapshot =>
+  random.chance(0.5)
+    ? { head: head.slice(0, random.whole(0, head.length - 1)), chunk }
+    : { head, chunk: () => undefined };
 
 type Outcome<Value> = { readonly value: Value } | { readonly error: unknown };
 

@@ -11,6 +11,8 @@ export interface Opening {
   /** It has read the journal. */
   loaded: boolean;
   over: boolean;
+  /** Somebody else took the thread after it. */
+  superseded: boolean;
 }
 
 /** A model or a tool that is working for a process. */
@@ -37,6 +39,8 @@ export class SimulatedProcess {
   /** Told to stop: nobody asks it for anything any more. */
   closing = false;
   opening: Opening | null = null;
+  /** How often it took the thread up. */
+  openings = 0;
   /** How often it stood still. */
   pauses = 0;
   /** The seq of the newest entry of which the host knows that it is stored. */

@@ -16,9 +16,9 @@ export class RepeatedAnswers {
   }
 
   /** An entry was written: if it was an answer, it may come again. */
-  written({ event }: Entry): void {
+  written({ seq, event }: Entry): void {
     if (event.type === "thread.started" || !answers.has(event.type) || !this.#world.hits("repeatedAnswer")) return;
-    void this.#tell(event, true);
+    void this.#tell(event, seq);
   }
 
   /** A model answered a process that is dead: the answer may find its way to another one. */
@@ -28,18 +28,21 @@ export class RepeatedAnswers {
     const at = this.#world.clock.now();
     void this.#tell(
       { type: "llm.completed", at, effectId: call.id, promptDigest: call.promptDigest, reply, finishReason },
-      false,
+      null,
     );
   }
 
-  async #tell(event: Event, repeated: boolean): Promise<void> {
+  /** `seq` is that of the entry that it was taken as; null for one that was not. */
+  async #tell(event: Event, seq: number | null): Promise<void> {
     await this.#world.sleep(this.#world.random.whole(0, 120));
     const process = this.#processes.reachable();
     if (process === null) return;
-    process.note(`is told ${event.type} ${repeated ? "once more" : "late"}`);
+    process.note(`is told ${event.type} ${seq === null ? "late" : "once more"}`);
     try {
       const receipt = await process.host.thread(this.#threadId).send(event);
-      if (repeated && receipt.handled) this.#world.breaks("M6", `a repeated ${event.type} was taken`);
+      // Who leaves a letter is told of the entry that there was before.
+      if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
+        this.#world.breaks("M6", `a repeated ${event.type} was taken`);
     } catch {
       // Nobody could be told. Who answers once too often does not mind.
     }

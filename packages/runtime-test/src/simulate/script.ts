@@ -1,4 +1,4 @@
-import type { AskInput, ThreadDefaults, Tool } from "@colloquy/host";
+import type { AskInput, HostOptions, ThreadDefaults, Tool } from "@colloquy/host";
 import type { CallLlm, Event, Limits, MachineOptions, OverlapType } from "@colloquy/machine";
 import type { ScriptLine } from "../models/index.ts";
 
@@ -12,6 +12,8 @@ export interface Script {
   readonly tools?: readonly Tool[];
   /** How the machine decides, its tools left out. Default {}. */
   readonly machine?: Omit<MachineOptions, "tools">;
+  /** How hosts are configured, as far as the simulation leaves that open. Default {}. */
+  readonly host?: Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive">;
   /** What the thread begins with. Default: nothing. */
   readonly thread?: ThreadDefaults;
 }
@@ -27,6 +29,8 @@ export type Action = { readonly afterMs?: number } & (
   | { readonly type: "cancel" }
   /** Any event; `at` is added. One that is refused is refused. */
   | { readonly type: "send"; readonly event: EventWithoutTime }
+  /** Something is asked on another thread of the same host. */
+  | { readonly type: "errand" }
   /** Waits until all asks so far have come to an end, at most so long (default 400). */
   | { readonly type: "settle"; readonly withinMs?: number }
   /** The process dies, and another is started. */

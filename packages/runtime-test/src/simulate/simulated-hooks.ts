@@ -1,4 +1,4 @@
-import { type Hooks, StoreError } from "@colloquy/host";
+import { type Hooks, LeaseLostError, StoreError } from "@colloquy/host";
 import { Random } from "./random.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { SimulatedFailure } from "./simulated-failure.ts";
@@ -24,7 +24,8 @@ export const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
 
 /** What a host reports of what it did in the background has to be what went wrong here. */
 export const checkReported = (world: World, error: unknown, where: string): void => {
-  if (error instanceof SimulatedFailure || error instanceof StoreError) return;
+  if (error instanceof SimulatedFailure || error instanceof StoreError || error instanceof LeaseLostError) return;
+  if (where === "snapshot" && world.hit.has("snapshotDamaged")) return;
   world.breaks(
     "settles",
     `${where} failed with what nobody threw: ${error instanceof Error ? error.stack : String(error)}`,

@@ -2,6 +2,7 @@ import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm } from "@colloquy/machine";
 import { fails, never as neverEnding, type ScriptLine } from "../models/index.ts";
 import { perform } from "../models/perform.ts";
+import { threadId } from "./cast.ts";
 import { never, type SimulatedProcess } from "./process.ts";
 import { checkModelCall } from "./checks/performed.ts";
 import { Random } from "./random.ts";
@@ -24,6 +25,7 @@ export const modelIn =
   ): LlmHandler =>
   async (call, context) => {
     if (!process.crosses("before a model call")) return never();
+    if (call.threadId !== threadId) return errand(process);
     process.note(`calls the model (${call.id})`);
     checkModelCall(world, process, journal, call);
     const random = new Random(world.seed, `model ${call.id} ${process.name} ${process.opening?.token ?? 0}`);
@@ -45,6 +47,12 @@ export const modelIn =
       process.work.delete(work);
     }
   };
+
+/** What is asked on another thread is answered by and by. */
+const errand = async (process: SimulatedProcess): Promise<LlmOutcome> => {
+  await process.sleep(20);
+  return { type: "completed", reply: { content: "Done." }, finishReason: "stop" };
+};
 
 const lineFor = (world: World, random: Random, call: CallLlm, replyTo: ReplyTo): ScriptLine => {
   if (world.hits("llmNever", random)) return neverEnding({ pieces: random.chance(0.5) ? ["Well", ", "] : [] });

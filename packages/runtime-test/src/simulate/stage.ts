@@ -9,6 +9,7 @@ import { checkWait } from "./checks/summaries.ts";
 import { Ending } from "./ending.ts";
 import { faultsOf } from "./faults.ts";
 import { madeUpContext } from "./made-up-context.ts";
+import { madeUpHost } from "./made-up-host.ts";
 import { madeUpActions, madeUpMachine, madeUpThread } from "./made-up-script.ts";
 import { madeUpReply } from "./made-up-reply.ts";
 import { checkReported, hooksIn } from "./simulated-hooks.ts";
@@ -111,9 +112,16 @@ export class Stage {
       owner,
       leaseTtlMs,
       idleMs,
+      ...(script === undefined ? madeUpHost(this.#options.seed) : { pollMs: 20, ...script.host }),
       hooks: hooksIn(world, process),
       onObserverError: (error, where) => checkReported(world, error, where),
-      observers: [{ entry: (entry) => this.#acknowledged(process, entry) }],
+      observers: [
+        {
+          entry: (entry, thread) => {
+            if (thread === threadId) this.#acknowledged(process, entry);
+          },
+        },
+      ],
       thread: script === undefined ? madeUpThread(this.#options.seed) : (script.thread ?? {}),
     });
   }

@@ -98,6 +98,9 @@ export class User {
       case "steer":
         this.ask(action.input, { steers: true });
         return;
+      case "errand":
+        this.#runErrand();
+        return;
       case "abort":
         this.questions[action.ask]?.handle?.abort("the user left");
         return;
@@ -116,6 +119,16 @@ export class User {
       case "pause":
         this.#processes.pause(action.forMs);
     }
+  }
+
+  /** What comes of it is of no interest here, but that the host has no room for more than it has. */
+  #runErrand(): void {
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    const handle = process.host.ask("On another thread.", { threadId: "errand" });
+    process.unsettled.add(handle);
+    const over = (): unknown => process.unsettled.delete(handle);
+    handle.then(over, over);
   }
 
   #idOf({ again }: AskAction): string | undefined {

@@ -15,6 +15,7 @@ import {
 import * as Either from "fp-ts/lib/Either.js";
 import { leafOf } from "../coverage.ts";
 import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type PromptRules } from "./checks/prompts.ts";
+import type { Opening } from "./process.ts";
 import type { World } from "./world.ts";
 
 /** The one store of a simulation, and what is known of the journal in it: each entry is looked at when it is written. */
@@ -39,6 +40,8 @@ export class WatchedJournal {
   readonly askedUpon: Map<string, State> = new Map();
   /** The token of the newest lease. */
   newestToken = 0;
+  /** What came of it. */
+  newestOpening: Opening | null = null;
   /** The first of the laws about prompts that was broken; told at the end, since whoever breaks others breaks these too. */
   brokenByPrompts: Broken | null = null;
   readonly #world: World;

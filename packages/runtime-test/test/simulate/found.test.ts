@@ -81,7 +81,10 @@ describe("a tool that takes too long", () => {
 
 describe("a store that is down when a thread is opened", () => {
   it("rejects asks with an error that a caller can tell from a mistake", async () => {
-    const script: Script = { actions: [{ type: "ask", input: "Are you there?" }, { type: "settle" }] };
+    const script: Script = {
+      host: { whenHeld: "reject" },
+      actions: [{ type: "ask", input: "Are you there?" }, { type: "settle" }],
+    };
     const { trace } = await simulate({ seed: 1, script, faults: { ...noFaults, storeFails: 0.5 } });
     expect(trace.join("\n")).toMatch(/the store fails to acquire\n(.* holds .*\n)?.* answers ask-1: StoreError/u);
   });

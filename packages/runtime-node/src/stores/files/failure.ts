@@ -12,8 +12,8 @@ export const inWords = <A>(folder: string, operation: () => A): A => {
   }
 };
 
-/** What the file system threw, in words that name the folder, the file and the way out. Other errors pass as they are. */
-export const fileFailure = (error: unknown, folder: string): unknown => {
+/** In words that name the folder, the file and the way out. Other errors pass as they are. */
+const fileFailure = (error: unknown, folder: string): unknown => {
   if (!(error instanceof Error) || !("code" in error)) return error;
   if (error.code === "ERR_SQLITE_ERROR") return leaseFailure(error, folder);
   // Errors of the file system have a number beside their code; those of arguments have none.

@@ -48,8 +48,9 @@ export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
     if (there === undefined) throw away(folder);
     if (there.ino === connection.fileNumber) return connection;
     // Another file has taken its place, as when a disk was mounted again. Its lock is the one that others hold.
-    connection.database.close();
+    const replaced = connection;
     connection = connect(folder, busyTimeoutMs);
+    replaced.database.close();
     return connection;
   };
   return {

@@ -32,6 +32,8 @@ export interface Connection {
   readonly name: string;
   /** Sends one statement, when the schema is there. The rows are as their statement says. Throws `StorageError`. */
   readonly query: <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+  /** Sends a statement that may take as long as it takes. */
+  readonly work: (text: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -50,10 +52,10 @@ export const connect = ({ pool: given, connectionString, schema, timeoutMs }: Co
   // A server that goes away breaks the connections that wait in the pool, which makes new ones when they are needed.
   // It tells of it in an event, which ends the process where nobody listens.
   if (pool.listenerCount("error") === 0) pool.on("error", ignore);
-  const attempt = async <A>(operation: () => Promise<A>): Promise<A> => {
+  const attempt = async <A>(operation: () => Promise<A>, limitMs = timeoutMs): Promise<A> => {
     if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);
     try {
-      return await answerInTime(timeoutMs, operation(), name);
+      return await answerInTime(limitMs, operation(), name);
     } catch (error) {
       throw postgresFailure(error, name);
     }
@@ -73,6 +75,10 @@ export const connect = ({ pool: given, connectionString, schema, timeoutMs }: Co
       const { rows } = await attempt(() => pool.query({ text, values: [...values], query_timeout: timeoutMs }));
       // The driver types a row as anything; each caller names the columns of its own statement.
       return rows as readonly Row[];
+    },
+    work: async (text) => {
+      await ready();
+      await attempt(() => pool.query({ text }), Infinity);
     },
     close: async () => {
       if (closed) return;

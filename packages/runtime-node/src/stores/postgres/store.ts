@@ -43,7 +43,7 @@ export interface PostgresStore extends Store {
   readonly inbox: Inbox;
   /**
    * Rewrites all tables, so that nothing of what was deleted or redacted is left in their files. Nobody can use them
-   * meanwhile. The server's write-ahead log, its replicas and its backups are not the store's to clean.
+   * meanwhile, which may be long. The server's write-ahead log, its replicas and its backups are not the store's to clean.
    */
   readonly vacuum: () => Promise<void>;
 }
@@ -105,9 +105,7 @@ const storeOver = (connection: Timed): PostgresStore => {
       const [row] = await query<{ readonly was: boolean }>(`SELECT ${schema}.drop_thread($1) AS was`, [threadId]);
       return row?.was === true;
     },
-    vacuum: async () => {
-      await query(`VACUUM (FULL) ${tableNames.map((table) => `${schema}.${table}`).join(", ")}`, []);
-    },
+    vacuum: () => connection.work(`VACUUM (FULL) ${tableNames.map((table) => `${schema}.${table}`).join(", ")}`),
     close: connection.close,
   };
 };

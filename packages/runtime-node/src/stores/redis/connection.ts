@@ -39,31 +39,19 @@ export interface ConnectionOptions {
 }
 
 /** Nothing is sent before the first script. Throws `StorageError` for what can't be an address. */
-export const connect = ({ client: given, url, prefix, now, timeoutMs }: ConnectionOptions): Connection => {
-  const own = given === undefined ? ownClient(url, timeoutMs) : null;
-  const client = given ?? own?.client;
-  const name = `Redis store "${prefix}"${own?.address ?? ""}`;
+export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptions): Connection => {
+  const way = client === undefined ? ownWay(url, timeoutMs) : givenWay(client);
+  const name = `Redis store "${prefix}"${way.address}`;
   let closed = false;
   let checked: Promise<void> | null = null;
-  // A server that goes away is told as an event also, which ends the process where nobody listens.
-  if (client?.listenerCount("error") === 0) client.on("error", ignore);
   const attempt = async (script: Script, keys: readonly string[], values: readonly string[]): Promise<unknown> => {
-    if (closed || client === undefined) throw new StorageError("closed", `${name}: it was closed; open it again.`);
+    if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);
     const options = { keys: [...keys], arguments: [...values] };
-    const evaluate = async (): Promise<unknown> => {
-      await own?.ready();
-      try {
-        return await client.evalSha(script.sha, options);
-      } catch (error) {
-        if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
-        return client.eval(script.text, options);
-      }
-    };
     try {
-      return await answerInTime(timeoutMs, evaluate(), name);
+      return await answerInTime(timeoutMs, evaluate(way, script, options), name);
     } catch (error) {
       // No answer: a connection that is dead without knowing would swallow whatever is sent next.
-      if (error instanceof StorageError) own?.drop();
+      if (error instanceof StorageError) way.drop();
       throw redisFailure(error, name);
     }
   };
@@ -87,9 +75,8 @@ export const connect = ({ client: given, url, prefix, now, timeoutMs }: Connecti
       return attempt(script, keys, values.map(String));
     },
     close: async () => {
-      if (closed) return;
       closed = true;
-      own?.drop();
+      way.drop();
     },
   };
 };
@@ -97,56 +84,65 @@ export const connect = ({ client: given, url, prefix, now, timeoutMs }: Connecti
 /** Of the keys and what is in them. */
 const format = 1;
 
-interface OwnClient {
-  readonly client: RedisClient;
+/** How to come by a client. */
+interface Way {
+  /** Where it leads, without user and password; empty where that is not known. */
   readonly address: string;
-  /** Connected; rejects with the reason when it can't be just now. It goes on trying by itself. */
-  readonly ready: () => Promise<void>;
-  /** Breaks the connection; `ready` makes another. */
+  /** A client that is connected; rejects with the reason when it can't be. */
+  readonly client: () => Promise<RedisClient>;
+  /** Breaks its connection: the next client has another. Not that of somebody else. */
   readonly drop: () => void;
 }
 
-const ownClient = (url: string | undefined, timeoutMs: number): OwnClient => {
-  const client = makeClient(url, timeoutMs);
-  // An open store is no reason for a process to stay.
-  client.unref();
+const evaluate = async (way: Way, { sha, text }: Script, options: ScriptOptions): Promise<unknown> => {
+  const client = await way.client();
+  try {
+    return await client.evalSha(sha, options);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith("NOSCRIPT")) throw error;
+    return client.eval(text, options);
+  }
+};
+
+const givenWay = (client: RedisClient): Way => {
+  // A server that goes away is told as an event also, which ends the process where nobody listens.
+  if (client.listenerCount("error") === 0) client.on("error", ignore);
+  return { address: "", client: async () => client, drop: ignore };
+};
+
+const ownWay = (url: string | undefined, timeoutMs: number): Way => {
+  let client = makeClient(url, timeoutMs);
+  let connecting: Promise<unknown> | null = null;
   const { host, port } = { host: "localhost", port: 6379, ...client.options.socket };
-  const connect = (): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const settle = (error?: Error): void => {
-        client.off("ready", settle).off("error", settle);
-        connecting = null;
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      client.on("ready", settle).on("error", settle);
-      if (!client.isOpen) client.connect().catch(ignore);
-    });
-  let connecting: Promise<void> | null = null;
   return {
-    client,
     address: ` at ${host}:${port}`,
-    ready: async () => {
-      if (!client.isReady) await (connecting ??= connect());
+    client: async () => {
+      // One whose connection broke is connected again by whoever needs it next.
+      if (!client.isOpen) connecting = client.connect();
+      if (!client.isReady) await connecting;
+      return client;
     },
     drop: () => {
-      connecting = null;
-      if (client.isOpen) client.destroy();
+      if (!client.isOpen) return;
+      client.destroy();
+      client = makeClient(url, timeoutMs);
     },
   };
 };
 
 const makeClient = (url: string | undefined, timeoutMs: number) => {
+  const options = {
+    ...(url !== undefined && { url }),
+    // What can't be sent now fails now: its caller decides whether it is to be sent again.
+    disableOfflineQueue: true,
+    // An idle store does not knock at a door that is shut.
+    socket: { connectTimeout: timeoutMs, reconnectStrategy: false as const },
+  };
   try {
-    return createClient({
-      ...(url !== undefined && { url }),
-      // What can't be sent now fails now: its caller decides whether it is to be sent again.
-      disableOfflineQueue: true,
-      socket: {
-        connectTimeout: timeoutMs,
-        reconnectStrategy: (retries) => Math.min(50 * 2 ** Math.min(retries, 10), reconnectMsMax),
-      },
-    });
+    // An open store is no reason for a process to stay.
+    const client = createClient(options).on("error", ignore);
+    client.unref();
+    return client;
   } catch {
     // The error may show the address with its password: it is not passed on.
     throw new StorageError(
@@ -155,7 +151,5 @@ const makeClient = (url: string | undefined, timeoutMs: number) => {
     );
   }
 };
-
-const reconnectMsMax = 500;
 
 const ignore = (): void => {};

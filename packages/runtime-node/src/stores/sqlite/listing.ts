@@ -1,9 +1,12 @@
+import type { StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 
 import {
   checkedListing,
+  comparePlaces,
   cursorOf,
   isListed,
+  type ListingPlace,
   type ListOptions,
   type StoredThread,
   type ThreadPage,
@@ -15,30 +18,31 @@ import { newestSeq, seqsPerThread } from "./schema.ts";
 
 /** Goes through the index of threads by the time of their making, and leaves out those that are not wanted. */
 export const sqliteListing = (connection: Connection): ((options?: ListOptions) => Promise<ThreadPage>) => {
-  const read = (order: string, from: string) =>
+  const read = (order: string, from: string, until: string): StatementSync =>
     connection.database.prepare(
       `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
        FROM threads CROSS JOIN entries ON place = id * ${seqsPerThread} + ${newestSeq}
-       WHERE (created_at, thread) ${from} (?1, ?2) AND created_at >= ?3 AND created_at < ?4
-       ORDER BY created_at ${order}, thread ${order} LIMIT ?5`,
+       WHERE (created_at, thread) ${from} (?1, ?2) AND created_at ${until} ?3
+       ORDER BY created_at ${order}, thread ${order} LIMIT ?4`,
     );
-  const statements = { oldest: read("ASC", ">"), newest: read("DESC", "<") };
+  const statements = { oldest: read("ASC", ">=", "<"), newest: read("DESC", "<", ">=") };
   return async (options = {}) => {
     const { order, limit, after } = checkedListing(options);
     const { metadata, updated, created: { from = -Infinity, until = Infinity } = {} } = options;
     const isFiltered = metadata !== undefined || updated !== undefined;
+    const [begin, end] = order === "oldest" ? [from, until] : [until, from];
     const found: StoredThread[] = [];
-    let place = after ?? { createdAt: order === "oldest" ? -Infinity : Infinity, threadId: "" };
+    let place = farther(order, { createdAt: begin, threadId: "" }, after);
     for (;;) {
       const wanted = isFiltered ? batch : Math.min(limit + 1 - found.length, batch);
       const rows = attempt(connection, () =>
         // The columns that the statement names, of STRICT tables; the driver types a row as any record.
-        statements[order].all(place.createdAt, place.threadId, from, until, wanted),
+        statements[order].all(place.createdAt, place.threadId, end, wanted),
       ) as unknown as readonly ThreadRow[];
       found.push(...rows.map((row) => threadOf(connection, row)).filter((thread) => isListed(thread, options)));
       const last = rows.at(-1);
       if (last === undefined || rows.length < wanted || found.length > limit) break;
-      place = last;
+      place = farther(order, place, last);
       // Whoever looks for few among many does not keep everybody else waiting.
       await setImmediate();
     }
@@ -46,6 +50,15 @@ export const sqliteListing = (connection: Connection): ((options?: ListOptions) 
     const last = threads.at(-1);
     return { threads, next: last === undefined || found.length <= limit ? null : cursorOf(last) };
   };
+};
+
+/** The place from which a page goes on: the one after `last`, unless it begins later. */
+const farther = (order: "oldest" | "newest", begin: ListingPlace, last: ListingPlace | null): ListingPlace => {
+  if (last === null) return begin;
+  if (order === "newest") return comparePlaces(last, begin) < 0 ? last : begin;
+  // The next text there can be: oldest first includes where it begins, newest first does not.
+  const next = { createdAt: last.createdAt, threadId: `${last.threadId}\0` };
+  return comparePlaces(next, begin) > 0 ? next : begin;
 };
 
 interface ThreadRow {

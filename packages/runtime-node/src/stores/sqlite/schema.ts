@@ -26,7 +26,8 @@ export const steps: readonly string[] = [
   // What a listing says of a thread stands in its row, in the order in which threads are listed. `searched` is the seq
   // of the newest entry that the search knows, `unsearched` whether there may be one after it.
   // `unerased` counts what was deleted and may still stand in unused bytes of the file; 0 for nothing.
-  // Few pages are added: an empty table takes one of them.
+  // Few pages are added: an empty table takes one of them. Parts of a snapshot are large, and large rows take less room
+  // in a table with rowids.
   `ALTER TABLE threads ADD COLUMN created_at REAL NOT NULL DEFAULT 0;
    ALTER TABLE threads ADD COLUMN metadata TEXT NOT NULL DEFAULT '{}';
    ALTER TABLE threads ADD COLUMN searched INTEGER NOT NULL DEFAULT -1;
@@ -41,7 +42,7 @@ export const steps: readonly string[] = [
    CREATE INDEX threads_by_creation ON threads (created_at, thread);
    CREATE TABLE snapshots (
      thread INTEGER NOT NULL, part TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (thread, part)
-   ) STRICT, WITHOUT ROWID;
+   ) STRICT;
    CREATE TABLE letters (
      thread TEXT NOT NULL, number INTEGER NOT NULL, id TEXT NOT NULL, letter TEXT, answer TEXT,
      PRIMARY KEY (thread, number)

@@ -39,12 +39,10 @@ export const searchIndex = (connection: Connection): SearchIndex => {
   return {
     catchUp: async (threadId, pause) => {
       const index = attempt(connection, ifThere) ?? make();
-      for (let thread: number | undefined = 0; thread !== undefined;) {
-        const after: number = thread;
-        thread = attempt(connection, () => index.next(after, threadId));
-        if (thread === undefined) break;
-        const found = thread;
-        while (!writing(connection, () => takeIn(connection, index, found))) await pause();
+      for (let after: number | null = 0; after !== null;) {
+        const from: number = after;
+        if (attempt(connection, () => index.next(from, threadId)) === undefined) return;
+        after = writing(connection, () => takeIn(connection, index, from, threadId));
         await pause();
       }
     },
@@ -75,7 +73,11 @@ interface Statements {
   /** The first thread after this one that may have something new, of all or the one that is named. */
   readonly next: (after: number, threadId: string | undefined) => number | undefined;
   readonly thread: (thread: number) => { readonly threadId: string; readonly searched: number };
-  readonly entries: (thread: number, after: number) => readonly { readonly seq: number; readonly body: string }[];
+  readonly entries: (
+    thread: number,
+    after: number,
+    limit: number,
+  ) => readonly { readonly seq: number; readonly body: string }[];
   readonly add: (place: number, words: readonly string[]) => void;
   readonly remove: (first: number, last: number) => void;
   /** All is taken in up to a seq; where that is all, and nobody may append, it is so until a lease is acquired. */
@@ -91,7 +93,7 @@ const prepareStatements = ({ database }: Connection): Statements => {
   const nextNamed = statement(`SELECT id FROM threads WHERE ${fresh} AND id > ? AND thread = ?`);
   const thread = statement("SELECT thread AS threadId, searched FROM threads WHERE id = ?");
   const entries = statement(
-    `SELECT place % ${seqsPerThread} AS seq, body FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ${batch}`,
+    `SELECT place % ${seqsPerThread} AS seq, body FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?`,
   );
   const add = statement("INSERT INTO said (rowid, words) VALUES (?, ?)");
   const remove = statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?");
@@ -105,8 +107,8 @@ const prepareStatements = ({ database }: Connection): Statements => {
       return (row as { readonly id: number } | undefined)?.id;
     },
     thread: (id) => thread.get(id) as ReturnType<Statements["thread"]>,
-    entries: (id, after) =>
-      entries.all(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1) as unknown as ReturnType<
+    entries: (id, after, limit) =>
+      entries.all(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit) as unknown as ReturnType<
         Statements["entries"]
       >,
     add: (place, words) => {
@@ -117,20 +119,30 @@ const prepareStatements = ({ database }: Connection): Statements => {
   };
 };
 
-/** At once: while they are taken in, nobody else can write. */
-const batch = 256;
+/** Entries and threads at once: while they are taken in, nobody else can write. */
+const batch = 512;
 
-/** Takes in some entries of a thread. True when that was all. */
-const takeIn = (connection: Connection, index: Statements, thread: number): boolean => {
-  const row = index.thread(thread);
-  if (row === undefined) return true;
-  const entries = index.entries(thread, row.searched);
-  for (const { seq, body } of entries) {
-    index.add(thread * seqsPerThread + seq, wordsOfBody(connection, row.threadId, seq, body));
+/** Takes in a batch, of threads after the one of this number. Says after which to go on; null for no more. */
+const takeIn = (
+  connection: Connection,
+  index: Statements,
+  from: number,
+  threadId: string | undefined,
+): number | null => {
+  let after = from;
+  for (let left = batch; left > 0;) {
+    const thread = index.next(after, threadId);
+    if (thread === undefined) return null;
+    const known = index.thread(thread);
+    const entries = index.entries(thread, known.searched, left);
+    for (const { seq, body } of entries)
+      index.add(thread * seqsPerThread + seq, wordsOfBody(connection, known.threadId, seq, body));
+    const all = entries.length < left;
+    index.searched(thread, entries.at(-1)?.seq ?? known.searched, all);
+    left -= entries.length + 1;
+    if (all) after = thread;
   }
-  const all = entries.length < batch;
-  index.searched(thread, entries.at(-1)?.seq ?? row.searched, all);
-  return all;
+  return after;
 };
 
 const wordsIn = (entry: Entry): readonly string[] => wordsOf(textOfEntry(entry));

@@ -1,8 +1,18 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
 
 import type { Lease, Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
@@ -125,6 +135,18 @@ test("a folder that is gone is told, never taken for an empty one, and used agai
   expect(await store.read("thread")).toHaveLength(3);
 });
 
+test("a folder in which something else has taken the place of its leases is told until it is put right", async () => {
+  const store = await written();
+  const leases = join(folder, "leases.db");
+  renameSync(leases, join(parent, "leases.db"));
+  writeFileSync(leases, "words ".repeat(1000));
+  for (let tries = 0; tries < 2; tries += 1)
+    await expect(store.read("thread")).rejects.toMatchObject({ kind: "not-a-store" });
+  renameSync(join(parent, "leases.db"), leases);
+  expect(await store.read("thread")).toHaveLength(2);
+  await store.append(await leaseOf(store), 1, [entry(2)]);
+});
+
 test("a store that follows its folder to another disk keeps to the lock that others hold there", async () => {
   const store = await written();
   renameSync(folder, join(parent, "away"));
@@ -132,6 +154,8 @@ test("a store that follows its folder to another disk keeps to the lock that oth
   await leaseOf(other, "other");
   expect(await store.acquire("thread", "owner", 1000)).toBeNull();
   expect(await store.read("thread")).toHaveLength(2);
+  // SQLite removes by name what belongs to a file that it closes: not here, where the name means another.
+  expect(readdirSync(folder)).toContain("leases.db-wal");
 });
 
 test("a closed store says so, whatever it is asked", async () => {
@@ -160,10 +184,9 @@ test("a thread id that can't be kept is refused by name", async () => {
 });
 
 test("a file that may not grow is told as a full disk, with nothing of the entry kept, and others can be written", () => {
-  // In KiB, which is what bash counts in.
-  const program = `ulimit -f 256; exec "$0" "$1" "$2"`;
-  const writer = join(import.meta.dirname, "full-disk-writer.ts");
-  const said = execFileSync("bash", ["-c", program, process.execPath, writer, folder], { encoding: "utf8" });
+  const writer = fileURLToPath(new URL("full-disk-writer.ts", import.meta.url));
+  // Bash counts in KiB.
+  const said = shell('ulimit -f 256; exec "$0" "$1" "$2"', process.execPath, writer, folder);
   expect(JSON.parse(said)).toEqual({
     kind: "full",
     message: expect.stringContaining("raise the limit on the size of files"),
@@ -176,7 +199,7 @@ test("a file that may not grow is told as a full disk, with nothing of the entry
 const mounted = (): boolean => {
   try {
     mkdirSync(folder);
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
+    shell('mount -t tmpfs -o size=1m tmpfs "$0"', folder);
     return true;
   } catch {
     return false;
@@ -222,9 +245,12 @@ test("a disk that is full is told as such, and is used again when there is room"
     await store.close();
   } finally {
     for (const store of open.splice(0)) await store.close();
-    execFileSync("umount", [folder]);
+    shell('umount "$0"', folder);
   }
 });
+
+const shell = (program: string, ...given: readonly string[]): string =>
+  execFileSync("bash", ["-c", program, ...given], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 
 /** Appends until the disk is full, and says up to which seq it went. */
 const fill = async (store: Store, lease: Lease): Promise<number> => {

@@ -1,12 +1,29 @@
 import { storeContract } from "@colloquy/runtime-test/contracts";
+import pg from "pg";
+import { afterAll } from "vitest";
 
 import { postgresStore } from "../../../src/stores/postgres/index.ts";
+import { tableNames } from "../../../src/stores/postgres/schema.ts";
 import { withPostgres } from "./server.ts";
 
 withPostgres("PostgreSQL", (server) => {
+  let janitor: pg.Pool | null = null;
+  afterAll(() => janitor?.end());
+  let made = 0;
+  // A schema takes its time to make: they are emptied and used again, when no check can still be at work in them.
+  const emptySchema = async (): Promise<string> => {
+    const schema = `contract_${made % schemasMax}`;
+    made += 1;
+    janitor ??= new pg.Pool({ connectionString: await server.url(), max: 1 });
+    if (made > schemasMax) {
+      await janitor.query(tableNames.map((table) => `DELETE FROM ${schema}.${table};`).join("\n"));
+    }
+    return schema;
+  };
+
   storeContract("postgresStore", async ({ clock }) => {
+    const schema = await emptySchema();
     const connectionString = await server.url();
-    const schema = server.schema();
     const open = () => postgresStore({ connectionString, schema, clock });
     const store = open();
     return {
@@ -19,3 +36,5 @@ withPostgres("PostgreSQL", (server) => {
     };
   });
 });
+
+const schemasMax = 8;

@@ -16,9 +16,10 @@ export interface PostgresServer {
 /** Tests that need a PostgreSQL. Without one they are left out, and their name says why. */
 export const withPostgres = (name: string, tests: (server: PostgresServer) => void): void => {
   const server = process.env["COLLOQUY_POSTGRES_URL"] ?? "";
-  const reason = "left out: COLLOQUY_POSTGRES_URL names no server; `pnpm servers pnpm test` starts one";
-  const title = server === "" ? `${name} (${reason})` : name;
-  describe.skipIf(server === "")(title, () => {
+  // Whoever reads the report sees why.
+  const leftOut =
+    server === "" ? " (left out: COLLOQUY_POSTGRES_URL names no server; `pnpm servers pnpm test` starts one)" : "";
+  describe.skipIf(server === "")(`${name}${leftOut}`, () => {
     const database = `colloquy_${randomUUID().replaceAll("-", "")}`;
     let made: Promise<string> | null = null;
     const make = async (): Promise<string> => {
@@ -28,11 +29,12 @@ export const withPostgres = (name: string, tests: (server: PostgresServer) => vo
       return url.href;
     };
     const url = (): Promise<string> => (made ??= make());
-    let schemas = 0;
-    tests({ url, schema: () => `test_${(schemas += 1)}`, rows: async (text) => query(await url(), text) });
+    // Before the tests' own, which run first then.
     afterAll(async () => {
       if (made !== null) await query(server, `DROP DATABASE ${database} WITH (FORCE)`);
-    });
+    }, 60_000);
+    let schemas = 0;
+    tests({ url, schema: () => `test_${(schemas += 1)}`, rows: async (text) => query(await url(), text) });
   });
 };
 

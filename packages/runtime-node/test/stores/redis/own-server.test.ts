@@ -23,7 +23,7 @@ withRedis("Redis servers of their own", ({ prefix }) => {
       await takeAllSlots(server.url);
       cluster = clusterAt(server.url);
       await cluster.connect();
-    });
+    }, startingMsMax);
     afterAll(async () => {
       cluster.destroy();
       await server.stop();
@@ -77,6 +77,9 @@ withRedis("Redis servers of their own", ({ prefix }) => {
     });
   });
 });
+
+/** The server may have to be unpacked. */
+const startingMsMax = 60_000;
 
 const clusterAt = (url: string) => {
   const cluster = createCluster({ rootNodes: [{ url }] });

@@ -22,10 +22,11 @@ export const withRedis = (name: string, tests: (server: RedisServer) => void): v
     prefix: () => `${ours}-${(prefixes += 1)}:`,
     everything: (prefix) => withClient(url, (client) => dump(client, prefix)),
   };
-  const reason = "left out: COLLOQUY_REDIS_URL names no server; `pnpm servers pnpm test` starts one";
-  const title = url === "" ? `${name} (${reason})` : name;
-  describe.skipIf(url === "")(title, () => {
-    tests(server);
+  // Whoever reads the report sees why.
+  const leftOut =
+    url === "" ? " (left out: COLLOQUY_REDIS_URL names no server; `pnpm servers pnpm test` starts one)" : "";
+  describe.skipIf(url === "")(`${name}${leftOut}`, () => {
+    // Before the tests' own, which run first then.
     afterAll(() =>
       withClient(url, async (client) => {
         for await (const keys of client.scanIterator({ MATCH: `${ours}-*` })) {
@@ -33,6 +34,7 @@ export const withRedis = (name: string, tests: (server: RedisServer) => void): v
         }
       }),
     );
+    tests(server);
   });
 };
 

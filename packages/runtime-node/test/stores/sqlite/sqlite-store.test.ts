@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { type MakeStore, storeContract } from "@colloquy/runtime-test/contracts";
+import { storeContract } from "@colloquy/runtime-test/contracts";
 import { afterAll } from "vitest";
 
-import { sqliteStore, type SqliteStoreOptions } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-sqlite-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -13,11 +13,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const features = ["inbox", "search"] as const;
 
 let files = 0;
-const inFile =
-  (options: Partial<SqliteStoreOptions>): MakeStore =>
+storeContract(
+  "sqliteStore in a file",
   async ({ clock }) => {
     const path = join(folder, `${(files += 1)}.db`);
-    const open = () => sqliteStore({ path, clock, synchronous: "NORMAL", ...options });
+    const open = () => sqliteStore({ path, clock, synchronous: "NORMAL" });
     const store = open();
     return {
       store,
@@ -27,11 +27,9 @@ const inFile =
       },
       another: async () => open(),
     };
-  };
-
-storeContract("sqliteStore in a file", inFile({}), { features });
-
-storeContract("sqliteStore that erases later", inFile({ erasing: "on-close" }), { features });
+  },
+  { features },
+);
 
 storeContract("sqliteStore in memory", async ({ clock }) => ({ store: sqliteStore({ path: ":memory:", clock }) }), {
   features,

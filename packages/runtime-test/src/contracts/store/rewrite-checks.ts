@@ -63,7 +63,7 @@ export const rewriteChecks: readonly StoreCheck[] = [
       const { store } = subject;
       await write(store, "thread", 3);
       for (const [fate, lease] of Object.entries(await lostLeases(subject, "thread")))
-        await expect(store.rewrite(lease, [entryOf(1, { fate })]), fate).rejects.toBeInstanceOf(LeaseLostError);
+        await expect(store.rewrite(lease, [entryOf(1, { fate })])).rejects.toBeInstanceOf(LeaseLostError);
       expect(await store.read("thread")).toEqual(entriesFrom(0, 2));
     },
   },

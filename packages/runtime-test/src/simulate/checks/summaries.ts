@@ -15,7 +15,8 @@ export const checkWait = (
   const process = holderOf(processes, journal);
   const isUndisturbed = process === undefined ? null : undisturbed(process, journal);
   if (dueAt === undefined || isUndisturbed === null) return;
-  world.clock.wakeAt(dueAt + longestAppendMs, () => {
+  // What was asked long before it was taken may have waited long enough already.
+  world.clock.wakeAt(Math.max(dueAt, world.clock.now()) + longestAppendMs, () => {
     const stage = journal.state?.context.open?.stage;
     if (stage?.type !== "compacting" || stage.dueAt !== dueAt || !isUndisturbed()) return;
     world.breaks("settles", `since entry ${seq} a call waits for a summary, and does so after its time is over`);

@@ -1,0 +1,87 @@
+// What it takes to open a long thread and to ask once, against reading the same rows raw; and what snapshots of a thread
+// take on disk, against the JSON of its messages.
+import type { Host } from "@colloquy/host";
+import {
+  type Entry,
+  type Message,
+  messagesOf,
+  StoredChunks,
+  takeSnapshot,
+  toChatMessage,
+  tokenWindow,
+} from "@colloquy/machine";
+import { DatabaseSync } from "node:sqlite";
+import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
+import { budget } from "./long-thread.ts";
+import { type Figure, pair, short } from "./measure.ts";
+import { lookupMachine, userText } from "./work.ts";
+
+const turns = 10_000;
+const machine = lookupMachine({ policy: tokenWindow(), budget, calibrate: false });
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  await snapshotBytes(),
+  ...(await onFile((path) => opening(path, rounds))),
+];
+
+const opening = async (path: string, rounds: number): Promise<readonly Figure[]> => {
+  await withHost(path, async (host) => {
+    const thread = host.thread("main");
+    for (let turn = 1; turn <= turns; turn++) await thread.ask(userText(turn));
+  });
+  let asked = turns;
+  const costs = await pair(
+    rounds,
+    1,
+    () => withHost(path, (host) => host.thread("main").ask(userText(++asked))),
+    () => rowsOf(path),
+  );
+  return [
+    {
+      name: `open a thread of ${turns} turns and ask once / read its rows raw`,
+      value: costs.ours / costs.reference,
+      most: 2,
+      note: `${short(costs.ours)} µs against ${short(costs.reference)}`,
+    },
+  ];
+};
+
+const withHost = async (path: string, work: (host: Host) => PromiseLike<unknown>): Promise<void> => {
+  const store = fileStore(path);
+  const host = benchmarkHost(store, machine);
+  await work(host);
+  await host.close();
+  await store.close();
+};
+
+/** What any reader of a whole thread has to do at least. */
+const rowsOf = (path: string): number => {
+  const database = new DatabaseSync(path);
+  const rows = database.prepare("SELECT body FROM journal WHERE thread = ? ORDER BY seq").all("main");
+  database.close();
+  if (rows.length < turns) throw new Error(`there are ${rows.length} rows, and there should be one for each entry`);
+  return rows.length;
+};
+
+/** As the disk benchmark counts the messages. */
+const snapshotBytes = async (): Promise<Figure> => {
+  const host = inMemory();
+  const thread = host.thread("main");
+  for (let turn = 1; turn <= 1_000; turn++) await thread.ask(userText(turn));
+  const state = await thread.state();
+  await host.close();
+  if (state === null) throw new Error("the thread is not there");
+  const said = messagesOf(state).reduce((bytes, message) => bytes + bytesOf(message), 0);
+  // The entry stands for the newest one: only its digest is kept.
+  const newest: Entry = { seq: state.context.seq, event: { type: "checkpoint.named", at: 0, name: "newest" } };
+  const { head, chunks } = takeSnapshot(state, newest, new StoredChunks());
+  const kept = [head, ...chunks.values()].reduce((bytes, text) => bytes + Buffer.byteLength(text), 0);
+  return {
+    name: "1000 turns: their snapshot / their messages' JSON",
+    value: kept / said,
+    most: 1,
+    note: `${kept} bytes against ${said}`,
+  };
+};
+
+const bytesOf = (message: Message): number => Buffer.byteLength(JSON.stringify(toChatMessage(message)));

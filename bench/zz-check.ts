@@ -1,0 +1,10 @@
+import { decodeJournal, fold } from "@colloquy/machine";
+import { sqliteStore } from "@colloquy/runtime-node";
+import * as Either from "fp-ts/lib/Either.js";
+const store = sqliteStore({ path: process.argv[2]! } as never);
+const raw = await store.read("shared");
+const e = decodeJournal(raw); if (Either.isLeft(e)) throw new Error(JSON.stringify(e.left));
+const s = fold(e.right); if (Either.isLeft(s)) throw new Error(s.left.reason);
+const asked = e.right.flatMap(({ event }) => event.type === "ask.received" ? [event.askId] : []);
+console.log("entries", raw.length, "asked", asked.length, "distinct", new Set(asked).size, "turns", s.right.context.conversation.turns.length, "letters", (await store.inbox!.unanswered("shared")).length);
+await store.close();

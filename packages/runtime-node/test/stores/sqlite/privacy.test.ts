@@ -1,0 +1,158 @@
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import type { Lease, Store } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+
+// What was said is looked for in the raw bytes of all files of the store: the file, its log, its shared memory.
+
+let folder: string;
+let path: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-privacy-"));
+  path = join(folder, "store.db");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test("nothing of a deleted thread is in any file: entries, metadata, search index, snapshot, letters, its id", async () => {
+  const store = await filled();
+  for (const thread of [4, 0, 11]) {
+    expect(traces(folder, wordOf(thread)).length).toBeGreaterThan(100);
+    expect(await store.delete(idOf(thread))).toBe(true);
+    expect(traces(folder, wordOf(thread))).toEqual([]);
+  }
+  expect((await store.search?.(wordOf(5)))?.hits.length).toBeGreaterThan(10);
+  expect(traces(folder, wordOf(5)).length).toBeGreaterThan(100);
+  await store.close();
+});
+
+test("nothing of what was rewritten is in any file", async () => {
+  const store = await filled();
+  const lease = await leaseOf(store, idOf(3));
+  const journal = (await store.read(idOf(3))) as readonly Entry[];
+  const rewritten = journal.map((entry): Entry => {
+    if (entry.seq === 0)
+      return { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "it" }, redacted: true };
+    return { seq: entry.seq, event: { type: "checkpoint.named", at: 0, name: "[redacted]" }, redacted: true };
+  });
+  await store.inbox?.discard(idOf(3), "letter 0");
+  await store.rewrite(lease, rewritten.slice(1, 9));
+  for (const { seq } of rewritten.slice(1, 9)) expect(traces(folder, `${wordOf(3)}x${seq}x`)).toEqual([]);
+  expect(traces(folder, `${wordOf(3)}xchunk`)).toEqual([]);
+  expect(traces(folder, `${wordOf(3)}x9x`)).not.toEqual([]);
+  await store.rewrite(lease, rewritten);
+  // Its id is all that is left.
+  expect(traces(folder, wordOf(3)).filter((behind) => !behind.startsWith("id"))).toEqual([]);
+  await store.close();
+});
+
+test("what is erased later is gone when the store is closed", async () => {
+  const store = await filled({ erasing: "on-close" });
+  for (const thread of [0, 4, 7, 11]) await store.delete(idOf(thread));
+  // The words were in the search index, which forgets them at last.
+  expect(traces(folder, wordOf(4))).not.toEqual([]);
+  await store.close();
+  for (const thread of [0, 4, 7, 11]) expect(traces(folder, wordOf(thread))).toEqual([]);
+});
+
+test("what a process that died had not erased is gone when the file is opened again", async () => {
+  const store = await filled({ erasing: "on-close" });
+  await store.delete(idOf(4));
+  const left = join(folder, "left");
+  mkdirSync(left);
+  for (const name of ["store.db", "store.db-wal"]) copyFileSync(join(folder, name), join(left, name));
+  expect(traces(left, wordOf(4))).not.toEqual([]);
+  const later = sqliteStore({ path: join(left, "store.db") });
+  expect(traces(left, wordOf(4))).toEqual([]);
+  expect((await later.search?.(wordOf(5)))?.hits.length).toBeGreaterThan(10);
+  await later.close();
+  await store.close();
+});
+
+test("whoever deletes while another process reads is told that bytes are left, and what is done next erases them", async () => {
+  const store = await filled({ busyTimeoutMs: 1 });
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN; SELECT count(*) FROM entries");
+  await expect(store.delete(idOf(4))).rejects.toMatchObject({
+    name: "StorageError",
+    kind: "not-erased",
+    message: expect.stringMatching(/thread 4.*is deleted, but .* not in use: another process .*They go with the next/),
+  });
+  expect(await store.read(idOf(4))).toEqual([]);
+  expect(traces(folder, wordOf(4))).not.toEqual([]);
+  reader.close();
+  expect(await store.delete(idOf(4))).toBe(false);
+  expect(traces(folder, wordOf(4))).toEqual([]);
+  await store.close();
+});
+
+const threads = 12;
+
+/** A store in which threads were written in turns, with entries of all sizes, so that pages were split and moved about. */
+const filled = async (options: Partial<Parameters<typeof sqliteStore>[0]> = {}): Promise<Store> => {
+  const store = sqliteStore({ path, synchronous: "NORMAL", ...options });
+  const leases = await Promise.all(Array.from({ length: threads }, (_, thread) => leaseOf(store, idOf(thread))));
+  const lengths = leases.map(() => 0);
+  for (const [thread, lease] of leases.entries()) {
+    await store.append(lease, -1, [
+      {
+        seq: 0,
+        format: 1,
+        event: { type: "thread.started", at: 0, threadId: "it", metadata: { user: wordOf(thread) } },
+      },
+    ]);
+  }
+  for (let count = 0, drawn = 1; count < 1500; count += 1) {
+    drawn = (drawn * 16_807) % 2_147_483_647;
+    const thread = drawn % threads;
+    const lease = leases[thread];
+    const seq = (lengths[thread] = (lengths[thread] ?? 0) + 1);
+    const said = `${wordOf(thread)}x${seq}x ${wordOf(thread)} `.repeat(1 + (drawn % (count % 9 === 0 ? 200 : 12)));
+    if (lease !== undefined)
+      await store.append(lease, seq - 1, [
+        { seq, event: { type: "ask.received", at: seq, askId: `${seq}`, input: said } },
+      ]);
+    if (count % 400 === 0) await store.search?.("nothing");
+  }
+  for (const [thread, lease] of leases.entries()) await derive(store, lease, thread);
+  return store;
+};
+
+/** A snapshot, another in its place, and letters, one of them answered. */
+const derive = async (store: Store, lease: Lease, thread: number): Promise<void> => {
+  const { threadId } = lease;
+  const text = `${wordOf(thread)}xchunk `.repeat(3000);
+  await store.saveSnapshot(lease, { threadId, seq: 1, head: text, chunks: new Map([["a", text]]), dropped: [] });
+  await store.saveSnapshot(lease, { threadId, seq: 2, head: "", chunks: new Map([["b", text]]), dropped: ["a"] });
+  for (const id of ["letter 0", "letter 1"]) {
+    const event = { type: "ask.received", at: 0, askId: id, input: `${wordOf(thread)}xletter` } as const;
+    await store.inbox?.post(threadId, { id, event });
+  }
+  await store.inbox?.answer(lease, [{ id: "letter 1", handled: true, seq: 1 }]);
+  await store.search?.(wordOf(thread));
+};
+
+const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
+  const lease = await store.acquire(threadId, "owner", 1e9);
+  if (lease === null) throw new Error("the lease should have been free");
+  return lease;
+};
+
+/** A word that is in nothing but the thread, and in all that the thread is. */
+const wordOf = (thread: number): string => `secret${String.fromCharCode(97 + thread)}`;
+
+const idOf = (thread: number): string => `thread ${thread} ${wordOf(thread)}xid`;
+
+/** What stands behind each occurrence of a word in the bytes of the files of a folder, as far as it tells where it was. */
+const traces = (directory: string, word: string): readonly string[] =>
+  readdirSync(directory, { withFileTypes: true })
+    .filter((file) => file.isFile())
+    .flatMap(({ name }) => [
+      ...readFileSync(join(directory, name), "latin1").matchAll(new RegExp(`${word}x?(\\w*)`, "g")),
+    ])
+    .map(([, behind = ""]) => behind.replace(/x.*$/, ""));
