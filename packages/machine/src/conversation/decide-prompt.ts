@@ -8,6 +8,7 @@ import { historyOf } from "../prompt/history.ts";
 import type { Blocks } from "../prompt/render.ts";
 import { blocksOf, render } from "../prompt/render.ts";
 import type { ConversationData, OpenTurn } from "./data.ts";
+import { withJoined } from "./joining.ts";
 import type { Settings } from "./settings.ts";
 
 /** What the next prompt shows, and whether it fits. */
@@ -32,8 +33,8 @@ export interface Asked {
 /** Asks the policy about the next prompt of a thread, and counts what that comes to. Total. */
 export const decidePrompt = (settings: Settings, data: ConversationData, asked: Asked): PromptDecision => {
   const situation = situationOf(settings, data, asked);
-  const decision =
-    asked.saysNothing === true ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
+  const saysNothing = asked.saysNothing === true && (data.open === null || data.open.joining.length === 0);
+  const decision = saysNothing ? showingSomething(settings, situation) : decideCut(settings.policy, situation);
   const blocks = (): Blocks =>
     blocksOf(situation.thread, decision.cut, situation.system, situation.open(), settings.counts);
   if (situation.available === null) return { ...decision, situation, blocks, tokens: null, fits: true };
@@ -108,7 +109,8 @@ const showingSomething = (settings: Settings, situation: Situation): CutDecision
 };
 
 const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null): readonly Message[] =>
-  open === null ? conversation.appended : toArray(open.messages);
+  // What joined the turn stands in its next prompt.
+  open === null ? conversation.appended : toArray(withJoined(open).messages);
 
 const uncounted = ({ counts: { counter } }: Settings): string =>
   `counter "${counter.name}@${counter.version}" could not count the prompt, so nobody knows whether it fits`;

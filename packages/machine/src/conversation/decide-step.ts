@@ -10,7 +10,6 @@ import { fullnessOf } from "./fullness.ts";
 import type { Limits } from "./limits.ts";
 import type { Settings } from "./settings.ts";
 import { draftsOf } from "./ask-drafts.ts";
-import { withJoined } from "./joining.ts";
 import { limitsOf as limitsOfAsks, openTurn } from "./turn-opening.ts";
 
 /** What the opening of a turn decides: its deadline, and the first prompt or the limit that forbids it. */
@@ -35,9 +34,8 @@ export const decideOpening = (
 export const decideStep = (
   settings: Settings,
   data: ConversationData,
-  given: Asked & { readonly at: number; readonly dueAt?: number },
+  asked: Asked & { readonly at: number; readonly dueAt?: number },
 ): Decided => {
-  const asked = joined(data, given);
   const prompt = decidePrompt(settings, data, asked);
   const { cut, failed, fits } = prompt;
   const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, cut);
@@ -65,15 +63,6 @@ export const decideStep = (
     ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
   };
 };
-
-/** What joined the turn stands in its next prompt. */
-const joined = <Given extends Asked>({ open }: ConversationData, asked: Given): Given =>
-  open === null || open.joining.length === 0
-    ? asked
-    : { ...asked, saysNothing: false, open: () => mapped(asked.open(), withJoined) };
-
-const mapped = (open: OpenTurn | null, change: (open: OpenTurn) => OpenTurn): OpenTurn | null =>
-  open === null ? null : change(open);
 
 const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
   problem === undefined ? {} : { policyFailed: problem };

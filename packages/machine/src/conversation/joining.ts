@@ -1,4 +1,4 @@
-import { append } from "../thread/chunks.ts";
+import { append, chunksOf, toArray } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
 import { draftsOf } from "./ask-drafts.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
@@ -29,6 +29,19 @@ export const returns = (open: OpenTurn): readonly Effect[] =>
     type: "publish",
     signal: { type: "ask.returned", askId, turn: open.number },
   }));
+
+/** A turn that was joined by asks as it was before: they wait to join it. */
+export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
+  if (joining.length === 0) return open;
+  const said = joining.flatMap(draftsOf).length;
+  return {
+    ...open,
+    asks: open.asks.slice(0, -joining.length),
+    messages: chunksOf(toArray(open.messages).slice(0, open.messages.length - said)),
+    made: open.made - said,
+    joining,
+  };
+};
 
 const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
   const drafts = draftsOf(ask);

@@ -1,13 +1,14 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { begin, configurationOf } from "../conversation/begin.ts";
 import { callSummary } from "../conversation/call.ts";
-import type { ConversationData, OpenTurn } from "../conversation/data.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "../conversation/data.ts";
 import { decide } from "../conversation/decide.ts";
 import type { PromptDecision } from "../conversation/decide-prompt.ts";
 import { decidePrompt, situationOf } from "../conversation/decide-prompt.ts";
 import { isMeasurable } from "../conversation/decide-step.ts";
 import { decideSummary } from "../conversation/decide-summary-task.ts";
 import type { Decided, LlmCompleted } from "../conversation/event.ts";
+import { withoutJoined } from "../conversation/joining.ts";
 import { noEffects } from "../conversation/plan.ts";
 import type { Settings } from "../conversation/settings.ts";
 import { askSummary, giveUp, receiveSummary } from "../conversation/summary.ts";
@@ -98,7 +99,7 @@ export const rehearse = (
   const { thread, system, open: said, available } = prompt.situation;
   const { cut, reason, fits, tokens } = prompt;
   return {
-    rehearsal: { data: afterCall(settings, data, prompt, step), waits: false },
+    rehearsal: { data: afterCall(settings, data, prompt, step, joinedBy(before, open)), waits: false },
     call: {
       seq: step.entry.seq,
       turn: open.number,
@@ -185,12 +186,17 @@ const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, 
   }
 };
 
+/** The asks that joined the turn with this call. */
+const joinedBy = ({ open: before }: ConversationData, { number }: OpenTurn): readonly QueuedAsk[] =>
+  before?.number === number ? before.joining : [];
+
 /** After the call of a step: it is out as it was recorded, with its own cut; or the turn ended there, because the recorded one did not fit. */
 const afterCall = (
   settings: Settings,
   data: ConversationData,
   prompt: PromptDecision,
   { entry: { event }, decided: { unfit }, sent }: RecordedStep,
+  joined: readonly QueuedAsk[],
 ): ConversationData => {
   const { open } = data;
   const { cut, fits, tokens } = prompt;
@@ -199,7 +205,8 @@ const afterCall = (
   // What does not fit says that the measure may be wrong.
   const measured = fits && unfit === undefined ? data.measured : null;
   const after = { ...data, cut: shown, measured };
-  if (unfit !== undefined) return closeTurn(after, open, { status: "failed", unfit }, event.at).data;
+  if (unfit !== undefined)
+    return closeTurn(after, withoutJoined(open, joined), { status: "failed", unfit }, event.at).data;
   // What was reported is of the recorded prompt, and says nothing of another.
   const isMeasured = fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks())) === sent;
   const call = { ...open.stage.call, cut, counted: isMeasured ? tokens : null };

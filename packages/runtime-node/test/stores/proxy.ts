@@ -10,7 +10,7 @@ export interface Proxy {
   readonly open: () => Promise<void>;
   /** Takes everything and passes nothing on, in either direction, as a network does that has gone dead. */
   readonly hold: () => void;
-  /** Passes on what was held, also what came from a client that is gone. Resolves when such a client's connection is over. */
+  /** Passes on what was held, also what came from a client that is gone. Resolves when the server has answered it. */
   readonly deliver: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -62,11 +62,12 @@ export const proxyTo = async (target: string): Promise<Proxy> => {
     },
     deliver: async () => {
       held = false;
-      const left = [...ways].filter(({ client }) => client.destroyed);
-      const over = left.map((way) => once(way.server, "close"));
-      for (const way of ways) for (const { to, bytes } of way.held.splice(0)) to.write(bytes);
-      for (const way of left) way.server.end();
-      await Promise.all(over);
+      const answers = [...ways].filter((way) => way.held.some(({ to }) => to === way.server)).map(answered);
+      for (const way of ways) {
+        for (const { to, bytes } of way.held.splice(0)) to.write(bytes);
+        if (way.client.destroyed) way.server.end();
+      }
+      await Promise.all(answers);
     },
     close: shut,
   };
@@ -77,6 +78,9 @@ interface Way {
   readonly server: Socket;
   readonly held: { readonly to: Socket; readonly bytes: Buffer }[];
 }
+
+/** Resolves when the server says something, or has closed the connection. */
+const answered = ({ server }: Way): Promise<unknown> => Promise.race([once(server, "data"), once(server, "close")]);
 
 const listen = async (take: (client: Socket) => void, port: number): Promise<Server> => {
   const server = createServer(take).listen(port, "127.0.0.1");

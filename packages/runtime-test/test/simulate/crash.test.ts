@@ -47,7 +47,13 @@ const crashed = async (
 
 const outcomes = (journal: readonly Entry[]): readonly string[] =>
   journal.flatMap(({ event }) =>
-    event.type === "tool.failed" ? [event.outcome] : event.type === "tool.completed" ? ["completed"] : [],
+    event.type === "tool.failed"
+      ? [event.outcome]
+      : event.type === "tool.completed"
+        ? ["completed"]
+        : event.type === "tool.withheld"
+          ? ["withheld"]
+          : [],
   );
 
 describe.each(["rerun", "interrupted", "once", "ask"] as const)(
@@ -63,7 +69,7 @@ describe.each(["rerun", "interrupted", "once", "ask"] as const)(
         for (const outcome of outcomes(simulation.journal)) seen.add(outcome);
         lawRecovery({ uncrashed: uncrashed.journal, resumed: simulation.journal, tools: declarationsOf(tools), ran });
       }
-      const lost = { rerun: [], interrupted: ["interrupted"], once: ["unknown"], ask: ["unknown"] }[recovery];
+      const lost = { rerun: [], interrupted: ["interrupted"], once: ["unknown"], ask: ["withheld"] }[recovery];
       expect([...seen].sort()).toEqual(["completed", ...lost]);
     });
 

@@ -303,9 +303,17 @@ export const sabotages: readonly Sabotage[] = [
     law: "R3",
     createStore: ({ clock }) => {
       const store = memoryStore({ clock });
+      let isOver = false;
       return changed(store, {
-        read: async (...given) =>
-          JSON.parse(JSON.stringify(await store.read(...given)).replaceAll("What about", "What of")),
+        // At the end it is looked whether the thread was given back.
+        acquire: (threadId, owner, ttlMs) => {
+          isOver ||= owner === "inspector";
+          return store.acquire(threadId, owner, ttlMs);
+        },
+        read: async (...given) => {
+          const entries = await store.read(...given);
+          return isOver ? JSON.parse(JSON.stringify(entries).replaceAll("What about", "What of")) : entries;
+        },
       });
     },
   },

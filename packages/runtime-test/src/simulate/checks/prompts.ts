@@ -14,6 +14,7 @@ import {
   toArray,
   turnsOf,
 } from "@colloquy/machine";
+import { draftsOfAsk } from "../../laws/utterance.ts";
 import type { Law } from "../simulation-error.ts";
 
 /** What prompts may hold, and what is known of the policy that sees to it. */
@@ -129,7 +130,7 @@ export const brokenBySummary = (before: State, { seq, event, decided }: LaterEnt
   const { summarising } = before.context;
   if (summarising === null || event.type !== "llm.completed") return null;
   if (!event.effectId.endsWith(`/summary-${summarising.number}#1`)) return null;
-  if (messagesOf(before).length !== messagesOf(after).length)
+  if (messagesOf(before).length + joinedBy(before, after) !== messagesOf(after).length)
     return ["P10", `entry ${seq} holds a summary, and changes what was said`];
   const { content, toolCalls = [] } = event.reply;
   const isUsable = toolCalls.length === 0 && event.finishReason !== "length" && !isBlank(content);
@@ -137,5 +138,11 @@ export const brokenBySummary = (before: State, { seq, event, decided }: LaterEnt
     ? null
     : ["P10", `entry ${seq} holds no summary that could be used, and it is used`];
 };
+
+/** How many messages asks say that the call shows which waited for the summary. */
+const joinedBy = ({ context: { open } }: State, after: State): number =>
+  (open?.joining ?? [])
+    .filter(({ askId }) => after.context.open?.asks.some((ask) => ask.askId === askId) === true)
+    .flatMap(draftsOfAsk).length;
 
 const isBlank = (content: ReplyDraft["content"]): boolean => typeof content !== "string" || content.trim() === "";
