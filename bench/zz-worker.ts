@@ -6,7 +6,7 @@ const store = sqliteStore({ path: path!, synchronous: "NORMAL" } as never);
 const errors: string[] = [];
 const host = createHost({
   machine: conversationMachine({ overlap: { type: "queue", max: 100_000 } }),
-  store, clock: systemClock, ids: randomIds, owner: name!, pollMs: 10, leaseTtlMs: 1500, idleMs: 100,
+  store, clock: systemClock, ids: randomIds, owner: name!, pollMs: 20, leaseTtlMs: 3000, idleMs: 100,
   llm: async () => ({ type: "completed", reply: { content: "ok" }, finishReason: "stop" }),
   onObserverError: (e, w) => { if (errors.length < 5) errors.push(`${w}: ${String(e)}`); },
 });

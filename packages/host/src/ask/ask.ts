@@ -52,6 +52,8 @@ export class Ask implements AskHandle, Receipt {
   readonly toolContext: ToolContext | undefined;
   /** What is asked, from when it is on its way. */
   event: AskReceived | null = null;
+  /** Of the letter that asks it, once there is one. */
+  letterId: string | null = null;
   #turn: number | null = null;
   readonly #parts = new PartQueue();
   readonly #stop: StopAsk;

@@ -38,7 +38,11 @@ export class Outbox {
 
   /** @param event is that of the mail. */
   add(mail: Mail, event: Event): void {
-    this.#waiting.push({ id: this.#equipment.ids.draw("letter"), mail, event, leftAt: null });
+    const { ids } = this.#equipment;
+    const { receipt } = mail;
+    // An ask that has been here before is left once, however often the lease comes and goes.
+    const id = receipt instanceof Ask ? (receipt.letterId ??= ids.draw("letter")) : ids.draw("letter");
+    this.#waiting.push({ id, mail, event, leftAt: null });
   }
 
   /** Takes out what was not left yet. False when there is no such letter. */
