@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 test("the next question finds all that was said in its prompt", () => {
   const machine = conversationMachine();
-  const between = stateArbitrary({}).filter(({ context }) => context.open === null);
+  const between = stateArbitrary({}).filter(({ context: { open, waking } }) => open === null && waking === null);
   fc.assert(
     fc.property(between, fc.string({ minLength: 1 }), (state, input) => {
       const { system } = state.context.conversation;

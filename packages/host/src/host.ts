@@ -1,4 +1,4 @@
-import type { ConversationMachine, Entry, JsonObject } from "@colloquy/machine";
+import type { ConversationMachine, Entry, JsonObject, State } from "@colloquy/machine";
 import { ConfigurationError, toolsOf } from "@colloquy/machine";
 import { ActiveThreads } from "./active-threads.ts";
 import type { Ask, AskHandle } from "./ask/ask.ts";
@@ -168,11 +168,12 @@ class ConversationHost implements Host, Loops {
   }
 
   use(threadId: string): ThreadLoop | null {
-    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#equipment.owner));
+    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#equipment.owner, null));
   }
 
-  #open(threadId: string, owner: string): ThreadLoop {
-    const loop = new ThreadLoop(threadId, owner, this.#equipment, this.#closing.get(threadId), this.#forget);
+  #open(threadId: string, owner: string, lost: State | null): ThreadLoop {
+    const before = { over: this.#closing.get(threadId), owner, lost };
+    const loop = new ThreadLoop(threadId, this.#equipment, before, this.#forget);
     this.#loops.set(threadId, loop);
     return loop;
   }
@@ -204,7 +205,7 @@ class ConversationHost implements Host, Loops {
     this.#keepOut(threadId, loop.released);
     if (carried.length === 0) return;
     // Under another name: who has the lease now may be another process that goes by ours, whose lease would be ours as well.
-    const next = this.#closed ? null : this.#open(threadId, this.#ids.draw("owner"));
+    const next = this.#closed ? null : this.#open(threadId, this.#ids.draw("owner"), loop.state ?? loop.lost);
     for (const ask of carried) {
       // By its id an ask is known wherever the thread is now.
       if (next === null || ask.event === null) ask.fail(new ThreadClosedError(threadId));

@@ -4,25 +4,26 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import { JournalUnreadableError, StoreError } from "../errors.ts";
 import { followedSignals } from "./followed-signals.ts";
-import { load, loadWhole } from "./opening.ts";
+import { load } from "./opening.ts";
+
+/** Told of an entry that is new, what it says of asks and turns, and the state after it. */
+export type EntryTold = (entry: Entry, signals: readonly Signal[], state: State) => void;
 
 /** The journal of a thread that somebody else writes, read on from where it was read to. */
 export class FollowedJournal {
   readonly #threadId: string;
   readonly #equipment: Equipment;
-  readonly #told: (entry: Entry, signals: readonly Signal[] | null, state: State) => void;
-  #state: State | null = null;
-  #loaded = false;
+  readonly #told: EntryTold;
+  #state: State | null;
+  #loaded: boolean;
 
-  /** @param told is told of each entry that is new, what it says of asks and turns (null: only the state tells), and the state after it. */
-  constructor(
-    threadId: string,
-    equipment: Equipment,
-    told: (entry: Entry, signals: readonly Signal[] | null, state: State) => void,
-  ) {
+  /** @param from a state that is known, behind which all is new; null: what is there when it is first read is not. */
+  constructor(threadId: string, equipment: Equipment, from: State | null, told: EntryTold) {
     this.#threadId = threadId;
     this.#equipment = equipment;
     this.#told = told;
+    this.#state = from;
+    this.#loaded = from !== null;
   }
 
   /** As far as it was read; null where there is no such thread. */
@@ -30,44 +31,49 @@ export class FollowedJournal {
     return this.#state;
   }
 
-  /** Reads what is new. The first time all is, and nobody is told of it. @throws StoreError, JournalUnreadableError */
+  /** Reads what is new. @throws StoreError, JournalUnreadableError */
   async read(): Promise<void> {
     if (!this.#loaded) {
       this.#state = await load(this.#equipment, this.#threadId);
       this.#loaded = true;
       return;
     }
-    const from = this.#state === null ? 0 : this.#state.context.seq + 1;
-    for (const [index, stored] of (await this.#stored(from)).entries()) {
-      const entry = this.#decoded(stored, from + index);
-      try {
-        this.#add(entry);
-      } catch (thrown) {
-        if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-        // What the state was made from is gone meanwhile; the journal has it.
-        this.#equipment.observation.report(thrown, "snapshot");
-        this.#state = await loadWhole(this.#equipment, this.#threadId);
-        this.#told(entry, null, this.#state);
-        return;
-      }
+    const known = this.#state?.context.seq ?? -1;
+    try {
+      await this.#readBehind(known, known);
+    } catch (thrown) {
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+      // What the state was made from is gone meanwhile; the journal has it.
+      this.#equipment.observation.report(thrown, "snapshot");
+      const told = this.#state?.context.seq ?? known;
+      this.#state = null;
+      await this.#readBehind(-1, told);
     }
   }
 
-  #add(entry: Entry): void {
+  /** @param told the newest entry that was told of. */
+  async #readBehind(seq: number, told: number): Promise<void> {
+    for (const [index, stored] of (await this.#stored(seq + 1)).entries()) {
+      const entry = this.#decoded(stored, seq + 1 + index);
+      const signals = this.#add(entry);
+      if (entry.seq > told && this.#state !== null) this.#told(entry, signals, this.#state);
+    }
+  }
+
+  #add(entry: Entry): readonly Signal[] {
     const before = this.#state;
     if (before === null) {
       const begun = fold([entry]);
       if (Either.isLeft(begun)) throw new JournalUnreadableError(this.#threadId, `entry 0: ${begun.left.reason}`);
       this.#state = begun.right;
-      this.#told(entry, [], begun.right);
-      return;
+      return [];
     }
     // Only entry 0 begins a thread, and any other was decoded as a later one.
     const later = entry as LaterEntry;
     const after = foldEntry(before, later);
     const signals = followedSignals(before, later, after);
     this.#state = after;
-    this.#told(entry, signals, after);
+    return signals;
   }
 
   #decoded(stored: unknown, seq: number): Entry {

@@ -20,6 +20,8 @@ export interface Follower {
   readonly owner: string;
   readonly equipment: Equipment;
   readonly asks: Asks;
+  /** The state in which the thread was lost here, where its asks have come from before; null where there is none. */
+  readonly lost: State | null;
 }
 
 /**
@@ -33,6 +35,8 @@ export class Following implements Diversion {
   readonly #journal: FollowedJournal;
   /** Asks that stand in what was read of the journal last. */
   readonly #seen = new Set<string>();
+  /** Whether it is known which asks stood in the journal before. */
+  #isCaughtUp = false;
   #wake: (() => void) | null = null;
   #failingSince: number | null = null;
   /** Since when there is nothing to follow. */
@@ -41,11 +45,11 @@ export class Following implements Diversion {
 
   /** @param onOver called when there is nothing left to follow, nothing came for a while, and nobody is needed who goes on. */
   constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
-    const { threadId, equipment } = follower;
+    const { threadId, equipment, lost } = follower;
     this.#follower = follower;
     this.#onOver = onOver;
     this.outbox = new Outbox(threadId, equipment, inbox);
-    this.#journal = new FollowedJournal(threadId, equipment, (entry, signals, state) =>
+    this.#journal = new FollowedJournal(threadId, equipment, lost, (entry, signals, state) =>
       this.#told(entry, signals, state),
     );
   }
@@ -79,6 +83,11 @@ export class Following implements Diversion {
    * @throws JournalUnreadableError; StoreError when the store does not answer for as long as a lease lasts
    */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
+    if (this.#follower.lost !== null) {
+      // Nobody may have wanted it since.
+      const lease = await this.#tryToTake(onLost);
+      if (lease !== null) return lease;
+    }
     while (!this.#over) {
       await this.#tryRound();
       const rested = await this.#pause();
@@ -104,19 +113,29 @@ export class Following implements Diversion {
     }
   }
 
-  /** One look at all there is. An answer is had before the journal is read, which then holds what it is about. */
+  /** One look at all there is. */
   async #round(): Promise<void> {
-    const { asks } = this.#follower;
-    if (this.#journal.state === null) {
-      await this.#journal.read();
-      const { state } = this.#journal;
-      // Asks that were taken along from before.
-      if (state !== null) for (const ask of asks.all()) if (ask.isKnownTo(state)) this.outbox.takeBack(ask);
-    }
+    // What was asked before may stand in the journal, however far back, and must not be asked again.
+    if (this.outbox.isDue) await this.#read();
     await this.outbox.send();
+    await this.#readAnswers();
+  }
+
+  /** An answer is had before the journal is read, which then holds what it is about. */
+  async #readAnswers(): Promise<void> {
     const answers = await this.outbox.answers();
-    await this.#journal.read();
+    await this.#read();
     for (const answered of answers) await this.#settle(answered);
+  }
+
+  async #read(): Promise<void> {
+    await this.#journal.read();
+    const { state } = this.#journal;
+    const { asks } = this.#follower;
+    if (state !== null && !this.#isCaughtUp) {
+      for (const ask of asks.all()) if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
+      this.#isCaughtUp = true;
+    }
     this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
     this.#seen.clear();
   }
@@ -125,11 +144,10 @@ export class Following implements Diversion {
     return this.outbox.settle(answered, (receipt, { refusal }) => receipt.refused(refusal, this.#journal.state));
   }
 
-  #told(entry: Entry, signals: readonly Signal[] | null, state: State): void {
+  #told(entry: Entry, signals: readonly Signal[], state: State): void {
     const { asks } = this.#follower;
     if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
-    if (signals === null) for (const ask of asks.all()) ask.isKnownTo(state);
-    else for (const signal of signals) announce(asks, signal, state);
+    for (const signal of signals) announce(asks, signal, state);
     // The holder's asks are shown it by the effect.
     if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
   }
@@ -182,9 +200,7 @@ export class Following implements Diversion {
       lease = await HeldLease.take(threadId, equipment, onLost, owner);
       if (lease === null) return null;
       await this.outbox.settled();
-      const answers = await this.outbox.answers();
-      await this.#journal.read();
-      for (const answered of answers) await this.#settle(answered);
+      await this.#readAnswers();
       return lease;
     } catch (thrown) {
       await lease?.release();

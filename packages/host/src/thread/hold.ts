@@ -26,10 +26,11 @@ export interface Claimant extends Follower, Worker {
  * @throws ThreadHeldError where nobody may follow; StoreError, JournalUnreadableError
  */
 export const takeHold = async (claimant: Claimant, mailbox: Mailbox): Promise<Hold | null> => {
-  const { threadId, owner, equipment } = claimant;
+  const { threadId, owner, equipment, lost } = claimant;
   const { active, store } = equipment;
   const onLost = (error: LeaseLostError): void => claimant.end(error);
-  const lease = await HeldLease.take(threadId, equipment, onLost, owner);
+  // Where it was lost, what became of its asks meanwhile has to be read before anything else.
+  const lease = lost === null ? await HeldLease.take(threadId, equipment, onLost, owner) : null;
   if (lease !== null) return new Hold(lease, claimant, null);
   if (claimant.hasEnded) return null;
   if (store.inbox === undefined || !mayFollow(equipment)) throw new ThreadHeldError(threadId);

@@ -24,6 +24,15 @@ export interface Running {
   stop(reason: Error | null): void;
 }
 
+/** What a loop knows of the one before it. */
+export interface LoopBefore {
+  readonly over: Promise<void> | undefined;
+  /** Under which name the lease is to be taken. */
+  readonly owner: string;
+  /** The state in which it lost the thread, if its asks go on; else null. */
+  readonly lost: State | null;
+}
+
 /**
  * The loop of one thread. Its law:
  *
@@ -38,8 +47,8 @@ export interface Running {
  */
 export class ThreadLoop implements Claimant {
   readonly threadId: string;
-  /** Under which name the lease is taken. */
   readonly owner: string;
+  readonly lost: State | null;
   readonly equipment: Equipment;
   /** Asks that are not settled. */
   readonly asks: Asks = new Asks();
@@ -59,23 +68,23 @@ export class ThreadLoop implements Claimant {
   readonly #rest: Rest;
 
   /**
-   * @param after the end of the loop before this one, which has to be over before the thread can be opened.
+   * @param before the loop before this one: it has to be over before the thread can be opened.
    * @param onEnd told with the asks that go on in another loop, as the lease of this one was lost.
    */
   constructor(
     threadId: string,
-    owner: string,
     equipment: Equipment,
-    after: Promise<void> | undefined,
+    before: LoopBefore,
     onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
-    this.owner = owner;
+    this.owner = before.owner;
+    this.lost = before.lost;
     this.equipment = equipment;
     this.#onEnd = onEnd;
     const letGo = (): void => void this.#letGo();
     this.#rest = new Rest(equipment, () => this.#isIdle(), letGo);
-    this.#underWay = this.#open(after);
+    this.#underWay = this.#open(before.over);
   }
 
   /** Null while the thread is being opened, or is held by another host. */

@@ -31,6 +31,11 @@ export class Outbox {
     return this.#waiting.length + this.#left.size;
   }
 
+  /** Whether there is something to leave. */
+  get isDue(): boolean {
+    return this.#waiting.length > 0 || this.#beingLeft !== null || this.#forgotten !== null;
+  }
+
   /** Whether there is something that nobody has tried to leave yet. */
   get hasNews(): boolean {
     return this.#waiting.length > 0;
@@ -92,10 +97,12 @@ export class Outbox {
 
   /** Drops the letters of asks that are in the journal, or that nobody waits for. */
   dropAsks(test: (ask: Ask) => boolean): void {
-    for (const letter of this.#left.values()) {
-      const { receipt } = letter.mail;
-      if (letter.leftAt !== null && receipt instanceof Ask && test(receipt)) this.#drop(letter);
+    const isDropped = ({ mail }: OutgoingLetter): boolean => mail.receipt instanceof Ask && test(mail.receipt);
+    for (const letter of this.#waiting.splice(0)) {
+      if (isDropped(letter)) this.#drop(letter);
+      else this.#waiting.push(letter);
     }
+    for (const letter of this.#left.values()) if (letter.leftAt !== null && isDropped(letter)) this.#drop(letter);
   }
 
   /** Nothing is being left any more. */
@@ -111,11 +118,8 @@ export class Outbox {
   }
 
   async #sendAll(): Promise<void> {
-    const { clock, leaseTtlMs } = this.#equipment;
-    const [oldest] = this.#left.values();
-    // Somebody may have cleared it away, with its answer, while nobody looked here.
-    if (oldest !== undefined && oldest.leftAt !== null && oldest.leftAt + leaseTtlMs <= clock.now())
-      await this.#leave(oldest);
+    const forgotten = this.#forgotten;
+    if (forgotten !== null) await this.#leave(forgotten);
     for (let letter = this.#next(); letter !== undefined; letter = this.#next()) {
       this.#beingLeft = letter;
       this.#left.set(letter.id, letter);
@@ -126,6 +130,14 @@ export class Outbox {
 
   #next(): OutgoingLetter | undefined {
     return this.#beingLeft ?? this.#waiting.shift();
+  }
+
+  /** The oldest letter, where it lies unanswered for long: somebody may have cleared it away, with its answer, while nobody looked here. */
+  get #forgotten(): OutgoingLetter | null {
+    const { clock, leaseTtlMs } = this.#equipment;
+    const [oldest] = this.#left.values();
+    const leftAt = oldest?.leftAt ?? null;
+    return oldest !== undefined && leftAt !== null && leftAt + leaseTtlMs <= clock.now() ? oldest : null;
   }
 
   async #leave(letter: OutgoingLetter): Promise<void> {

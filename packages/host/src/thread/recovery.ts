@@ -35,8 +35,15 @@ export const recover = async (loop: ThreadLoop, state: State): Promise<readonly 
     else mails.push({ event: lost, receipt: null, recovered: true });
   }
   // What is asked about them takes its time, in which the thread may have been closed.
-  if (loop.mayCall()) for (const effect of undone) perform(loop, effect);
+  if (loop.mayCall()) for (const effect of undone) performAgain(loop, effect);
   return mails;
+};
+
+/** Whoever was shown some of a reply is told that it begins anew; of a first attempt the call itself tells that. */
+const performAgain = (loop: ThreadLoop, effect: AnswerableEffect): void => {
+  if (effect.type === "callLlm" && effect.purpose === "answer" && effect.attempt > 1)
+    loop.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
+  perform(loop, effect);
 };
 
 /** Summaries are no turn's: they go on whatever becomes of one. */

@@ -78,7 +78,7 @@ export const connect = ({ pool: given, connectionString, schema, timeoutMs }: Co
     },
     work: async (text) => {
       await ready();
-      await attempt(() => pool.query({ text }), Infinity);
+      await attempt(() => pool.query({ text, query_timeout: foreverMs }), Infinity);
     },
     close: async () => {
       if (closed) return;
@@ -92,6 +92,8 @@ const ownPool = (connectionString: string | undefined, timeoutMs: number): Postg
   new pg.Pool({
     ...(connectionString !== undefined && { connectionString }),
     connectionTimeoutMillis: timeoutMs,
+    // A connection that hangs is given up, and another takes its place.
+    query_timeout: timeoutMs,
     keepAlive: true,
     application_name: "colloquy",
     // An open store is no reason for a process to stay.
@@ -126,5 +128,8 @@ const checkedAddressOf = (connectionString: string): string => {
 
 /** With a "@" or a "/" too many, a part of the password is taken for a host or a database, and would be shown as that. */
 const wellFormed = /^postgres(ql)?:\/\/([^@/?#]*@)?[^@/?#]*([/?#][^@]*)?$/;
+
+/** The longest that a timer takes: 24 days. */
+const foreverMs = 2 ** 31 - 1;
 
 const ignore = (): void => {};

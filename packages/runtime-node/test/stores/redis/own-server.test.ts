@@ -14,10 +14,11 @@ import { withRedis } from "./server.ts";
 
 withRedis("Redis servers of their own", ({ prefix }) => {
   describe("a cluster", () => {
-    const folder = mkdtempSync(join(tmpdir(), "colloquy-redis-"));
+    let folder: string;
     let server: Server;
     let cluster: ReturnType<typeof clusterAt>;
     beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), "colloquy-redis-"));
       const settings = { appendonly: "no", "cluster-enabled": "yes", "cluster-announce-ip": "127.0.0.1" };
       server = await startRedis({ folder, settings });
       await takeAllSlots(server.url);

@@ -14,7 +14,7 @@ export const checkQuestions = (
 ): void => {
   if (state === null) return;
   const turns = turnsOfAsks(world, state);
-  for (const { askId, end, tries } of questions) {
+  for (const { askId, end, tries, steers } of questions) {
     if (end === null) {
       world.breaks("settles", `${askId} never came to an end`);
       continue;
@@ -23,8 +23,8 @@ export const checkQuestions = (
     const told = dropped === null ? toldOf(end) : null;
     if (dropped !== null) checkDropped(world, state, askId, dropped);
     else if (told !== null) checkTold(world, state, askId, turns.get(askId) ?? null, told);
-    else if (turns.has(askId) && tries === 1 && !isAskedTwice(questions, askId)) {
-      // Who asked before and died may have left a letter, which is taken later.
+    else if (turns.has(askId) && tries === 1 && steers !== true && !isAskedTwice(questions, askId)) {
+      // Who asked before and died may have left a letter, which is taken later; so may one that is to join a turn.
       world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
     }
   }
