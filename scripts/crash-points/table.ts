@@ -9,7 +9,7 @@ export interface Row {
   readonly outstanding: string;
   /** The recovery that its tool declares, for tools. */
   readonly recovery?: string;
-  readonly then: string;
+  readonly becomes: string;
   /** The entry that is written in the place of its answer; null where it is answered as though nothing had happened. */
   readonly recovered: "tool.failed interrupted" | "tool.failed unknown" | "tool.withheld unknown_outcome" | null;
 }
@@ -19,69 +19,69 @@ export const table: readonly Row[] = [
   {
     name: "answer",
     outstanding: "a model call",
-    then: "it is made again: the same id, the same prompt",
+    becomes: "it is made again: the same id, the same prompt",
     recovered: null,
   },
-  { name: "summary", outstanding: "a call for a summary", then: "as above", recovered: null },
+  { name: "summary", outstanding: "a call for a summary", becomes: "as above", recovered: null },
   {
     name: "timer",
     outstanding: "a timer",
-    then: "it is set again; one that is overdue fires at once",
+    becomes: "it is set again; one that is overdue fires at once",
     recovered: null,
   },
   {
     name: "question",
     outstanding: "a question whether a tool may run",
-    then: "it stands, and can be answered by anybody, for days",
+    becomes: "it stands, and can be answered by anybody, for days",
     recovered: null,
   },
   {
     name: "to approve",
     outstanding: "a tool call that has to be approved first",
     recovery: "any",
-    then: "its arguments are validated again, and somebody is asked",
+    becomes: "its arguments are validated again, and somebody is asked",
     recovered: null,
   },
   {
     name: "rerun",
     outstanding: "a tool call",
     recovery: "rerun",
-    then: "it runs again, under the same idempotency key",
+    becomes: "it runs again, under the same idempotency key",
     recovered: null,
   },
   {
     name: "interrupted",
     outstanding: "a tool call",
     recovery: "interrupted",
-    then: "it does not run; its result says that it was interrupted",
+    becomes: "it does not run; its result says that it was interrupted",
     recovered: "tool.failed interrupted",
   },
   {
     name: "once, not started",
     outstanding: "a tool call, no start journalled",
     recovery: "once",
-    then: "it runs, for the first time",
+    becomes: "it runs, for the first time",
     recovered: null,
   },
   {
     name: "once, started",
     outstanding: "a tool call, its start journalled",
     recovery: "once",
-    then: "it does not run; its result says that its outcome is unknown",
+    becomes: "it does not run; its result says that its outcome is unknown",
     recovered: "tool.failed unknown",
   },
   {
     name: "ask, not started",
     outstanding: "a tool call, no start journalled",
     recovery: "ask",
-    then: "it runs, for the first time",
+    becomes: "it runs, for the first time",
     recovered: null,
   },
   {
     name: "ask, started",
     outstanding: "a tool call, its start journalled",
     recovery: "ask",
-    then: "it does not run; somebody is asked whether it runs again",
+    becomes: "it does not run; somebody is asked whether it runs again",
     recovered: "tool.withheld unknown_outcome",
   },
 ];
@@ -126,10 +126,10 @@ export const tableInMarkdown = (): string =>
   [
     ["outstanding", "recovery", "then", "entry marked `recovered`"],
     ["---", "---", "---", "---"],
-    ...table.map(({ outstanding, recovery, then, recovered }) => [
+    ...table.map(({ outstanding, recovery, becomes, recovered }) => [
       outstanding,
       recovery === undefined ? "" : recovery === "any" ? "any" : `\`${recovery}\``,
-      then,
+      becomes,
       recovered === null ? "none" : recovered.replace(/(\S+) (\S+)/u, "`$1`, `$2`"),
     ]),
   ]

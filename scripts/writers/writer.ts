@@ -25,9 +25,14 @@ export class Writer {
         if (report.type === "done") resolve();
         onReport(report);
       });
-      child.once("exit", async (code, signal) =>
-        reject(new Error(`writer ${options.writer} ended with ${signal ?? code}: ${(await stderr).trim()}`)),
-      );
+      child.once("exit", (code, signal) => {
+        const why = (words: string): Error =>
+          new Error(`writer ${options.writer} ended with ${signal ?? code}: ${words.trim()}`);
+        stderr.then(
+          (words) => reject(why(words)),
+          () => reject(why("")),
+        );
+      });
     });
     // Whoever waits for all of them sees the first rejection, and the others must not count as unhandled.
     this.done.catch(() => undefined);

@@ -45,6 +45,15 @@ export class HostedThread extends ThreadCopies {
     return this.#ask(input, options, during === undefined ? {} : { askId: during });
   }
 
+  /**
+   * Takes the thread up, as any use of it does, and does nothing else: what was under way when a process died goes on.
+   * Rejects with `ThreadUnknownError` where there is no such thread, with `ThreadHeldError` where another host has it.
+   */
+  async resume(): Promise<void> {
+    const aim = () => Either.left({ kind: "stale", reason: "there is nothing to tell" } as const);
+    await this.post({ event: { type: "cancel.requested", at: this.now() }, aim });
+  }
+
   /** What is known of an ask by its id, also long after; null for none, or one of more than some 256 turns ago. Takes no lease. */
   asked(askId: string): Promise<AskRecord | null> {
     return this.look((state) => askNamed(state, askId));

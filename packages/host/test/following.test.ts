@@ -362,6 +362,23 @@ describe("a lease that is lost", () => {
     ]);
   });
 
+  test("for longer than the machine remembers asks has none of them asked twice", async () => {
+    const model = held();
+    const first = stage({ leaseTtlMs: 9_000, machine: queue, script: [model.step] });
+    const handles = ["a", "b"].map((askId) => first.host.ask("hi", { askId }));
+    await settle();
+    await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
+    const second = first.another({ script: Array.from({ length: 400 }, (_, index) => says(`${index}`)) });
+    // Both are answered, and more turns than those in which a repeated ask is recognised.
+    await second.host.ask("hi", { askId: "a" });
+    await first.clock.advance(1);
+    for (let turn = 0; turn < 300; turn++) await second.host.ask("more");
+    await first.clock.advance(4_000);
+    expect((await Promise.all(handles)).map(({ text }) => text)).toEqual(["0", "1"]);
+    const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
+    expect(asks).toHaveLength(302);
+  });
+
   test("and had again, as nobody else wanted it, goes on here", async () => {
     const model = held();
     const { host, store } = stage({ script: [model.step, says("again")] });

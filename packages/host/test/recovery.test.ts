@@ -36,6 +36,18 @@ describe("after a crash", () => {
     expect(await journalOf(first.store)).toEqual(journal);
   });
 
+  test("a thread that is resumed goes on though nobody asks anything, and one that is not there is told", async () => {
+    const first = stage({ owner: "same", whenHeld: "reject", script: [held().step] });
+    first.host.ask("go", { askId: "a" }).catch(() => {});
+    await settle();
+    const next = first.another({ script: [says("recovered")] });
+    await next.host.thread().resume();
+    await settle();
+    expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+    expect(await next.host.thread().asked("a")).toMatchObject({ status: "completed" });
+    expect(await errorOf(next.host.thread("nowhere").resume())).toMatchObject({ name: "ThreadUnknownError" });
+  });
+
   test("a tool that must run once, and had not started, is started and runs", async () => {
     const first = stage({ owner: "same", tools: [fragile("once", () => "unused")], script: [] });
     await first.host.thread().start();

@@ -20,8 +20,8 @@ export interface Follower {
   readonly owner: string;
   readonly equipment: Equipment;
   readonly asks: Asks;
-  /** The state in which the thread was lost here, where its asks have come from before; null where there is none. */
-  readonly lost: State | null;
+  /** The state in which the thread was last known here, where asks have come from before; null where there are none. */
+  lost: State | null;
 }
 
 /**
@@ -201,6 +201,7 @@ export class Following implements Diversion {
       if (lease === null) return null;
       await this.outbox.settled();
       await this.#readAnswers();
+      this.#follower.lost = this.#journal.state;
       return lease;
     } catch (thrown) {
       await lease?.release();

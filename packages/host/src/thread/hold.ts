@@ -19,6 +19,15 @@ export interface Claimant extends Follower, Worker {
   end(reason: Error): void;
 }
 
+/** What a loop knows of the one before it. */
+export interface LoopBefore {
+  readonly over: Promise<void> | undefined;
+  /** Under which name the lease is to be taken. */
+  readonly owner: string;
+  /** The state in which it lost the thread, if its asks go on; else null. */
+  readonly lost: State | null;
+}
+
 /**
  * Takes hold of a thread, or follows whoever has it until it is free: then the mailbox is diverted to letters. Null when
  * there was nothing left to follow.

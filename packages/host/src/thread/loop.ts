@@ -10,7 +10,7 @@ import { isAtRest } from "./at-rest.ts";
 import { begin } from "./beginning.ts";
 import { decideMail } from "./decide-mail.ts";
 import { doingOf } from "./doing.ts";
-import { type Claimant, type Hold, mayFollow, takeHold } from "./hold.ts";
+import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./hold.ts";
 import type { LlmRun } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
@@ -22,15 +22,6 @@ import { Rest } from "./rest.ts";
 export interface Running {
   /** Stops it; nothing comes of it any more. */
   stop(reason: Error | null): void;
-}
-
-/** What a loop knows of the one before it. */
-export interface LoopBefore {
-  readonly over: Promise<void> | undefined;
-  /** Under which name the lease is to be taken. */
-  readonly owner: string;
-  /** The state in which it lost the thread, if its asks go on; else null. */
-  readonly lost: State | null;
 }
 
 /**
@@ -48,7 +39,7 @@ export interface LoopBefore {
 export class ThreadLoop implements Claimant {
   readonly threadId: string;
   readonly owner: string;
-  readonly lost: State | null;
+  lost: State | null;
   readonly equipment: Equipment;
   /** Asks that are not settled. */
   readonly asks: Asks = new Asks();

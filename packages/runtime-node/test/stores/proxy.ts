@@ -30,11 +30,15 @@ export const proxyTo = async (target: string): Promise<Proxy> => {
         else to.write(bytes);
       });
       from.on("error", () => from.destroy());
-      from.on("close", () => {
-        if (!held || from === way.server) to.destroy();
-        if (from === way.server) ways.delete(way);
-      });
     };
+    client.on("close", () => {
+      // Not broken off: what was passed on is still done.
+      if (!held) way.server.end();
+    });
+    way.server.on("close", () => {
+      client.destroy();
+      ways.delete(way);
+    });
     pass(client, way.server);
     pass(way.server, client);
   };

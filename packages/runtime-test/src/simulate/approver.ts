@@ -56,17 +56,19 @@ export class Approver {
       .thread(threadId)
       .send({ type: "approval.answered", at, effectId: id, approved, digest });
     process.unsettled.add(telling);
-    const over = telling.then(
-      (receipt) => {
-        process.unsettled.delete(telling);
+    const hear = async (): Promise<void> => {
+      try {
+        const receipt = await telling;
         if (receipt.handled && digest !== asked)
           this.#world.breaks("M6", `an answer about something else than "${id}" was taken`);
-      },
-      // Nobody could be told, or it is not known what became of it.
-      () => process.unsettled.delete(telling),
-    );
+      } catch {
+        // Nobody could be told, or it is not known what became of it.
+      } finally {
+        process.unsettled.delete(telling);
+      }
+    };
     // One that stands still, or a holder that does not look, must not keep others from being told.
-    await Promise.race([over, process.died, this.#world.sleep(patienceMs)]);
+    await Promise.race([hear(), process.died, this.#world.sleep(patienceMs)]);
   }
 }
 
