@@ -137,7 +137,7 @@ export class Outbox {
     const { clock, leaseTtlMs } = this.#equipment;
     const [oldest] = this.#left.values();
     const leftAt = oldest?.leftAt ?? null;
-    return oldest !== undefined && leftAt !== null && null;
+    return oldest !== undefined && leftAt !== null && leftAt + leaseTtlMs <= clock.now() ? oldest : null;
   }
 
   async #leave(letter: OutgoingLetter): Promise<void> {

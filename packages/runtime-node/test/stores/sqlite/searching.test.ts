@@ -132,7 +132,7 @@ const hitsOf = async (store: Store, text: string, options: SearchOptions): Promi
 };
 
 const countOf = async (store: Store, text: string, options: SearchOptions = {}): Promise<number> =>
-  (await hitsOf(store, text, { limit: 300, ...options })).length;
+  (await hitsOf(store, text, { limit: 5000, ...options })).length;
 
 const leaseOf = async (store: Store, threadId: string): Promise<Lease> => {
   const lease = await store.acquire(threadId, "owner", 1e9);
