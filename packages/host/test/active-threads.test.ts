@@ -168,6 +168,27 @@ describe("threads that are worked on at a time", () => {
     ]);
   });
 
+  test("stand in line when they take over what another host left undone", async () => {
+    const staged = waiting({ maxActive: 1, leaseTtlMs: 9_000, whenHeld: "enqueue", owner: "second" });
+    const { host, store, clock, out, answer } = staged;
+    const dead = waiting({ clock, store, leaseTtlMs: 9_000, owner: "dead" });
+    void dead.host.ask("hi", { threadId: "taken", askId: "a" });
+    await settle();
+    const taken = host.ask("hi", { threadId: "taken", askId: "a" });
+    await clock.advance(100);
+    void ask(host, "other");
+    await settle();
+    expect(out()).toEqual(["other"]);
+    await store.release({ threadId: "taken", owner: "dead", token: 1 });
+    await clock.advance(1_000);
+    expect(await store.acquire("taken", "nobody", 1)).toBeNull();
+    expect(out()).toEqual(["other"]);
+    await answer("other");
+    expect(out()).toEqual(["taken"]);
+    await answer("taken");
+    expect((await taken).text).toBe("done");
+  });
+
   test("leave the line when they are closed, and when the host is", async () => {
     const { host, out, answer, clock } = waiting({ maxActive: 1 });
     const first = ask(host, "a");

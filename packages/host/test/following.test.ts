@@ -85,6 +85,23 @@ describe("an ask on a thread that another host holds", () => {
     expect(asked).toEqual(["one", "two", "three"]);
   });
 
+  test("is not asked again by who takes over late, when it was answered long ago", async () => {
+    const model = held();
+    const first = stage({ idleMs: 1_000, machine: queue, script: [model.step, ...many(400)] });
+    void first.host.ask("one");
+    await settle();
+    const second = first.another({ pollMs: 60_000, script: [] });
+    const two = second.host.ask("two", { askId: "b" });
+    await first.clock.advance(400);
+    model.answer(says("1"));
+    await first.clock.advance(400);
+    for (let turn = 0; turn < 300; turn++) await first.host.ask("more");
+    await first.clock.advance(60_000);
+    expect((await two).text).toBe("0");
+    const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
+    expect(asks).toHaveLength(302);
+  });
+
   test("of a thread that is new, whose first holder dies, makes the thread", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
@@ -368,7 +385,7 @@ describe("a lease that is lost", () => {
     const handles = ["a", "b"].map((askId) => first.host.ask("hi", { askId }));
     await settle();
     await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
-    const second = first.another({ script: Array.from({ length: 400 }, (_, index) => says(`${index}`)) });
+    const second = first.another({ script: many(400) });
     // Both are answered, and more turns than those in which a repeated ask is recognised.
     await second.host.ask("hi", { askId: "a" });
     await first.clock.advance(1);
@@ -377,6 +394,27 @@ describe("a lease that is lost", () => {
     expect((await Promise.all(handles)).map(({ text }) => text)).toEqual(["0", "1"]);
     const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
     expect(asks).toHaveLength(302);
+  });
+
+  test("before anything could be done with it leaves one letter for an ask, not two", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const others = await inner.acquire("default", "another", 1_000_000);
+    if (others === null) throw new Error("held");
+    const store = overriding(inner, {
+      append: async (lease) => {
+        await inner.release(lease);
+        await inner.acquire("default", "yet another", 1_000_000);
+        throw new LeaseLostError(lease);
+      },
+    });
+    const { host } = stage({ clock, store });
+    void host.ask("hi");
+    await settle();
+    await inner.release(others);
+    await clock.advance(1_000);
+    expect(await inner.acquire("default", "nobody", 1)).toBeNull();
+    expect(await inboxOf(inner).unanswered("default")).toHaveLength(1);
   });
 
   test("and had again, as nobody else wanted it, goes on here", async () => {
@@ -397,6 +435,8 @@ describe("a lease that is lost", () => {
     expect(await errorOf(host.ask("one"))).toMatchObject({ name: "LeaseLostError" });
   });
 });
+
+const many = (length: number): readonly LlmOutcome[] => Array.from({ length }, (_, index) => says(`${index}`));
 
 const counting = (): ((kind: string) => string) => {
   let drawn = 0;

@@ -18,7 +18,7 @@ export const followedSignals = (before: State, { event, decided }: LaterEntry, a
   }
   if (event.type === "ask.received" && is.queue.some(({ askId }) => askId === event.askId))
     signals.push({ type: "ask.queued", askId: event.askId, place: is.queue.length });
-  signals.push(...turnsBetween(before, after));
+  signals.push(...steering(before, after), ...turnsBetween(before, after));
   return signals;
 };
 

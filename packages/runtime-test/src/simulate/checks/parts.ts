@@ -10,8 +10,6 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
   const breaks = (what: string): void => {
     if (process.alive) world.breaks("settles", `the parts of ${handle.askId} ${what}`);
   };
-  // One that does not hold the thread yet takes it up for this.
-  const openings = process.openings + (process.opening?.over === false ? 0 : 1);
   const read = async (): Promise<void> => {
     let last: AskPart | null = null;
     let text = "";
@@ -30,8 +28,8 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
     if (last?.type !== "turn.ended") return breaks(`end with ${last?.type ?? "nothing"}`);
     if (last.status !== "completed") return;
     const result = await handle;
-    // What a process takes up again that it lost is shown again, and what others do meanwhile is not shown.
-    if (process.openings > openings || process.opening?.superseded === true) return;
+    // What others do who took the thread meanwhile is not shown.
+    if (process.opening?.superseded === true) return;
     if (!result.text.includes(text))
       breaks(`say ${JSON.stringify(text)}, and its result ${JSON.stringify(result.text)}`);
   };
