@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -17,6 +27,8 @@ const consumer = join(folder, "consumer");
 
 /** Entry points that stand on an optional peer. All others load without. */
 const peers: Readonly<Record<string, readonly string[]>> = {
+  "@colloquy/runtime-node/postgres": ["pg"],
+  "@colloquy/runtime-node/redis": ["redis"],
   "@colloquy/runtime-test/arbitraries": ["fast-check"],
   "@colloquy/runtime-test/contracts": ["vitest"],
   "@colloquy/runtime-test/laws": ["fast-check"],
@@ -36,6 +48,12 @@ const entries = packages.flatMap(({ name, exports }) => Object.keys(exports).map
 const plainEntries = entries.filter((entry) => peers[entry] === undefined);
 
 const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSorted();
+
+/** Where a package is, in the workspace or in one of its packages. */
+const installed = (name: string): string =>
+  ["", "packages/runtime-node"]
+    .map((owner) => join(root, owner, "node_modules", name))
+    .find((path) => existsSync(path)) ?? join(root, "node_modules", name);
 
 const run = (command: string, args: readonly string[], cwd: string): string =>
   execFileSync(command, args, {
@@ -107,7 +125,7 @@ test("the command runs", () => {
 describe("with the optional peers", () => {
   beforeAll(() => {
     for (const peer of new Set(Object.values(peers).flat())) {
-      symlinkSync(join(root, "node_modules", peer), join(consumer, "node_modules", peer));
+      symlinkSync(installed(peer), join(consumer, "node_modules", peer));
     }
   });
 

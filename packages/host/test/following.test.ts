@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import {
   AskRefusedError,
   type Inbox,
+  LeaseLostError,
+  type LlmOutcome,
   memoryStore,
   type Store,
   ThreadHeldError,
@@ -409,12 +411,14 @@ describe("a lease that is lost", () => {
       },
     });
     const { host } = stage({ clock, store });
-    void host.ask("hi");
+    const outcome = host.ask("hi").catch((error: unknown) => error);
     await settle();
     await inner.release(others);
     await clock.advance(1_000);
     expect(await inner.acquire("default", "nobody", 1)).toBeNull();
     expect(await inboxOf(inner).unanswered("default")).toHaveLength(1);
+    await host.close();
+    expect(await outcome).toMatchObject({ name: "ThreadClosedError" });
   });
 
   test("and had again, as nobody else wanted it, goes on here", async () => {

@@ -172,6 +172,16 @@ class WordedTalk {
           : { type: "llm.progressed", at, effectId: call.id, partial: { content: said() } };
       case "cancel":
         return open === null ? null : { type: "cancel.requested", at, reason: said(), partial: { content: said() } };
+      default:
+        return this.#editOf(move, pick, at);
+    }
+  }
+
+  #editOf(move: WordedMove["move"], pick: number, at: number): Event | null {
+    const { open, conversation } = this.#state.context;
+    const next = conversation.turns.length + 1;
+    const said = (): string => this.#word(open?.number ?? next);
+    switch (move) {
       case "append":
         return { type: "message.appended", at, message: { role: "user", content: said() } };
       case "add": {
@@ -183,13 +193,15 @@ class WordedTalk {
         return { type: "turn.annotated", at, turn, name: "note", value: this.#word(turn) };
       }
       case "fire": {
-        const timer = out.filter(({ type }) => type === "startTimer")[0];
+        const timer = outstanding(this.#state).find(({ type }) => type === "startTimer");
         return timer === undefined ? null : { type: "timer.fired", at, effectId: timer.id };
       }
       case "move":
         return { type: "head.moved", at, to: pick % next };
       case "truncate":
         return { type: "answer.truncated", at, turn: 1 + (pick % Math.max(next - 1, 1)), characters: 2 };
+      default:
+        return null;
     }
   }
 

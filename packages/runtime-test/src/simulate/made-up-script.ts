@@ -133,6 +133,7 @@ const aside = (random: Random, asks: number): Action => {
   if (random.chance(0.25)) return { type: "cancel", afterMs };
   if (random.chance(0.3)) return { type: "steer", input: `And mind number ${asks}, too.`, afterMs };
   if (random.chance(0.15)) return { type: "errand", afterMs };
+  if (random.chance(0.1)) return { type: "redact", turn: random.whole(1, 3), afterMs };
   if (random.chance(0.25)) return { type: "abort", ask: random.whole(0, asks - 1), afterMs };
   return { type: "send", event: eventFrom(random), afterMs };
 };

@@ -29,6 +29,8 @@ export type Action = { readonly afterMs?: number } & (
   | { readonly type: "cancel" }
   /** Any event; `at` is added. One that is refused is refused. */
   | { readonly type: "send"; readonly event: EventWithoutTime }
+  /** The words of a turn are taken out, where there is such a turn and none is open. */
+  | { readonly type: "redact"; readonly turn: number }
   /** Something is asked on another thread of the same host. */
   | { readonly type: "errand" }
   /** Waits until all asks so far have come to an end, at most so long (default 400). */

@@ -15,6 +15,8 @@ export interface Question extends How {
   handle: AskHandle | null;
   end: AskEnd | null;
   tries: number;
+  /** It was asked where somebody else may hold the thread. */
+  mayBeLetter: boolean;
 }
 
 /** How something is asked. */
@@ -59,7 +61,7 @@ export class User {
   /** Asks, and asks again. */
   ask(input: AskInput, { askId, ...how }: How & { readonly askId?: string | undefined } = {}): Question {
     const id = askId ?? `ask-${this.questions.length + 1}`;
-    const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0 };
+    const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0, mayBeLetter: false };
     this.questions.push(question);
     this.#try(question);
     return question;
@@ -101,6 +103,9 @@ export class User {
       case "errand":
         this.#runErrand();
         return;
+      case "redact":
+        this.#redact(action.turn);
+        return;
       case "abort":
         this.questions[action.ask]?.handle?.abort("the user left");
         return;
@@ -131,6 +136,17 @@ export class User {
     handle.then(over, over);
   }
 
+  /** It may be refused, and it may be that nobody could be told. */
+  #redact(turn: number): void {
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    process.note(`is told to redact turn ${turn}`);
+    const redacting = process.host.thread(this.#threadId).redact({ turn });
+    process.unsettled.add(redacting);
+    const over = (): unknown => process.unsettled.delete(redacting);
+    redacting.then(over, over);
+  }
+
   #idOf({ again }: AskAction): string | undefined {
     return again === undefined ? undefined : this.questions[again]?.askId;
   }
@@ -150,6 +166,7 @@ export class User {
     const { askId, input, steers } = question;
     // The process may die in the very call.
     this.#at(process).add(question);
+    question.mayBeLetter ||= process.opening?.over !== false || process.opening.superseded;
     const options = { askId, ...howOf(question) };
     const handle =
       steers === true

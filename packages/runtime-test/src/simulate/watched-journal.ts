@@ -40,6 +40,8 @@ export class WatchedJournal {
   readonly askedUpon: Map<string, State> = new Map();
   /** The token of the newest lease. */
   newestToken = 0;
+  /** What was asked and was taken out again. */
+  readonly redacted: Set<string> = new Set();
   /** What came of it. */
   newestOpening: Opening | null = null;
   /** The first of the laws about prompts that was broken; told at the end, since whoever breaks others breaks these too. */
@@ -68,8 +70,13 @@ export class WatchedJournal {
       const { event } = this.entries[entry.seq] ?? {};
       if (event?.type !== entry.event.type)
         this.#world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
+      if (event?.type === "ask.received" && typeof event.input === "string") this.redacted.add(event.input);
       this.entries[entry.seq] = entry;
     }
+    const told = fold(this.entries);
+    if (Either.isRight(told)) this.state = told.right;
+    else this.#world.breaks("M5", `a journal that was redacted can't be folded: ${told.left.reason}`);
+    if (this.state !== null) this.outstanding = outstanding(this.state);
   }
 
   #wrote(entries: readonly Entry[]): void {

@@ -35,9 +35,20 @@ export const checkJournal = (
   if (Either.isLeft(folded)) world.breaks("M5", `entry ${folded.left.seq}: ${folded.left.reason}`);
   else if (!isSame(folded.right, journal.state))
     world.breaks("M5", "the stored journal folds to another state than the entries did as they came");
+  checkRedacted(world, journal, stored);
+  // What was redacted can't be decided again: the words are gone.
+  if (journal.redacted.size > 0) return entries;
   const replayed = replay(machine, entries);
   if (Either.isLeft(replayed)) world.breaks("R5", describeDifference(replayed.left));
   return entries;
+};
+
+/** What was taken out is nowhere any more. */
+const checkRedacted = (world: World, { redacted }: WatchedJournal, stored: readonly unknown[]): void => {
+  const text = JSON.stringify(stored);
+  for (const words of redacted) {
+    if (text.includes(JSON.stringify(words))) world.breaks("R3", `${JSON.stringify(words)} was redacted, and is there`);
+  }
 };
 
 /** M5: the live state is what the journal tells. */

@@ -118,6 +118,8 @@ const withStaleSummary = (call: CallLlm, state: State): Broken | null => {
   const path = new Set(turnsOf(state).map(({ number }) => number));
   for (const { number, summaries = [] } of toArray(state.context.conversation.turns)) {
     for (const summary of summaries) {
+      // Those that were redacted all say the same.
+      if (summary.text === "[redacted]") continue;
       if ((summary.stale === true || !path.has(number)) && text.includes(summary.text))
         return ["P1", `"${call.id}" shows summary ${summary.number}, of turn ${number}, which does not hold`];
     }

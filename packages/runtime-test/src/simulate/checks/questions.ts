@@ -6,7 +6,10 @@ import type { Question } from "../user.ts";
 import type { WatchedJournal } from "../watched-journal.ts";
 import type { World } from "../world.ts";
 
-/** R3: each ask stands in the thread once, as its asker was told; one that was refused does not stand there. */
+/**
+ * R3: each ask stands in the thread once, as its asker was told; one that was refused does not stand there, but where it
+ * was left as a letter: that may be taken by another process after who left it was told, and died.
+ */
 export const checkQuestions = (
   world: World,
   { state }: Pick<WatchedJournal, "state">,
@@ -14,7 +17,7 @@ export const checkQuestions = (
 ): void => {
   if (state === null) return;
   const turns = turnsOfAsks(world, state);
-  for (const { askId, end, tries, steers } of questions) {
+  for (const { askId, end, mayBeLetter } of questions) {
     if (end === null) {
       world.breaks("settles", `${askId} never came to an end`);
       continue;
@@ -23,8 +26,7 @@ export const checkQuestions = (
     const told = dropped === null ? toldOf(end) : null;
     if (dropped !== null) checkDropped(world, state, askId, dropped);
     else if (told !== null) checkTold(world, state, askId, turns.get(askId) ?? null, told);
-    else if (turns.has(askId) && tries === 1 && steers !== true && !isAskedTwice(questions, askId)) {
-      // Who asked before and died may have left a letter, which is taken later; so may one that is to join a turn.
+    else if (turns.has(askId) && !mayBeLetter && !isAskedTwice(questions, askId)) {
       world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
     }
   }
