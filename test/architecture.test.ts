@@ -203,6 +203,10 @@ const cases: readonly Case[] = [
         ],
         finds: [/:1: /],
       },
+      {
+        sources: [inMachine("class One { readonly #own = new Map(); static readonly shared =", "new Map(); }")],
+        finds: [/:2: /],
+      },
     ],
   },
   {

@@ -47,10 +47,13 @@ export const machineIsPure: Rule = (sources) =>
     return isKey(node, parent) ? undefined : reason(environment, node.name);
   });
 
+/** A field that each object has its own of. */
+const isOfAnInstance = (node: Node): boolean => node.type === "PropertyDefinition" && !node.static;
+
 /** The machine keeps nothing between two calls: no variable, and no collection, beside its functions. */
 export const machineHoldsNoState: Rule = (sources) =>
   findings(sources, "packages/machine/src/", (node, ancestors) => {
-    if (ancestors.some(isFunction)) return undefined;
+    if (ancestors.some((ancestor) => isFunction(ancestor) || isOfAnInstance(ancestor))) return undefined;
     if (node.type === "VariableDeclaration" && node.kind !== "const") {
       return `a module-level ${node.kind}: state lives in the conversation, use const`;
     }

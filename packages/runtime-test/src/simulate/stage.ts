@@ -163,11 +163,11 @@ export class Stage {
 
   /** M5, now and then on the way: comparing costs more than the entry did. */
   async #lookAtLiveState(process: SimulatedProcess): Promise<void> {
-    if (process.knows !== this.#journal.entries.length - 1) return;
+    if (process.knows !== this.#journal.entries.length - 1 || this.#journal.isRedacting) return;
     const told = this.#journal.state;
     try {
       const live = await process.host.thread(threadId).state();
-      if (process.alive) checkLiveState(this.#world, told, live);
+      if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, told, live);
     } catch (error) {
       if (process.alive) this.#world.breaks("settles", `the live state can't be had: ${String(error)}`);
     }

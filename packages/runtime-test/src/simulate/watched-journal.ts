@@ -57,6 +57,14 @@ export class WatchedJournal {
     this.#onWritten = onWritten;
   }
 
+  /** It is journalled that words are taken out, and some of them are still there: who reads the journal is not shown them. */
+  get isRedacting(): boolean {
+    return this.entries.some(
+      ({ event }) =>
+        event.type === "thread.redacted" && event.seqs.some((seq) => this.entries[seq]?.redacted === undefined),
+    );
+  }
+
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
     const writing = this.store.append(lease, expectedSeq, entries);
     if (writing !== undefined) return writing.then(() => this.#wrote(entries));
