@@ -15,7 +15,7 @@ export const decideMail = (hold: Hold, mail: Mail, state: State, responding: Llm
     hold.refuse(mail, aimed.left, state);
     return null;
   }
-  const event = aimed.right;
+  const event = presently(aimed.right, hold.equipment.clock.now());
   if (event.type === "thread.started") {
     receipt?.failed(new ThreadExistsError(state.context.threadId));
     return null;
@@ -29,6 +29,10 @@ export const decideMail = (hold: Hold, mail: Mail, state: State, responding: Llm
     responding?.mute();
   return step;
 };
+
+/** An ask that was long on its way, as a letter or until the lease was free, has all of its deadline before it. */
+const presently = <Told extends Mail["event"]>(event: Told, now: number): Told =>
+  event.type === "ask.received" && event.at < now ? { ...event, at: now } : event;
 
 const stepOf = (
   { machine }: Equipment,

@@ -1,4 +1,5 @@
 import type { Entry, Signal, State } from "@colloquy/machine";
+import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
 import { announce } from "../ask/announce.ts";
 import type { Equipment } from "../equipment.ts";
@@ -141,6 +142,10 @@ export class Following implements Diversion {
   }
 
   #settle(answered: Answered): Promise<void> {
+    const { receipt } = answered.letter.mail;
+    const { state } = this.#journal;
+    // The entry may be one that was read long ago.
+    if (answered.answer.handled && receipt instanceof Ask && state !== null) receipt.isKnownTo(state);
     return this.outbox.settle(answered, (receipt, { refusal }) => receipt.refused(refusal, this.#journal.state));
   }
 

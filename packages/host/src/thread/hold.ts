@@ -108,7 +108,9 @@ export class Hold {
 
   /** Tells whose mail changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
   refuse({ event, receipt }: Mail, refusal: Refusal, state: State): void {
-    const isNew = event.type === "ask.received" && receipt instanceof Ask && refusal.kind !== "stale";
+    const isAsk = event.type === "ask.received" && receipt instanceof Ask;
+    // One that finds nothing to join is refused as stale, and was not made before.
+    const isNew = isAsk && (refusal.kind !== "stale" || event.joins !== undefined);
     if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, receipt, refusal, state);
     else receipt?.refused(refusal, state);
   }

@@ -133,12 +133,25 @@ export class HeldInbox {
         this.#answer({ id, handled: true, seq: entry.seq });
       },
       refused: (refusal, state) => {
-        own?.refused(refusal, state);
-        if (refusal.kind === "stale") void this.#answerRepeated(id, event, refusal, state?.context.seq ?? 0);
-        else this.#answer({ id, handled: false, refusal });
+        if (refusal.kind === "stale") {
+          own?.refused(refusal, state);
+          void this.#answerRepeated(id, event, refusal, state?.context.seq ?? 0);
+          return;
+        }
+        this.#answer({ id, handled: false, refusal });
+        if (own !== null) void this.#refuseOnceWritten(id, () => own.refused(refusal, state), own);
       },
       failed: (error) => own?.failed(error),
     };
+  }
+
+  /** While its letter is not answered, it may still be taken by who has the thread next. */
+  async #refuseOnceWritten(id: string, tell: () => void, own: Receipt): Promise<void> {
+    await this.#writing;
+    // Whoever ends tells its own.
+    if (this.#over) return;
+    if (this.#answers.every((answer) => answer.id !== id)) tell();
+    else own.failed(new StoreError(this.#lease.threadId, "answer letters", new Error("they could not be answered")));
   }
 
   /** It may stand in the journal since before a crash that swallowed its answer. */

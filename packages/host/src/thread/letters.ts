@@ -32,7 +32,9 @@ export const mayBeLetter = (event: Event | ThreadStarted): event is LetterEvent 
 /** Whether an entry of a journal is that of an event, whatever was laid onto it when it was taken. */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
-  return isRecord(there) && there["type"] === event.type && there["at"] === event.at && named(there) === named(event);
+  if (!isRecord(there) || there["type"] !== event.type || named(there) !== named(event)) return false;
+  // An ask is told at the time when it is taken.
+  return event.type === "ask.received" ? Number(there["at"]) >= event.at : there["at"] === event.at;
 };
 
 /** Null for an answer that is not there, or is none. */

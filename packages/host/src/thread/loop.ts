@@ -269,7 +269,7 @@ export class ThreadLoop implements Claimant {
     this.#rest.end();
     for (const running of this.running.values()) running.stop(reason);
     this.running.clear();
-    for (const { receipt } of this.#mailbox.end()) receipt?.failed(reason);
+    for (const { receipt } of this.#mailbox.end(reason)) receipt?.failed(reason);
     // Somebody else may have the thread now, who can be followed.
     const mayGoOn = reason instanceof LeaseLostError && mayFollow(this.equipment);
     const carried: Ask[] = [];

@@ -1,3 +1,4 @@
+import { Ask } from "../ask/ask.ts";
 import type { Mail, Receipt } from "./mail.ts";
 
 /** Takes the mails of a mailbox in its place. */
@@ -12,6 +13,7 @@ export interface Diversion {
 export class Mailbox {
   #mails: Mail[] = [];
   #diversion: Diversion | null = null;
+  #ended: Error | null = null;
 
   get size(): number {
     return this.#mails.length;
@@ -22,8 +24,11 @@ export class Mailbox {
     return this.#mails[0];
   }
 
+  /** After the end its sender is told so; of asks the thread tells that itself, or takes them along. */
   add(mail: Mail): void {
-    if (this.#diversion === null) this.#mails.push(mail);
+    if (this.#ended !== null) {
+      if (!(mail.receipt instanceof Ask)) mail.receipt?.failed(this.#ended);
+    } else if (this.#diversion === null) this.#mails.push(mail);
     else this.#diversion.post(mail);
   }
 
@@ -50,7 +55,8 @@ export class Mailbox {
   }
 
   /** All that nobody will be told now. */
-  end(): readonly Mail[] {
+  end(reason: Error): readonly Mail[] {
+    this.#ended = reason;
     return [...(this.#diversion?.end() ?? []), ...this.#mails.splice(0)];
   }
 

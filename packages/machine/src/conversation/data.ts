@@ -174,4 +174,4 @@ export interface Approvable {
 }
 
 /** An ask that waits for the turn before it. */
-export type QueuedAsk = Omit<AskReceived, "type" | "behind" | "partial">;
+export type QueuedAsk = Omit<AskReceived, "type" | "partial">;

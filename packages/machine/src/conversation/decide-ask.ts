@@ -17,7 +17,7 @@ export const decideAsk = (
   event: AskReceived,
 ): Either.Either<Refusal, Decided> => {
   if (event.askId === "") return invalid("an ask needs an askId that is not empty");
-  const repeated = whereAsked(data, event);
+  const repeated = whereAsked(data, event.askId);
   if (repeated !== null) return Either.left(repeated);
   const problem = problemOfAsk(data, event);
   if (problem !== null) return invalid(problem);
@@ -102,9 +102,7 @@ const saysNothing = (event: AskReceived): boolean =>
 
 const invalid = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
 
-const whereAsked = (data: ConversationData, { askId, behind }: AskReceived): Refusal | null => {
-  const { turns } = data.conversation;
-  const most = behind === undefined ? remembered : Math.max(remembered, turns.length - behind);
+const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   if (data.queue.some((ask) => ask.askId === askId))
     return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
@@ -112,7 +110,9 @@ const whereAsked = (data: ConversationData, { askId, behind }: AskReceived): Ref
   const dropped = data.dropped.find((ask) => ask.askId === askId);
   if (dropped !== undefined)
     return { kind: "stale", reason: `ask "${askId}" ${inWords[dropped.because]}; ask again under another id` };
-  const answered = findNewest(turns, most, ({ asks }) => asks.some((ask) => ask.askId === askId));
+  const answered = findNewest(data.conversation.turns, remembered, ({ asks }) =>
+    asks.some((ask) => ask.askId === askId),
+  );
   return answered === undefined ? null : repeatedIn(askId, answered.number);
 };
 

@@ -60,8 +60,6 @@ export interface AskReceived {
   readonly overlap?: OverlapType;
   /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. */
   readonly joins?: { readonly askId?: string };
-  /** How many closed turns the thread had when it was first asked, where that may be long ago: a repeat is looked for back to there, and not only among the newest 256 turns. */
-  readonly behind?: number;
   /** What had been shown of the reply that it interrupts; kept and marked incomplete. */
   readonly partial?: ReplyDraft;
 }

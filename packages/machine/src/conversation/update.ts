@@ -254,4 +254,4 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-const askOf = ({ type: _, behind: __, partial: ___, ...ask }: AskReceived): QueuedAsk => ask;
+const askOf = ({ type: _, partial: __, ...ask }: AskReceived): QueuedAsk => ask;

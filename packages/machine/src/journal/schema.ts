@@ -117,7 +117,6 @@ export const eventSchema = zod.discriminatedUnion("type", [
     limits: limits.optional(),
     overlap: zod.enum(["reject", "queue", "merge", "latest", "interrupt", "steer"]).optional(),
     joins: object({ askId: text.optional() }).optional(),
-    behind: count.optional(),
     partial: reply.optional(),
   }),
   event("message.appended", { message: messageDraft }),

@@ -197,7 +197,6 @@ const optional: {
     limits: true,
     overlap: true,
     joins: true,
-    behind: true,
     partial: true,
   },
   "message.appended": {},

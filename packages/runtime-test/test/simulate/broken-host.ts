@@ -52,6 +52,15 @@ export const withRecovery =
       ),
     });
 
+/** Tools run without anybody being asked, as though the machine had not been told. */
+export const withoutApprovals: CreateHost = (options) => {
+  const tools = (options.tools ?? []).map((tool) => {
+    const { approval: _, ...declaration } = tool.declaration;
+    return { ...tool, declaration, needsApproval: null };
+  });
+  return createHost({ ...options, tools, machine: conversationMachine({ tools: declarationsOf(tools) }) });
+};
+
 /** A host whose asks come to something else, or show something else. */
 export const withAsk =
   (change: {

@@ -3,9 +3,11 @@ import { type State, usageMonoid, usageOfCall } from "@colloquy/machine";
 import { describe, expect, it } from "vitest";
 import { checkUsage } from "../../src/simulate/checks/journal.ts";
 import { checkQuestions } from "../../src/simulate/checks/questions.ts";
-import { noFaults, simulate } from "../../src/simulate/index.ts";
+import { reply, toolCalls } from "../../src/models/index.ts";
+import { noFaults, type Script, simulate } from "../../src/simulate/index.ts";
 import type { Question } from "../../src/simulate/user.ts";
 import { World } from "../../src/simulate/world.ts";
+import { withoutApprovals } from "./broken-host.ts";
 
 // What no host can get wrong by itself, because the machine sees to it: these checks are told of a wrong state.
 
@@ -59,5 +61,18 @@ describe("checkQuestions", () => {
     expect(await brokenBy((world) => checkQuestions(world, { state }, [unheard]))).toBeNull();
     const answered = refused("ask-1");
     expect(await brokenBy((world) => checkQuestions(world, { state }, [answered]))).toMatchObject({ law: "R3" });
+  });
+});
+
+describe("checkToolCall", () => {
+  it("finds a tool that runs, and that nobody approved", async () => {
+    const script: Script = {
+      actions: [{ type: "ask", input: "Post it." }],
+      reply: ({ step }) => (step === 1 ? toolCalls([{ name: "post", arguments: { about: "it" } }]) : reply("Done.")),
+    };
+    const simulating = simulate({ seed: 1, script, faults: "none", createHost: withoutApprovals });
+    await expect(simulating).rejects.toThrow(
+      /^law R1 is broken: post \(simulated\/1\.1\.0#1\) runs, and nobody approved it/u,
+    );
   });
 });

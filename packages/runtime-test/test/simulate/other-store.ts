@@ -36,7 +36,12 @@ export const otherStore = ({ clock }: { readonly clock: Clock }): Store => {
       rowsOf(threadId)
         .filter(({ seq }) => seq >= fromSeq)
         .map(({ entry }) => structuredClone(entry)),
-    rewrite: async () => undefined,
+    rewrite: async ({ threadId }, entries) => {
+      for (const entry of entries) {
+        const index = rows.findIndex((row) => row.threadId === threadId && row.seq === entry.seq);
+        rows[index] = { threadId, seq: entry.seq, entry: structuredClone(entry) };
+      }
+    },
     saveSnapshot: async () => undefined,
     readSnapshot: async () => null,
     list: async () => ({ threads: [], next: null }),

@@ -1,5 +1,12 @@
-import { createHost, type Host, type HostOptions, memoryStore } from "@colloquy/host";
-import { keepAll, type State } from "@colloquy/machine";
+import {
+  AskReturnedError,
+  AskSupersededError,
+  createHost,
+  type Host,
+  type HostOptions,
+  memoryStore,
+} from "@colloquy/host";
+import { type Entry, keepAll, type State } from "@colloquy/machine";
 import type { Law, SimulateOptions } from "../../src/simulate/index.ts";
 import {
   changed,
@@ -182,6 +189,35 @@ export const sabotages: readonly Sabotage[] = [
       };
       return changedHost(host, { thread });
     },
+  },
+  {
+    what: "says that an ask was given back which another took the place of",
+    law: "R3",
+    createHost: withAsk({
+      outcome: async (handle) => {
+        try {
+          return await handle;
+        } catch (error) {
+          if (error instanceof AskSupersededError) throw new AskReturnedError(error.summary, null);
+          throw error;
+        }
+      },
+    }),
+  },
+  {
+    what: "leaves the words in the store that are to be taken out",
+    law: "R3",
+    createHost: withStore((store) => ({
+      rewrite: async (lease, entries) => {
+        const before = await store.read(lease.threadId);
+        const unchanged = entries.map((entry): Entry => ({
+          // What a store of ours reads is what was written.
+          ...(before[entry.seq] as Entry),
+          redacted: true,
+        }));
+        await store.rewrite(lease, unchanged);
+      },
+    })),
   },
   {
     what: "forgets what was said",

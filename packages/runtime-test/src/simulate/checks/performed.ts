@@ -41,6 +41,9 @@ export const checkToolCall = (
 ): void => {
   checkJournalled(world, process, journal, key);
   const { recovery } = declaration;
+  const call = journal.asked.get(key);
+  if (declaration.approval === "always" && call?.type === "callTool" && (call.approval ?? "required") === "required")
+    world.breaks("R1", `${declaration.name} (${key}) runs, and nobody approved it`);
   if ((recovery === "once" || recovery === "ask") && !journal.started.has(key)) {
     world.breaks(
       "R1",
