@@ -68,14 +68,23 @@ const steps: readonly Step[] = [
     command: ["node", "scripts/crash-store.ts", "--writing", "all", "--runs", "10"],
     minutesMax: 2,
   },
+  // On each store, PostgreSQL and Redis among them.
+  { name: "crash points", command: ["node", "scripts/crash-points.ts"], minutesMax: 2, servers: true },
+  { name: "writers", command: ["node", "scripts/writers.ts", "--asks", "1000"], minutesMax: 2 },
+  {
+    name: "writers on PostgreSQL",
+    command: ["node", "scripts/writers.ts", "--store", "postgres", "--asks", "500"],
+    minutesMax: 2,
+    servers: true,
+  },
   { name: "crashes of PostgreSQL", command: ["node", "scripts/crash-postgres.ts", "--runs", "2"], minutesMax: 2 },
   // The two whose figures do not depend on how busy the machine is.
   { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
   { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
   {
-    name: "benchmarks of prompts",
-    command: ["node", "bench/main.ts", ...only("prompt", "pruning", "memory"), "--rounds", "3"],
+    name: "benchmarks of prompts and of opening",
+    command: ["node", "bench/main.ts", ...only("prompt", "pruning", "memory", "opening"), "--rounds", "3"],
     minutesMax: 4,
   },
   ...(existsSync(recordings) ? ofRecordings : []),
