@@ -1,6 +1,7 @@
 import type { Entry, Refusal, SnapshotDamagedError, State } from "@colloquy/machine";
 import type { Worker } from "../active-threads.ts";
 import { Ask } from "../ask/ask.ts";
+import { standingOf } from "../ask/standing.ts";
 import type { Equipment } from "../equipment.ts";
 import { type LeaseLostError, ThreadHeldError } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
@@ -109,8 +110,8 @@ export class Hold {
   /** Tells whose mail changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
   refuse({ event, receipt }: Mail, refusal: Refusal, state: State): void {
     const isAsk = event.type === "ask.received" && receipt instanceof Ask;
-    // One that finds nothing to join is refused as stale, and was not made before.
-    const isNew = isAsk && (refusal.kind !== "stale" || event.joins !== undefined);
+    // One that finds nothing to join is refused as stale too, and was not made before.
+    const isNew = isAsk && (refusal.kind !== "stale" || standingOf(state, event.askId) === null);
     if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, receipt, refusal, state);
     else receipt?.refused(refusal, state);
   }
