@@ -21,7 +21,7 @@ export interface AskOptions {
   readonly limits?: Limits;
   /** What becomes of it while a turn is open. Default: as the machine says. */
   readonly overlap?: OverlapType;
-  /** Laid over the host's tool context, member by member, for this turn's tools. Never journalled. */
+  /** Laid over the host's tool context, member by member, for this turn's tools; where one turn answers several asks, that of the first. Never journalled. */
   readonly toolContext?: ToolContext;
 }
 

@@ -129,7 +129,9 @@ class ConversationHost implements Host, Loops {
 
   thread(threadId: string = this.#defaultThread): HostedThread {
     const id = threadId === "new" ? this.#ids.draw("thread") : threadId;
-    if (id === "") throw new ConfigurationError('a thread needs an id that is not empty; "new" draws one');
+    // Callers in JavaScript hand in anything.
+    if (typeof id !== "string" || id === "")
+      throw new ConfigurationError(`a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`);
     return new HostedThread(id, this.#equipment, this.#ids, this);
   }
 

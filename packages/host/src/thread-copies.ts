@@ -8,6 +8,7 @@ import { deleteThread } from "./thread/deletion.ts";
 import { readJournal } from "./thread/read-journal.ts";
 import { type ChosenEntries, redactJournal, withRedactions } from "./thread/redaction.ts";
 import { ThreadEdits } from "./thread-edits.ts";
+import { toldEvent } from "./told-event.ts";
 
 /** How a thread is forked. */
 export interface ForkOptions {
@@ -167,7 +168,9 @@ export class ThreadCopies extends ThreadEdits {
     const state = fold(entries);
     if (Either.isLeft(state))
       throw new JournalUnreadableError(this.id, `entry ${state.left.seq}: ${state.left.reason}`);
-    const step = transition(this.equipment.machine, state.right, { type: "metadata.changed", at, metadata });
+    const event = toldEvent({ type: "metadata.changed", at, metadata });
+    if (Either.isLeft(event)) throw new EventRefusedError(this.id, event.left);
+    const step = transition(this.equipment.machine, state.right, event.right);
     if (!step.handled) throw new EventRefusedError(this.id, step.refusal);
     return step.entry;
   }

@@ -1,9 +1,9 @@
 /** What a person reads of anything that was thrown, error or not. Total: even a message may throw. */
 export const messageOf = (thrown: unknown): string => {
   try {
-    if (typeof thrown === "string") return thrown;
-    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
-    return jsonOf(thrown) ?? String(thrown);
+    // What an error says may be anything: somebody may have changed it.
+    const said: unknown = !(thrown instanceof Error) ? thrown : thrown.message === "" ? thrown.name : thrown.message;
+    return typeof said === "string" ? said : (jsonOf(said) ?? String(said));
   } catch {
     return "something that can't be put into words";
   }

@@ -2,6 +2,7 @@ import type { Event, Handled, State, Transition } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
+import { Ask } from "../ask/ask.ts";
 import { ThreadExistsError } from "../errors.ts";
 import type { Hold } from "./hold.ts";
 import { type LlmRun, withShown } from "./llm-run.ts";
@@ -15,7 +16,9 @@ export const decideMail = (hold: Hold, mail: Mail, state: State, responding: Llm
     hold.refuse(mail, aimed.left, state);
     return null;
   }
-  const event = presently(aimed.right, hold.equipment.clock.now());
+  // What is sent with a time of its own keeps it.
+  const isOwn = receipt instanceof Ask || aim !== undefined;
+  const event = isOwn ? presently(aimed.right, hold.equipment.clock.now()) : aimed.right;
   if (event.type === "thread.started") {
     receipt?.failed(new ThreadExistsError(state.context.threadId));
     return null;

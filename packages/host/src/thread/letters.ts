@@ -1,5 +1,5 @@
 import type { ApprovalAnswered, AskReceived, CancelRequested, Event, ThreadStarted } from "@colloquy/machine";
-import { decodeEvent, describeDecodeError } from "@colloquy/machine";
+import { canonicalText, decodeEvent, describeDecodeError, redactEntry } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Letter, LetterAnswer } from "../ports/store.ts";
 
@@ -29,13 +29,23 @@ export const mayBeLetter = (event: Event | ThreadStarted): event is LetterEvent 
   event.type === "approval.answered" ||
   (event.type === "cancel.requested" && event.askId !== undefined);
 
-/** Whether an entry of a journal is that of an event, whatever was laid onto it when it was taken. */
+/** Whether an entry of a journal is that of a letter's event, whatever was laid onto it when it was taken, and also where it was redacted. */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
-  if (!isRecord(there) || there["type"] !== event.type || named(there) !== named(event)) return false;
+  if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event)) return false;
   // An ask is told at the time when it is taken.
-  return event.type === "ask.received" ? Number(there["at"]) >= event.at : there["at"] === event.at;
+  const { at } = event;
+  if (event.type === "ask.received" ? Number(there["at"]) < at : there["at"] !== at) return false;
+  const own = stored["redacted"] === true ? redactEntry({ seq: 1, event }).event : event;
+  return canonicalText(asTold(own)) === canonicalText(asTold(there));
 };
+
+/** Of an event, what whoever holds the thread does not lay onto it. */
+const asTold = (event: object): object => ({ ...event, at: undefined, partial: undefined });
+
+/** Whether a letter is about the same ask or call as an event. */
+export const isAboutSame = (letter: Event, event: Event | ThreadStarted): boolean =>
+  named(letter) !== undefined && named(letter) === named(event);
 
 /** Null for an answer that is not there, or is none. */
 export const readAnswer = (stored: unknown): LetterAnswer | null => {

@@ -158,7 +158,9 @@ export class LlmRun implements Running, Receipt {
 /** A cancel of the open turn carries what had been shown of the reply. */
 export const withShown = (event: CancelRequested, { context }: State, responding: LlmRun | null): CancelRequested => {
   const { askId } = event;
-  const meant = askId === undefined || context.open?.asks.some((ask) => ask.askId === askId) === true;
+  const asks = context.open?.asks ?? [];
+  // A turn that answers others as well goes on for them.
+  const meant = askId === undefined || (asks.length === 1 && asks[0]?.askId === askId);
   const partial = meant && event.partial === undefined ? responding?.shown : undefined;
   return partial === undefined ? event : { ...event, partial };
 };

@@ -46,7 +46,8 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
   const decoded = decodeJournal(plainCopy(values, threadId));
   if (Either.isLeft(decoded))
     throw new ImportRefusedError(threadId, decoded.left.index, describeDecodeError(decoded.left));
-  const own = threadIdIn(decoded.right) ?? threadId;
+  const own = threadIdIn(decoded.right);
+  if (own === null) throw new ImportRefusedError(threadId, 0, "it is the journal of a thread without an id");
   const entries = own === threadId ? decoded.right : decoded.right.map((entry) => renamed(entry, own, threadId));
   checkGoesOn(entries, threadId);
   return entries;

@@ -11,6 +11,7 @@ import {
   ThreadUnknownError,
 } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
+import { toldEvent } from "../told-event.ts";
 import { HeldLease } from "./held-lease.ts";
 import { readJournal } from "./read-journal.ts";
 
@@ -40,8 +41,9 @@ export const redactJournal = async (
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
     if (seqs.length === 0) return [];
     const why = reason === undefined ? {} : { reason };
-    const event: ThreadRedacted = { type: "thread.redacted", at: equipment.clock.now(), seqs, ...why };
-    const entry = await journalled(equipment, held, entries, event);
+    const event = toldEvent<ThreadRedacted>({ type: "thread.redacted", at: equipment.clock.now(), seqs, ...why });
+    if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);
+    const entry = await journalled(equipment, held, entries, event.right);
     await finishRedaction(equipment, lease, [...entries, entry]);
     return seqs;
   } finally {

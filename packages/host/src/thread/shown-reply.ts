@@ -8,7 +8,7 @@ export class ShownReply {
   #news: ShownPart[] = [];
 
   add(delta: LlmDelta): void {
-    if (delta.type === "toolCall" || delta.text === "") return;
+    if (delta.type === "toolCall" || !isShown(delta)) return;
     addTo(this.#all, delta.type, delta.text);
     addTo(this.#news, delta.type, delta.text);
   }
@@ -25,6 +25,10 @@ export class ShownReply {
     return news;
   }
 }
+
+/** A handler may be written in JavaScript, and this is journalled. */
+const isShown = ({ type, text }: { readonly type: unknown; readonly text: unknown }): boolean =>
+  (type === "text" || type === "reasoning" || type === "refusal") && typeof text === "string" && text !== "";
 
 interface ShownPart {
   readonly type: "text" | "reasoning" | "refusal";

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { messageOf } from "../thrown.ts";
 import { issuesOf } from "./json-schema.ts";
-import { plainJsonOf } from "./plain-json.ts";
+import { plainJsonOf, problemOfJson } from "./plain-json.ts";
 import type { SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
 import { issuesInWords } from "./schema.ts";
 
@@ -11,7 +11,7 @@ export type ReadArguments = ValidArguments | { readonly problem: string };
 export interface ValidArguments {
   /** What the schema made of them. */
   readonly value: unknown;
-  /** What the model wrote. */
+  /** What the model wrote: plain JSON that a journal keeps as it is. */
   readonly parsed: Json;
 }
 
@@ -31,6 +31,9 @@ export const readArguments = (
   } catch (thrown) {
     return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };
   }
+  // It may be journalled, and somebody may be shown it: then it has to be there what it is here.
+  const unfit = problemOfJson(value);
+  if (unfit !== null) return { problem: inWords([{ path: [], message: unfit }]) };
   if (schema === null) {
     const issues = issuesOf(parameters, value);
     return issues.length === 0 ? { value, parsed: value } : { problem: inWords(issues) };

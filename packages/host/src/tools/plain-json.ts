@@ -11,6 +11,19 @@ export const plainJsonOf = (value: unknown, levels: number = mostNested): Json |
   return Array.isArray(value) ? plainList(value, levels - 1) : plainObject(value, levels - 1);
 };
 
+/** Why what `JSON.parse` gave would not be the same when it was journalled and read again; null where it would. */
+export const problemOfJson = (value: Json | undefined, levels: number = mostNested): string | null => {
+  if (typeof value === "number") return Number.isFinite(value) ? null : "a number is too large";
+  if (typeof value !== "object" || value === null) return null;
+  if (levels === 0) return `nested more than ${mostNested} levels deep`;
+  if (Object.hasOwn(value, "__proto__")) return 'no member may be called "__proto__"';
+  for (const member of Object.values(value)) {
+    const problem = problemOfJson(member, levels - 1);
+    if (problem !== null) return problem;
+  }
+  return null;
+};
+
 /** As deep as a journal may be nested where it stands in an event. */
 const mostNested = 200;
 

@@ -58,7 +58,7 @@ export interface AskReceived {
   readonly limits?: Limits;
   /** What becomes of it while a turn is open, where that is not the machine's policy. */
   readonly overlap?: OverlapType;
-  /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. */
+  /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. A deadline of its own does nothing there: the turn's runs already. */
   readonly joins?: { readonly askId?: string };
   /** What had been shown of the reply that it interrupts; kept and marked incomplete. */
   readonly partial?: ReplyDraft;

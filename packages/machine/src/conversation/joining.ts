@@ -1,6 +1,6 @@
 import { append, chunksOf, toArray } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
-import { draftsOf } from "./ask-drafts.ts";
+import { draftsOf, isDrafts } from "./ask-drafts.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Effect } from "./effect.ts";
 import type { Plan } from "./plan.ts";
@@ -53,6 +53,7 @@ const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
       open.messages,
     ),
     made: open.made + drafts.length,
+    metadata: isDrafts(ask.input) && ask.metadata !== undefined ? { ...open.metadata, ...ask.metadata } : open.metadata,
     model: { ...open.model, ...ask.model },
     limits: { ...open.limits, ...ask.limits },
   };

@@ -56,7 +56,8 @@ export const start = (machine: ConversationMachine, input: ThreadInput): Started
 
 /**
  * Tells a conversation what happened. Pure, deterministic and total: it never throws for a decoded event, and
- * what does not fit is refused with a reason, and changes nothing.
+ * what does not fit is refused with a reason, and changes nothing. Of a state that was read from a snapshot whose chunks
+ * can't be read any more it throws a `SnapshotDamagedError`, and nothing has happened.
  *
  * @param options `recovered` marks the entry as written in place of an answer that a crash swallowed.
  */

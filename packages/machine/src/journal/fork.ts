@@ -1,11 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Decided } from "../conversation/decided.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
-import { placeIn } from "../conversation/effect-id.ts";
+import type { EventType } from "../conversation/event.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { JournalError } from "./fold.ts";
 import { fold, foldEntry } from "./fold.ts";
+import { Copy } from "./fork-copy.ts";
 
 /** What a copy is to be. */
 export interface ForkInput {
@@ -20,21 +20,41 @@ export interface ForkInput {
 /** The journal of a copy, and what of the thread is not in it. */
 export interface ForkedJournal {
   readonly entries: readonly Entry[];
-  /** What is under way or waits in the thread now, and stays there: effects and asks, by their ids. */
-  readonly left: { readonly effects: readonly string[]; readonly asks: readonly string[] };
+  readonly left: LeftBehind;
+}
+
+/** What stays in a thread that is copied, beside turns that are not in the copy. */
+export interface LeftBehind {
+  /** What is under way in the thread now, by id. */
+  readonly effects: readonly string[];
+  /** The asks that are open or wait there now, by id. */
+  readonly asks: readonly string[];
+  /**
+   * What was told behind the copied turn and is not in the copy, in order: messages that no closed turn holds, system
+   * prompts, configurations, checkpoints, pins. What is said of other turns (their scores) goes with those, unnamed.
+   */
+  readonly entries: readonly LeftEntry[];
+}
+
+/** An entry of a thread that is not in a copy of it. */
+export interface LeftEntry {
+  readonly seq: number;
+  readonly type: EventType;
 }
 
 /**
  * The journal of a copy up to a turn: the entries up to the one that closed it, at the same seqs; `thread.forked`; and what
- * was said about its turns since (annotations, truncations, redactions, metadata). Turns, messages and digests are those of
- * the thread, nothing is under way, and nothing is run again. Messages that wait for the next turn are in none, and stay
- * behind. In words why there is no such copy.
+ * was told since. Of that, what concerns turns of the copy (annotations, truncations, checkpoints, pins, redactions) and
+ * the metadata are always in it. At the head the copy is the thread as it is: the system prompt, the configuration and the
+ * messages that wait for the next turn are in it too. Of an older turn, or one off the path, they are those of then; what
+ * came later is in `left`. Turns, messages and digests are those of the thread, nothing is under way, and nothing is run
+ * again. In words why there is no such copy.
  */
 export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Either<string, ForkedJournal> => {
-  const walked = closings(entries);
-  if (Either.isLeft(walked)) return Either.left(`entry ${walked.left.seq}: ${walked.left.reason}`);
-  const { closedBy, state } = walked.right;
-  const { threadId, conversation } = state.context;
+  const read = walked(entries);
+  if (Either.isLeft(read)) return Either.left(`entry ${read.left.seq}: ${read.left.reason}`);
+  const { closedBy, places, waiting, state } = read.right;
+  const { threadId, conversation, open, queue } = state.context;
   if (input.threadId === threadId) return Either.left(`a copy of thread "${threadId}" needs another id than that`);
   const { turn = conversation.head, at } = input;
   const last = turn === 0 ? 0 : closedBy.get(turn);
@@ -42,92 +62,63 @@ export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Eith
     const { length } = conversation.turns;
     return Either.left(`there is no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
   }
-  const copy = new Copy(entries.slice(0, last + 1), input.threadId);
+  const copy = new Copy(entries.slice(0, last + 1), { threadId: input.threadId, turn, at });
   // Before all else: while asks wait, most of the rest would be refused.
   copy.add({ type: "thread.forked", at, from: { threadId, turn } });
-  // A turn that a move of the head closed is not where the head went.
-  if (copy.head !== turn) copy.add({ type: "head.moved", at, to: turn });
-  for (const entry of entries.slice(last + 1)) if (isLater(entry)) copy.keep(entry, turn);
-  const { open, queue } = state.context;
-  const asks = [...(open?.asks ?? []), ...(open?.joining ?? []), ...queue].map(({ askId }) => askId);
-  return Either.right({ entries: copy.entries, left: { effects: outstanding(state).map(({ id }) => id), asks } });
+  const later = entries.slice(last + 1).filter(isLater);
+  const kept = copy.keep(later, { isWhole: turn === conversation.head, places, waiting });
+  const newest = closedBy.get(conversation.turns.length) ?? 0;
+  return Either.right({
+    entries: copy.entries,
+    left: {
+      effects: outstanding(state).map(({ id }) => id),
+      asks: [...(open?.asks ?? []), ...(open?.joining ?? []), ...queue].map(({ askId }) => askId),
+      entries: later
+        .filter(({ seq, event: { type } }) => !kept.has(seq) && isNamed(type, seq > newest))
+        .map(({ seq, event: { type } }) => ({ seq, type })),
+    },
+  });
 };
 
-/** Which entry closed each turn, and the state at the end. */
-const closings = (
-  entries: readonly Entry[],
-): Either.Either<JournalError, { readonly closedBy: ReadonlyMap<number, number>; readonly state: State }> => {
+/** What an entry that is not copied would be missed for; a message that a closed turn holds is missed with its turn. */
+const isNamed = (type: EventType, isBehindAllTurns: boolean): boolean =>
+  type === "message.appended"
+    ? isBehindAllTurns
+    : ["system.changed", "system.reset", "thread.configured", "checkpoint.named", "message.pinned"].includes(type);
+
+interface Walked {
+  /** The seqs of the entries that closed each turn. */
+  readonly closedBy: ReadonlyMap<number, number>;
+  /** The turns that were named, by the seqs of the entries that named them. */
+  readonly places: ReadonlyMap<number, number>;
+  /** The ids of the messages that wait for the next turn, by the seqs of the entries that told them. */
+  readonly waiting: ReadonlyMap<number, string>;
+  /** At the end. */
+  readonly state: State;
+}
+
+const walked = (entries: readonly Entry[]): Either.Either<JournalError, Walked> => {
   const folded = fold(entries);
   const begun = fold(entries.slice(0, 1));
   if (Either.isLeft(folded)) return folded;
   if (Either.isLeft(begun)) return begun;
   const closedBy = new Map<number, number>();
+  const places = new Map<number, number>();
+  const waiting = new Map<number, string>();
   let state = begun.right;
   for (const entry of entries) {
     if (!isLater(entry)) continue;
+    const { seq, event } = entry;
     const before = state.context.conversation.turns.length;
     state = foldEntry(state, entry);
-    for (let turn = before + 1; turn <= state.context.conversation.turns.length; turn++) closedBy.set(turn, entry.seq);
+    const { turns, appended, checkpoints } = state.context.conversation;
+    for (let turn = before + 1; turn <= turns.length; turn++) closedBy.set(turn, seq);
+    if (event.type === "checkpoint.named") places.set(seq, checkpoints[event.name] ?? 0);
+    const newest = appended.at(-1);
+    if (newest === undefined) waiting.clear();
+    else if (event.type === "message.appended" && state.context.open === null) waiting.set(seq, newest.id);
   }
-  return Either.right({ closedBy, state: folded.right });
+  return Either.right({ closedBy, places, waiting, state: folded.right });
 };
-
-/** A journal in the making, and the data that it comes to. */
-class Copy {
-  readonly entries: Entry[];
-  #state: State;
-  /** Where the entries of the thread stand in it that are kept. */
-  readonly #seqs = new Map<number, number>();
-
-  constructor(prefix: readonly Entry[], threadId: string) {
-    this.entries = prefix.map((entry) =>
-      isLater(entry)
-        ? { ...entry, event: ofThread(entry.event, threadId) }
-        : { ...entry, event: { ...entry.event, threadId } },
-    );
-    for (const { seq } of prefix) this.#seqs.set(seq, seq);
-    const begun = fold(this.entries);
-    // A prefix of a journal that was folded.
-    if (Either.isLeft(begun)) throw new Error(`entry ${begun.left.seq}: ${begun.left.reason}`);
-    this.#state = begun.right;
-  }
-
-  get head(): number {
-    return this.#state.context.conversation.head;
-  }
-
-  add(event: LaterEntry["event"], decided: Decided = {}, marks: Pick<LaterEntry, "redacted"> = {}): void {
-    const decision = Object.keys(decided).length === 0 ? {} : { decided };
-    const entry: LaterEntry = { seq: this.entries.length, event, ...decision, ...marks };
-    this.entries.push(entry);
-    this.#state = foldEntry(this.#state, entry);
-  }
-
-  /** Keeps an entry from behind the copied ones, where it says something about them. No summary is being written that it could call off. */
-  keep({ seq, event, decided: { summaryStale: _, ...decided } = {}, redacted }: LaterEntry, newest: number): void {
-    const marks = redacted === undefined ? {} : { redacted };
-    const added = this.entries.length;
-    switch (event.type) {
-      case "metadata.changed":
-        this.add(event, decided, marks);
-        break;
-      case "turn.annotated":
-      case "answer.truncated":
-        if (event.turn <= newest) this.add(event, decided, marks);
-        break;
-      case "thread.redacted": {
-        const seqs = event.seqs.flatMap((each) => this.#seqs.get(each) ?? []);
-        if (seqs.length > 0) this.add({ ...event, seqs }, decided, marks);
-        break;
-      }
-      default:
-    }
-    if (this.entries.length > added) this.#seqs.set(seq, added);
-  }
-}
-
-/** An answer names the effect of the copy that it answers, as the copy would have asked for it. */
-const ofThread = (event: LaterEntry["event"], threadId: string): LaterEntry["event"] =>
-  "effectId" in event ? { ...event, effectId: `${threadId}/${placeIn(event.effectId)}` } : event;
 
 const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";

@@ -3,6 +3,8 @@
  * what it holds, so a list with such chunks is plain JSON all the same; `loadAll` makes one without them.
  */
 export class StoredChunk<Node> {
+  /** A member of its own, which makes `structuredClone` refuse a state that it would copy without what lies in the store. */
+  readonly toJSON: () => readonly Node[] = () => this.nodes;
   #nodes: readonly Node[] | null = null;
   #read: (() => readonly Node[]) | null;
 
@@ -18,9 +20,5 @@ export class StoredChunk<Node> {
       this.#read = null;
     }
     return this.#nodes;
-  }
-
-  toJSON(): readonly Node[] {
-    return this.nodes;
   }
 }

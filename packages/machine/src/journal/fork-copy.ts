@@ -1,0 +1,147 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { Decided } from "../conversation/decided.ts";
+import { placeIn } from "../conversation/effect-id.ts";
+import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import type { CheckpointNamed, MessageAppended, MessagePinned, ThreadRedacted } from "../conversation/event.ts";
+import type { State } from "../conversation/state.ts";
+import { isOnPath } from "../thread/path.ts";
+import { fold, foldEntry } from "./fold.ts";
+
+/** What the thread says of entries that are told again in a copy. */
+export interface ToldSince {
+  /** The copy is the thread as it is, not as it was at an older turn. */
+  readonly isWhole: boolean;
+  /** The turns that were named, by the seqs of the entries that named them. */
+  readonly places: ReadonlyMap<number, number>;
+  /** The ids of the messages that wait for the next turn, by the seqs of the entries that told them. */
+  readonly waiting: ReadonlyMap<number, string>;
+}
+
+/** A journal in the making, and the data that it comes to. */
+export class Copy {
+  readonly entries: Entry[];
+  /** The turn at its head. */
+  readonly #turn: number;
+  readonly #at: number;
+  #state: State;
+  /** Where the entries of the thread stand in it that are kept. */
+  readonly #seqs = new Map<number, number>();
+  /** What messages are called in it that have another id in the thread. */
+  readonly #ids = new Map<string, string>();
+
+  constructor(prefix: readonly Entry[], { threadId, turn, at }: { threadId: string; turn: number; at: number }) {
+    this.entries = prefix.map((entry) =>
+      isLater(entry)
+        ? { ...entry, event: ofThread(entry.event, threadId) }
+        : { ...entry, event: { ...entry.event, threadId } },
+    );
+    for (const { seq } of prefix) this.#seqs.set(seq, seq);
+    const begun = fold(this.entries);
+    // A prefix of a journal that was folded.
+    if (Either.isLeft(begun)) throw new Error(`entry ${begun.left.seq}: ${begun.left.reason}`);
+    this.#state = begun.right;
+    this.#turn = turn;
+    this.#at = at;
+  }
+
+  add(event: LaterEntry["event"], decided: Decided = {}, marks: Pick<LaterEntry, "redacted"> = {}): void {
+    const decision = Object.keys(decided).length === 0 ? {} : { decided };
+    const entry: LaterEntry = { seq: this.entries.length, event, ...decision, ...marks };
+    this.entries.push(entry);
+    this.#state = foldEntry(this.#state, entry);
+  }
+
+  /** Tells what of the entries behind the copied ones says something about those, or about the thread as it is; the seqs of what was told. */
+  keep(later: readonly LaterEntry[], since: ToldSince): ReadonlySet<number> {
+    const ids = new Set(since.waiting.values());
+    const isOfWaiting = ({ event }: LaterEntry): boolean =>
+      event.type === "message.appended" || (event.type === "message.pinned" && ids.has(event.message));
+    const isRedaction = ({ event }: LaterEntry): boolean => event.type === "thread.redacted";
+    const kept = new Set<number>();
+    const tell = (entry: LaterEntry): void => {
+      if (this.#tells(entry, since)) kept.add(entry.seq);
+    };
+    for (const entry of later) if (!isOfWaiting(entry) && !isRedaction(entry)) tell(entry);
+    // A turn that a move of the head closed is not where the head went, nor is one that was named or pinned last.
+    this.#moveTo(this.#turn);
+    // A move of the head would make them a turn.
+    for (const entry of later) if (isOfWaiting(entry)) tell(entry);
+    // They name entries of the copy.
+    for (const entry of later) if (isRedaction(entry)) tell(entry);
+    return kept;
+  }
+
+  #tells(entry: LaterEntry, since: ToldSince): boolean {
+    const { event } = entry;
+    switch (event.type) {
+      case "metadata.changed":
+        return this.#keep(entry);
+      case "system.changed":
+      case "system.reset":
+      case "thread.configured":
+        return since.isWhole && this.#keep(entry);
+      case "turn.annotated":
+      case "answer.truncated":
+        return event.turn <= this.#turn && this.#keep(entry);
+      case "message.appended":
+        return since.isWhole && this.#append(entry, event, since.waiting.get(entry.seq));
+      case "checkpoint.named":
+        return this.#name(entry, event, since.places.get(entry.seq) ?? 0);
+      case "message.pinned":
+        return this.#pin(entry, event);
+      case "thread.redacted":
+        return this.#redact(entry, event);
+      default:
+        return false;
+    }
+  }
+
+  /** No summary is being written in it that a decision could call off. */
+  #keep({ seq, decided: { summaryStale: _, ...decided } = {}, redacted, event }: LaterEntry): true {
+    this.#seqs.set(seq, this.entries.length);
+    this.add(event, decided, redacted === undefined ? {} : { redacted });
+    return true;
+  }
+
+  #append(entry: LaterEntry, event: MessageAppended, id: string | undefined): boolean {
+    if (id === undefined) return false;
+    this.#keep({ ...entry, event });
+    const { appended } = this.#state.context.conversation;
+    this.#ids.set(id, appended.at(-1)?.id ?? id);
+    return true;
+  }
+
+  #name(entry: LaterEntry, event: CheckpointNamed, place: number): boolean {
+    if (place > this.#turn) return false;
+    this.#moveTo(place);
+    return this.#keep({ ...entry, event });
+  }
+
+  /** A message is pinned while it is on the path. */
+  #pin(entry: LaterEntry, event: MessagePinned): boolean {
+    const message = this.#ids.get(event.message) ?? event.message;
+    const { conversation } = this.#state.context;
+    const turn = Number.parseInt(message, 10);
+    const isThere = event.pinned
+      ? turn <= this.#turn || this.#ids.has(event.message)
+      : conversation.pins.some((pin) => pin.message === message);
+    if (!isThere) return false;
+    if (event.pinned && turn > 0 && turn <= this.#turn && !isOnPath(conversation, turn)) this.#moveTo(turn);
+    return this.#keep({ ...entry, event: { ...event, message } });
+  }
+
+  #redact(entry: LaterEntry, event: ThreadRedacted): boolean {
+    const seqs = event.seqs.flatMap((each) => this.#seqs.get(each) ?? []).toSorted((one, other) => one - other);
+    return seqs.length > 0 && this.#keep({ ...entry, event: { ...event, seqs } });
+  }
+
+  #moveTo(turn: number): void {
+    if (this.#state.context.conversation.head !== turn) this.add({ type: "head.moved", at: this.#at, to: turn });
+  }
+}
+
+/** An answer names the effect of the copy that it answers, as the copy would have asked for it. */
+const ofThread = (event: LaterEntry["event"], threadId: string): LaterEntry["event"] =>
+  "effectId" in event ? { ...event, effectId: `${threadId}/${placeIn(event.effectId)}` } : event;
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
