@@ -59,9 +59,11 @@ function perform(effect: Effect): void {
       console.log(`signal: ${effect.signal.type}`);
       break;
     case "startTimer":
+    case "requestApproval":
     case "cancelLlm":
     case "cancelTool":
+    case "cancelApproval":
     case "cancelTimer":
-      break; // this conversation has no limits to time, and nobody cancels it
+      break; // this conversation has no limits to time, no tool to approve, and nobody cancels it
   }
 }

@@ -1,6 +1,7 @@
 import {
   decodeJournal,
   describeDecodeError,
+  type Entry,
   fold,
   type Loss,
   type Message,
@@ -10,6 +11,7 @@ import {
   toResponseItems,
   toUiMessages,
 } from "@colloquy/machine";
+import { withRedactions } from "@colloquy/host";
 import type { CommandSetting } from "./command.ts";
 import { withStore } from "./kept-threads.ts";
 
@@ -35,14 +37,15 @@ export const exportThread = (
     if (threadId === undefined || more.length > 0) throw new Error(`export takes one thread; ${ids.length} are named`);
     const stored = await store.read(threadId);
     if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);
+    const entries = entriesIn(threadId, stored);
     if (as === "journal") {
-      for (const entry of stored) output.write(`${JSON.stringify(entry)}\n`);
+      for (const entry of entries) output.write(`${JSON.stringify(entry)}\n`);
       return 0;
     }
     const write = formats[as];
     if (write === undefined)
       throw new Error(`--as is "${as}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
-    const { value, losses } = write(messagesIn(threadId, stored));
+    const { value, losses } = write(messagesIn(threadId, entries));
     output.write(`${JSON.stringify(value, null, 2)}\n`);
     for (const { index, path: where, what, why } of losses)
       error.write(`not carried: message ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${why}\n`);
@@ -58,11 +61,16 @@ const formats: Readonly<
   ui: (messages) => toUiMessages(messages),
 };
 
-/** The path, led by the system message. */
-const messagesIn = (threadId: string, stored: readonly unknown[]): readonly Message[] => {
+/** Also where a crash came between, what was to be redacted is not told any more. */
+const entriesIn = (threadId: string, stored: readonly unknown[]): readonly Entry[] => {
   const decoded = decodeJournal(stored);
   if ("left" in decoded) throw new Error(`thread "${threadId}" can't be read: ${describeDecodeError(decoded.left)}`);
-  const folded = fold(decoded.right);
+  return withRedactions(decoded.right);
+};
+
+/** The path, led by the system message. */
+const messagesIn = (threadId: string, entries: readonly Entry[]): readonly Message[] => {
+  const folded = fold(entries);
   if ("left" in folded)
     throw new Error(`thread "${threadId}" can't be read: entry ${folded.left.seq}: ${folded.left.reason}`);
   const { system } = folded.right.context.conversation;

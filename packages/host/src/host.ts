@@ -16,7 +16,7 @@ import type { LlmHandler } from "./ports/llm.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import type { Store } from "./ports/store.ts";
 import { ThreadLoop } from "./thread/loop.ts";
-import { load } from "./thread/opening.ts";
+import { lookAt } from "./thread/opening.ts";
 import type { ForeignConversation } from "./thread/new-journal.ts";
 import { importedJournal, journalOfTurns, storeJournal, threadIdIn } from "./thread/new-journal.ts";
 import { toolRegistry } from "./tools/registry.ts";
@@ -131,7 +131,9 @@ class ConversationHost implements Host, Loops {
     const id = threadId === "new" ? this.#ids.draw("thread") : threadId;
     // Callers in JavaScript hand in anything.
     if (typeof id !== "string" || id === "")
-      throw new ConfigurationError(`a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`);
+      throw new ConfigurationError(
+        `a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`,
+      );
     return new HostedThread(id, this.#equipment, this.#ids, this);
   }
 
@@ -196,7 +198,10 @@ class ConversationHost implements Host, Loops {
   async store(threadId: string, entries: readonly Entry[]): Promise<void> {
     const loop = this.#loops.get(threadId);
     // What goes on there must not be stopped for nothing.
-    if (loop !== undefined && (loop.state !== null || (await load(this.#equipment, threadId)) !== null))
+    if (
+      loop !== undefined &&
+      (loop.state !== null || (await lookAt(this.#equipment, threadId, () => true, "some")) !== null)
+    )
       throw new ThreadExistsError(threadId);
     await this.alone(threadId, () => storeJournal(this.#equipment, threadId, entries));
   }

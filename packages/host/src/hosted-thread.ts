@@ -85,7 +85,7 @@ export class HostedThread extends ThreadCopies {
 
   /** The present state; null when there is no such thread. Takes no lease, so anybody may look. */
   state(): Promise<State | null> {
-    return this.look(loadAll);
+    return this.look(loadAll, "whole");
   }
 
   /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */

@@ -13,6 +13,7 @@ export type { Receipt } from "./thread-base.ts";
 export type { Fork, ForkOptions, RedactOptions } from "./thread-copies.ts";
 export type { Checkpoint } from "./thread-edits.ts";
 export type { ForeignConversation } from "./thread/new-journal.ts";
+export { withRedactions } from "./thread/redaction.ts";
 export { memoryStore } from "./memory-store.ts";
 export type * from "./ports/clock.ts";
 export type * from "./ports/ids.ts";
@@ -26,6 +27,7 @@ export {
   isListed,
   type ListingPlace,
   type ListOptions,
+  pageOfThreads,
   type StoredThread,
   type ThreadPage,
   type TimeRange,

@@ -1,8 +1,8 @@
 import type { Entry, JsonObject } from "@colloquy/machine";
 import { memoryInbox } from "./memory-store/inbox.ts";
-import { pageOfHits, pageOfThreads } from "./memory-store/pages.ts";
+import { pageOfHits } from "./memory-store/pages.ts";
 import type { Clock } from "./ports/clock.ts";
-import { factsOf, type ListOptions, type StoredThread, type ThreadPage } from "./ports/listing.ts";
+import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "./ports/listing.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import type { Inbox, Lease, SnapshotDraft, Store, StoredSnapshot } from "./ports/store.ts";
 import { LeaseLostError, SequenceConflictError } from "./ports/store.ts";
@@ -102,7 +102,7 @@ class MemoryStore implements Store {
   }
 
   async list(options: ListOptions = {}): Promise<ThreadPage> {
-    return pageOfThreads([...this.#journals].map(threadOf), options);
+    return pageOfThreads(() => [...this.#journals].map(threadOf), options);
   }
 
   async search(words: string, options: SearchOptions = {}): Promise<SearchPage> {

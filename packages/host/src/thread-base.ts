@@ -1,12 +1,11 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "./equipment.ts";
 import { EventRefusedError, ThreadClosedError } from "./errors.ts";
 import type { Loops } from "./loops.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Mail } from "./thread/mail.ts";
-import { load, loadWhole } from "./thread/opening.ts";
+import { type Extent, lookAt, seenIn } from "./thread/opening.ts";
 import { toldEvent } from "./told-event.ts";
 
 /** What became of an event. */
@@ -28,9 +27,10 @@ export class ThreadBase {
     this.loops = loops;
   }
 
-  /** Tells the machine anything. A refusal is returned, not thrown. */
+  /** Tells the machine anything but `thread.redacted`, which is more than an event: `redact` does that. A refusal is returned, not thrown. */
   async send(event: Event): Promise<Receipt> {
     const told = toldEvent(event);
+    if (Either.isRight(told) && told.right.type === "thread.redacted") return { handled: false, refusal: notHere };
     return Either.isLeft(told) ? { handled: false, refusal: told.left } : this.post({ event: told.right });
   }
 
@@ -59,16 +59,17 @@ export class ThreadBase {
     });
   }
 
-  /** What is seen of the present state; null when there is no such thread. Takes no lease. */
-  protected async look<Seen>(see: (state: State) => Seen): Promise<Seen | null> {
-    const state = this.loops.opened(this.id)?.state ?? (await load(this.equipment, this.id));
-    if (state === null) return null;
-    try {
-      return see(state);
-    } catch (thrown) {
-      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      this.equipment.observation.report(thrown, "snapshot");
-      return see(await loadWhole(this.equipment, this.id));
-    }
+  /** What is seen of the present state, by something pure that may be done again; null when there is no such thread. Takes no lease. */
+  protected async look<Seen>(see: (state: State) => Seen, extent: Extent = "some"): Promise<Seen | null> {
+    const loop = this.loops.opened(this.id);
+    const state = loop?.state ?? null;
+    const reader = loop?.reader ?? null;
+    if (state === null || reader === null) return lookAt(this.equipment, this.id, see, extent);
+    return seenIn(this.equipment, { state, reader }, see, extent);
   }
 }
+
+const notHere: Refusal = {
+  kind: "invalid",
+  reason: 'told as an event, "thread.redacted" takes nothing out of the store; call redact of the thread',
+};

@@ -1,4 +1,12 @@
-import type { Entry, JsonObject, RedactionTarget, Refusal, State, StateDifference } from "@colloquy/machine";
+import type {
+  Entry,
+  JsonObject,
+  LeftBehind,
+  RedactionTarget,
+  Refusal,
+  State,
+  StateDifference,
+} from "@colloquy/machine";
 import { differenceBetween, entriesToRedact, fold, forkOf, stateAt, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, JournalUnreadableError, ThreadUnknownError } from "./errors.ts";
@@ -23,8 +31,8 @@ export interface ForkOptions {
 /** A copy of a thread. */
 export interface Fork {
   readonly thread: HostedThread;
-  /** What was under way or waited in this thread, and is not in the copy: effects and asks by their ids. */
-  readonly left: { readonly effects: readonly string[]; readonly asks: readonly string[] };
+  /** What was under way, waited or was told later in this thread, and is not in the copy. */
+  readonly left: LeftBehind;
 }
 
 /** How a thread is redacted. */
@@ -80,6 +88,7 @@ export class ThreadCopies extends ThreadEdits {
    * turn is open. The copies come first, one after the other; where one can't be redacted, do it again: what is done is done.
    */
   async redact(target: RedactionTarget, { reason, copies = [] }: RedactOptions = {}): Promise<readonly number[]> {
+    if (!isTarget(target)) throw new EventRefusedError(this.id, noTarget);
     const chosen = (entries: readonly Entry[]) => Either.mapLeft(refusalOf)(entriesToRedact(entries, target));
     if (copies.length > 0) await this.#redactCopies(target, chosen, copies, reason);
     return this.redactEntries(chosen, reason);
@@ -175,6 +184,19 @@ export class ThreadCopies extends ThreadEdits {
     return step.entry;
   }
 }
+
+/** Callers in JavaScript hand in anything, and a turn that is named otherwise would be one of which nothing is found. */
+const isTarget = (target: unknown): boolean => {
+  if (typeof target !== "object" || target === null) return false;
+  if ("turn" in target) return Number.isSafeInteger(target.turn);
+  if ("message" in target) return typeof target.message === "string";
+  return "seqs" in target && Array.isArray(target.seqs) && target.seqs.every(Number.isSafeInteger);
+};
+
+const noTarget: Refusal = {
+  kind: "invalid",
+  reason: "what is to be redacted is named by { turn }, a number, by { message }, an id, or by { seqs }, numbers",
+};
 
 const itsMoment: Refusal = { kind: "stale", reason: "there is nothing to tell" };
 

@@ -10,7 +10,7 @@ import type {
   Turn,
   TurnAnnotated,
 } from "@colloquy/machine";
-import { redoTarget, undoTarget } from "@colloquy/machine";
+import { loadMessages, redoTarget, undoTarget } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { ThreadDefaults } from "./equipment.ts";
 import { EventRefusedError } from "./errors.ts";
@@ -147,7 +147,7 @@ export class ThreadEdits extends ThreadBase {
       event: moved(0),
       aim: (state) => {
         const target = targetOf(state, steps);
-        turns = target.turns;
+        turns = target.turns.map((turn) => loadMessages(turn));
         return turns.length > 0
           ? Either.right(moved(target.head))
           : Either.left({ kind: "stale", reason: "nowhere to go" });

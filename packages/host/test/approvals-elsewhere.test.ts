@@ -72,6 +72,23 @@ describe("a tool call that needs approval", () => {
     expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
   });
 
+  test("is approved or denied: of two letters of one moment the second is refused", async () => {
+    const { runs, pay } = paying({ recovery: "once" });
+    const first = asking({ tools: [pay] });
+    const asked = first.host.ask("pay 5");
+    await settle();
+    const [one, other] = [first.another({ script: [] }).host.thread(), first.another({ script: [] }).host.thread()];
+    const [request] = await one.approvals();
+    const approved = one.approve(request?.id ?? "", { by: "bob" });
+    await settle();
+    const denied = errorOf(other.deny(request?.id ?? "", { by: "carol" }));
+    await first.clock.advance(3_000);
+    await approved;
+    expect(await denied).toMatchObject({ name: "EventRefusedError", refusal: { kind: "stale" } });
+    await asked;
+    expect(runs).toHaveLength(1);
+  });
+
   test("is shown to whoever asked by way of a letter", async () => {
     const { pay } = paying();
     const first = asking({ tools: [pay], script: [says("1"), calls(["pay", { amount: 5 }]), says("done")] });

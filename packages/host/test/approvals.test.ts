@@ -91,6 +91,25 @@ describe("a tool call that needs approval", () => {
     expect(await journalOf(on.store)).not.toContain("tool.withheld");
   });
 
+  test.each([
+    ["at the top", '{"amount":5,"__proto__":{"y":1}}', "__proto__"],
+    ["within", '{"amount":5,"x":[{"__proto__":{"y":1}}]}', "__proto__"],
+    ["nested too deep", `{"amount":${"[".repeat(300)}${"]".repeat(300)}}`, "nested"],
+    ["nested beyond any stack", `{"amount":${"[".repeat(20_000)}${"]".repeat(20_000)}}`, "nested"],
+    ["no number any more", '{"amount":1e999}', "number"],
+  ])("whose arguments no journal would keep is refused, and the thread goes on: %s", async (_, given, why) => {
+    const any: ToolInput = { jsonSchema: { type: "object" } };
+    for (const approval of ["always", () => true] as const) {
+      const { runs, pay } = paying({ input: any, recovery: "once", approval });
+      const on = asking({ tools: [pay], script: [calls(["pay", given]), says("done")] });
+      expect((await on.host.ask("pay", { askId: "a" })).text).toBe("done");
+      expect(await outcomesOf(on)).toEqual([expect.stringMatching(new RegExp(`refused: .*do not fit.*${why}`))]);
+      await on.host.close();
+      expect(await on.another().host.thread().asked("a")).toMatchObject({ status: "completed" });
+      expect(runs).toEqual([]);
+    }
+  });
+
   test("is stopped with its turn", async () => {
     const { runs, pay } = paying();
     const on = asking({ tools: [pay] });

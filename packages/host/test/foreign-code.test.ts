@@ -1,9 +1,9 @@
 // What stores, handlers, observers and callers in JavaScript may do that their types would not allow.
-import type { LlmOutcome, Store } from "@colloquy/host";
+import type { LlmDelta, LlmOutcome, Store } from "@colloquy/host";
 import { memoryStore } from "@colloquy/host";
 import { describe, expect, test } from "vitest";
 import { overriding } from "./gated-store.ts";
-import { manualClock, says, stage } from "./stage.ts";
+import { calls, echo, entriesOf, errorOf, journalOf, manualClock, says, type ScriptedStep, stage } from "./stage.ts";
 
 const wrapped = (
   change: (store: Store) => Partial<Store>,
@@ -75,6 +75,32 @@ describe("a handler", () => {
   });
 });
 
+test("a handler that shows what is no text is not journalled as if it were", async () => {
+  const shows: ScriptedStep = async (_, { onDelta }) => {
+    for (const delta of [
+      { type: "text", text: 5 },
+      { type: "odd", text: "x" },
+      { type: "text", text: "so far" },
+    ])
+      onDelta(delta as LlmDelta);
+    return { type: "failed", failure: { kind: "network", message: "gone", retryable: false } };
+  };
+  const { host, another, store } = stage({ script: [shows] });
+  expect(await errorOf(host.ask("hi"))).toMatchObject({ name: "TurnFailedError" });
+  await host.close();
+  expect((await entriesOf(store)).at(-1)?.event).toMatchObject({ partial: { content: "so far" } });
+  const later = another({ script: [says("again")] });
+  expect((await later.host.ask("hi again", { askId: "again" })).text).toBe("again");
+});
+
+test("a tool that throws an error whose message is no text has failed", async () => {
+  const odd = Object.assign(new Error("x"), { message: Object.create(null) as string });
+  const throws = { ...echo, run: () => Promise.reject(odd) };
+  const { host, model } = stage({ tools: [throws], script: [calls(["echo", { text: "x" }]), says("done")] });
+  expect((await host.ask("go")).text).toBe("done");
+  expect(JSON.stringify(model.calls[1]?.messages)).toContain("The tool failed: {}");
+});
+
 describe("an observer", () => {
   test("that fails in its own time is reported, and nothing else happens", async () => {
     const reported: string[] = [];
@@ -97,6 +123,47 @@ describe("an observer", () => {
 });
 
 describe("a caller", () => {
+  test.each([[[1]], ["x"], [JSON.parse('{"__proto__":{"a":1}}')], [{ big: 10n }]])(
+    "that forks a thread with metadata that no journal keeps is refused, and nothing is stored: %#",
+    async (metadata: unknown) => {
+      const { host, store } = stage({ script: [says("1")] });
+      await host.ask("one");
+      const options = { threadId: "copy", metadata: metadata as { readonly a: 1 } };
+      expect(await errorOf(host.thread().fork(options))).toMatchObject({ refusal: { kind: "invalid" } });
+      expect(await store.read("copy")).toEqual([]);
+    },
+  );
+
+  test("that imports the journal of a thread without an id, under another, is refused, and nothing is stored", async () => {
+    const { host } = stage();
+    const entries = [{ seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "" } }];
+    expect(await errorOf(host.importJournal(entries, { threadId: "x" }))).toMatchObject({
+      name: "ImportRefusedError",
+      index: 0,
+    });
+    expect((await host.threads()).threads).toEqual([]);
+  });
+
+  test.each([{ turn: "1" }, { turn: 0.5 }, { message: 1 }, { seqs: ["1"] }, { seqs: 1 }, {}, null, "1"])(
+    "that redacts what can't be meant is told so: %j",
+    async (target: unknown) => {
+      const { host, store } = stage({ script: [says("1")] });
+      await host.ask("one");
+      const refused = await errorOf(host.thread().redact(target as { readonly turn: number }));
+      expect(refused).toMatchObject({ name: "EventRefusedError", refusal: { kind: "invalid" } });
+      expect(await journalOf(store)).toHaveLength(3);
+    },
+  );
+
+  test("that gives a number for a thread's id is told so, and nothing is stored under it", async () => {
+    const { host } = stage({ script: [says("ok")] });
+    await host.ask("hi");
+    const threadId = 5 as unknown as string;
+    expect(() => host.thread(threadId)).toThrow(/id is 5; it must be a text/);
+    await expect(host.thread().fork({ threadId }).then(String, String)).resolves.toMatch(/id is 5/);
+    expect((await host.threads()).threads).toHaveLength(1);
+  });
+
   test("that gives a number for an ask id, or an error for a reason, does not spoil the thread", async () => {
     const { host, another } = stage({ script: [says("ok"), () => new Promise(() => {})] });
     await expect(host.ask("hi", { askId: 42 as unknown as string }).then(String, String)).resolves.toMatch(

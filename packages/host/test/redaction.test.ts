@@ -144,6 +144,46 @@ describe("redaction", () => {
     },
   );
 
+  test("takes the words out of letters that say again what was journalled, and of no others", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { inbox } = inner;
+    if (inbox === undefined) throw new Error("no inbox");
+    const event = { type: "ask.received", at: clock.now(), askId: "a", input: "the SECRET" } as const;
+    await inbox.post("default", { id: "taken", event });
+    // The process dies before the letter is answered.
+    const dying = overriding(inner, { inbox: { ...inbox, answer: () => Promise.reject(new Error("killed")) } });
+    const first = stage({ clock, store: dying, script: [says("1")] });
+    expect((await first.host.ask("the SECRET", { askId: "a" })).text).toBe("1");
+    await first.host.close();
+    for (const [id, letter] of [
+      ["again", { ...event, at: 5, input: "my SECRET once more" }],
+      ["late", { type: "cancel.requested", at: 1, askId: "a", reason: "it says SECRET" }],
+      ["other", { ...event, askId: "b", input: "what is new" }],
+      ["early", { type: "cancel.requested", at: 1, askId: "b", reason: "not now" }],
+    ] as const)
+      await inbox.post("default", { id, event: letter });
+    const next = stage({ clock, store: inner, script: [says("2")] });
+    expect(await next.host.thread().redact({ turn: 1 })).toEqual([1, 2]);
+    const kept = JSON.stringify(await inbox.unanswered("default"));
+    expect(kept).not.toContain("SECRET");
+    expect(kept).toContain("what is new");
+    expect(kept).toContain("not now");
+    for (const id of ["taken", "again"])
+      expect(await inbox.answerTo("default", id)).toEqual({ id, handled: true, seq: 1 });
+    expect(await inbox.answerTo("default", "late")).toMatchObject({ handled: false, refusal: { kind: "stale" } });
+  });
+
+  test("for a reason that is no text is refused, and the thread stays readable", async () => {
+    const { host, store } = stage({ script: [says("1")] });
+    await host.ask("one");
+    const reason = { no: "text" } as unknown as string;
+    expect(await errorOf(host.thread().redact({ turn: 1 }, { reason }))).toMatchObject({
+      refusal: { kind: "invalid" },
+    });
+    expect(await journalOf(store)).toHaveLength(3);
+  });
+
   test("reaches an ask that a copy has only as one that was left behind", async () => {
     const model = held();
     const machine = { overlap: { type: "queue", max: 5 } } as const;

@@ -25,7 +25,7 @@ describe("a fork", () => {
     for (const question of ["one", "two", "three"]) await thread.ask(question);
     const before = await entriesOf(store, "one");
     const { thread: fork, left } = await thread.fork({ turn: 2, metadata: { copy: true } });
-    expect(left).toEqual({ effects: [], asks: [] });
+    expect(left).toEqual({ effects: [], asks: [], entries: [] });
     expect(await texts(fork)).toEqual(["one", "1", "two", "2"]);
     expect((await fork.state())?.context).toMatchObject({
       threadId: fork.id,
@@ -178,24 +178,6 @@ describe("a journal", () => {
     expect(appended).toEqual([exported.length]);
     expect((await host.threads()).threads).toEqual([]);
     expect(clock.sleepers).toBe(0);
-  });
-
-  test("of a conversation that was had elsewhere begins with its turns", async () => {
-    const { host, model } = stage({ script: [says("on")] });
-    const turns = [
-      [
-        { role: "user" as const, content: "one" },
-        { role: "assistant" as const, content: "1" },
-      ],
-      [{ role: "user" as const, content: "two" }],
-    ];
-    const thread = await host.importMessages({ system: "Be kind.", turns }, { metadata: { from: "elsewhere" } });
-    expect((await thread.ask("three")).turn).toBe(3);
-    expect(model.calls[0]?.messages.map(textOf)).toEqual(["Be kind.", "one", "1", "two", "three"]);
-    const bad = [...turns, [{ role: "tool" as const, callId: "x", name: "x", content: "lost" }]];
-    const refused = await errorOf(host.importMessages({ turns: bad as unknown as typeof turns }, { threadId: "bad" }));
-    expect(refused).toMatchObject({ name: "ImportRefusedError", index: 3 });
-    expect(await host.thread("bad").state()).toBeNull();
   });
 });
 

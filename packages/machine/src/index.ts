@@ -5,6 +5,7 @@ export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thre
 export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/draft.ts";
 export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";
 export type { Summary } from "./thread/summary.ts";
+export type { SystemDraft } from "./thread/system.ts";
 export type { Pin, Thread } from "./thread/thread.ts";
 export type * from "./thread/turn.ts";
 export * from "./thread/usage.ts";
@@ -95,7 +96,7 @@ export {
   toChatMessage,
 } from "./interchange/chat.ts";
 export { fromChatMessages, toChatMessages } from "./interchange/chat-messages.ts";
-export type { Imported, ImportedSystem, ImportOptions } from "./interchange/import-conversation.ts";
+export type { Imported, ImportOptions } from "./interchange/import-conversation.ts";
 export type { ImportProblem } from "./interchange/import-problem.ts";
 export type { Exported, Loss } from "./interchange/loss.ts";
 export { fromModelMessages, type ModelMessage, toModelMessages } from "./interchange/model-messages.ts";
@@ -109,11 +110,19 @@ export { figuresOf, type ThreadFigures, type TurnFigures } from "./conversation/
 export { comparePrompts, type NamedJournal } from "./journal/compare.ts";
 export type * from "./journal/comparison.ts";
 export { comparisonTable } from "./journal/comparison-table.ts";
-export { type ForkedJournal, type ForkInput, forkOf } from "./journal/fork.ts";
+export { type ForkedJournal, type ForkInput, forkOf, type LeftBehind, type LeftEntry } from "./journal/fork.ts";
 export { differenceBetween, type StateAspect, type StateChange, type StateDifference } from "./journal/difference.ts";
 export { differenceTable } from "./journal/difference-table.ts";
 export { redactedText } from "./conversation/redacted.ts";
-export { anchorOf, loadAll, readSnapshot, type ReadSnapshot, type Snapshot, takeSnapshot } from "./journal/snapshot.ts";
+export {
+  anchorOf,
+  loadAll,
+  loadMessages,
+  readSnapshot,
+  type ReadSnapshot,
+  type Snapshot,
+  takeSnapshot,
+} from "./journal/snapshot.ts";
 export { SnapshotDamagedError } from "./journal/snapshot-damaged.ts";
 export { StoredChunks } from "./journal/snapshot-stored.ts";
 export { redactEntry } from "./journal/redact.ts";

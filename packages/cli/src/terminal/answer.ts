@@ -30,6 +30,10 @@ const showPart = (screen: Screen, part: AskPart): void => {
       return screen.line(`  ${part.name} ${part.outcome}: ${shortened(textOfContent(part.content))}`, "dim");
     case "signal":
       return showSignal(screen, part.signal);
+    case "approval.requested":
+      return screen.line(`  ${part.request.name} waits for an approval: ${part.request.id}`, "dim");
+    case "thread.lost":
+      return screen.line("  another process went on with the thread; what was shown is void", "dim");
     case "parts.dropped":
       return screen.line("  …", "dim");
     case "turn.started":

@@ -176,8 +176,10 @@ export class Ask implements AskHandle, Receipt {
 
   /** Its turn was closed. */
   ended(turn: Turn): void {
+    // Before anything is told: where the turn can't be read yet, this is done again.
+    const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
-    this.#settle(resultOf(this.threadId, this.askId, turn, this.#cause()), null);
+    this.#settle(result, null);
   }
 
   /** There will be no turn for it, or none that is known here. */

@@ -1,15 +1,5 @@
 import type { Entry } from "@colloquy/machine";
-
-import {
-  checkedListing,
-  comparePlaces,
-  cursorOf,
-  isListed,
-  type ListingPlace,
-  type ListOptions,
-  type StoredThread,
-  type ThreadPage,
-} from "../ports/listing.ts";
+import { comparePlaces, type ListingPlace } from "../ports/listing.ts";
 import {
   checkedSearch,
   excerptOf,
@@ -19,18 +9,6 @@ import {
   textOfEntry,
   wordsOf,
 } from "../ports/searching.ts";
-
-/** The page that is wanted of all threads of a store. Throws a `RangeError` for options that can't be meant. */
-export const pageOfThreads = (threads: readonly StoredThread[], options: ListOptions): ThreadPage => {
-  const { order, limit, after } = checkedListing(options);
-  const sign = order === "oldest" ? 1 : -1;
-  const wanted = threads
-    .filter((thread) => (after === null || sign * comparePlaces(thread, after) > 0) && isListed(thread, options))
-    .sort((one, other) => sign * comparePlaces(one, other));
-  const page = wanted.slice(0, limit);
-  const last = page.at(-1);
-  return { threads: page, next: last === undefined || wanted.length <= limit ? null : cursorOf(last) };
-};
 
 /** A thread and all that was appended to it. */
 export interface ReadThread extends ListingPlace {

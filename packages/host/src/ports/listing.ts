@@ -79,6 +79,18 @@ export const cursorOf = ({ createdAt, threadId }: ListingPlace): string => JSON.
 export const isListed = (thread: StoredThread, { metadata, created, updated }: ListOptions): boolean =>
   isWithin(thread.createdAt, created) && isWithin(thread.updatedAt, updated) && hasMembers(thread.metadata, metadata);
 
+/** The page that is wanted of all threads, for stores that look at each. They are asked for when the options were checked. @throws RangeError for options that can't be meant */
+export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: ListOptions = {}): ThreadPage => {
+  const { order, limit, after } = checkedListing(options);
+  const sign = order === "oldest" ? 1 : -1;
+  const wanted = [...threads()]
+    .filter((thread) => (after === null || sign * comparePlaces(thread, after) > 0) && isListed(thread, options))
+    .sort((one, other) => sign * comparePlaces(one, other));
+  const page = wanted.slice(0, limit);
+  const last = page.at(-1);
+  return { threads: page, next: last === undefined || wanted.length <= limit ? null : cursorOf(last) };
+};
+
 /** Threads by the time of their making, oldest first. Ids compare by code point, as in UTF-8. */
 export const comparePlaces = (one: ListingPlace, other: ListingPlace): number =>
   one.createdAt - other.createdAt || compareTexts(one.threadId, other.threadId);

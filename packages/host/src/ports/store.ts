@@ -92,6 +92,11 @@ export interface StoredSnapshot {
   readonly head: string;
   /** The text of a chunk, at once; undefined for one that is not there. May read it only now. */
   readonly chunk: (id: string) => string | undefined;
+  /**
+   * Where chunks can't be read at once: reads one of them, or with null all that were not read yet; until then `chunk`
+   * gives undefined for them.
+   */
+  readonly fetch?: (chunk: string | null) => Promise<void>;
 }
 
 /** The right to append to one thread. */

@@ -1,5 +1,5 @@
 import type { Entry, LaterEntry, Signal, State } from "@colloquy/machine";
-import { decodeEntry, describeDecodeError, fold, foldEntry, SnapshotDamagedError } from "@colloquy/machine";
+import { decodeEntry, describeDecodeError, fold, foldEntry, loadAll, SnapshotDamagedError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import { JournalUnreadableError, StoreError } from "../errors.ts";
@@ -16,6 +16,8 @@ export class FollowedJournal {
   readonly #told: EntryTold;
   #state: State | null;
   #loaded: boolean;
+  /** Whether some of the state may still lie in a store, as it does for who held the thread. */
+  #isWhole: boolean;
 
   /** @param from a state that is known, behind which all is new; null: what is there when it is first read is not. */
   constructor(threadId: string, equipment: Equipment, from: State | null, told: EntryTold) {
@@ -24,6 +26,7 @@ export class FollowedJournal {
     this.#told = told;
     this.#state = from;
     this.#loaded = from !== null;
+    this.#isWhole = from === null;
   }
 
   /** As far as it was read; null where there is no such thread. */
@@ -31,20 +34,48 @@ export class FollowedJournal {
     return this.#state;
   }
 
-  /** Reads what is new. @throws StoreError, JournalUnreadableError */
-  async read(): Promise<void> {
-    if (!this.#loaded) {
-      this.#state = await load(this.#equipment, this.#threadId);
-      this.#loaded = true;
-      return;
+  /**
+   * Reads what is new. False where the store has lost what was read before, as when an older copy of it was put in its
+   * place: then all is as if it were read for the first time.
+   *
+   * @throws StoreError, JournalUnreadableError
+   */
+  async read(): Promise<boolean> {
+    if (this.#loaded && (await this.#isThere())) {
+      await this.#readNew();
+      return true;
     }
+    const isFirst = !this.#loaded;
+    this.#state = await load(this.#equipment, this.#threadId);
+    this.#loaded = true;
+    this.#isWhole = true;
+    this.#newest = null;
+    return isFirst;
+  }
+
+  /** Whether the newest entry that was read stands where it stood. Of a journal of which nothing is left whoever opens it is told. */
+  async #isThere(): Promise<boolean> {
+    const known = this.#state?.context.seq ?? -1;
+    if (known < 0) return true;
+    const [there] = await this.#stored(known);
+    const text = JSON.stringify(there) ?? null;
+    if (text === null) return (await this.#stored(0)).length === 0;
+    this.#newest ??= { seq: known, text };
+    return this.#newest.seq !== known || this.#newest.text === text;
+  }
+
+  async #readNew(): Promise<void> {
     const known = this.#state?.context.seq ?? -1;
     try {
+      if (!this.#isWhole && this.#state !== null) this.#state = loadAll(this.#state);
+      this.#isWhole = true;
       await this.#readBehind(known, known);
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
       // What the state was made from is gone meanwhile; the journal has it.
-      this.#equipment.observation.report(thrown, "snapshot");
+      // What only was not fetched yet is no damage.
+      if (this.#isWhole) this.#equipment.observation.report(thrown, "snapshot");
+      this.#isWhole = true;
       const told = this.#state?.context.seq ?? known;
       this.#state = null;
       await this.#readBehind(-1, told);

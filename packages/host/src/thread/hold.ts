@@ -10,7 +10,8 @@ import { HeldLease } from "./held-lease.ts";
 import { HeldInbox } from "./inbox.ts";
 import type { Mail } from "./mail.ts";
 import type { Mailbox } from "./mailbox.ts";
-import { loadWhole, openJournal } from "./opening.ts";
+import { loadWhole, openJournal, seenIn } from "./opening.ts";
+import { missesMost, type SnapshotReader } from "./snapshot-reader.ts";
 import { Snapshots } from "./snapshots.ts";
 
 /** Who wants to hold a thread. */
@@ -67,6 +68,8 @@ export class Hold {
   readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
+  /** What was missed of the snapshot since the last entry. */
+  #misses = 0;
   /** Mails of letters that this host left before, by their ids. */
   #own: Map<string, Mail> | null;
 
@@ -87,6 +90,11 @@ export class Hold {
 
   get lease(): Lease {
     return this.#lease.lease;
+  }
+
+  /** What the older turns of the state are read by. */
+  get reader(): SnapshotReader {
+    return this.#snapshots.reader;
   }
 
   /** Whether somebody else may have the thread by now. */
@@ -120,7 +128,9 @@ export class Hold {
     try {
       await inbox.refuseAsk(ask.askId, refusal);
       // Who has ended has told its asks, or takes them along.
-      if (!this.#claimant.hasEnded) ask.refused(refusal, state);
+      if (this.#claimant.hasEnded) return;
+      const { equipment } = this.#claimant;
+      await seenIn(equipment, { state, reader: this.reader }, (known) => ask.refused(refusal, known), "some");
     } catch (thrown) {
       // Made by the inbox.
       if (!this.#claimant.hasEnded) ask.fail(thrown as Error);
@@ -134,10 +144,20 @@ export class Hold {
     return opened?.state ?? null;
   }
 
-  /** The state from the journal alone, which has all that a damaged snapshot held. */
-  async openAgain(damage: SnapshotDamagedError): Promise<State> {
+  /**
+   * After something of the snapshot could not be read: the same state, where that had only to be fetched; else that from
+   * the journal alone, which has all that a damaged snapshot held.
+   *
+   * @throws JournalUnreadableError, StoreError
+   */
+  async openAgain(damage: SnapshotDamagedError, state: State): Promise<State> {
     const { equipment, threadId } = this.#claimant;
-    equipment.observation.report(damage, "snapshot");
+    try {
+      if (await this.reader.fetch(++this.#misses < missesMost ? damage.chunk : null)) return state;
+      equipment.observation.report(damage, "snapshot");
+    } catch (failed) {
+      equipment.observation.report(failed, "snapshot");
+    }
     this.#snapshots.forget();
     return loadWhole(equipment, threadId);
   }
@@ -154,6 +174,7 @@ export class Hold {
 
   /** An entry was added, and this is the state after it. */
   appended(entry: Entry, state: State): void {
+    this.#misses = 0;
     this.#snapshots.appended(this.lease, entry, state);
   }
 

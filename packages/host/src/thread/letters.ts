@@ -32,7 +32,8 @@ export const mayBeLetter = (event: Event | ThreadStarted): event is LetterEvent 
 /** Whether an entry of a journal is that of a letter's event, whatever was laid onto it when it was taken, and also where it was redacted. */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
-  if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event)) return false;
+  if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event))
+    return false;
   // An ask is told at the time when it is taken.
   const { at } = event;
   if (event.type === "ask.received" ? Number(there["at"]) < at : there["at"] !== at) return false;
@@ -42,10 +43,6 @@ export const isEntryOf = (stored: unknown, event: Event): boolean => {
 
 /** Of an event, what whoever holds the thread does not lay onto it. */
 const asTold = (event: object): object => ({ ...event, at: undefined, partial: undefined });
-
-/** Whether a letter is about the same ask or call as an event. */
-export const isAboutSame = (letter: Event, event: Event | ThreadStarted): boolean =>
-  named(letter) !== undefined && named(letter) === named(event);
 
 /** Null for an answer that is not there, or is none. */
 export const readAnswer = (stored: unknown): LetterAnswer | null => {

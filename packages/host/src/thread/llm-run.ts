@@ -11,7 +11,7 @@ import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer } from "./llm-answer.ts";
 import type { Receipt } from "./mail.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
-import { ShownReply } from "./shown-reply.ts";
+import { isDelta, ShownReply } from "./shown-reply.ts";
 
 /** A model call that is out, for an answer. */
 export class LlmRun implements Running, Receipt {
@@ -112,6 +112,11 @@ export class LlmRun implements Running, Receipt {
 
   #show(delta: LlmDelta): void {
     if (this.#over) return;
+    if (!isDelta(delta)) {
+      // What stands in it may hold a key.
+      this.#loop.equipment.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
+      return;
+    }
     this.#shown.add(delta);
     this.#scheduleProgress();
     if (this.#loop.asks.size === 0) return;

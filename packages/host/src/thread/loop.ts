@@ -17,6 +17,7 @@ import { Mailbox } from "./mailbox.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
 import { Rest } from "./rest.ts";
+import type { SnapshotReader } from "./snapshot-reader.ts";
 
 /** Something that is being done, under the id of its effect. */
 export interface Running {
@@ -81,6 +82,11 @@ export class ThreadLoop implements Claimant {
   /** Null while the thread is being opened, or is held by another host. */
   get state(): State | null {
     return this.#state;
+  }
+
+  /** What its older turns are read by, with it. */
+  get reader(): SnapshotReader | null {
+    return this.#hold?.reader ?? null;
   }
 
   /** Whether something waits to be told. */
@@ -168,19 +174,10 @@ export class ThreadLoop implements Claimant {
     for (const mail of await hold.letters()) this.#mailbox.add(mail);
     this.#state = await hold.open();
     if (this.#ended !== null) return;
-    if (this.#state === null) await begin(this, hold, this.#mailbox, (state) => void (this.#state = state));
-    else this.#mailbox.addFirst(await this.#recover(hold, this.#state));
+    const known = (state: State): void => void (this.#state = state);
+    if (this.#state === null) await begin(this, hold, this.#mailbox, known);
+    else this.#mailbox.addFirst(await recover(this, hold, this.#state, known));
     hold.watch();
-  }
-
-  async #recover(hold: Hold, state: State): Promise<readonly Mail[]> {
-    try {
-      return await recover(this, state);
-    } catch (thrown) {
-      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-      this.#state = await hold.openAgain(thrown);
-      return recover(this, this.#state);
-    }
   }
 
   #drain(): void {
@@ -203,8 +200,8 @@ export class ThreadLoop implements Claimant {
         }
         this.#commit(mail, step);
       } catch (thrown) {
-        if (thrown instanceof SnapshotDamagedError) {
-          this.#underWay = this.#decideAnew(hold, mail, thrown);
+        if (thrown instanceof SnapshotDamagedError && this.#state !== null) {
+          this.#underWay = this.#decideAnew(hold, this.#state, mail, thrown);
           return;
         }
         this.#fail(mail, thrown);
@@ -229,9 +226,9 @@ export class ThreadLoop implements Claimant {
   }
 
   /** An event is decided anew, after what it needs of a snapshot could not be read. */
-  async #decideAnew(hold: Hold, mail: Mail, damage: SnapshotDamagedError): Promise<void> {
+  async #decideAnew(hold: Hold, state: State, mail: Mail, damage: SnapshotDamagedError): Promise<void> {
     try {
-      this.#state = await hold.openAgain(damage);
+      this.#state = await hold.openAgain(damage, state);
       this.#mailbox.addFirst([mail]);
     } catch (thrown) {
       this.#fail(mail, thrown);

@@ -1,11 +1,19 @@
-import type { Entry, JsonObject, SeedDraft, State, SystemDraft } from "@colloquy/machine";
+import type { Entry, JsonObject, SeedDraft, State, SystemDraft, ThreadStarted, TurnAdded } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold, outstanding, start, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
-import { ImportRefusedError, SequenceConflictError, ThreadExistsError, ThreadHeldError } from "../errors.ts";
+import {
+  EventRefusedError,
+  ImportRefusedError,
+  SequenceConflictError,
+  ThreadExistsError,
+  ThreadHeldError,
+} from "../errors.ts";
 import { messageOf } from "../thrown.ts";
+import { toldEvent, toldStart } from "../told-event.ts";
 import { appendError } from "./append-error.ts";
 import { HeldLease } from "./held-lease.ts";
+import { withRedactions } from "./redaction.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats give it. */
 export interface ForeignConversation {
@@ -46,9 +54,11 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
   const decoded = decodeJournal(plainCopy(values, threadId));
   if (Either.isLeft(decoded))
     throw new ImportRefusedError(threadId, decoded.left.index, describeDecodeError(decoded.left));
-  const own = threadIdIn(decoded.right);
+  const own = threadIdIn(decoded.right) ?? (decoded.right.length === 0 ? threadId : null);
   if (own === null) throw new ImportRefusedError(threadId, 0, "it is the journal of a thread without an id");
-  const entries = own === threadId ? decoded.right : decoded.right.map((entry) => renamed(entry, own, threadId));
+  // It may have been read while a redaction was under way.
+  const told = withRedactions(decoded.right);
+  const entries = own === threadId ? told : told.map((entry) => renamed(entry, own, threadId));
   checkGoesOn(entries, threadId);
   return entries;
 };
@@ -61,25 +71,61 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
 export const journalOfTurns = (
   { machine, clock }: Equipment,
   threadId: string,
-  { system, turns }: ForeignConversation,
+  conversation: ForeignConversation,
   metadata: JsonObject | undefined,
 ): readonly Entry[] => {
   const at = clock.now();
-  const begun = start(machine, {
-    threadId,
-    at,
-    ...(system === undefined || system === null ? {} : { system }),
-    ...(metadata === undefined ? {} : { metadata }),
-  });
+  const turns = turnsIn(conversation, threadId);
+  const begun = start(machine, beginningOf({ threadId, at, system: conversation.system ?? null, metadata }));
   const entries: Entry[] = [begun.entry];
   let state: State = begun.state;
   for (const [index, messages] of turns.entries()) {
-    const step = transition(machine, state, { type: "turn.added", at, messages });
-    if (!step.handled) throw new ImportRefusedError(threadId, index + 1, `turn ${index + 1}: ${step.refusal.reason}`);
+    const refused = (reason: string) => new ImportRefusedError(threadId, index + 1, `turn ${index + 1}: ${reason}`);
+    const event = toldEvent<TurnAdded>({ type: "turn.added", at, messages });
+    if (Either.isLeft(event)) throw refused(event.left.reason);
+    const step = transition(machine, state, event.right);
+    if (!step.handled) throw refused(step.refusal.reason);
     entries.push(step.entry);
     state = step.state;
   }
   return importedJournal(entries, threadId);
+};
+
+/** Callers in JavaScript hand in anything, above all what a reader of another format gave, which may be a problem. */
+const turnsIn = (conversation: unknown, threadId: string): ForeignConversation["turns"] => {
+  const turns =
+    typeof conversation === "object" && conversation !== null && "turns" in conversation ? conversation.turns : null;
+  // Each of them is decoded before it is believed.
+  if (Array.isArray(turns)) return turns as ForeignConversation["turns"];
+  throw new ImportRefusedError(
+    threadId,
+    null,
+    "a conversation has a list of turns; give { system, turns }, as the `right` of fromChatMessages and the like is",
+  );
+};
+
+const beginningOf = ({
+  threadId,
+  at,
+  system,
+  metadata,
+}: {
+  readonly threadId: string;
+  readonly at: number;
+  readonly system: SystemDraft | null;
+  readonly metadata: JsonObject | undefined;
+}): ThreadStarted => {
+  try {
+    return toldStart({
+      type: "thread.started",
+      threadId,
+      at,
+      ...(system === null ? {} : { system }),
+      ...(metadata === undefined ? {} : { metadata }),
+    });
+  } catch (thrown) {
+    throw thrown instanceof EventRefusedError ? new ImportRefusedError(threadId, 0, thrown.refusal.reason) : thrown;
+  }
 };
 
 /** The id of the thread that a journal from outside says that it is of; null where it says none. */

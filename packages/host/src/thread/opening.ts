@@ -5,7 +5,10 @@ import {
   describeDecodeError,
   fold,
   foldEntry,
+  loadAll,
+  loadMessages,
   readSnapshot,
+  SnapshotDamagedError,
   StoredChunks,
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
@@ -14,6 +17,7 @@ import { JournalUnreadableError, ThreadUnknownError } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
 import { readFrom, readJournal } from "./read-journal.ts";
 import { finishRedaction, withRedactions } from "./redaction.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
 
 /** A thread as whoever opens it finds it. */
 export interface Opened {
@@ -23,15 +27,52 @@ export interface Opened {
   readonly snapshotSeq: number;
   /** What the store has of snapshots, of use or not. */
   readonly chunks: StoredChunks;
+  /** What the older turns of the state are read by. */
+  readonly reader: SnapshotReader;
 }
 
+/** How much of a state is looked at: what is fetched of it before. */
+export type Extent = "some" | "whole";
+
 /**
- * The state of a thread as its journal tells it; null when there is none. Needs no lease.
+ * The state of a thread as its journal tells it, with nothing left in a store; null when there is none. Needs no lease.
  *
  * @throws JournalUnreadableError, StoreError
  */
-export const load = async (equipment: Equipment, threadId: string): Promise<State | null> =>
-  (await opened(equipment, threadId, null))?.state ?? null;
+export const load = (equipment: Equipment, threadId: string): Promise<State | null> =>
+  lookAt(equipment, threadId, loadAll, "whole");
+
+/**
+ * What is seen of it, by something pure that may be done again; null when there is none. Needs no lease.
+ *
+ * @throws JournalUnreadableError, StoreError, what `see` throws
+ */
+export const lookAt = async <Seen>(
+  equipment: Equipment,
+  threadId: string,
+  see: (state: State) => Seen,
+  extent: Extent,
+): Promise<Seen | null> => {
+  const found = await opened(equipment, threadId, null);
+  return found === null ? null : seenIn(equipment, found, see, extent);
+};
+
+/** What is seen of a state, as far as it was read already. Where it can't be read, the journal alone is looked at. @throws as above */
+export const seenIn = async <Seen>(
+  equipment: Equipment,
+  { state, reader }: Pick<Opened, "state" | "reader">,
+  see: (state: State) => Seen,
+  extent: Extent,
+): Promise<Seen> => {
+  try {
+    if (extent === "whole" && !reader.isWhole) await reader.fetch(null);
+    return await reader.over(() => see(state));
+  } catch (thrown) {
+    if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+    equipment.observation.report(thrown, "snapshot");
+    return see(await loadWhole(equipment, state.context.threadId));
+  }
+};
 
 /**
  * The same for whoever holds the lease: a redaction that a crash interrupted is finished before.
@@ -54,23 +95,29 @@ export const loadWhole = async (equipment: Equipment, threadId: string): Promise
 
 const opened = async (equipment: Equipment, threadId: string, lease: Lease | null): Promise<Opened | null> => {
   const snapshot = await storedSnapshot(equipment, threadId);
-  const chunks = snapshot?.stored ?? new StoredChunks();
+  const { stored: chunks, reader } = snapshot ?? { stored: new StoredChunks(), reader: new SnapshotReader(null) };
   const short = snapshot === null ? null : await openedFrom(equipment, threadId, snapshot);
-  if (short !== null) return { ...short, snapshotSeq: snapshot?.seq ?? -1, chunks };
+  if (short !== null) return { ...short, snapshotSeq: snapshot?.seq ?? -1, chunks, reader };
   const stored = await readJournal(equipment, threadId);
   const entries = lease === null ? withRedactions(stored) : await finishRedaction(equipment, lease, stored);
   const newest = entries.at(-1);
-  return newest === undefined ? null : { state: folded(threadId, entries), newest, snapshotSeq: -1, chunks };
+  return newest === undefined ? null : { state: folded(threadId, entries), newest, snapshotSeq: -1, chunks, reader };
 };
 
+/** A snapshot that was found, and what its chunks are read by. */
+interface FoundSnapshot extends ReadSnapshot {
+  readonly reader: SnapshotReader;
+}
+
 /** The newest snapshot; null where there is none, or one that can't be read, which is reported. */
-const storedSnapshot = async (equipment: Equipment, threadId: string): Promise<ReadSnapshot | null> => {
+const storedSnapshot = async (equipment: Equipment, threadId: string): Promise<FoundSnapshot | null> => {
   if (equipment.snapshotEvery === 0) return null;
   try {
     const stored = await equipment.store.readSnapshot(threadId);
     if (stored === null) return null;
-    const read = readSnapshot(stored.head, stored.chunk);
-    if (Either.isRight(read)) return read.right;
+    const reader = new SnapshotReader(stored);
+    const read = await reader.over(() => readSnapshot(stored.head, reader.chunk));
+    if (Either.isRight(read)) return { ...read.right, reader };
     throw unfit(threadId, read.left);
   } catch (thrown) {
     equipment.observation.report(thrown, "snapshot");
@@ -82,7 +129,7 @@ const storedSnapshot = async (equipment: Equipment, threadId: string): Promise<R
 const openedFrom = async (
   equipment: Equipment,
   threadId: string,
-  { state, seq, anchor }: ReadSnapshot,
+  { state, seq, anchor, reader }: FoundSnapshot,
 ): Promise<Pick<Opened, "state" | "newest"> | null> => {
   try {
     const [anchored, ...later] = await entriesFrom(equipment, threadId, seq);
@@ -91,7 +138,8 @@ const openedFrom = async (
     if (state.context.threadId !== threadId) throw unfit(threadId, `it is of thread "${state.context.threadId}"`);
     // What the snapshot tells of may be about to be taken out of the journal.
     if (later.some(({ event }) => event.type === "thread.redacted")) return null;
-    return { state: later.reduce(withEntry, state), newest: later.at(-1) ?? anchored };
+    const present = await reader.over(() => withOpenTurn(later.reduce(withEntry, state)));
+    return { state: present, newest: later.at(-1) ?? anchored };
   } catch (thrown) {
     equipment.observation.report(thrown, "snapshot");
     return null;
@@ -109,6 +157,13 @@ const entriesFrom = async ({ store }: Equipment, threadId: string, seq: number):
 const withEntry = (state: State, entry: Entry): State =>
   // Only entry 0 begins a thread, and the ones behind a snapshot were decoded as later ones.
   foldEntry(state, entry as LaterEntry);
+
+/** The open turn is looked at wherever it goes on or ends, so it is read at once. */
+const withOpenTurn = (state: State): State => {
+  const { open } = state.context;
+  if (open !== null) loadMessages(open);
+  return state;
+};
 
 const unfit = (threadId: string, reason: string): Error =>
   new Error(`the snapshot of thread "${threadId}" is of no use, its journal is read instead: ${reason}`);

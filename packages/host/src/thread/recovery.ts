@@ -7,9 +7,10 @@ import type {
   ToolFailed,
   ToolWithheld,
 } from "@colloquy/machine";
-import { configurationOfMachine, outstanding } from "@colloquy/machine";
+import { configurationOfMachine, outstanding, SnapshotDamagedError } from "@colloquy/machine";
 import type { Equipment } from "../equipment.ts";
 import { withheldAfterCrash } from "./approvals.ts";
+import type { Hold } from "./hold.ts";
 import type { ThreadLoop } from "./loop.ts";
 import type { Mail } from "./mail.ts";
 import { perform } from "./perform.ts";
@@ -17,8 +18,27 @@ import { perform } from "./perform.ts";
 /**
  * Takes up what a thread was doing when it was last put down: a model is called again, a timer is set again, a
  * tool is dealt with as it declared. The mails are what the machine is to be told before anything else.
+ *
+ * @param known takes over the state, where it had to be read anew.
+ * @throws JournalUnreadableError, StoreError
  */
-export const recover = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> => {
+export const recover = async (
+  loop: ThreadLoop,
+  hold: Hold,
+  state: State,
+  known: (state: State) => void,
+): Promise<readonly Mail[]> => {
+  try {
+    return await takeUp(loop, state);
+  } catch (thrown) {
+    if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+    const anew = await hold.openAgain(thrown, state);
+    known(anew);
+    return recover(loop, hold, anew, known);
+  }
+};
+
+const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> => {
   const { equipment } = loop;
   const at = equipment.clock.now();
   const mails: Mail[] = [...changedConfiguration(equipment, state, at)];

@@ -1,4 +1,4 @@
-import type { Entry, Refusal, ThreadRedacted } from "@colloquy/machine";
+import type { Entry, Refusal, State, ThreadRedacted } from "@colloquy/machine";
 import { fold, redactEntry, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
@@ -14,6 +14,7 @@ import type { Lease } from "../ports/store.ts";
 import { toldEvent } from "../told-event.ts";
 import { HeldLease } from "./held-lease.ts";
 import { readJournal } from "./read-journal.ts";
+import { settleLetters } from "./settle-letters.ts";
 
 /** Which entries of a journal are meant; or why there are none. */
 export type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal, readonly number[]>;
@@ -38,12 +39,15 @@ export const redactJournal = async (
     if (entries.length === 0) throw new ThreadUnknownError(threadId);
     const meant = chosen(entries);
     if (Either.isLeft(meant)) throw new EventRefusedError(threadId, meant.left);
+    const state = foldedState(threadId, entries);
+    // A letter may say again what was journalled, where a crash swallowed its answer.
+    await settleLetters(equipment, lease, entries, state, meant.right);
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
     if (seqs.length === 0) return [];
     const why = reason === undefined ? {} : { reason };
     const event = toldEvent<ThreadRedacted>({ type: "thread.redacted", at: equipment.clock.now(), seqs, ...why });
     if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);
-    const entry = await journalled(equipment, held, entries, event.right);
+    const entry = await journalled(equipment, held, state, event.right);
     await finishRedaction(equipment, lease, [...entries, entry]);
     return seqs;
   } finally {
@@ -51,16 +55,20 @@ export const redactJournal = async (
   }
 };
 
+const foldedState = (threadId: string, entries: readonly Entry[]): State => {
+  const state = fold(entries);
+  if (Either.isRight(state)) return state.right;
+  throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
+};
+
 const journalled = async (
   { machine, observation }: Equipment,
   held: HeldLease,
-  entries: readonly Entry[],
+  state: State,
   event: ThreadRedacted,
 ): Promise<Entry> => {
   const { threadId } = held.lease;
-  const state = fold(entries);
-  if (Either.isLeft(state)) throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
-  const step = transition(machine, state.right, event);
+  const step = transition(machine, state, event);
   if (!step.handled) throw new EventRefusedError(threadId, step.refusal);
   await held.append(step.entry);
   observation.entry(step.entry, threadId);

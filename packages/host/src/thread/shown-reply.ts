@@ -8,7 +8,7 @@ export class ShownReply {
   #news: ShownPart[] = [];
 
   add(delta: LlmDelta): void {
-    if (delta.type === "toolCall" || !isShown(delta)) return;
+    if (delta.type === "toolCall" || delta.text === "") return;
     addTo(this.#all, delta.type, delta.text);
     addTo(this.#news, delta.type, delta.text);
   }
@@ -26,10 +26,6 @@ export class ShownReply {
   }
 }
 
-/** A handler may be written in JavaScript, and this is journalled. */
-const isShown = ({ type, text }: { readonly type: unknown; readonly text: unknown }): boolean =>
-  (type === "text" || type === "reasoning" || type === "refusal") && typeof text === "string" && text !== "";
-
 interface ShownPart {
   readonly type: "text" | "reasoning" | "refusal";
   text: string;
@@ -46,4 +42,12 @@ const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
   if (first === undefined) return undefined;
   if (first.type === "text" && others.length === 0) return { content: first.text };
   return { content: parts.map((part) => ({ ...part })) };
+};
+
+/** Whether a handler gave one: it may be written in JavaScript, and what was shown is journalled. */
+export const isDelta = (given: unknown): boolean => {
+  if (typeof given !== "object" || given === null || !("type" in given)) return false;
+  if (given.type === "toolCall") return true;
+  const isText = given.type === "text" || given.type === "reasoning" || given.type === "refusal";
+  return isText && "text" in given && typeof given.text === "string";
 };

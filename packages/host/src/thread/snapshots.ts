@@ -5,6 +5,7 @@ import type { Equipment } from "../equipment.ts";
 import type { Lease } from "../ports/store.ts";
 import type { Mail } from "./mail.ts";
 import type { Opened } from "./opening.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
 
 /**
  * Keeps the snapshot of an open thread: saved in the background, between turns, when enough was appended since the last
@@ -17,13 +18,20 @@ export class Snapshots {
   #seq = -1;
   #newest: Entry | null = null;
   #saving: Promise<void> | null = null;
+  #reader = new SnapshotReader(null);
 
   constructor(equipment: Equipment) {
     this.#equipment = equipment;
   }
 
+  /** What the older turns of the state are read by. */
+  get reader(): SnapshotReader {
+    return this.#reader;
+  }
+
   /** The thread was opened. */
-  begin({ newest, snapshotSeq, chunks }: Opened): void {
+  begin({ newest, snapshotSeq, chunks, reader }: Opened): void {
+    this.#reader = reader;
     this.#newest = newest;
     this.#seq = snapshotSeq;
     this.#chunks = chunks;
@@ -58,7 +66,7 @@ export class Snapshots {
   async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
     try {
       this.#seq = newest.seq;
-      const snapshot = takeSnapshot(state, newest, this.#chunks);
+      const snapshot = await this.#reader.over(() => takeSnapshot(state, newest, this.#chunks));
       const { threadId, seq, head, chunks, dropped } = snapshot;
       await this.#equipment.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
       this.#chunks.keep(snapshot);

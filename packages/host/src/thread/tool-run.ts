@@ -84,6 +84,8 @@ export class ToolRun implements Running, Receipt {
       const reading = readArguments(this.#call.arguments, tool.schema, tool.declaration.parameters);
       const read = reading instanceof Promise ? await reading : reading;
       if ("problem" in read) return this.#fail("refused", read.problem);
+      // It may look at all of the thread, and can't wait when it does.
+      if (this.#loop.reader?.isWhole === false) await this.#loop.reader.fetch(null);
       if (awaitsApproval && (await this.#isWithheld(tool, read))) return;
       const mayRun = !mustBeTold(tool, this.#call) || (await this.#tellStarted());
       if (this.#over || !mayRun || !this.#loop.mayCall()) return;

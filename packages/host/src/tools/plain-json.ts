@@ -28,6 +28,8 @@ export const problemOfJson = (value: Json | undefined, levels: number = mostNest
 const mostNested = 200;
 
 const plainList = (values: readonly unknown[], levels: number): Json | undefined => {
+  // A list may have members as well, and its length is one that is not enumerable.
+  if (Reflect.ownKeys(values).length !== values.length + 1) return undefined;
   const list: Json[] = [];
   for (const value of values) {
     const plain = plainJsonOf(value, levels);
@@ -41,7 +43,9 @@ const plainObject = (value: object, levels: number): Json | undefined => {
   // Of another realm it has another prototype, whose own prototype is null as well.
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) return undefined;
-  if (Object.getOwnPropertySymbols(value).length > 0 || Object.hasOwn(value, "__proto__")) return undefined;
+  if (Object.hasOwn(value, "__proto__")) return undefined;
+  // Symbols, and what is not enumerable, would not be shown.
+  if (Reflect.ownKeys(value).length !== Object.keys(value).length) return undefined;
   const members: [string, Json][] = [];
   for (const [name, member] of Object.entries(value)) {
     if (member === undefined) continue;

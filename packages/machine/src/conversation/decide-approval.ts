@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { approvalDigest } from "./approval-digest.ts";
-import { isAsked } from "./approval.ts";
 import type { ConversationData, RoundCall } from "./data.ts";
+import { approvalId } from "./effect-id.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "./event.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -31,11 +31,10 @@ export const approvedCall = (
   calls: readonly RoundCall[],
   event: ApprovalAnswered,
 ): Either.Either<Refusal, RoundCall> => {
-  const call = calls.find((each) => each.result === null && isAsked(data, each, event.effectId));
-  if (call?.approval?.status !== "requested" || !event.effectId.startsWith(`${data.threadId}/`)) {
-    const asked = calls.flatMap(({ callId, approval }) =>
-      approval?.status === "requested" ? [`${data.threadId}/${callId}!approval-${approval.number}`] : [],
-    );
+  // The whole id: a thread's may hold slashes, and end as another's does.
+  const call = calls.find((each) => each.result === null && idOfAsked(data, each) === event.effectId);
+  if (call?.approval?.status !== "requested") {
+    const asked = calls.flatMap((each) => idOfAsked(data, each) ?? []);
     const open = asked.length === 0 ? "none is" : `open: ${asked.join(", ")}`;
     return Either.left({
       kind: "stale",
@@ -50,3 +49,7 @@ export const approvedCall = (
         reason: `the answer is about another call (digest ${event.digest}, asked was ${digest}); look at what is asked, and answer that`,
       });
 };
+
+/** The id of the question about a call; undefined while nobody is asked. */
+const idOfAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall): string | undefined =>
+  approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;

@@ -28,6 +28,7 @@ import { charactersOf } from "./characters.ts";
 import { messagesOfOpen } from "./read.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
+import { isToldBySummary } from "./told-by-summary.ts";
 import { isShared } from "./waiting-asks.ts";
 
 /**
@@ -189,10 +190,7 @@ const decideEdit = (
       if (answer < 0) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
       return Either.right({
         kept: charactersOf(turn, answer, event.characters),
-        ...staleSummary(data, ({ covers, earlier }) => {
-          const first = Math.min(covers.from, earlier?.from ?? covers.from);
-          return event.turn >= first && isBefore(thread, event.turn, covers.to);
-        }),
+        ...staleSummary(data, (summarising) => isToldBySummary(thread, event.turn, summarising)),
       });
     }
     case "head.moved":

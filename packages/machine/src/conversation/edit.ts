@@ -5,11 +5,12 @@ import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
 import { changeTurn, placeAfter, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
+import type { SystemDraft } from "../thread/system.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Annotation, Turn } from "../thread/turn.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { ConversationData } from "./data.ts";
-import type { AnswerTruncated, HeadMoved, MessagePinned, SystemDraft, TurnAdded, TurnAnnotated } from "./event.ts";
+import type { AnswerTruncated, HeadMoved, MessagePinned, TurnAdded, TurnAnnotated } from "./event.ts";
 
 /** A message joins the thread: at once where nothing is out, else at the next gap. */
 export const appendMessage = (data: ConversationData, draft: MessageDraft): ConversationData => {

@@ -1,11 +1,12 @@
 import type { Json, JsonObject } from "../thread/json.ts";
 import type { Content, MessageDraft, ReplyDraft, ToolOutcome } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
+import type { SystemDraft } from "../thread/system.ts";
 import type { Failure } from "../thread/turn.ts";
 import type { ReportedUsage } from "../thread/usage.ts";
 import type { Limits } from "./limits.ts";
 import type { OverlapType } from "./options.ts";
-import type { Configuration, SystemDraft } from "./thread-started.ts";
+import type { Configuration } from "./thread-started.ts";
 
 export type * from "./decided.ts";
 export type * from "./thread-started.ts";

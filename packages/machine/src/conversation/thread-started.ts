@@ -1,6 +1,6 @@
 import type { JsonObject } from "../thread/json.ts";
-import type { Content } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
+import type { SystemDraft } from "../thread/system.ts";
 
 /** What a thread begins with: the first entry of every journal, and the input of the machine. */
 export interface ThreadStarted {
@@ -15,16 +15,6 @@ export interface ThreadStarted {
   readonly model?: JsonObject;
   readonly configuration?: Configuration;
 }
-
-/** A system prompt: its text, or a message under `system` or `developer`. */
-export type SystemDraft =
-  | string
-  | {
-      readonly role: "system" | "developer";
-      readonly content: Content;
-      readonly name?: string;
-      readonly provider?: JsonObject;
-    };
 
 /** What of the configuration a thread was last run with, so that a change is seen. */
 export interface Configuration {

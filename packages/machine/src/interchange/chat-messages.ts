@@ -4,6 +4,7 @@ import { toolCallsOf } from "../thread/message.ts";
 import { callIdsOf } from "./call-ids.ts";
 import type { ChatMessage, ChatMessageOptions } from "./chat.ts";
 import { chatMessageUnder, fromChatMessage } from "./chat.ts";
+import { FunctionReader } from "./chat-functions.ts";
 import { chatLosses } from "./chat-losses.ts";
 import { foreignFields, isForeign } from "./foreign.ts";
 import type { Group, Reasons } from "./export-losses.ts";
@@ -41,7 +42,8 @@ export const toChatMessages = (
 
 /**
  * Reads a conversation of chat messages (the `messages` of a request, with the replies), or says which message is none, or
- * which call and result do not fit, and the way out. What it gives is ready to be told to a thread, and well-formed.
+ * which call and result do not fit, and the way out. What it gives is ready to be told to a thread, and well-formed. The
+ * functions of the time before tools are read as tools.
  */
 export const fromChatMessages = (
   messages: unknown,
@@ -52,12 +54,14 @@ export const fromChatMessages = (
 const readChatMessages = (messages: unknown): Either.Either<ImportProblem, Reading> => {
   const book = notebook();
   const names = new Map<string, string>();
+  const functions = new FunctionReader(book);
   const read = eachItem<Json>(messages, "chat messages", (wire, index) => {
-    const draft = fromChatMessage(wire);
+    const message = functions.read(wire, index);
+    if (message === null) return Either.right(wire);
+    const draft = fromChatMessage(message);
     if (Either.isLeft(draft)) return problem(index, `item ${index} is ${draft.left}`);
-    chatLosses(wire, book.loseAt(index), names);
-    const opensNoTurn = draft.right.role === "user" && draft.right.provider?.["role"] === "function";
-    book.add(index, draft.right, opensNoTurn || undefined);
+    chatLosses(message, book.loseAt(index), names);
+    book.add(index, draft.right);
     return Either.right(wire);
   });
   return Either.map((): Reading => book)(read);

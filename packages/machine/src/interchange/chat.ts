@@ -66,7 +66,9 @@ export const chatMessageUnder = (
 /**
  * The draft that a message of the wire describes, or in words why it is none. Takes what servers and clients write:
  * content null, "", absent or in parts, arguments that are not a string, calls without an id, roles up to
- * `function`. What it does not know is kept where it must go back, else left out.
+ * `function`. What it does not know is kept where it must go back, else left out. A message by itself does not say which
+ * call a function's result of old belongs to: it is a user's, that goes back as it came; `fromChatMessages` reads it as a
+ * tool's.
  */
 export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft> =>
   Either.chain((message: WireMessage): Either.Either<string, SeedDraft> => {

@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Content, MessageDraft } from "../thread/message.ts";
-import type { JsonObject } from "../thread/json.ts";
+import type { MessageDraft } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
+import type { SystemDraft } from "../thread/system.ts";
 import { hasForeign } from "./foreign.ts";
 import type { ImportProblem } from "./import-problem.ts";
 import type { Loss } from "./loss.ts";
@@ -11,22 +11,12 @@ import type { Piece, Reading } from "./piece.ts";
 /** A conversation of another format, ready to be told: its system prompt, and each turn as the messages of a `turn.added`. */
 export interface Imported {
   /** As a thread starts with it (`system` of `start`), or is told of it (`system.changed`). */
-  readonly system: ImportedSystem | null;
+  readonly system: SystemDraft | null;
   /** A turn begins with what a user said; an opening that is not a user's is a turn of its own. */
   readonly turns: readonly (readonly SeedDraft[])[];
   /** What was left out or mended, by item. Empty when the conversation is as it was. */
   readonly losses: readonly Loss[];
 }
-
-/** A system prompt: its text, or a message under `system` or `developer`. */
-export type ImportedSystem =
-  | string
-  | {
-      readonly role: "system" | "developer";
-      readonly content: Content;
-      readonly name?: string;
-      readonly provider?: JsonObject;
-    };
 
 export interface ImportOptions {
   /**
@@ -63,7 +53,7 @@ const leadingSystem = ({ draft }: Piece): SystemMessage | null =>
 
 type SystemMessage = MessageDraft & { readonly role: "system" | "developer" };
 
-const systemDraft = ({ role, content, name, provider }: SystemMessage): ImportedSystem =>
+const systemDraft = ({ role, content, name, provider }: SystemMessage): SystemDraft =>
   role === "system" && typeof content === "string" && name === undefined && provider === undefined
     ? content
     : {

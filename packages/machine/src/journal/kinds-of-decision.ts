@@ -6,6 +6,15 @@ export const withoutCuts = (decided: Decided): Decided => without(decided, (kind
 /** Without all that is about prompts, which is for each configuration to say itself. */
 export const withoutPrompts = (decided: Decided = {}): Decided => without(decided, (kind) => kind !== "course");
 
+/** Without what depends on how many words there are, or says some of them. */
+export const withoutWords = (decided: Decided): Decided => {
+  const { kept: _, unfit: __, compacting: ___, results, ...others } = withoutPrompts(decided);
+  return {
+    ...others,
+    ...(results === undefined ? {} : { results: results.map((result) => ({ ...result, content: [] })) }),
+  };
+};
+
 /** `cut`: how a prompt is cut and counted. `policy`: what a policy asked for, and what became of it. `course`: all else, by which the conversation takes its course. */
 type Kind = "cut" | "policy" | "course";
 

@@ -24,6 +24,7 @@ import {
   redactSeed,
   redactSystem,
   redactText,
+  redactUnlessName,
 } from "./redact-words.ts";
 
 /** An event without its words; see `redactEntry`. What is left is built from what is known of the type, so that all else goes. */
@@ -94,7 +95,7 @@ const redactCompleted = ({ type, at, effectId, reply, finishReason, usage, model
   at,
   effectId,
   reply: redactReply(reply),
-  finishReason,
+  finishReason: finishReason === null ? null : redactUnlessName(finishReason),
   ...redactUsage(usage),
   ...(model === undefined ? {} : { model }),
 });
@@ -111,7 +112,7 @@ const redactFailed = ({ type, at, effectId, failure, partial, usage, model }: Ll
       retryable,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
       ...(status === undefined ? {} : { status }),
-      ...(code === undefined ? {} : { code }),
+      ...(code === undefined ? {} : { code: redactUnlessName(code) }),
     },
     ...(partial === undefined ? {} : { partial: redactReply(partial) }),
     ...redactUsage(usage),
@@ -152,14 +153,13 @@ const redactWithheld = ({ type, at, effectId, because, version }: ToolWithheld):
   arguments: {},
 });
 
-/** The digest of what was approved could tell of it. */
-const redactApproval = ({ type, at, effectId, approved, reason, by }: ApprovalAnswered): ApprovalAnswered => ({
+/** The digest of what was approved could tell of it; who answered is a person. */
+const redactApproval = ({ type, at, effectId, approved, reason }: ApprovalAnswered): ApprovalAnswered => ({
   type,
   at,
   effectId,
   approved,
   ...(reason === undefined ? {} : { reason: redactText(reason) }),
-  ...(by === undefined ? {} : { by }),
 });
 
 const redactResult = (event: ToolCompleted | ToolFailed): ToolCompleted | ToolFailed => {

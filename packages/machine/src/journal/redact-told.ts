@@ -3,7 +3,7 @@ import { draftsOf } from "../conversation/ask-drafts.ts";
 import type { ConversationData, QueuedAsk } from "../conversation/data.ts";
 import { isSameEffect, placeIn, summaryId } from "../conversation/effect-id.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
-import type { Event } from "../conversation/event.ts";
+import type { Decided, Event } from "../conversation/event.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
 import type { Message } from "../thread/message.ts";
@@ -39,6 +39,7 @@ export const toldBy = (
     state = foldEntry(state, entry);
     listener.hear(entry, before.context, state.context);
   }
+  listener.end(state.context);
   return Either.right({ told: listener.told, state });
 };
 
@@ -53,8 +54,10 @@ interface Heard extends Told {
 /** Words come in with one entry, and the message that is made of them may come with another: an ask that waits, a reply that is shown bit by bit. */
 class Listener {
   readonly told: Heard[] = [];
-  /** Where each ask came in. */
-  readonly #asks = new Map<string, number>();
+  /** Where each ask came in, and during which turn; null between turns. */
+  readonly #asks = new Map<string, { readonly seq: number; readonly during: number | null }>();
+  /** Those that no turn took so far. */
+  readonly #untaken = new Set<string>();
   /** Which message asked for a call. */
   readonly #callers = new Map<string, string>();
   readonly #seen = new Set<string>();
@@ -70,16 +73,18 @@ class Listener {
 
   hear({ seq, event, decided }: LaterEntry, before: ConversationData, after: ConversationData): void {
     const heard = this.#heardAt(seq);
+    const during = before.open?.number ?? null;
+    if (event.type === "ask.received") this.#hearAsk(event.askId, seq, during);
     this.#hearMessages(seq, before, after);
     if ("effectId" in event) this.#hearEffect(heard, event);
     switch (event.type) {
       case "ask.received":
-        this.#asks.set(event.askId, seq);
-        if (before.open !== null && (decided?.joins === true || decided?.interrupts === true))
-          heard.turns.add(before.open.number);
-        break;
       case "cancel.requested":
-        if (before.open !== null && after.open === null) heard.turns.add(before.open.number);
+        // What was shown of a reply is of the turn that was open, though that may go on.
+        if (during !== null && (event.type !== "ask.received" || event.partial !== undefined || interferes(decided)))
+          heard.turns.add(during);
+        if (event.partial !== undefined && after.open?.number === during) this.#shown.push(seq);
+        if (event.type === "cancel.requested") this.#hearWithdrawal(heard, event.askId);
         break;
       case "turn.annotated":
         heard.turns.add(event.turn);
@@ -97,6 +102,30 @@ class Listener {
       }
       default:
     }
+  }
+
+  /** An ask that no turn takes is of the one during which it came. */
+  end({ queue, open }: ConversationData): void {
+    for (const { askId } of [...queue, ...(open?.joining ?? [])]) this.#untaken.delete(askId);
+    for (const askId of this.#untaken) this.#leave(askId);
+  }
+
+  #hearAsk(askId: string, seq: number, during: number | null): void {
+    // One of the same id was forgotten.
+    if (this.#untaken.has(askId)) this.#leave(askId);
+    this.#untaken.add(askId);
+    this.#asks.set(askId, { seq, during });
+  }
+
+  #leave(askId: string): void {
+    const ask = this.#asks.get(askId);
+    if (ask !== undefined && ask.during !== null) this.#heardAt(ask.seq).turns.add(ask.during);
+  }
+
+  /** Why an ask was withdrawn is said of that ask. */
+  #hearWithdrawal(heard: Heard, askId: string | undefined): void {
+    const during = askId === undefined || !this.#untaken.has(askId) ? null : (this.#asks.get(askId)?.during ?? null);
+    if (during !== null) heard.turns.add(during);
   }
 
   /** A turn that an ask opens at once takes it with the very entry in which it came. */
@@ -120,7 +149,8 @@ class Listener {
     const known = before.open?.number === turn.number ? before.open.asks : [];
     const waiting: readonly QueuedAsk[] = [...before.queue, ...(before.open?.joining ?? [])];
     return turn.asks.slice(known.length).flatMap(({ askId }) => {
-      const from = this.#asks.get(askId) ?? seq;
+      const from = this.#asks.get(askId)?.seq ?? seq;
+      this.#untaken.delete(askId);
       this.#heardAt(from).turns.add(turn.number);
       const ask = waiting.find((each) => each.askId === askId);
       return ask === undefined ? [] : draftsOf(ask).map(() => from);
@@ -150,3 +180,5 @@ class Listener {
     return (this.told[seq] ??= { seq, turns: new Set(), messages: new Set(), summary: null });
   }
 }
+
+const interferes = (decided: Decided = {}): boolean => decided.joins === true || decided.interrupts === true;

@@ -1,14 +1,17 @@
 import type { Json, JsonObject } from "../thread/json.ts";
 import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolCallDraft } from "../thread/message.ts";
 import type { SeedDraft } from "../thread/seed.ts";
+import type { SystemDraft } from "../thread/system.ts";
 import { redactedText } from "../conversation/redacted.ts";
-import type { SystemDraft } from "../conversation/event.ts";
 
 // Drafts without their words. What is left is built from what is known of a draft, so that what is not goes too: names of
 // people, metadata, provider fields, members that this version does not know.
 
 /** No text stays none: whether something was said is structure. */
 export const redactText = (text: string): string => (text === "" ? "" : redactedText);
+
+/** Of what a provider names: a name stays, a sentence does not. */
+export const redactUnlessName = (text: string): string => (/^[\w.:-]{0,64}$/.test(text) ? text : redactedText);
 
 export const redactContent = (content: Content): Content =>
   typeof content === "string" ? redactText(content) : content.map(redactPart);

@@ -7,8 +7,10 @@ import { redactMetadata, redactSeed, redactSystem, redactText } from "./redact-w
 
 /**
  * The entry without its words, at the same place, of the same type and structure: "[redacted]" stands for texts, `{}` for
- * arguments, and metadata, people's names, provider fields and what else could tell of the words are gone. Ids, roles,
- * names of tools and fields, times and usage stay, so what follows folds as before. Doing it again changes nothing.
+ * arguments, and metadata, people's names (who approved among them), provider fields and what else could tell of the words
+ * are gone. What somebody named stays, so that what follows folds as before: ids, roles, tools and their versions, fields,
+ * annotations, checkpoints, models; finish reasons and codes of failures that are single words; times and usage. Put
+ * nothing private into those names. Doing it again changes nothing.
  */
 export const redactEntry = (entry: Entry): Entry => (isFirst(entry) ? redactFirst(entry) : redactLater(entry));
 

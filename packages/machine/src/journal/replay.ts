@@ -2,14 +2,14 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
 import type { CallLlm } from "../conversation/effect.ts";
 import { isSameEffect } from "../conversation/effect-id.ts";
-import type { Decided } from "../conversation/event.ts";
+import type { Decided, Event } from "../conversation/event.ts";
 import type { ConversationMachine } from "../conversation/machine.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import { start, transition } from "../conversation/transition.ts";
 import { canonicalText } from "../thread/digest.ts";
 import { fold, foldEntry } from "./fold.ts";
-import { withoutCuts } from "./kinds-of-decision.ts";
+import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
 
 /** Where a machine decides otherwise than a journal tells. */
 export interface Difference {
@@ -27,6 +27,9 @@ export interface Difference {
  * Tells a machine the events of a journal, and lets it decide again: the state at the end, or the first
  * difference, which is a refused event, another decision, or another prompt than was sent. Before a token is
  * spent, it says at which step a changed policy or system prompt would have sent something else.
+ *
+ * What words were taken out of can't be decided again as it was: from the first redacted entry on prompts are not compared,
+ * nor what is decided by counting words; what else is decided is, each time from the recorded state.
  */
 export const replay = (machine: ConversationMachine, entries: readonly Entry[]): Either.Either<Difference, State> => {
   const folded = fold(entries);
@@ -36,11 +39,13 @@ export const replay = (machine: ConversationMachine, entries: readonly Entry[]):
   const { type: _, ...input } = first.event;
   let state = start(machine, input).state;
   let recorded = state;
+  let isWhole = first.redacted === undefined;
   for (const entry of entries.slice(1)) {
     if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));
-    const sent = sentOtherwise(state, entry);
+    isWhole &&= entry.redacted === undefined;
+    const sent = isWhole ? sentOtherwise(state, entry) : null;
     if (sent !== null) return Either.left(sent);
-    const told = transition(machine, state, entry.event);
+    const told = transition(machine, state, isWhole ? entry.event : withoutDigest(entry.event));
     if (!told.handled)
       return Either.left(
         differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${told.refusal.reason}`),
@@ -48,9 +53,11 @@ export const replay = (machine: ConversationMachine, entries: readonly Entry[]):
     const before = state;
     recorded = foldEntry(recorded, entry);
     const during = before.context.open === null ? recorded : before;
-    state = told.state;
-    const difference =
-      asksOtherwise(recorded, state, during, entry.seq) ?? decidesOtherwise(during, entry, told.entry.decided ?? {});
+    state = isWhole ? told.state : recorded;
+    const { decided = {} } = told.entry;
+    const difference = isWhole
+      ? (asksOtherwise(recorded, state, during, entry.seq) ?? decidesOtherwise(during, entry, decided, withoutCuts))
+      : decidesOtherwise(during, entry, decided, withoutWords);
     if (difference !== null) return Either.left(difference);
   }
   return Either.right(state);
@@ -75,6 +82,13 @@ const sentOtherwise = (state: State, { seq, event }: LaterEntry): Difference | n
       );
 };
 
+/** What was approved may have lost the words from which its digest was made. */
+const withoutDigest = (event: Event): Event => {
+  if (event.type !== "approval.answered") return event;
+  const { digest: _, ...answer } = event;
+  return answer;
+};
+
 const asksOtherwise = (recorded: State, state: State, during: State, seq: number): Difference | null => {
   const [expected, got] = [callsOf(recorded), callsOf(state)];
   for (const purpose of ["answer", "summary"] as const) {
@@ -93,15 +107,18 @@ const asksOtherwise = (recorded: State, state: State, during: State, seq: number
 };
 
 /** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
-const decidesOtherwise = (during: State, entry: LaterEntry, got: Decided): Difference | null => {
-  const expected = decisionText(entry.decided ?? {});
-  const decided = decisionText(got);
+const decidesOtherwise = (
+  during: State,
+  entry: LaterEntry,
+  got: Decided,
+  compared: (decided: Decided) => Decided,
+): Difference | null => {
+  const expected = canonicalText(compared(entry.decided ?? {}));
+  const decided = canonicalText(compared(got));
   return expected === decided
     ? null
     : differs(during, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
 };
-
-const decisionText = (decided: Decided): string => canonicalText(withoutCuts(decided));
 
 /** A round needs no look: calls are rendered to be compared, and only those of models are. */
 const callsOf = (state: State): readonly CallLlm[] => {

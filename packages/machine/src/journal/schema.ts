@@ -98,7 +98,7 @@ const event = <const Type extends string, Shape extends zod.ZodRawShape>(type: T
 const answer = { effectId: text };
 
 const threadStarted = event("thread.started", {
-  threadId: text,
+  threadId: text.min(1),
   system: systemDraft.optional(),
   seed: list(seedDraft).optional(),
   metadata: jsonObject.optional(),

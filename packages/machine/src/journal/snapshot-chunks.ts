@@ -142,17 +142,19 @@ export class ListReader {
   #made<Value extends object>(id: string, made: (packed: Json) => Value): Value {
     const outer = this.roots;
     this.roots = [];
-    const text = this.#chunk(id);
-    if (text === undefined) throw new SnapshotDamagedError(id, "is not there");
-    if (!id.endsWith(`.${digestOf(text)}`)) throw new SnapshotDamagedError(id, "is not what was written");
     try {
+      const text = this.#chunk(id);
+      if (text === undefined) throw new SnapshotDamagedError(id, "is not there");
+      if (!id.endsWith(`.${digestOf(text)}`)) throw new SnapshotDamagedError(id, "is not what was written");
       const packed: unknown = JSON.parse(text);
       // JSON is what it was parsed from.
       const value = made(packed as Json);
       this.#finder.read(id, this.roots);
       return value;
     } catch (thrown) {
-      throw new SnapshotDamagedError(id, `can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+      if (thrown instanceof SnapshotDamagedError) throw thrown;
+      const reason = thrown instanceof Error ? thrown.message : String(thrown);
+      throw new SnapshotDamagedError(id, `can't be read: ${reason}`, { cause: thrown });
     } finally {
       this.roots = outer;
     }

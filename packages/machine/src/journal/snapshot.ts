@@ -2,6 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Entry } from "../conversation/entry.ts";
 import { journalFormat } from "../conversation/entry.ts";
 import type { State } from "../conversation/state.ts";
+import type { Chunks } from "../thread/chunks.ts";
 import { chunkSize, loaded } from "../thread/chunks.ts";
 import { digestOf } from "../thread/digest.ts";
 import type { Json, JsonObject } from "../thread/json.ts";
@@ -16,7 +17,7 @@ import type { PackedTurn } from "./snapshot-turn.ts";
 import { packTurns, unpackTurns } from "./snapshot-turn.ts";
 
 /** The format of snapshots: another for each change of the state or of how it is written. Older ones are of no use. */
-export const snapshotFormat = 1;
+const snapshotFormat = 1;
 
 /** A state as it is to be stored: its head, and those of its chunks that are not stored yet. */
 export interface Snapshot {
@@ -84,7 +85,8 @@ export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChu
  * The state of a snapshot; or in words why it is of no use. Total. Its chunks are read when somebody looks into them, each
  * once.
  *
- * @param chunk the text of a chunk; undefined for one that is not there.
+ * @param chunk the text of a chunk; undefined for one that is not there. What it throws is the cause of a `SnapshotDamagedError`,
+ * and it is asked again when somebody looks again.
  */
 export const readSnapshot = (
   head: string,
@@ -123,15 +125,16 @@ export const anchorOf = (entry: Entry): string =>
  */
 export const loadAll = (state: State): State => {
   const { conversation, open } = state.context;
-  const whole = (message: Message): Message => message;
-  const turns = loaded(conversation.turns, (turn) => {
-    const messages = loaded(turn.messages, whole);
-    return messages === turn.messages ? turn : { ...turn, messages };
-  });
-  const said = open === null ? null : loaded(open.messages, whole);
-  const opened = open === null || said === null || said === open.messages ? open : { ...open, messages: said };
+  const turns = loaded(conversation.turns, loadMessages);
+  const opened = open === null ? null : loadMessages(open);
   if (turns === conversation.turns && opened === open) return state;
   return { ...state, context: { ...state.context, conversation: { ...conversation, turns }, open: opened } };
+};
+
+/** The same turn with all its messages read, as `loadAll` does. @throws SnapshotDamagedError */
+export const loadMessages = <Holder extends { readonly messages: Chunks<Message> }>(holder: Holder): Holder => {
+  const messages = loaded(holder.messages, (message) => message);
+  return messages === holder.messages ? holder : { ...holder, messages };
 };
 
 interface Header {

@@ -47,11 +47,6 @@ describe("turns", () => {
     expect(shape([])).toEqual([]);
   });
 
-  test("a function's result of old opens none", () => {
-    const called = { role: "assistant", content: null, function_call: { name: "f", arguments: "{}" } };
-    expect(shape([user(), called, { role: "function", name: "f", content: "1" }, answer()])).toHaveLength(1);
-  });
-
   test("the first instructions lead, and later ones stay in their place", () => {
     const read = right(
       fromChatMessages([system("Be brief."), system("And kind."), user(), answer(), system("In Dutch now."), user()]),
@@ -199,6 +194,64 @@ describe("what is no conversation", () => {
     const endless: unknown[] = [];
     endless.push(endless);
     expect(problemOf(endless)).toMatchObject({ index: 0 });
+  });
+});
+
+describe("functions of the time before tools", () => {
+  const called = { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } };
+  const returned = { role: "function", name: "f", content: "1" };
+
+  test("are tools: the call calls, the result is no user's word, and the other form is told", () => {
+    const { turns, losses } = right(fromChatMessages([user(), called, returned, answer(), user()]));
+    expect(turns).toEqual([
+      [
+        { role: "user", content: "Hi." },
+        { role: "assistant", toolCalls: [{ id: null, name: "f", arguments: '{"a":1}' }] },
+        { role: "tool", toolCallId: null, content: "1" },
+        { role: "assistant", content: "Bye." },
+      ],
+      [{ role: "user", content: "Hi." }],
+    ]);
+    expect(losses.map(({ index, path }) => [index, path])).toEqual([
+      [1, "function_call"],
+      [2, "role"],
+    ]);
+  });
+
+  test("are called and answered one by one, also of the same name", () => {
+    expect(shape([user(), called, returned, called, { ...returned, content: "2" }, answer()])).toEqual([
+      ["user", "assistant", 'null: "1"', "assistant", 'null: "2"', "assistant"],
+    ]);
+  });
+
+  test.each([
+    ["that nobody called", [user(), returned, user()], "f", 1],
+    ["of another name", [user(), { ...returned, name: "g" }, called, returned], "g", 1],
+    ["that was given before", [user(), called, returned, { ...returned, content: "2" }], "f", 3],
+  ])("a result %s is refused, or left out and told", (_, messages, name, index) => {
+    const what = `the result of the function "${name}"`;
+    const reason = expect.stringContaining(`item ${index} is ${what}, which no item before it waits for`);
+    expect(problemOf(messages)).toMatchObject({ index, reason });
+    expect(repairsOf(messages)).toContainEqual([index, what, "no item before it waits for it"]);
+  });
+
+  test("a result of another function than was called answers no call", () => {
+    const messages = [user(), called, { ...returned, name: "g" }];
+    expect(problemOf(messages)).toMatchObject({
+      index: 1,
+      reason: expect.stringMatching(/"f" in item 1 has no result/),
+    });
+    expect(shape(messages, { repair: true })).toEqual([["user", "assistant", `null: ${noResult}`]]);
+  });
+
+  test("a call without a result is refused, or gets one that says so", () => {
+    expect(problemOf([user(), called])).toMatchObject({ index: 1, reason: expect.stringMatching(/no result/) });
+    expect(shape([user(), called], { repair: true })).toEqual([["user", "assistant", `null: ${noResult}`]]);
+  });
+
+  test("beside calls of tools stay what they were: the tools are what was called", () => {
+    const both = { ...calls("a"), function_call: { name: "f", arguments: "{}" } };
+    expect(shape([user(), both, result("a"), answer()])).toEqual([["user", "assistant", 'a: "done"', "assistant"]]);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   conversationMachine,
   decodeJournal,
   type Entry,
+  type LeftBehind,
   fold,
   type MachineOptions,
   forkOf,
@@ -32,6 +33,31 @@ const forked = (entries: readonly Entry[], turn?: number) =>
   right(forkOf(entries, { threadId: "copy", at: 1_000, ...(turn === undefined ? {} : { turn }) }));
 const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
 const textsOf = (state: State): readonly string[] => messagesOf(state).map(textOf);
+/** Led by the system prompt, followed by what waits for the next turn. */
+const wholeTextsOf = (state: State): readonly string[] => {
+  const { system, appended } = state.context.conversation;
+  return [...(system === null ? [] : [textOf(system)]), ...new Set([...textsOf(state), ...appended.map(textOf)])];
+};
+
+/** What was told of the thread since is in the copy, or is named. */
+const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => {
+  const [from, to] = [parent.context.conversation, copy.context.conversation];
+  const { length } = to.turns;
+  const named = new Set(left.entries.map(({ type }) => type));
+  if (!named.has("checkpoint.named")) expect(to.checkpoints).toEqual(from.checkpoints);
+  if (!named.has("message.pinned"))
+    expect(to.pins.filter(({ turn }) => turn <= length)).toEqual(from.pins.filter(({ turn }) => turn <= length));
+  const isHead = length === from.head;
+  // Names and pins may be of other turns, and a message of the one that is open.
+  const mayBeNamed = ["checkpoint.named", "message.pinned", ...(parent.context.open === null ? [] : ["message.appended"])];
+  if (isHead) expect([...named].filter((type) => !mayBeNamed.includes(type))).toEqual([]);
+  if (isHead || !(named.has("system.changed") || named.has("system.reset"))) {
+    expect(to.system).toEqual(from.system);
+    expect(to.systems).toBe(from.systems);
+  }
+  if (isHead && parent.context.open === null)
+    expect(to.appended.map(({ parts }) => parts)).toEqual(from.appended.map(({ parts }) => parts));
+};
 
 describe("a copy at any turn of any journal", () => {
   test("has that turn at its head, nothing under way, and the turns as they are in the thread", () => {
@@ -48,6 +74,7 @@ describe("a copy at any turn of any journal", () => {
         expect(context.conversation.turns.length).toBe(turn);
         expect(context.forkedFrom).toEqual({ threadId: parent.context.threadId, turn });
         expect(context.metadata).toEqual(parent.context.metadata);
+        expectSameSince(parent, state, copy.left);
         expect([context.open, context.queue, context.waking, context.summarising]).toEqual([null, [], null, null]);
         expect(outstanding(state)).toEqual([]);
         expect(typeof state.value).toBe("string");
@@ -159,6 +186,97 @@ describe("a copy", () => {
     expect(state.context.metadata).toEqual({ user: "u" });
   });
 
+  test("at the head is the thread as it is: what was told since its last turn is in it", () => {
+    const talk = new CheckedTalk({}, { system: "A" });
+    talk.say("one", "first");
+    talk.say("two", "second");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.tell({ type: "checkpoint.named", name: "undone to" });
+    talk.tell({ type: "system.changed", system: "B" });
+    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
+    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
+    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
+    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" }, model: { temperature: 0 } });
+    const copy = forked(talk.entries);
+    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
+    const { context } = right(replay(talk.machine, copy.entries));
+    const thread = talk.state.context;
+    expect(wholeTextsOf(foldOf(copy.entries))).toEqual(["B", "one", "first", "by the way"]);
+    expect(context.conversation).toMatchObject({ head: 1, checkpoints: { "undone to": 1 }, systems: 2 });
+    expect(context.conversation.firstSystem).toEqual(thread.conversation.firstSystem);
+    // The message that waits leads the copy's next turn, which is its second.
+    expect(context.conversation.pins).toEqual([
+      { turn: 1, message: "1.0" },
+      { turn: 2, message: "2.0" },
+    ]);
+    expect(context.conversation.appended).toMatchObject([{ id: "2.0" }]);
+    expect([context.configuration, context.model]).toEqual([thread.configuration, thread.model]);
+    talk.tell({ type: "system.reset" });
+    expect(wholeTextsOf(foldOf(forked(talk.entries).entries))).toEqual(["A", "one", "first", "by the way"]);
+  });
+
+  test("of an older turn is the thread as it was, with the names and pins of its own turns, and says what is left", () => {
+    const talk = new CheckedTalk({}, { system: "A" });
+    talk.say("one", "first");
+    talk.say("two", "second");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.tell({ type: "checkpoint.named", name: "one" });
+    talk.say("three", "third");
+    talk.tell({ type: "checkpoint.named", name: "three" });
+    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
+    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
+    talk.tell({ type: "system.changed", system: "B" });
+    talk.tell({ type: "system.reset" });
+    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" } });
+    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
+    talk.tell({ type: "turn.annotated", turn: 3, name: "score", value: 1 });
+    const { entries, left } = forked(talk.entries, 2);
+    const { context } = right(replay(talk.machine, entries));
+    expect(wholeTextsOf(foldOf(entries))).toEqual(["A", "one", "first", "two", "second"]);
+    expect(context.conversation).toMatchObject({ head: 2, checkpoints: { one: 1 }, pins: [{ message: "1.0" }] });
+    expect(left.entries.map(({ type }) => type)).toEqual([
+      "checkpoint.named",
+      "message.pinned",
+      "system.changed",
+      "system.reset",
+      "thread.configured",
+      "message.appended",
+    ]);
+    for (const { seq, type } of left.entries) expect(talk.entries[seq]?.event.type).toBe(type);
+  });
+
+  test("is named what joined the turn that is open, and not what a closed one holds", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.tell({ type: "message.appended", message: { role: "user", content: "led by" } });
+    talk.say("two", "second");
+    talk.tell({ type: "message.appended", message: { role: "user", content: "waits" } });
+    talk.ask("three", "c");
+    talk.tell({ type: "message.appended", message: { role: "user", content: "meanwhile" } });
+    const named = [
+      { seq: 6, type: "message.appended" },
+      { seq: 8, type: "message.appended" },
+    ];
+    expect(forked(talk.entries).left).toEqual({ effects: ["t/3.1#1"], asks: ["c"], entries: named });
+    expect(forked(talk.entries, 1).left.entries).toEqual(named);
+  });
+
+  test("pins what is off its path where it is on one, and unpins it again", () => {
+    const talk = new CheckedTalk();
+    talk.say("one", "first");
+    talk.tell({ type: "head.moved", to: 0 });
+    talk.say("two", "second");
+    talk.tell({ type: "head.moved", to: 1 });
+    talk.tell({ type: "message.pinned", message: "1.1", pinned: true });
+    const pinned = forked(talk.entries, 2);
+    expect(right(replay(talk.machine, pinned.entries)).context.conversation).toMatchObject({
+      head: 2,
+      pins: [{ turn: 1, message: "1.1" }],
+    });
+    talk.tell({ type: "message.pinned", message: "1.1", pinned: false });
+    expect(right(replay(talk.machine, forked(talk.entries, 2).entries)).context.conversation.pins).toEqual([]);
+  });
+
   test("leaves behind what is under way in the thread and what waits, and says so", () => {
     const talk = new CheckedTalk({ tools: [{ name: "lookup" }], overlap: { type: "queue", max: 3 } });
     talk.say("one", "first");
@@ -167,7 +285,7 @@ describe("a copy", () => {
     talk.result(0, "found");
     talk.ask("three", "c");
     const copy = forked(talk.entries);
-    expect(copy.left).toEqual({ effects: ["t/2.1.1#1"], asks: ["b", "c"] });
+    expect(copy.left).toEqual({ effects: ["t/2.1.1#1"], asks: ["b", "c"], entries: [] });
     expect(textsOf(foldOf(copy.entries))).toEqual(["one", "first"]);
     // The thread goes on as if nothing had been.
     talk.result(1, "found too");
@@ -182,7 +300,7 @@ describe("a copy", () => {
     talk.fire("queue");
     talk.reply("second");
     const copy = forked(talk.entries, 1);
-    expect(copy.left).toEqual({ effects: [], asks: [] });
+    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
     expect(foldOf(copy.entries).context.dropped).toEqual([
       { askId: "b", askedAt: waiting - 1, droppedAt: 1_000, because: "left" },
     ]);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import {
-  askNamed,
+  asksOf,
+  type AskStatus,
   conversationMachine,
   type Entry,
   type Event,
@@ -9,6 +10,7 @@ import {
   start,
   type State,
   summariseTurns,
+  toArray,
   transition,
   turnsOf,
 } from "../../src/index.ts";
@@ -60,7 +62,7 @@ const machine = conversationMachine({
   overlap: { type: "queue", max: 4 },
 });
 
-/** The journal of what happened, with each word that was taken, once. Those of asks that no turn answers are left aside. */
+/** The journal of what happened, with each word that was taken, once. Those of asks that wait, and of asks between turns that none answers, are left aside. */
 export const wordedTalk = (
   moves: readonly WordedMove[],
 ): { readonly entries: readonly Entry[]; readonly words: readonly Word[] } => {
@@ -72,6 +74,8 @@ export const wordedTalk = (
 class WordedTalk {
   readonly entries: Entry[];
   readonly #said: { readonly word: string; readonly in: number | { readonly askId: string } }[] = [];
+  /** The turn that was open when an ask came. */
+  readonly #during = new Map<string, number | null>();
   #state: State;
   #words = 0;
 
@@ -82,11 +86,22 @@ class WordedTalk {
   }
 
   words(): readonly Word[] {
+    const turns = toArray(this.#state.context.conversation.turns).map((turn) => JSON.stringify(turn));
     return this.#said.flatMap(({ word, in: where }) => {
-      const turn = typeof where === "number" ? where : (askNamed(this.#state, where.askId)?.turn ?? null);
+      const turn = typeof where === "number" ? where : this.#turnOf(where.askId, turns);
       const isThere = turn !== null && turn <= this.#state.context.conversation.turns.length;
       return isThere ? [{ word, turn }] : [];
     });
+  }
+
+  /** One that was withdrawn from a turn of several had been said there; one that was never taken is of the turn during which it came. */
+  #turnOf(askId: string, turns: readonly string[]): number | null {
+    const said = turns.findIndex((turn) => turn.includes(`"${askId}:`) || turn.includes(`"${askId}"`));
+    if (said >= 0) return said + 1;
+    const { queue, open } = this.#state.context;
+    const waits = [...queue, ...(open?.joining ?? [])].some((ask) => ask.askId === askId);
+    const isOpen = open !== null && JSON.stringify(open).includes(`"${askId}`);
+    return waits || isOpen ? null : (this.#during.get(askId) ?? null);
   }
 
   move({ move, overlap, pick }: WordedMove, at: number): void {
@@ -98,6 +113,7 @@ class WordedTalk {
       this.#said.length = before;
       return;
     }
+    if (event?.type === "ask.received") this.#during.set(event.askId, this.#state.context.open?.number ?? null);
     this.#state = told.state;
     this.entries.push(told.entry);
   }
@@ -113,10 +129,12 @@ class WordedTalk {
       case "ask": {
         const askId = `a${at}`;
         const input = [
-          { role: "user", content: this.#word({ askId }), metadata: { of: this.#word({ askId }) } },
+          { role: "user", content: `${askId}: ${this.#word({ askId })}`, metadata: { of: this.#word({ askId }) } },
         ] as const;
         const partial =
-          open?.stage.type === "responding" && overlap === "interrupt" ? { partial: { content: said() } } : {};
+          open?.stage.type === "responding" && (overlap === "interrupt" || pick % 3 === 0)
+            ? { partial: { content: said() } }
+            : {};
         return { type: "ask.received", at, askId, input, overlap, metadata: { by: this.#word({ askId }) }, ...partial };
       }
       case "reply":
@@ -170,8 +188,13 @@ class WordedTalk {
         return call === undefined
           ? null
           : { type: "llm.progressed", at, effectId: call.id, partial: { content: said() } };
-      case "cancel":
-        return open === null ? null : { type: "cancel.requested", at, reason: said(), partial: { content: said() } };
+      case "cancel": {
+        const ids = asksOf(this.#state).flatMap(({ askId, status }) => (isPending(status) ? askId : []));
+        const askId = pick % 2 === 0 ? ids[pick % Math.max(ids.length, 1)] : undefined;
+        const partial = open === null ? {} : { partial: { content: said() } };
+        const reason = open === null && askId !== undefined ? this.#word({ askId }) : said();
+        return { type: "cancel.requested", at, reason, ...partial, ...(askId === undefined ? {} : { askId }) };
+      }
       default:
         return this.#editOf(move, pick, at);
     }
@@ -223,3 +246,5 @@ class WordedTalk {
     return word;
   }
 }
+
+const isPending = (status: AskStatus): boolean => status === "queued" || status === "joining" || status === "open";

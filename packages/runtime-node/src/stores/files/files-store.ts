@@ -6,6 +6,7 @@ import {
   type Lease,
   LeaseLostError,
   type ListOptions,
+  pageOfThreads,
   type SnapshotDraft,
   type Store,
   type StoredSnapshot,
@@ -24,7 +25,6 @@ import { journalFacts } from "./journal-facts.ts";
 import { appendToJournal, type Appended, type JournalEnd, readJournal, refuseOtherEnd } from "./journal-file.ts";
 import { linesOf } from "./journal-lines.ts";
 import { type HeldLeases, type Leases, openLeases } from "./leases.ts";
-import { pageOfThreads } from "./page-of-threads.ts";
 import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
 import { deleteThread, pathsOf, replaceEntries, type ThreadPaths, writeId } from "./thread-files.ts";
 

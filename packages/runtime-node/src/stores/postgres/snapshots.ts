@@ -18,21 +18,40 @@ export const saveSnapshot = async (
   if (row?.saved !== true) throw new LeaseLostError(lease);
 };
 
-/** The newest snapshot with all its chunks, as one statement sees them. */
-export const readSnapshot = async ({ query, schema }: Connection, threadId: string): Promise<StoredSnapshot | null> => {
-  const rows = await query<{ readonly id: string | null; readonly body: string }>(
-    `SELECT NULL AS id, head AS body FROM ${schema}.snapshots WHERE thread = $1
-     UNION ALL SELECT id, body FROM ${schema}.chunks WHERE thread = $1`,
-    [threadId],
-  );
-  const head = rows.find(({ id }) => id === null);
-  if (head === undefined) return null;
-  const chunks = new Map(rows.flatMap(({ id, body }) => (id === null ? [] : [[fromStorable(id), body] as const])));
+/** The newest snapshot: its head. Its chunks are fetched when they are looked for. */
+export const readSnapshot = async (connection: Connection, threadId: string): Promise<StoredSnapshot | null> => {
+  const { query, schema } = connection;
+  const [found] = await query<{ readonly head: string }>(`SELECT head FROM ${schema}.snapshots WHERE thread = $1`, [
+    threadId,
+  ]);
+  if (found === undefined) return null;
+  const bodies = new Map<string, string>();
   return {
-    head: fromStorable(head.body),
+    head: fromStorable(found.head),
     chunk: (id) => {
-      const body = chunks.get(id);
+      const body = bodies.get(toStorable(id));
       return body === undefined ? undefined : fromStorable(body);
+    },
+    fetch: async (chunk) => {
+      const rows = await (chunk === null
+        ? chunksBut(connection, threadId, [...bodies.keys()])
+        : chunkOf(connection, threadId, toStorable(chunk)));
+      for (const { id, body } of rows) bodies.set(id, body);
     },
   };
 };
+
+interface Chunk {
+  readonly id: string;
+  readonly body: string;
+}
+
+const chunkOf = ({ query, schema }: Connection, threadId: string, id: string): Promise<readonly Chunk[]> =>
+  query<Chunk>(`SELECT id, body FROM ${schema}.chunks WHERE thread = $1 AND id = $2`, [threadId, id]);
+
+const chunksBut = (
+  { query, schema }: Connection,
+  threadId: string,
+  known: readonly string[],
+): Promise<readonly Chunk[]> =>
+  query<Chunk>(`SELECT id, body FROM ${schema}.chunks WHERE thread = $1 AND id <> ALL ($2)`, [threadId, known]);

@@ -116,9 +116,29 @@ export const saveSnapshot: Script = onThread(`
   return 1
 `);
 
-/** → head or nil, ids and texts of chunks */
+/** → head or nil */
 export const readSnapshot: Script = onThread(`
-  return { redis.call('HGET', snapshot, 'head'), redis.call('HGETALL', chunks) }
+  return redis.call('HGET', snapshot, 'head')
+`);
+
+/** id → id and text of a chunk, where it is there */
+export const readChunk: Script = onThread(`
+  local text = redis.call('HGET', chunks, ARGV[1])
+  return text and { ARGV[1], text } or {}
+`);
+
+/** ids that are known → ids and texts of all other chunks */
+export const readChunks: Script = onThread(`
+  local known = {}
+  for _, id in ipairs(ARGV) do known[id] = true end
+  local found = {}
+  for _, id in ipairs(redis.call('HKEYS', chunks)) do
+    if not known[id] then
+      found[#found + 1] = id
+      found[#found + 1] = redis.call('HGET', chunks, id)
+    end
+  end
+  return found
 `);
 
 /** id, letter → 1 or 0 */

@@ -18,21 +18,24 @@ export const saveSnapshot = async (
   if (saved === scripts.lost) throw new LeaseLostError(lease);
 };
 
-/** The newest snapshot with all its chunks, as one script sees them. */
+/** The newest snapshot: its head. Its chunks are fetched when they are looked for. */
 export const readSnapshot = async ({ prefix, run }: Connection, threadId: string): Promise<StoredSnapshot | null> => {
-  // As the script says: ids and texts take turns.
-  const [head, found] = (await run(scripts.readSnapshot, keysOf(prefix, threadId), [])) as readonly [
-    string | null,
-    readonly string[],
-  ];
+  const keys = keysOf(prefix, threadId);
+  // As the scripts say: a text or nil; ids and texts that take turns.
+  const head = (await run(scripts.readSnapshot, keys, [])) as string | null;
   if (head === null) return null;
   const chunks = new Map<string, string>();
-  for (let index = 0; index + 1 < found.length; index += 2) chunks.set(found[index] ?? "", found[index + 1] ?? "");
   return {
     head: fromStorable(head),
     chunk: (id) => {
       const text = chunks.get(toStorable(id));
       return text === undefined ? undefined : fromStorable(text);
+    },
+    fetch: async (chunk) => {
+      const found = (await (chunk === null
+        ? run(scripts.readChunks, keys, [...chunks.keys()])
+        : run(scripts.readChunk, keys, [toStorable(chunk)]))) as readonly string[];
+      for (let index = 0; index + 1 < found.length; index += 2) chunks.set(found[index] ?? "", found[index + 1] ?? "");
     },
   };
 };

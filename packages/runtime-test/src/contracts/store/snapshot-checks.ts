@@ -20,6 +20,26 @@ export const snapshotChecks: readonly StoreCheck[] = [
     },
   },
   {
+    name: "gives the chunks of a snapshot, one by one or all the rest",
+    check: async ({ store }) => {
+      const lease = await take(store, "thread");
+      await append(store, lease, -1, [entryOf(0)]);
+      const chunks: Readonly<Record<string, string>> = { a: "A", "b.1": "B", c: "", d: "D" };
+      await save(store, lease, "head", chunks);
+      const found = await store.readSnapshot("thread");
+      const chunk = (id: string): string | undefined => found?.chunk(id);
+      await found?.fetch?.("b.1");
+      expect(chunk("b.1")).toBe("B");
+      await found?.fetch?.("nowhere");
+      await found?.fetch?.("c");
+      expect(["b.1", "c", "nowhere"].map(chunk)).toEqual(["B", "", undefined]);
+      await found?.fetch?.(null);
+      expect([...Object.keys(chunks), "nowhere"].map(chunk)).toEqual([...Object.values(chunks), undefined]);
+      // Another reader has all without having had one.
+      expect(await snapshotIn(store, "d", "a")).toEqual({ head: "head", d: "D", a: "A" });
+    },
+  },
+  {
     name: "keeps the newest snapshot, with the chunks of those before that were not dropped",
     check: async ({ store }) => {
       const lease = await take(store, "thread");
@@ -44,6 +64,7 @@ export const snapshotChecks: readonly StoreCheck[] = [
       await save(store, lease, head, { [id]: chunk, "1-64": "", "": "no name" });
       const comesBack = async (each: Store): Promise<void> => {
         const found = await each.readSnapshot("thread");
+        await found?.fetch?.(null);
         expect(found?.head).toBe(head);
         // Compared as a whole: a failing comparison of 5 MB would be printed.
         expect(found?.chunk(id) === chunk).toBe(true);
@@ -92,12 +113,16 @@ export const snapshotChecks: readonly StoreCheck[] = [
       await append(store, lease, -1, entriesFrom(0, 2));
       await save(store, lease, "old", { a: "A" });
       const reader = await store.readSnapshot("thread");
+      const late = await store.readSnapshot("thread");
+      await reader?.fetch?.("a");
       await store.rewrite(lease, [entryOf(1, { rewritten: true })]);
       expect(await store.readSnapshot("thread")).toBeNull();
       expect(await (await another()).readSnapshot("thread")).toBeNull();
       // Who reads the old one still is told the old text or nothing, never another.
       expect([undefined, "A"]).toContain(reader?.chunk("a"));
       await save(store, lease, "new", { b: "B" });
+      await late?.fetch?.(null);
+      expect([undefined, "A"]).toContain(late?.chunk("a"));
       expect(await snapshotIn(store, "a", "b")).toEqual({ head: "new", a: undefined, b: "B" });
     },
   },
@@ -145,6 +170,7 @@ const snapshotOf = async (
 ): Promise<Readonly<Record<string, string | undefined>> | null> => {
   const found = await store.readSnapshot(threadId);
   if (found === null) return null;
+  await found.fetch?.(null);
   const chunks = ids.filter((id) => id !== "head").map((id): [string, string | undefined] => [id, found.chunk(id)]);
   return { head: found.head, ...Object.fromEntries(chunks) };
 };

@@ -53,6 +53,14 @@ export const derivedFaults: Faults = {
       },
     }),
   ],
+  "a snapshot that fetches nothing when it is to fetch all": [
+    "one by one or all the rest",
+    fetching((chunk) => (chunk === null ? [] : [chunk])),
+  ],
+  "a snapshot that fetches nothing when it is to fetch one": [
+    "one by one or all the rest",
+    fetching((chunk) => (chunk === null ? ["a", "b.1", "c", "d"] : [])),
+  ],
   "letters in another order": [
     "keeps letters in the order in which they came",
     inboxed((inbox) => ({ unanswered: async (threadId) => (await inbox.unanswered(threadId)).toReversed() })),
@@ -110,6 +118,25 @@ function snapshotsApart(sound: Store): Partial<Store> {
     },
     readSnapshot: async (threadId) => kept.get(threadId) ?? null,
   };
+}
+
+/** A snapshot whose chunks have to be fetched, by a rule which. */
+function fetching(rule: (chunk: string | null) => readonly string[]): Fault {
+  return (sound) => ({
+    readSnapshot: async (threadId) => {
+      const snapshot = await sound.readSnapshot(threadId);
+      const fetched = new Set<string>();
+      return (
+        snapshot && {
+          head: snapshot.head,
+          chunk: (id) => (fetched.has(id) ? snapshot.chunk(id) : undefined),
+          fetch: async (chunk) => {
+            for (const id of rule(chunk)) fetched.add(id);
+          },
+        }
+      );
+    },
+  });
 }
 
 function inboxed(change: (inbox: Inbox) => Partial<Inbox>): Fault {

@@ -1,0 +1,35 @@
+import { createClient } from "redis";
+import { test } from "vitest";
+
+import { redisStore } from "../../../src/stores/redis/index.ts";
+import { opensLittle } from "../long-thread.ts";
+import { withRedis } from "./server.ts";
+
+withRedis("a long thread in Redis", ({ url, prefix }) => {
+  test("is opened by what is looked at of it", { timeout: 120_000 }, async () => {
+    const own = createClient({ url });
+    await own.connect();
+    let [calls, bytes] = [0, 0];
+    const counted = <Answer>(answer: Answer): Answer => {
+      calls += 1;
+      bytes += JSON.stringify(answer)?.length ?? 0;
+      return answer;
+    };
+    const store = redisStore({
+      prefix: prefix(),
+      client: {
+        eval: async (...given) => counted(await own.eval(...given)),
+        evalSha: async (...given) => counted(await own.evalSha(...given)),
+        on: (...given) => own.on(...given),
+        listenerCount: (...given) => own.listenerCount(...given),
+      },
+    });
+    await opensLittle(store, () => {
+      const since = { calls, bytes };
+      [calls, bytes] = [0, 0];
+      return since;
+    });
+    await store.close();
+    own.destroy();
+  });
+});
