@@ -39,6 +39,8 @@ const carriedMost = 16;
 /** Told what becomes of an ask. */
 export interface AskWatcher {
   joined(ask: Ask, turn: number): void;
+  /** Its turn is gone, and it has none. */
+  left(ask: Ask): void;
   settled(ask: Ask): void;
 }
 
@@ -124,6 +126,13 @@ export class Ask implements AskHandle, Receipt {
   withdraw(): void {
     const summary = unanswered(this.threadId, this.askId);
     this.fail(new TurnCancelledError(summary, this.#reason, this.#cause()));
+  }
+
+  /** The journal that it stood in was lost: what was shown of its turn is void. */
+  lost(): void {
+    if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
+    this.#watcher?.left(this);
+    this.#turn = null;
   }
 
   /** The loop that it was in has ended without its doing: it goes on in another. False when that was so too often. */

@@ -54,10 +54,13 @@ export class Asks {
     joined: (ask: Ask, turn: number): void => {
       this.#ofTurn = withAsk(this.#ofTurn, turn, ask);
     },
+    left: (ask: Ask): void => {
+      if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
+    },
     settled: (ask: Ask): void => {
       this.#size--;
       this.#named = withoutAsk(this.#named, ask.askId, ask);
-      if (ask.turn !== null) this.#ofTurn = withoutAsk(this.#ofTurn, ask.turn, ask);
+      this.#watcher.left(ask);
     },
   };
 }

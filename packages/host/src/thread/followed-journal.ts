@@ -18,6 +18,8 @@ export class FollowedJournal {
   #loaded: boolean;
   /** Whether some of the state may still lie in a store, as it does for who held the thread. */
   #isWhole: boolean;
+  /** The newest entry that was read, as it was stored; null before one was. */
+  #newest: { readonly seq: number; readonly text: string } | null = null;
 
   /** @param from a state that is known, behind which all is new; null: what is there when it is first read is not. */
   constructor(threadId: string, equipment: Equipment, from: State | null, told: EntryTold) {
@@ -41,35 +43,43 @@ export class FollowedJournal {
    * @throws StoreError, JournalUnreadableError
    */
   async read(): Promise<boolean> {
-    if (this.#loaded && (await this.#isThere())) {
-      await this.#readNew();
+    if (!this.#loaded) {
+      await this.#load();
       return true;
     }
-    const isFirst = !this.#loaded;
+    const known = this.#state?.context.seq ?? -1;
+    const stored = await this.#stored(Math.max(known, 0));
+    if (known < 0) await this.#readNew(stored, known);
+    else if (await this.#isAsItWas(stored[0], known)) await this.#readNew(stored.slice(1), known);
+    else {
+      await this.#load();
+      return false;
+    }
+    return true;
+  }
+
+  async #load(): Promise<void> {
     this.#state = await load(this.#equipment, this.#threadId);
     this.#loaded = true;
     this.#isWhole = true;
     this.#newest = null;
-    return isFirst;
   }
 
   /** Whether the newest entry that was read stands where it stood. Of a journal of which nothing is left whoever opens it is told. */
-  async #isThere(): Promise<boolean> {
-    const known = this.#state?.context.seq ?? -1;
-    if (known < 0) return true;
-    const [there] = await this.#stored(known);
-    const text = JSON.stringify(there) ?? null;
-    if (text === null) return (await this.#stored(0)).length === 0;
-    this.#newest ??= { seq: known, text };
-    return this.#newest.seq !== known || this.#newest.text === text;
+  async #isAsItWas(there: unknown, seq: number): Promise<boolean> {
+    if (seq > -5) return true;
+    if (there === undefined) return (await this.#stored(0)).length === 0;
+    const text = JSON.stringify(there);
+    const before = this.#newest;
+    this.#newest = { seq, text };
+    return before === null || before.seq !== seq || before.text === text;
   }
 
-  async #readNew(): Promise<void> {
-    const known = this.#state?.context.seq ?? -1;
+  async #readNew(stored: readonly unknown[], known: number): Promise<void> {
     try {
       if (!this.#isWhole && this.#state !== null) this.#state = loadAll(this.#state);
       this.#isWhole = true;
-      await this.#readBehind(known, known);
+      this.#readBehind(stored, known, known);
     } catch (thrown) {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
       // What the state was made from is gone meanwhile; the journal has it.
@@ -78,15 +88,16 @@ export class FollowedJournal {
       this.#isWhole = true;
       const told = this.#state?.context.seq ?? known;
       this.#state = null;
-      await this.#readBehind(-1, told);
+      this.#readBehind(await this.#stored(0), -1, told);
     }
   }
 
   /** @param told the newest entry that was told of. */
-  async #readBehind(seq: number, told: number): Promise<void> {
-    for (const [index, stored] of (await this.#stored(seq + 1)).entries()) {
+  #readBehind(behind: readonly unknown[], seq: number, told: number): void {
+    for (const [index, stored] of behind.entries()) {
       const entry = this.#decoded(stored, seq + 1 + index);
       const signals = this.#add(entry);
+      this.#newest = { seq: entry.seq, text: JSON.stringify(stored) };
       if (entry.seq > told && this.#state !== null) this.#told(entry, signals, this.#state);
     }
   }

@@ -130,15 +130,27 @@ export class Following implements Diversion {
   }
 
   async #read(): Promise<void> {
-    await this.#journal.read();
+    const goesOn = await this.#journal.read();
     const { state } = this.#journal;
     const { asks } = this.#follower;
+    if (!goesOn) this.#askAnew(state);
     if (state !== null && !this.#isCaughtUp) {
       for (const ask of asks.all()) if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
       this.#isCaughtUp = true;
     }
     this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
     this.#seen.clear();
+  }
+
+  /** The store has lost what was read of the journal: what was asked, and is not there any more, is asked again. */
+  #askAnew(state: State | null): void {
+    const { asks } = this.#follower;
+    this.#seen.clear();
+    for (const ask of asks.all()) {
+      if (state !== null && ask.isKnownTo(state)) continue;
+      ask.lost();
+      if (ask.event !== null) this.outbox.addAnew(ask, ask.event);
+    }
   }
 
   #settle(answered: Answered): Promise<void> {

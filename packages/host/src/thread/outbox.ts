@@ -50,6 +50,15 @@ export class Outbox {
     this.#waiting.push({ id, mail, event, leftAt: null });
   }
 
+  /** Adds an ask whose letter may have been lost, or taken by a holder whose journal was: under an id of its own. */
+  addAnew(ask: Ask, event: Event): void {
+    if (this.#waiting.some(({ mail }) => mail.receipt === ask)) return;
+    for (const letter of this.#left.values())
+      if (letter.mail.receipt === ask && letter.leftAt !== null) this.#drop(letter);
+    ask.letterId = null;
+    this.add({ event, receipt: ask }, event);
+  }
+
   /** Takes out what was not left yet. False when there is no such letter. */
   takeBack(receipt: Receipt): boolean {
     const index = this.#waiting.findIndex(({ mail }) => mail.receipt === receipt);

@@ -7,7 +7,7 @@ import { orRepair } from "./pairing.ts";
 /**
  * Reads what chat completions had before tools: a message with a `function_call` is one that calls a tool, and one under
  * the role `function` is its result. The two have no id, so they go together by the function's name. A result that no
- * message before it calls for is noted, and left out (null).
+ * message before it calls for is noted, and left out (undefined).
  */
 export class FunctionReader {
   readonly #book: Notebook;
@@ -19,7 +19,7 @@ export class FunctionReader {
   }
 
   /** The message as it would be written with tools. */
-  read(wire: Json, index: number): Json | null {
+  read(wire: Json, index: number): Json | undefined {
     if (!isJsonObject(wire)) return wire;
     if (wire["role"] === "assistant") return this.#call(wire, index);
     return wire["role"] === "function" ? this.#result(wire, index) : wire;
@@ -36,7 +36,7 @@ export class FunctionReader {
     return { ...rest, tool_calls: [{ type: "function", function: called }] };
   }
 
-  #result(wire: JsonObject, index: number): JsonObject | null {
+  #result(wire: JsonObject, index: number): JsonObject | undefined {
     const name = typeof wire["name"] === "string" ? wire["name"] : (this.#called ?? "");
     const answers = this.#called !== null && this.#called === name;
     if (!answers) {
@@ -46,7 +46,7 @@ export class FunctionReader {
         reason: `item ${index} is ${what}, which no item before it waits for: leave it out, or give the call as well, as the function_call of an assistant message${orRepair}`,
         repair: { index, path: "", what, why: "no item before it waits for it" },
       });
-      return null;
+      return undefined;
     }
     this.#called = null;
     this.#book.loseAt(index)("role", `the form of the result of "${name}"`, goesBackAsTool);

@@ -57,7 +57,7 @@ const readChatMessages = (messages: unknown): Either.Either<ImportProblem, Readi
   const functions = new FunctionReader(book);
   const read = eachItem<Json>(messages, "chat messages", (wire, index) => {
     const message = functions.read(wire, index);
-    if (message === null) return Either.right(wire);
+    if (message === undefined) return Either.right(wire);
     const draft = fromChatMessage(message);
     if (Either.isLeft(draft)) return problem(index, `item ${index} is ${draft.left}`);
     chatLosses(message, book.loseAt(index), names);

@@ -197,6 +197,10 @@ describe("what is no conversation", () => {
   });
 });
 
+test("an item that is null is none", () => {
+  expect(problemOf([user(), null])).toMatchObject({ index: 1 });
+});
+
 describe("functions of the time before tools", () => {
   const called = { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } };
   const returned = { role: "function", name: "f", content: "1" };

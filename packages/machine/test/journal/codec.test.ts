@@ -116,6 +116,7 @@ describe("what is no journal", () => {
     ],
     ["no event", [first, { seq: 1 }], "event", /event/],
     ["a second beginning", [first, later(first.event)], "event", /second beginning/],
+    ["an empty threadId", [{ ...first, event: { ...first.event, threadId: "" } }], "event.threadId", /1 character/],
     ["an empty askId", [first, later({ type: "ask.received", askId: "", input: "x" })], "event.askId", /1 character/],
     [
       "a limit below zero",

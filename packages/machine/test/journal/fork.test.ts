@@ -33,10 +33,10 @@ const forked = (entries: readonly Entry[], turn?: number) =>
   right(forkOf(entries, { threadId: "copy", at: 1_000, ...(turn === undefined ? {} : { turn }) }));
 const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
 const textsOf = (state: State): readonly string[] => messagesOf(state).map(textOf);
-/** Led by the system prompt, followed by what waits for the next turn. */
+/** Led by the system prompt. */
 const wholeTextsOf = (state: State): readonly string[] => {
-  const { system, appended } = state.context.conversation;
-  return [...(system === null ? [] : [textOf(system)]), ...new Set([...textsOf(state), ...appended.map(textOf)])];
+  const { system } = state.context.conversation;
+  return [...(system === null ? [] : [textOf(system)]), ...textsOf(state)];
 };
 
 /** What was told of the thread since is in the copy, or is named. */

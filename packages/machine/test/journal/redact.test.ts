@@ -85,7 +85,7 @@ const samples: { readonly [Type in EventType]: Omit<Extract<Event, { type: Type 
   "llm.progressed": { effectId, partial: reply, again: true },
   "tool.started": { effectId },
   "tool.withheld": { effectId, because: "declared", version: "2", arguments: { secret } },
-  "approval.answered": { effectId, approved: false, digest: secret, reason: secret, by: "somebody" },
+  "approval.answered": { effectId, approved: false, digest: secret, reason: secret, by: secret },
   "tool.completed": { effectId, content: parts },
   "tool.failed": { effectId, outcome: "failed", content: secret },
   "timer.fired": { effectId },
@@ -225,6 +225,30 @@ const shapeOf = (state: State): unknown => {
     seq: context.seq,
   };
 };
+
+test.each(["stop", "tool-calls", "max_tokens", "content_filter", ""])(
+  "a finish reason that is a name stays: %s",
+  (finishReason) => {
+    const event = { type: "llm.completed", at: 0, effectId, reply: { content: "x" }, finishReason } as const;
+    expect(redactEntry({ seq: 1, event }).event).toMatchObject({ finishReason });
+  },
+);
+
+test.each([`stopped, because ${secret}`, `${secret}\n`, secret.repeat(20)])(
+  "one that is a sentence goes, and the code of a failure too: %j",
+  (text) => {
+    const completed = {
+      type: "llm.completed",
+      at: 0,
+      effectId,
+      reply: { content: "x" },
+      finishReason: text,
+    } as const;
+    const failed = { type: "llm.failed", at: 0, effectId, failure: { ...failure, code: text } } as const;
+    for (const event of [completed, failed])
+      expect(JSON.stringify(redactEntry({ seq: 1, event }))).not.toContain(secret);
+  },
+);
 
 describe("the journal without the words of something", () => {
   test("folds to the same shape, with digests of what is left, at every prefix and for any entries", () => {

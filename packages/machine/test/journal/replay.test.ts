@@ -1,3 +1,5 @@
+import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
+import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import {
@@ -5,10 +7,13 @@ import {
   describeDifference,
   type Difference,
   type Entry,
+  fold,
   lastTurns,
   type MachineOptions,
+  redactEntry,
   replay,
 } from "../../src/index.ts";
+import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
 
 const tools = [{ name: "search" }];
@@ -80,6 +85,43 @@ describe("replay", () => {
       expected: expect.stringContaining("taken"),
       got: expect.stringContaining("turn 1 answers it"),
     });
+  });
+
+  const redactable: MachineOptions = {
+    tools: [{ name: "lookup" }, { name: "pay", approval: "always" }],
+    policy: lastTurns(2),
+    overlap: { type: "steer", max: 3 },
+    limits: { steps: 4 },
+  };
+
+  test("finds none where words were taken out of a journal that it finds none in", () => {
+    const machine = conversationMachine(redactable);
+    const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(journalArbitrary(redactable), picks, (entries, picked) => {
+        fc.pre(Either.isRight(replay(machine, entries)));
+        const seqs = new Set(picked.map((pick) => pick % entries.length));
+        const without = entries.map((entry) => (seqs.has(entry.seq) ? redactEntry(entry) : entry));
+        expect(replay(machine, without)).toEqual(fold(without));
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  test("says nothing of prompts behind words that were taken out, and all that it can of the rest", () => {
+    const entries = recorded();
+    const without = entries.map((entry) => (entry.seq === 3 ? redactEntry(entry) : entry));
+    expect(differenceUnder({ tools }, without)).toBeNull();
+    expect(differenceUnder({ tools, policy: lastTurns(0) }, without)).toBeNull();
+    expect(differenceUnder({ tools, limits: { steps: 1 } }, without)).toMatchObject({ seq: 5, turn: 2 });
+    const promptOf = (seq: number): readonly Entry[] =>
+      without.map((entry): Entry =>
+        entry.seq === seq && entry.event.type === "llm.completed"
+          ? { ...entry, event: { ...entry.event, promptDigest: "other" } }
+          : entry,
+      );
+    expect(differenceUnder({ tools }, promptOf(2))).toMatchObject({ seq: 2, what: "the prompt" });
+    expect(differenceUnder({ tools }, promptOf(4))).toBeNull();
   });
 
   test.each<readonly [string, readonly Entry[], number]>([

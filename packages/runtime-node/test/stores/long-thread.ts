@@ -3,6 +3,7 @@ import { conversationMachine, tokenWindow, turnsOf } from "@colloquy/machine";
 import { expect } from "vitest";
 
 import { systemClock } from "../../src/clock.ts";
+import { randomIds } from "../../src/ids.ts";
 
 /** What went over a wire. */
 export interface Traffic {
@@ -63,6 +64,7 @@ const hostOn = (store: Store) =>
   createHost({
     store,
     clock: systemClock,
+    ids: randomIds,
     llm,
     machine: conversationMachine({ policy: tokenWindow({ tokens: 1000 }) }),
   });
