@@ -8,7 +8,7 @@ export type AskInput = Content | readonly MessageDraft[];
 
 /** How something is asked. */
 export interface AskOptions {
-  /** The same id gives the same outcome, however often it is asked, also after a restart. Default: drawn. */
+  /** The same id gives the same outcome, however often it is asked, also after a restart, until some 256 turns later. Default: drawn. */
   readonly askId?: string;
   /** Cancels the ask. One that is aborted already leaves nothing behind. */
   readonly signal?: AbortSignal;

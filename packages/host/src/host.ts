@@ -50,7 +50,8 @@ export interface HostOptions {
    * least recently used first; others wait, first come first served, and a thread with a queue of asks stands at the end
    * of the line again after each turn, keeping its lease. One that waits for an approval or for a retry needs no place; one that
    * waits for its tools does, but when all places are taken by such (whose tools may ask here), more are let in, one by one.
-   * Default 256.
+   * A hook, or the model handler, that awaits an ask of another thread of this host may wait for a place for ever: let tools
+   * do that. Default 256.
    */
   readonly maxActive?: number;
   /**

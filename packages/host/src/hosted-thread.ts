@@ -101,7 +101,10 @@ export class HostedThread extends ThreadCopies {
   #ask(input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle {
     const { askId = this.ids.draw("ask"), signal, toolContext } = options;
     const ask = new Ask(this.id, askId, toolContext, (stopped, reason) => this.#stop(stopped, reason));
-    if (signal !== undefined) ask.listenTo(signal);
+    // Callers in JavaScript hand in anything.
+    if (signal !== undefined && typeof signal?.addEventListener !== "function")
+      ask.fail(new AskRefusedError(this.id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
+    else if (signal !== undefined) ask.listenTo(signal);
     if (ask.settled) return ask;
     const event = askEvent(this.now(), askId, input, options, joins);
     const loop = Either.isLeft(event) ? null : this.loops.use(this.id);

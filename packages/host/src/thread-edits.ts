@@ -96,7 +96,7 @@ export class ThreadEdits extends ThreadBase {
     return (await this.undo())[0] ?? null;
   }
 
-  /** Goes on to the turns that were undone last, as many as there are at most. Gives them, newest first. */
+  /** Goes on towards the newest turn that continues from the head, as many turns as there are at most. Gives them, newest first. */
   redo(steps = 1): Promise<readonly Turn[]> {
     return this.#move(steps, redoTarget);
   }

@@ -172,9 +172,16 @@ describe("a tool call that needs approval", () => {
         validate: () => ({ value: { amount: 5, on: new Date(0) } }),
       },
     };
+    const made = (value: unknown): ToolInput => ({
+      "~standard": { version: 1, vendor: "test", jsonSchema: { input: () => ({}) }, validate: () => ({ value }) },
+    });
+    const hidden = Object.defineProperty({ amount: 5 }, "to", { value: "bob" });
     for (const [input, shown] of [
       [rounding(10), { amount: 50 }],
       [dated, { amount: 57 }],
+      [made([1, 2]), [1, 2]],
+      [made(Object.assign([1, 2], { to: "bob" })), { amount: 57 }],
+      [made({ list: [hidden] }), { amount: 57 }],
     ] as const) {
       const on = asking({ tools: [paying({ input }).pay], script: [calls(["pay", { amount: 57 }])] });
       on.host.ask("pay").catch(() => {});

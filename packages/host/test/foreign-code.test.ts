@@ -77,17 +77,16 @@ describe("a handler", () => {
 
 test("a handler that shows what is no text is not journalled as if it were", async () => {
   const shows: ScriptedStep = async (_, { onDelta }) => {
-    for (const delta of [
-      { type: "text", text: 5 },
-      { type: "odd", text: "x" },
-      { type: "text", text: "so far" },
-    ])
+    for (const delta of [{ type: "text", text: 5 }, { type: "odd", text: "x" }, null, { type: "text", text: "so far" }])
       onDelta(delta as LlmDelta);
     return { type: "failed", failure: { kind: "network", message: "gone", retryable: false } };
   };
-  const { host, another, store } = stage({ script: [shows] });
+  const errors: string[] = [];
+  const onObserverError = (error: unknown, where: string) => void errors.push(`${where}: ${String(error)}`);
+  const { host, another, store } = stage({ script: [shows], onObserverError });
   expect(await errorOf(host.ask("hi"))).toMatchObject({ name: "TurnFailedError" });
   await host.close();
+  expect(errors).toEqual(Array(3).fill("llm: TypeError: the llm handler gave onDelta what is no delta"));
   expect((await entriesOf(store)).at(-1)?.event).toMatchObject({ partial: { content: "so far" } });
   const later = another({ script: [says("again")] });
   expect((await later.host.ask("hi again", { askId: "again" })).text).toBe("again");
@@ -142,6 +141,15 @@ describe("a caller", () => {
       index: 0,
     });
     expect((await host.threads()).threads).toEqual([]);
+  });
+
+  test("that gives a signal that is none is refused by the handle", async () => {
+    const { host } = stage();
+    for (const signal of [{}, null, "x"])
+      expect(await errorOf(host.ask("hi", { signal: signal as AbortSignal }))).toMatchObject({
+        name: "AskRefusedError",
+        refusal: { kind: "invalid" },
+      });
   });
 
   test.each([{ turn: "1" }, { turn: 0.5 }, { message: 1 }, { seqs: ["1"] }, { seqs: 1 }, {}, null, "1"])(

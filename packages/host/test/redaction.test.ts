@@ -174,6 +174,46 @@ describe("redaction", () => {
     expect(await inbox.answerTo("default", "late")).toMatchObject({ handled: false, refusal: { kind: "stale" } });
   });
 
+  test("that the store could not do to the end is done there when it is asked for again", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const rewritten: (readonly number[])[] = [];
+    const store = overriding(inner, {
+      rewrite: async (lease, entries) => {
+        await inner.rewrite(lease, entries);
+        rewritten.push(entries.map(({ seq }) => seq));
+        if (rewritten.length === 1) throw new Error("somebody reads the file");
+      },
+    });
+    const { host } = stage({ clock, store, script: [says("1")] });
+    await host.ask("the SECRET");
+    expect(await errorOf(host.thread().redact({ turn: 1 }))).toMatchObject({ name: "StoreError" });
+    expect(await host.thread().redact({ turn: 1 })).toEqual([]);
+    expect(rewritten).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  test("is not done by sending its event, which says so", async () => {
+    const { host, store, clock } = stage({ script: [says("1")] });
+    await host.ask("the SECRET");
+    const sent = await host.thread().send({ type: "thread.redacted", at: clock.now(), seqs: [1] });
+    expect(sent).toMatchObject({
+      handled: false,
+      refusal: { kind: "invalid", reason: expect.stringMatching(/redact/) },
+    });
+    expect(await journalOf(store)).toHaveLength(3);
+  });
+
+  test("that was under way when a journal was read is done where that is imported", async () => {
+    const { host, store } = stage({ script: [says("1")] });
+    await host.ask("the SECRET");
+    const event = { type: "thread.redacted", at: 0, seqs: [1] };
+    await host.importJournal([...(await store.read("default")), { seq: 3, event }], { threadId: "copy" });
+    expect(await said(store, "copy")).not.toContain("SECRET");
+  });
+
   test("for a reason that is no text is refused, and the thread stays readable", async () => {
     const { host, store } = stage({ script: [says("1")] });
     await host.ask("one");

@@ -23,6 +23,15 @@ test("a word is as long as anybody types, so that encoded data is not kept whole
   expect(wordsOf("x".repeat(1000))).toEqual(["x".repeat(64)]);
 });
 
+test("of what is longer than anybody says the beginning is searched", () => {
+  const entry = (input: string): Entry => ({ seq: 1, event: { type: "ask.received", at: 0, askId: "1", input } });
+  const text = textOfEntry(entry(`first ${"🙂".repeat(500_000)} last`));
+  expect(text.length).toBeLessThan(300_000);
+  expect(text.isWellFormed()).toBe(true);
+  expect(wordsOf(text)).toEqual(["first"]);
+  expect(textOfEntry(entry("x ".repeat(100_000)))).toHaveLength(200_000);
+});
+
 test.each<[Event, string]>([
   [{ type: "ask.received", at: 0, askId: "1", input: "asked" }, "asked"],
   [

@@ -38,10 +38,17 @@ export const checkedSearch = (
 };
 
 /**
- * What is said in an entry: the texts of its messages, results and system prompts. Arguments of tool calls, metadata
- * and data fields are not looked at. Empty where nothing is said, and where it was redacted.
+ * What is said in an entry: the texts of its messages, results and system prompts, of very long ones the beginning.
+ * Arguments of tool calls, metadata and data fields are not looked at. Empty where nothing is said, and where it was
+ * redacted.
  */
 export const textOfEntry = (entry: Entry): string => {
+  const text = wholeTextOf(entry);
+  // Half a surrogate pair at the end is no letter.
+  return text.length <= searchedLength ? text : text.slice(0, searchedLength).replace(/[\ud800-\udbff]$/, "");
+};
+
+const wholeTextOf = (entry: Entry): string => {
   if (entry.redacted === true) return "";
   const { event } = entry;
   switch (event.type) {
@@ -105,6 +112,9 @@ const wordPattern = new RegExp(`[${unspaced}]|[[\\p{L}\\p{N}\\p{M}]--[${unspaced
 
 /** In UTF-16 code units: nobody types more, and an index of encoded data would be none of words. */
 const wordLength = 64;
+
+/** In UTF-16 code units. Who logs files as results of tools must not keep a process, or a server, busy with their words. */
+const searchedLength = 262_144;
 
 /** In UTF-16 code units. */
 const excerptLength = 240;

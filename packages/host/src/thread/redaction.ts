@@ -43,7 +43,12 @@ export const redactJournal = async (
     // A letter may say again what was journalled, where a crash swallowed its answer.
     await settleLetters(equipment, lease, entries, state, meant.right);
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
-    if (seqs.length === 0) return [];
+    if (seqs.length === 0) {
+      // The store may owe what it could not do the last time.
+      const done = entries.filter(({ seq }) => meant.right.includes(seq));
+      if (done.length > 0) await rewrite(equipment, lease, done);
+      return [];
+    }
     const why = reason === undefined ? {} : { reason };
     const event = toldEvent<ThreadRedacted>({ type: "thread.redacted", at: equipment.clock.now(), seqs, ...why });
     if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);

@@ -10,7 +10,7 @@ export interface AskRecord {
   readonly status: AskStatus;
   /** The turn that answers it, on the path or off it; null while it waits, and where none does. */
   readonly turn: number | null;
-  /** Milliseconds since the epoch, as the events said. */
+  /** Milliseconds since the epoch, as the event said that brought it: of a letter, when it was taken. */
   readonly askedAt: number;
   /** When its turn began. */
   readonly startedAt?: number;
@@ -46,7 +46,7 @@ export const askNamed = ({ context }: State, askId: string): AskRecord | null =>
 };
 
 /**
- * The newest asks, in the order of asking: those that wait, the open ones, and the answered and dropped ones that are
+ * The newest asks, in the order of `askedAt`, which is that of the hosts' clocks: those that wait, the open ones, and the answered and dropped ones that are
  * remembered.
  *
  * @param last how many at most.

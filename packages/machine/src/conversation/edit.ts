@@ -60,7 +60,7 @@ export const addTurn = (thread: Thread, event: TurnAdded): Thread => {
 };
 
 /** What was appended since the last turn becomes a turn of its own, so that the head can move without losing it. */
-const sealAppended = (thread: Thread, at: number): Thread =>
+export const sealAppended = (thread: Thread, at: number): Thread =>
   thread.appended.length === 0 ? thread : closedTurn(thread, thread.appended, at, undefined);
 
 /** The head moves, to a turn or to a checkpoint. */

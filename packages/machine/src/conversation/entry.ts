@@ -26,5 +26,8 @@ export interface LaterEntry {
   readonly redacted?: true;
 }
 
+/** Whether an entry is none that begins a journal. */
+export const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
+
 /** The format that this version writes. Newer ones are refused. */
 export const journalFormat = 1;

@@ -55,9 +55,9 @@ export interface AskReceived {
   readonly metadata?: JsonObject;
   /** Laid over the thread's model parameters, member by member, for this turn. */
   readonly model?: JsonObject;
-  /** Laid over the machine's limits for this turn. */
+  /** Laid over the machine's limits for this turn. Of one that joins a turn `deadlineMs` is without effect: that turn has its deadline. */
   readonly limits?: Limits;
-  /** What becomes of it while a turn is open, where that is not the machine's policy. */
+  /** What becomes of it while a turn is open, where that is not the machine's policy. That policy's `max` holds for it, or 64 where it has none. */
   readonly overlap?: OverlapType;
   /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. A deadline of its own does nothing there: the turn's runs already. */
   readonly joins?: { readonly askId?: string };

@@ -47,6 +47,8 @@ export interface SummaryExplanation {
 /**
  * What the next prompt shows of each unit of the thread, by which rule, and at what cost: what `promptOf` sends,
  * told from the other side. Pure and total. Walks the whole path, where a prompt costs only what it shows.
+ *
+ * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
 export const explain = (machine: ConversationMachine, state: State): Explanation => {
   const { settings } = machine[kernel];

@@ -1,6 +1,7 @@
 import { isBefore, turnOf, turnsNewestFirst } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
+import { sealAppended } from "./edit.ts";
 import type { State } from "./state.ts";
 
 /** Where the head would move, and over which turns. */
@@ -11,10 +12,13 @@ export interface Move {
   readonly turns: readonly Turn[];
 }
 
-/** Takes back the newest turns of the path, as many as there are at most. */
-export const undoTarget = ({ context: { conversation } }: State, steps: number): Move => {
+/**
+ * Takes back the newest turns of the path, as many as there are at most. Messages that wait for the next turn are the newest
+ * one: a move of the head makes them a turn, which is shown as it would be if the head moved now.
+ */
+export const undoTarget = (state: State, steps: number): Move => {
   const turns: Turn[] = [];
-  for (const turn of turnsNewestFirst(conversation)) {
+  for (const turn of turnsNewestFirst(sealed(state))) {
     if (turns.length >= steps) return { head: turn.number, turns };
     turns.push(turn);
   }
@@ -23,13 +27,18 @@ export const undoTarget = ({ context: { conversation } }: State, steps: number):
 
 /**
  * Goes from the head towards the newest turn that continues from it, by as many turns as there are on that way at most.
- * After an undo that is the way back; after a turn was asked behind it, the way to that turn.
+ * After an undo that is the way back. Where several ways lead on it is that of the newest turn, whichever was undone last:
+ * to choose, move the head. Nothing continues from messages that wait for the next turn.
  */
-export const redoTarget = ({ context: { conversation } }: State, steps: number): Move => {
+export const redoTarget = (state: State, steps: number): Move => {
+  const conversation = sealed(state);
   const numbers = wayTo(conversation, newestBehind(conversation)).slice(0, Math.max(steps, 0));
   const turns = numbers.flatMap((number) => turnOf(conversation, number) ?? []).reverse();
   return { head: turns[0]?.number ?? conversation.head, turns };
 };
+
+/** The thread as a move of the head would find it. */
+const sealed = ({ context: { conversation, updatedAt } }: State): Thread => sealAppended(conversation, updatedAt);
 
 /** The newest turn that continues from the head; the head itself where none does. */
 const newestBehind = (thread: Thread): number => {

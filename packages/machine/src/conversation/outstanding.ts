@@ -7,6 +7,8 @@ import type { State } from "./state.ts";
 /**
  * The effects that were asked for and are neither answered nor cancelled: equal to those that the transitions
  * gave, whatever the configuration is now. After a crash, this is what is left to do.
+ *
+ * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
 export const outstanding = (state: State): readonly AnswerableEffect[] => {
   const { context: data } = state;

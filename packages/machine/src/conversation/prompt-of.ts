@@ -34,6 +34,8 @@ export interface Prompt {
 /**
  * What the next model call would see if it were made now, a summary that still comes left aside. Pure and total.
  * Calls that are still out are shown with a result that says so, marked as synthesised.
+ *
+ * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
 export const promptOf = (machine: ConversationMachine, state: State): Prompt => {
   const { settings } = machine[kernel];

@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { begin } from "../conversation/begin.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import { isLater } from "../conversation/entry.ts";
 import { follow } from "../conversation/plan.ts";
 import type { State } from "../conversation/state.ts";
 import { update } from "../conversation/update.ts";
@@ -15,7 +16,13 @@ export interface JournalError {
  * The state that a journal tells of: the one that the transitions gave, at every prefix. Needs no
  * configuration; whatever one decided stands on the entries.
  */
-export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => {
+export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => foldTelling(entries, () => {});
+
+/** As `fold`, and tells of each entry behind the first with the states before and after it: of a journal that is none, up to where it is one. */
+export const foldTelling = (
+  entries: readonly Entry[],
+  tell: (entry: LaterEntry, before: State, after: State) => void,
+): Either.Either<JournalError, State> => {
   const first = entries[0];
   if (first === undefined) return Either.left({ seq: 0, reason: "the journal is empty" });
   if (first.event.type !== "thread.started")
@@ -31,7 +38,9 @@ export const fold = (entries: readonly Entry[]): Either.Either<JournalError, Sta
     if (entry === undefined || !isLater(entry)) return wrong(index, "a second beginning");
     if (entry.seq !== index)
       return wrong(index, `entry ${entry.seq} stands where ${index} should: the sequence has a gap or a repetition`);
-    state = foldEntry(state, entry);
+    const before = state;
+    state = foldEntry(before, entry);
+    tell(entry, before, state);
   }
   return Either.right(state);
 };
@@ -41,7 +50,5 @@ export const foldEntry = (state: State, entry: LaterEntry): State => {
   const plan = update(state.context, entry.event, entry.decided ?? {});
   return { value: follow(state.value, plan.arrow), context: plan.data };
 };
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
 const wrong = (seq: number, reason: string): Either.Either<JournalError, never> => Either.left({ seq, reason });

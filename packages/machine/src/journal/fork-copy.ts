@@ -2,6 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Decided } from "../conversation/decided.ts";
 import { placeIn } from "../conversation/effect-id.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import { isLater } from "../conversation/entry.ts";
 import type { CheckpointNamed, MessageAppended, MessagePinned, ThreadRedacted } from "../conversation/event.ts";
 import type { State } from "../conversation/state.ts";
 import { isOnPath } from "../thread/path.ts";
@@ -143,5 +144,3 @@ export class Copy {
 /** An answer names the effect of the copy that it answers, as the copy would have asked for it. */
 const ofThread = (event: LaterEntry["event"], threadId: string): LaterEntry["event"] =>
   "effectId" in event ? { ...event, effectId: `${threadId}/${placeIn(event.effectId)}` } : event;
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";

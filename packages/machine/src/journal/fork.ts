@@ -1,10 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import type { Entry } from "../conversation/entry.ts";
+import { isLater } from "../conversation/entry.ts";
 import type { EventType } from "../conversation/event.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { JournalError } from "./fold.ts";
-import { fold, foldEntry } from "./fold.ts";
+import { foldTelling } from "./fold.ts";
 import { Copy } from "./fork-copy.ts";
 
 /** What a copy is to be. */
@@ -47,7 +48,8 @@ export interface LeftEntry {
  * was told since. Of that, what concerns turns of the copy (annotations, truncations, checkpoints, pins, redactions) and
  * the metadata are always in it. At the head the copy is the thread as it is: the system prompt, the configuration and the
  * messages that wait for the next turn are in it too. Of an older turn, or one off the path, they are those of then; what
- * came later is in `left`. Turns, messages and digests are those of the thread, nothing is under way, and nothing is run
+ * came later is in `left`. Asks that waited when the turn ended are among the copied entries, and are dropped there as
+ * `left`. Turns, messages and digests are those of the thread, nothing is under way, and nothing is run
  * again. In words why there is no such copy.
  */
 export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Either<string, ForkedJournal> => {
@@ -98,27 +100,17 @@ interface Walked {
 }
 
 const walked = (entries: readonly Entry[]): Either.Either<JournalError, Walked> => {
-  const folded = fold(entries);
-  const begun = fold(entries.slice(0, 1));
-  if (Either.isLeft(folded)) return folded;
-  if (Either.isLeft(begun)) return begun;
   const closedBy = new Map<number, number>();
   const places = new Map<number, number>();
   const waiting = new Map<number, string>();
-  let state = begun.right;
-  for (const entry of entries) {
-    if (!isLater(entry)) continue;
-    const { seq, event } = entry;
-    const before = state.context.conversation.turns.length;
-    state = foldEntry(state, entry);
-    const { turns, appended, checkpoints } = state.context.conversation;
-    for (let turn = before + 1; turn <= turns.length; turn++) closedBy.set(turn, seq);
+  const folded = foldTelling(entries, ({ seq, event }, before, after) => {
+    const { turns, appended, checkpoints } = after.context.conversation;
+    const closed = before.context.conversation.turns.length;
+    for (let turn = closed + 1; turn <= turns.length; turn++) closedBy.set(turn, seq);
     if (event.type === "checkpoint.named") places.set(seq, checkpoints[event.name] ?? 0);
     const newest = appended.at(-1);
     if (newest === undefined) waiting.clear();
-    else if (event.type === "message.appended" && state.context.open === null) waiting.set(seq, newest.id);
-  }
-  return Either.right({ closedBy, places, waiting, state: folded.right });
+    else if (event.type === "message.appended" && after.context.open === null) waiting.set(seq, newest.id);
+  });
+  return Either.isLeft(folded) ? folded : Either.right({ closedBy, places, waiting, state: folded.right });
 };
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";

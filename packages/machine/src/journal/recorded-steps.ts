@@ -1,12 +1,13 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { isSameEffect, summaryId } from "../conversation/effect-id.ts";
 import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
+import { isLater } from "../conversation/entry.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "../conversation/event.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
-import { fold, foldEntry } from "./fold.ts";
+import { foldTelling } from "./fold.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 
 /** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
@@ -37,27 +38,20 @@ export interface RecordedSummary extends SummaryWanted {
 /** Reads a journal for going through it under other configurations. */
 export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalError, RecordedSteps> => {
   const [first] = entries;
-  const folded = fold(entries);
-  if (Either.isLeft(folded)) return folded;
-  const begun = fold(entries.slice(0, 1));
-  if (Either.isLeft(begun)) return begun;
-  if (first === undefined || isLater(first)) return Either.left({ seq: 0, reason: "it has no beginning" });
   const steps: RecordedStep[] = [];
   const summaries: RecordedSummary[] = [];
-  let state: State = begun.right;
-  for (const entry of entries) {
-    if (!isLater(entry)) continue;
-    const outcome = outcomeIn(entry, state);
+  const folded = foldTelling(entries, (entry, before, after) => {
+    const outcome = outcomeIn(entry, before);
     const asked = summaries.at(-1);
     const ended =
       outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
     if (ended !== null) summaries[summaries.length - 1] = ended;
-    const before = state;
-    state = foldEntry(state, entry);
-    steps.push({ entry, decided: withoutPrompts(entry.decided), outcomeOf: ended, sent: sentAfter(before, state) });
+    steps.push({ entry, decided: withoutPrompts(entry.decided), outcomeOf: ended, sent: sentAfter(before, after) });
     const { summary } = entry.decided ?? {};
     if (summary !== undefined) summaries.push({ ...summary, askedAt: entry.seq, reply: null });
-  }
+  });
+  if (Either.isLeft(folded)) return folded;
+  if (first === undefined || isLater(first)) return Either.left({ seq: 0, reason: "it has no beginning" });
   return Either.right({ first, steps, summaries });
 };
 
@@ -79,5 +73,3 @@ const sentAfter = (before: State, after: State): string | null => {
 
 const usableReply = (event: LlmCompleted | LlmFailed, decided: Decided = {}): LlmCompleted | null =>
   event.type === "llm.completed" && decided.summaryFailed === undefined ? event : null;
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";

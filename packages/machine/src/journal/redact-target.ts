@@ -18,13 +18,17 @@ export type RedactionTarget =
 /**
  * The entries that hold the words of a target, in order of `seq`, those of summaries that told of them included; or in
  * words why there are none of that name. An entry that tells of more loses all of it: an ask that is several messages, or
- * one that interrupted the turn. Entries without words are not among them, unless they are named; none are left where all
+ * one that interrupted the turn. An ask that no turn answers, and why it was withdrawn, are of the turn during which it came. Entries without words are not among them, unless they are named; none are left where all
  * were redacted before.
  */
 export const entriesToRedact = (
   entries: readonly Entry[],
   target: RedactionTarget,
 ): Either.Either<string, readonly number[]> => {
+  if (!isTarget(target))
+    return Either.left(
+      `${JSON.stringify(target) ?? "nothing"} names nothing to redact: give { turn } (a number), { message } (an id) or { seqs } (numbers)`,
+    );
   const read = toldBy(entries);
   if (Either.isLeft(read)) return Either.left(`entry ${read.left.seq}: ${read.left.reason}`);
   const { told, state } = read.right;
@@ -40,6 +44,14 @@ export const entriesToRedact = (
     .map(({ seq }) => seq)
     .filter((seq) => named.has(seq) || hasWords(entries[seq]));
   return Either.right(seqs);
+};
+
+/** A caller without types may give anything; what is taken for a target and means nothing would leave the words where they are. */
+const isTarget = (given: unknown): given is RedactionTarget => {
+  if (typeof given !== "object" || given === null) return false;
+  if ("turn" in given) return Number.isSafeInteger(given.turn);
+  if ("message" in given) return typeof given.message === "string";
+  return "seqs" in given && Array.isArray(given.seqs) && given.seqs.every(Number.isSafeInteger);
 };
 
 const isMeant = ({ seq, turns, messages }: Told, target: RedactionTarget): boolean => {

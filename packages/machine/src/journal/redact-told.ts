@@ -9,7 +9,7 @@ import type { SummaryTask } from "../prompt/policy.ts";
 import type { Message } from "../thread/message.ts";
 import { toolCallsOf } from "../thread/message.ts";
 import type { JournalError } from "./fold.ts";
-import { fold, foldEntry } from "./fold.ts";
+import { fold, foldTelling } from "./fold.ts";
 import { grownTurn, messagesAround } from "./redact-messages.ts";
 
 /** What an entry tells of: whose words it holds. */
@@ -27,23 +27,14 @@ export interface Told {
 export const toldBy = (
   entries: readonly Entry[],
 ): Either.Either<JournalError, { readonly told: readonly Told[]; readonly state: State }> => {
-  const folded = fold(entries);
-  if (Either.isLeft(folded)) return folded;
   const begun = fold(entries.slice(0, 1));
   if (Either.isLeft(begun)) return begun;
   const listener = new Listener(begun.right.context);
-  let state: State = begun.right;
-  for (const entry of entries) {
-    if (!isLater(entry)) continue;
-    const before = state;
-    state = foldEntry(state, entry);
-    listener.hear(entry, before.context, state.context);
-  }
-  listener.end(state.context);
-  return Either.right({ told: listener.told, state });
+  const folded = foldTelling(entries, (entry, before, after) => listener.hear(entry, before.context, after.context));
+  if (Either.isLeft(folded)) return folded;
+  listener.end(folded.right.context);
+  return Either.right({ told: listener.told, state: folded.right });
 };
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
 interface Heard extends Told {
   readonly turns: Set<number>;

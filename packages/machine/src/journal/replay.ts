@@ -1,5 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import { isLater } from "../conversation/entry.ts";
 import type { CallLlm } from "../conversation/effect.ts";
 import { isSameEffect } from "../conversation/effect-id.ts";
 import type { Decided, Event } from "../conversation/event.ts";
@@ -129,8 +130,6 @@ const callsOf = (state: State): readonly CallLlm[] => {
 
 const inWords = (call: CallLlm | undefined): string =>
   call === undefined ? "no model call" : `${call.messages.length} messages with digest ${call.promptDigest}`;
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
 const differs = (state: State, seq: number, what: string, expected: string, got: string): Difference => {
   const { open } = state.context;

@@ -12,9 +12,8 @@ import {
 } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
-// What dspy-session does, by its own tests; where this machine answers otherwise, the name says so. Left out: a history
-// that is given with a call (99; a thread has its seed), callbacks (100), which are no prompts, and objects that their
-// owner changes afterwards (101), which the host copies.
+// What dspy-session does to prompts, by its own tests; where this machine answers otherwise, the name says so. Its turns
+// (85, 88, 90, 101) are in threads.test.ts; what takes a host (91, 92, 96 to 100, 102), in the host's acceptance tests.
 
 const inputs = (question: string): readonly Extract<Part, { type: "data" }>[] => [
   { type: "data", field: "question", value: question },

@@ -262,19 +262,6 @@ describe("Jido's machine", () => {
     expect(conversation.call()).toMatchObject({ turn: 1, step: 2 });
   });
 
-  test("21: usage is kept for the thread, over all turns (Jido loses that of the turns before)", () => {
-    const conversation = talk();
-    conversation.ask("One");
-    conversation.reply("1", { usage: { inputTokens: 50, outputTokens: 25 } });
-    conversation.ask("Two");
-    conversation.reply("2", { usage: { inputTokens: 10, outputTokens: 5 } });
-    expect(conversation.state.context.usage.total).toMatchObject({
-      inputTokens: { sum: 60 },
-      outputTokens: { sum: 30 },
-      totalTokens: { sum: 90 },
-    });
-  });
-
   test("22: a cut inside a tool round of 51 messages splits no round (whole units are left out, so a few more or less than 10 stay)", () => {
     const seed = Array.from({ length: 17 }, (_, index): readonly SeedDraft[] => [
       { role: "user", content: `question ${index}` },

@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { conversationMachine, lastTurnOf, messagesOf, phaseOf, textOf, turnsOf } from "../../src/index.ts";
+import * as Either from "fp-ts/lib/Either.js";
+import {
+  conversationMachine,
+  fromChatMessages,
+  lastTurnOf,
+  messagesOf,
+  phaseOf,
+  textOf,
+  turnsOf,
+} from "../../src/index.ts";
 import { calling, Talk } from "../talk.ts";
 
 // What the five systems do with threads, queues, steering and checkpoints, by their own tests and by what was run;
@@ -167,6 +176,38 @@ describe("the messages of OpenSearch and LangChain", () => {
     ["60", ["H1", "A1", "H2"]],
   ])("%s: %j is read back as it was written (theirs pairs, and so inverts and makes up messages)", (_, said) => {
     expect(appended(...said)).toEqual(said);
+  });
+
+  const turnsIn = (...roles: readonly string[]): readonly (readonly string[])[] => {
+    const read = fromChatMessages(roles.map((role, index) => ({ role, content: `${role} ${index}` })));
+    if (Either.isLeft(read)) throw new Error(read.left.reason);
+    return read.right.turns.map((turn) => turn.map(({ role }) => role));
+  };
+  const pair = ["user", "assistant"];
+
+  test.each([
+    ["one pair", [...pair], [pair]],
+    ["two pairs, in their order", [...pair, ...pair], [pair, pair]],
+    ["a pair and a question without an answer, which stays (theirs skips it)", [...pair, "user"], [pair, ["user"]]],
+    ["only a question, which stays", ["user"], [["user"]]],
+    ["a system prompt, which is the thread's and in no turn", ["system", ...pair], [pair]],
+    ["nothing", [], []],
+  ])("61: messages from elsewhere are turns: %s", (_, roles, turns) => {
+    expect(turnsIn(...roles)).toEqual(turns);
+  });
+
+  test("61: null among the messages is refused by its place (theirs skips it)", () => {
+    expect(fromChatMessages([{ role: "user", content: "Q" }, null])).toMatchObject({ left: { index: 1 } });
+  });
+
+  test("67: what says nothing at all is refused, with the reason", () => {
+    const talk = new Talk(conversationMachine());
+    for (const input of ["", []]) {
+      const refusal = talk.refused({ type: "ask.received", askId: "a", input });
+      expect(refusal).toMatchObject({ kind: "invalid", reason: expect.stringMatching(/nothing to send/) });
+    }
+    const added = talk.refused({ type: "turn.added", messages: [] });
+    expect(added).toMatchObject({ kind: "invalid", reason: expect.stringMatching(/needs messages/) });
   });
 
   test("62: after clearing, the next ask goes on in the same thread, from its beginning (theirs writes to what is deleted)", () => {

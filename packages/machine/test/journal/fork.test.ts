@@ -49,7 +49,11 @@ const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => 
     expect(to.pins.filter(({ turn }) => turn <= length)).toEqual(from.pins.filter(({ turn }) => turn <= length));
   const isHead = length === from.head;
   // Names and pins may be of other turns, and a message of the one that is open.
-  const mayBeNamed = ["checkpoint.named", "message.pinned", ...(parent.context.open === null ? [] : ["message.appended"])];
+  const mayBeNamed = [
+    "checkpoint.named",
+    "message.pinned",
+    ...(parent.context.open === null ? [] : ["message.appended"]),
+  ];
   if (isHead) expect([...named].filter((type) => !mayBeNamed.includes(type))).toEqual([]);
   if (isHead || !(named.has("system.changed") || named.has("system.reset"))) {
     expect(to.system).toEqual(from.system);

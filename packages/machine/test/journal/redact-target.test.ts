@@ -298,6 +298,15 @@ describe("what is not there is refused in words", () => {
     expect(entriesToRedact(talk.entries, target)).toEqual(Either.left(reason));
   });
 
+  test.each([{ turn: "1" }, { message: 1 }, { seqs: "12" }, { seqs: ["1"] }, { turn: 0.5 }, {}, null, "1", undefined])(
+    "%j, which a caller without types may give",
+    (target) => {
+      // As said.
+      const read = entriesToRedact(talk.entries, target as RedactionTarget);
+      expect(Either.isLeft(read) && read.left).toContain("names nothing to redact: give { turn } (a number)");
+    },
+  );
+
   test("a journal that is none", () => {
     expect(entriesToRedact([], { turn: 0 })).toEqual(Either.left("entry 0: the journal is empty"));
   });

@@ -43,6 +43,6 @@ export const refuseStrangers = (threadId: string, entries: readonly Entry[]): vo
   if (stranger !== undefined) throw noSuchEntry(threadId, stranger.seq);
 };
 
-/** For an entry that was to be put in the place of none. */
+/** For what is said of an entry that is not there. */
 export const noSuchEntry = (threadId: string, seq: number): RangeError =>
-  new RangeError(`thread "${threadId}": there is no entry ${seq} to put another in the place of`);
+  new RangeError(`thread "${threadId}": there is no entry ${seq}; read the journal again`);

@@ -55,11 +55,13 @@ const fromTheStart: Place = [String(2n ** 63n - 1n), 0];
 const placeOf = (cursor: string): Place => {
   try {
     const place: unknown = JSON.parse(cursor);
-    if (Array.isArray(place) && /^\d{1,18}$/.test(String(place[0])) && Number.isInteger(place[1]))
+    if (Array.isArray(place) && /^\d{1,18}$/.test(String(place[0])) && isSeq(place[1]))
       return [String(place[0]), Number(place[1])];
   } catch {}
   throw new RangeError(`search: after is ${JSON.stringify(cursor)}; it must be the next of a page that was found`);
 };
+
+const isSeq = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31;
 
 const hitOf = (connection: Connection, { thread, seq, at, body }: HitRow, words: readonly string[]): SearchHit => {
   // What `append` stored.

@@ -4,11 +4,13 @@ import type { Clock } from "@colloquy/host";
 
 import { StorageError } from "../storage-error.ts";
 import { sqliteFailure } from "./failure.ts";
+import { type OpenedFile, openedFile } from "./opened-file.ts";
 
 /** An open file, and the time. */
 export interface Connection {
   readonly database: DatabaseSync;
   readonly path: string;
+  readonly file: OpenedFile;
   readonly clock: Pick<Clock, "now">;
   readonly begin: StatementSync;
   readonly commit: StatementSync;
@@ -18,6 +20,7 @@ export interface Connection {
 export const connectionOver = (database: DatabaseSync, path: string, clock: Pick<Clock, "now">): Connection => ({
   database,
   path,
+  file: openedFile(database, path, clock),
   clock,
   begin: database.prepare("BEGIN IMMEDIATE"),
   commit: database.prepare("COMMIT"),
@@ -25,8 +28,9 @@ export const connectionOver = (database: DatabaseSync, path: string, clock: Pick
 });
 
 /** Runs one operation; what SQLite throws is told in the words of a store. */
-export const attempt = <A>({ database, path }: Connection, operation: () => A): A => {
+export const attempt = <A>({ database, path, file }: Connection, operation: () => A): A => {
   if (!database.isOpen) throw new StorageError("closed", `SQLite store "${path}": it was closed; open it again.`);
+  file.checkNowAndThen();
   try {
     return operation();
   } catch (error) {
@@ -37,9 +41,10 @@ export const attempt = <A>({ database, path }: Connection, operation: () => A): 
 /** All that `operation` writes, or nothing. The lock comes first, so nothing that it reads is stale when it writes. */
 export const writing = <A>(connection: Connection, operation: () => A): A =>
   attempt(connection, () => {
-    const { database, begin, commit, rollback } = connection;
+    const { database, file, begin, commit, rollback } = connection;
     begin.run();
     try {
+      file.check();
       const result = operation();
       commit.run();
       return result;

@@ -19,6 +19,8 @@ export interface Eraser {
   readonly erase: (done: string) => void;
   /** Erases what is owed, if it can. */
   readonly settle: () => void;
+  /** The same, where it was to be done at once and could not, and nobody is in the way by now. */
+  readonly makeUp: () => void;
 }
 
 export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Erasing): Eraser => {
@@ -26,9 +28,10 @@ export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Er
   const owe = database.prepare("UPDATE last_token SET unerased = unerased + 1");
   const owed = database.prepare("SELECT unerased FROM last_token");
   const paid = database.prepare("UPDATE last_token SET unerased = 0 WHERE unerased = ?");
+  // The column that the statement names; the driver types a row as any record. So below.
+  const debt = (): number => (owed.get() as { readonly unerased: number }).unerased;
   const settle = (): void => {
-    // The column that the statement names; the driver types a row as any record.
-    const { unerased } = owed.get() as { readonly unerased: number };
+    const unerased = debt();
     if (unerased === 0) return;
     index.purge();
     database.exec("VACUUM");
@@ -46,14 +49,35 @@ export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Er
           throw notErased(path, done, error);
         }
       }),
-    settle: () => {
-      try {
-        settle();
-      } catch {
-        // It stays owed: the next that is deleted, and whoever opens the file, tries again.
-      }
-    },
+    settle: () => quietly(settle),
+    makeUp: () =>
+      quietly(() => {
+        if (erasing !== "at-once" || debt() === 0) return;
+        withoutWaiting(connection, () => {
+          // Whoever reads is noticed before the file is written anew for nothing.
+          emptyLog(connection);
+          settle();
+        });
+      }),
   };
+};
+
+const quietly = (settle: () => void): void => {
+  try {
+    settle();
+  } catch {
+    // It stays owed: the next that is deleted, whoever lets go of a thread, and whoever opens the file, tries again.
+  }
+};
+
+const withoutWaiting = ({ database }: Connection, work: () => void): void => {
+  const { timeout } = database.prepare("PRAGMA busy_timeout").get() as { readonly timeout: number };
+  database.exec("PRAGMA busy_timeout = 0");
+  try {
+    work();
+  } finally {
+    database.exec(`PRAGMA busy_timeout = ${timeout}`);
+  }
 };
 
 /** Whoever reads just now is waited for, as long as for a lock. */
@@ -67,7 +91,7 @@ const notErased = (path: string, done: string, error: unknown): StorageError => 
   return new StorageError(
     "not-erased",
     `SQLite store "${path}": ${done}, but its words may still stand in bytes that are not in use: ${reason}. ` +
-      "They go with the next call that deletes or rewrites anything, or when the file is opened again.",
+      "They go with the next call that deletes or rewrites anything or releases a lease, or when the file is opened again.",
     { cause: error },
   );
 };

@@ -1,5 +1,6 @@
 import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
 
+import { checkTtl } from "../store-arguments.ts";
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
 
 export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
@@ -10,7 +11,7 @@ export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
 }
 
 export const sqliteLeases = (connection: Connection): Leases => {
-  const { database, clock } = connection;
+  const { database, file, clock } = connection;
   const holder = database.prepare("SELECT owner, expires_at AS expiresAt FROM leases WHERE thread = ?");
   const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");
   const grant = database.prepare(
@@ -37,7 +38,10 @@ export const sqliteLeases = (connection: Connection): Leases => {
       });
     },
     renew: async ({ threadId, token }, ttlMs) =>
-      attempt(connection, () => renew.run(threadId, token, expiry(connection, ttlMs)).changes === 1),
+      attempt(connection, () => {
+        file.check();
+        return renew.run(threadId, token, expiry(connection, ttlMs)).changes === 1;
+      }),
     release: async ({ threadId, token }) => attempt(connection, () => void release.run(threadId, token)),
     check: (lease) => {
       if (inForce.get(lease.threadId, lease.token, clock.now()) === undefined) throw new LeaseLostError(lease);
@@ -47,6 +51,6 @@ export const sqliteLeases = (connection: Connection): Leases => {
 };
 
 const expiry = ({ clock }: Connection, ttlMs: number): number => {
-  if (!(ttlMs >= 0)) throw new RangeError(`lease: ttlMs is ${ttlMs}; give milliseconds, 0 or more`);
+  checkTtl(ttlMs);
   return clock.now() + ttlMs;
 };

@@ -77,7 +77,7 @@ interface Statements {
     thread: number,
     after: number,
     limit: number,
-  ) => readonly { readonly seq: number; readonly body: string }[];
+  ) => Iterable<{ readonly seq: number; readonly body: string }>;
   readonly add: (place: number, words: readonly string[]) => void;
   readonly remove: (first: number, last: number) => void;
   /** All is taken in up to a seq; where that is all, and nobody may append, it is so until a lease is acquired. */
@@ -108,7 +108,7 @@ const prepareStatements = ({ database }: Connection): Statements => {
     },
     thread: (id) => thread.get(id) as ReturnType<Statements["thread"]>,
     entries: (id, after, limit) =>
-      entries.all(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit) as unknown as ReturnType<
+      entries.iterate(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit) as unknown as ReturnType<
         Statements["entries"]
       >,
     add: (place, words) => {
@@ -119,8 +119,9 @@ const prepareStatements = ({ database }: Connection): Statements => {
   };
 };
 
-/** Entries and threads at once: while they are taken in, nobody else can write. */
+/** Entries and threads at once, and characters of what was said in them: while they are taken in, nobody else can write. */
 const batch = 512;
+const batchLength = 1_000_000;
 
 /** Takes in a batch, of threads after the one of this number. Says after which to go on; null for no more. */
 const takeIn = (
@@ -130,16 +131,23 @@ const takeIn = (
   threadId: string | undefined,
 ): number | null => {
   let after = from;
+  let length = 0;
   for (let left = batch; left > 0;) {
     const thread = index.next(after, threadId);
     if (thread === undefined) return null;
     const known = index.thread(thread);
-    const entries = index.entries(thread, known.searched, left);
-    for (const { seq, body } of entries)
+    const most = left;
+    let newest = known.searched;
+    let count = 0;
+    for (const { seq, body } of index.entries(thread, known.searched, most)) {
       index.add(thread * seqsPerThread + seq, wordsOfBody(connection, known.threadId, seq, body));
-    const all = entries.length < left;
-    index.searched(thread, entries.at(-1)?.seq ?? known.searched, all);
-    left -= entries.length + 1;
+      [newest, count, length] = [seq, count + 1, length + body.length];
+      if (length >= batchLength) break;
+    }
+    const all = count < most && length < batchLength;
+    index.searched(thread, newest, all);
+    if (length >= batchLength) return after;
+    left -= count + 1;
     if (all) after = thread;
   }
   return after;

@@ -1,7 +1,8 @@
 import type { Store, StoredSnapshot } from "@colloquy/host";
 
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
-import { strangerTo, type Journals } from "./journals.ts";
+import { noSuchEntry } from "../store-arguments.ts";
+import type { Journals } from "./journals.ts";
 import type { Leases } from "./leases.ts";
 
 export interface Snapshots extends Pick<Store, "saveSnapshot" | "readSnapshot"> {
@@ -26,7 +27,7 @@ export const sqliteSnapshots = (connection: Connection, leases: Leases, journals
       writing(connection, () => {
         leases.check(lease);
         const thread = journals.numberOf(lease.threadId);
-        if (thread === undefined) throw strangerTo(lease.threadId, seq);
+        if (thread === undefined) throw noSuchEntry(lease.threadId, seq);
         for (const [id, text] of chunks) save.run(thread, chunkPart(id), text);
         for (const id of dropped) drop.run(thread, chunkPart(id));
         save.run(thread, headPart, head);

@@ -2,11 +2,13 @@ import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
 import { systemClock } from "../../clock.ts";
+import { noSuchEntry } from "../store-arguments.ts";
 import { connectionOver, refuseUnstorable, writing } from "./connection.ts";
 import { openSqlite } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
 import { sqliteInbox } from "./inbox.ts";
-import { sqliteJournals, strangerTo } from "./journals.ts";
+import { appenderOf } from "./appending.ts";
+import { sqliteJournals } from "./journals.ts";
 import { sqliteLeases } from "./leases.ts";
 import { sqliteListing } from "./listing.ts";
 import { searchIndex } from "./search-index.ts";
@@ -65,8 +67,11 @@ export const storeOver = (
   return {
     acquire: leases.acquire,
     renew: leases.renew,
-    release: leases.release,
-    append: journals.append,
+    release: async (lease) => {
+      await leases.release(lease);
+      eraser.makeUp();
+    },
+    append: appenderOf(connection, journals),
     read: journals.read,
     rewrite: async (lease, entries) => {
       writing(connection, () => {
@@ -74,7 +79,7 @@ export const storeOver = (
         const [first] = entries;
         if (first === undefined) return;
         const thread = journals.numberOf(lease.threadId);
-        if (thread === undefined) throw strangerTo(lease.threadId, first.seq);
+        if (thread === undefined) throw noSuchEntry(lease.threadId, first.seq);
         journals.replace(lease.threadId, thread, entries);
         index.replace(thread, entries);
         snapshots.forget(thread);
@@ -104,7 +109,7 @@ export const storeOver = (
     },
     close: async () => {
       if (!database.isOpen) return;
-      eraser.settle();
+      if (connection.file.isInPlace()) eraser.settle();
       database.close();
     },
   };

@@ -91,6 +91,19 @@ test("whoever deletes while another process reads is told that bytes are left, a
   await store.close();
 });
 
+test("what could not be erased is, when a lease is released and nobody reads any more; nobody is waited for then", async () => {
+  const store = await filled({ busyTimeoutMs: 1 });
+  const reader = new DatabaseSync(path);
+  reader.exec("BEGIN; SELECT count(*) FROM entries");
+  await expect(store.delete(idOf(4))).rejects.toMatchObject({ kind: "not-erased" });
+  await store.release({ threadId: "any", owner: "nobody", token: 1 });
+  expect(traces(folder, wordOf(4))).not.toEqual([]);
+  reader.close();
+  await store.release({ threadId: "any", owner: "nobody", token: 1 });
+  expect(traces(folder, wordOf(4))).toEqual([]);
+  await store.close();
+});
+
 const threads = 12;
 
 /** A store in which threads were written in turns, with entries of all sizes, so that pages were split and moved about. */

@@ -35,6 +35,24 @@ test("the index takes in long threads and many of them, in more than one batch e
   await store.close();
 });
 
+test("the index takes in a few large entries at a time, so that others can write in between", async () => {
+  const store = sqliteStore({ path, synchronous: "NORMAL" });
+  const lease = await leaseOf(store, "thread");
+  const large = `apple ${"x ".repeat(150_000)}`;
+  await store.append(lease, -1, [start, ...Array.from({ length: 12 }, (_, index) => saying(index + 1, large))]);
+  const other = new DatabaseSync(path);
+  const searching = countOf(store, "apple");
+  // The first batch is done when the call returns.
+  const taken = Number(other.prepare("SELECT count(*) AS taken FROM said").get()?.["taken"]);
+  expect(taken).toBeGreaterThan(0);
+  expect(taken).toBeLessThan(6);
+  other.close();
+  expect(await searching).toBe(12);
+  await store.release(lease);
+  expect(await countOf(store, "apple")).toBe(12);
+  await store.close();
+});
+
 test("a file in which nobody searches has no index, and one made by another process is kept up by all", async () => {
   const store = sqliteStore({ path, synchronous: "NORMAL" });
   const lease = await leaseOf(store, "thread");

@@ -1,0 +1,64 @@
+import { factsOf, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+
+import { refuseGaps } from "../store-arguments.ts";
+import { attempt, type Connection, writing } from "./connection.ts";
+import { bodyOf } from "./entry-body.ts";
+import type { Journals } from "./journals.ts";
+import { newestSeq, seqsPerThread } from "./schema.ts";
+
+/** Adds entries. Throws `LeaseLostError`, `SequenceConflictError`. */
+export type Appender = (lease: Lease, expectedSeq: number, entries: readonly Entry[]) => void;
+
+/** Most often it is one entry of a thread that is there, and one statement: that says nothing but whether it was added. */
+export const appenderOf = (connection: Connection, journals: Journals): Appender => {
+  const { database, clock } = connection;
+  const insertNext = database.prepare(
+    `INSERT INTO entries (place, body)
+     SELECT id * ${seqsPerThread} + ?4, ?5 FROM threads
+     WHERE thread = ?1 AND ${newestSeq} = ?4 - 1
+       AND (SELECT expires_at FROM leases WHERE thread = ?1 AND token = ?2) > ?3`,
+  );
+  const standing = database.prepare(
+    `SELECT (SELECT expires_at FROM leases WHERE thread = ?1 AND token = ?2) AS expiresAt,
+            (SELECT ${newestSeq} FROM threads WHERE thread = ?1) AS seq`,
+  );
+  const addThread = database.prepare("INSERT OR IGNORE INTO threads (thread) VALUES (?)");
+  const insert = database.prepare("INSERT INTO entries (place, body) VALUES (?, ?)");
+  return (lease, expectedSeq, entries) => {
+    const { threadId, token } = lease;
+    refuseGaps(threadId, expectedSeq, entries);
+    refuseTooMany(threadId, expectedSeq + entries.length);
+    // Before the lock is taken: large entries take their time.
+    const bodies = entries.map(bodyOf);
+    const facts = factsOf(entries);
+    const [body] = bodies;
+    const isPlain = body !== undefined && bodies.length === 1 && expectedSeq >= 0 && facts.metadata === undefined;
+    const added = (text: string): boolean =>
+      insertNext.run(threadId, token, clock.now(), expectedSeq + 1, text).changes === 1;
+    if (isPlain && attempt(connection, () => added(body))) return;
+    writing(connection, () => {
+      // The columns that the statement names, of STRICT tables; the driver types a row as any record.
+      const now = standing.get(threadId, token) as { readonly expiresAt: number | null; readonly seq: number | null };
+      if (now.expiresAt === null || now.expiresAt <= clock.now()) throw new LeaseLostError(lease);
+      const newest = now.seq ?? -1;
+      if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);
+      if (bodies.length === 0) return;
+      addThread.run(threadId);
+      const thread = journals.numberOf(threadId) ?? never(threadId);
+      journals.keep(thread, facts);
+      for (const [index, text] of bodies.entries()) insert.run(thread * seqsPerThread + newest + 1 + index, text);
+    });
+  };
+};
+
+const refuseTooMany = (threadId: string, newest: number): void => {
+  if (newest < seqsPerThread) return;
+  throw new RangeError(
+    `thread "${threadId}": it would have ${newest + 1} entries, and a SQLite store keeps ${seqsPerThread} a thread; begin a new thread.`,
+  );
+};
+
+const never = (threadId: string): never => {
+  throw new Error(`thread "${threadId}" was added, and is not there`);
+};

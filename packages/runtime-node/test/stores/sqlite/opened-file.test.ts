@@ -1,0 +1,103 @@
+import { mkdtempSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+import type { Lease, Store } from "@colloquy/host";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+
+import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
+import { said, take } from "../journal.ts";
+
+let folder: string;
+let path: string;
+let now: number;
+let store: Store;
+let lease: Lease;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-replaced-"));
+  path = join(folder, "store.db");
+  now = 1_000_000;
+  store = sqliteStore({ path, clock: { now: () => now } });
+  lease = await take(store);
+  await store.append(lease, -1, [said(0, "zero"), said(1, "one")]);
+});
+afterEach(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const gone = {
+  name: "StorageError",
+  kind: "cannot-open",
+  message: expect.stringMatching(/store\.db": the file that was opened was deleted or moved, or another has taken/),
+};
+
+const failsEverywhere = async (): Promise<void> => {
+  await expect(store.acquire("other", "somebody", 1000)).rejects.toMatchObject(gone);
+  await expect(store.renew(lease, 60_000)).rejects.toMatchObject(gone);
+  await expect(store.rewrite(lease, [said(1, "other")])).rejects.toMatchObject(gone);
+  expect(() => store.append(lease, 1, [said(2, "two")])).toThrow(expect.objectContaining(gone));
+  await expect(store.read("thread")).rejects.toMatchObject(gone);
+};
+
+describe("a store whose file", () => {
+  test("was deleted says so, and acknowledges nothing", async () => {
+    for (const file of readdirSync(folder)) rmSync(join(folder, file));
+    await failsEverywhere();
+  });
+
+  test("was deleted says so by appends alone, at once where they are flushed, else soon", async () => {
+    rmSync(path);
+    expect(() => store.append(lease, 1, [said(2, "two")])).toThrow(expect.objectContaining(gone));
+    const fast = sqliteStore({ path, clock: { now: () => now }, synchronous: "NORMAL" });
+    const held = await take(fast);
+    await fast.append(held, -1, [said(0, "zero")]);
+    rmSync(path);
+    now += 100;
+    expect(() => fast.append(held, 0, [said(1, "one")])).toThrow(expect.objectContaining(gone));
+    await fast.close();
+  });
+
+  test("was moved goes on when it is back", async () => {
+    renameSync(path, join(folder, "elsewhere.db"));
+    await failsEverywhere();
+    renameSync(join(folder, "elsewhere.db"), path);
+    await store.append(lease, 1, [said(2, "two")]);
+    expect(await store.read("thread")).toHaveLength(3);
+  });
+
+  test("was replaced leaves the new one alone, whose processes have their own leases", async () => {
+    new DatabaseSync(path).exec(`VACUUM INTO '${join(folder, "backup.db")}'`);
+    await store.append(lease, 1, [said(2, "lost")]);
+    // As the documentation has it, but for this process, which somebody forgot.
+    rmSync(`${path}-wal`);
+    rmSync(`${path}-shm`);
+    renameSync(join(folder, "backup.db"), path);
+    const restored = sqliteStore({ path, clock: { now: () => now + 60_000 } });
+    const other = await take(restored, "thread", "else");
+    await restored.append(other, 1, [said(2, "kept")]);
+    await failsEverywhere();
+    await store.close();
+    await restored.append(other, 2, [said(3, "and more")]);
+    expect(await restored.read("thread")).toEqual([
+      said(0, "zero"),
+      said(1, "one"),
+      said(2, "kept"),
+      said(3, "and more"),
+    ]);
+    await restored.close();
+    const reader = new DatabaseSync(path);
+    expect(reader.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+    expect(reader.prepare("SELECT count(*) AS entries FROM entries").get()).toEqual({ entries: 4 });
+    reader.close();
+  });
+});
+
+test("a store in memory has no file that could be gone", async () => {
+  const inMemory = sqliteStore({ path: ":memory:", clock: { now: () => (now += 1000) } });
+  const held = await take(inMemory);
+  await inMemory.append(held, -1, [said(0, "zero")]);
+  expect(await inMemory.renew(held, 60_000)).toBe(true);
+  await inMemory.close();
+});
