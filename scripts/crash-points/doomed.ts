@@ -1,4 +1,4 @@
-import type { Clock, Inbox, Lease, Store } from "@colloquy/host";
+import type { Clock, Inbox, Lease, Store, StoredSnapshot } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { type Fuse, never } from "./fuse.ts";
@@ -20,7 +20,7 @@ export const doomedStore = (
   fuse: Fuse,
   acknowledged: (entries: readonly Entry[]) => void,
 ): Store => {
-  const living = async <Value>(call: () => Promise<Value>): Promise<Value> => {
+  const living: Living = async (call) => {
     if (!fuse.alive) return never();
     const value = await pace.outside(call);
     return fuse.alive ? value : never();
@@ -40,7 +40,7 @@ export const doomedStore = (
     read: (...given) => living(() => store.read(...given)),
     rewrite: (...given) => living(() => store.rewrite(...given)),
     saveSnapshot: (...given) => living(() => store.saveSnapshot(...given)),
-    readSnapshot: (...given) => living(() => store.readSnapshot(...given)),
+    readSnapshot: async (...given) => doomedSnapshot(await living(() => store.readSnapshot(...given)), living),
     list: (...given) => living(() => store.list(...given)),
     delete: (...given) => living(() => store.delete(...given)),
     close: async () => undefined,
@@ -48,7 +48,15 @@ export const doomedStore = (
   };
 };
 
-const doomedInbox = (inbox: Inbox, living: <Value>(call: () => Promise<Value>) => Promise<Value>): Inbox => ({
+/** Calls something outside, if the process lives; and comes back, if it lives still. */
+type Living = <Value>(call: () => Promise<Value>) => Promise<Value>;
+
+const doomedSnapshot = (snapshot: StoredSnapshot | null, living: Living): StoredSnapshot | null =>
+  snapshot?.fetch === undefined
+    ? snapshot
+    : { ...snapshot, fetch: (chunk) => living(async () => snapshot.fetch?.(chunk)) };
+
+const doomedInbox = (inbox: Inbox, living: Living): Inbox => ({
   post: (...given) => living(() => inbox.post(...given)),
   unanswered: (...given) => living(() => inbox.unanswered(...given)),
   answer: (...given) => living(() => inbox.answer(...given)),

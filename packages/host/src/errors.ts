@@ -39,13 +39,18 @@ export class ThreadExistsError extends Error {
   }
 }
 
-/** The host, or its hold on the thread, was closed. What was journalled goes on when the thread is next opened. */
+/** The host, or its hold on the thread, was closed. What was journalled goes on when the thread is next opened, unless it was deleted. */
 export class ThreadClosedError extends Error {
   override readonly name = "ThreadClosedError";
   readonly threadId: string;
 
-  constructor(threadId: string) {
-    super(`thread "${threadId}" was closed here. An ask of the same askId, after opening it again, has the outcome.`);
+  /** @param why the thread is no longer open here. */
+  constructor(threadId: string, why: "closed" | "deleted" = "closed") {
+    super(
+      why === "closed"
+        ? `thread "${threadId}" was closed here. An ask of the same askId, after opening it again, has the outcome.`
+        : `thread "${threadId}" was closed here to be deleted. Asking again begins a new one.`,
+    );
     this.threadId = threadId;
   }
 }

@@ -187,9 +187,13 @@ class ConversationHost implements Host, Loops {
     return this.#loops.get(threadId);
   }
 
-  async alone<Done>(threadId: string, work: () => Promise<Done>): Promise<Done> {
+  async alone<Done>(
+    threadId: string,
+    work: () => Promise<Done>,
+    why: ThreadClosedError = new ThreadClosedError(threadId),
+  ): Promise<Done> {
     if (this.#closed) throw new ThreadClosedError(threadId);
-    void this.#loops.get(threadId)?.close();
+    this.#loops.get(threadId)?.end(why);
     const done = Promise.resolve(this.#closing.get(threadId)).then(work);
     const over = (): void => {};
     this.#keepOut(threadId, done.then(over, over));

@@ -1,4 +1,5 @@
 import type { Entry } from "@colloquy/machine";
+import type { ThreadClosedError } from "./errors.ts";
 import type { HostedThread } from "./hosted-thread.ts";
 import type { ThreadLoop } from "./thread/loop.ts";
 
@@ -8,8 +9,8 @@ export interface Loops {
   use(threadId: string): ThreadLoop | null;
   /** The loop of a thread that is open here. */
   opened(threadId: string): ThreadLoop | undefined;
-  /** Lets go of a thread, and does something with it that nobody here may come between: who uses it next waits. */
-  alone<Done>(threadId: string, work: () => Promise<Done>): Promise<Done>;
+  /** Lets go of a thread, and does something with it that nobody here may come between: who uses it next waits. Asks that are open there are told why. */
+  alone<Done>(threadId: string, work: () => Promise<Done>, why?: ThreadClosedError): Promise<Done>;
   /** Stores the journal of a thread that is not there yet, all of it or nothing. Rejects with `ThreadExistsError`, `ThreadHeldError`. */
   store(threadId: string, entries: readonly Entry[]): Promise<void>;
   /** A thread by its id; `"new"` draws one. */

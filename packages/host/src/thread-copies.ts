@@ -9,7 +9,7 @@ import type {
 } from "@colloquy/machine";
 import { differenceBetween, entriesToRedact, fold, forkOf, stateAt, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { EventRefusedError, JournalUnreadableError, ThreadUnknownError } from "./errors.ts";
+import { EventRefusedError, JournalUnreadableError, ThreadClosedError, ThreadUnknownError } from "./errors.ts";
 import type { HostedThread } from "./hosted-thread.ts";
 import { copiedEntries } from "./thread/copied.ts";
 import { deleteThread } from "./thread/deletion.ts";
@@ -96,10 +96,12 @@ export class ThreadCopies extends ThreadEdits {
 
   /**
    * Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False
-   * when there was none. Rejects with `ThreadHeldError` when another host holds it. Its forks are threads of their own.
+   * when there was none. Rejects with `ThreadHeldError` when another host holds it. Its forks are threads of their own. What
+   * another host has asked meanwhile, and waits for, begins a new thread of that id.
    */
   async delete(): Promise<boolean> {
-    const removed = () => this.loops.alone(this.id, () => deleteThread(this.equipment, this.id));
+    const why = new ThreadClosedError(this.id, "deleted");
+    const removed = () => this.loops.alone(this.id, () => deleteThread(this.equipment, this.id), why);
     // One that is only followed here is not closed for nothing.
     return this.#whenOpen(removed, () => null).catch((error: unknown) => {
       if (error instanceof ThreadUnknownError) return removed();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { LeaseLostError, memoryStore, ThreadHeldError } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
-import { errorOf, held, journalOf, manualClock, says, settle, stage } from "./stage.ts";
+import { calls, echo, errorOf, held, journalOf, manualClock, says, settle, stage } from "./stage.ts";
 
 describe("the lease", () => {
   test("of another host keeps this one out, until it is given back", async () => {
@@ -55,6 +55,26 @@ describe("the lease", () => {
     model.answer(says("from the first"));
     await settle();
     expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+  });
+
+  test("that ran out while a hook was awaited keeps its tool from being run", async () => {
+    const hook = Promise.withResolvers<void>();
+    const runs: unknown[] = [];
+    const first = stage({
+      whenHeld: "reject",
+      leaseTtlMs: 9_000,
+      tools: [{ ...echo, run: (input) => runs.push(input) }],
+      hooks: { beforeToolCall: () => hook.promise },
+      script: [calls(["echo", { text: "x" }])],
+    });
+    const lost = errorOf(first.host.ask("one"));
+    await settle();
+    // As a process that stood still: its clock has gone on, and nothing that it should have done by then is done.
+    const later = first.clock.now() + 9_001;
+    first.clock.now = () => later;
+    hook.resolve();
+    expect(await lost).toBeInstanceOf(LeaseLostError);
+    expect(runs).toEqual([]);
   });
 
   test("lost is noticed at the next append, before anything is performed", async () => {

@@ -206,7 +206,10 @@ describe("deleting", () => {
     const asked = thread.ask("two");
     await settle();
     expect(await thread.delete()).toBe(true);
-    expect(await errorOf(asked)).toMatchObject({ name: "ThreadClosedError" });
+    expect(await errorOf(asked)).toMatchObject({
+      name: "ThreadClosedError",
+      message: expect.stringMatching(/deleted\. Asking again begins a new one/),
+    });
     expect(model.signal()?.aborted).toBe(true);
     expect(await thread.state()).toBeNull();
     expect(await store.read("default")).toEqual([]);

@@ -45,7 +45,7 @@ export const redactJournal = async (
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
     if (seqs.length === 0) {
       // The store may owe what it could not do the last time.
-      const done = entries.filter(({ seq }) => meant.right.includes(seq));
+      const done = entries.filter(({ redacted }) => redacted === true);
       if (done.length > 0) await rewrite(equipment, lease, done);
       return [];
     }

@@ -15,7 +15,6 @@ import {
   outstanding,
   replay,
   type State,
-  stateAt,
   textOf,
   toArray,
   transition,
@@ -33,11 +32,6 @@ const forked = (entries: readonly Entry[], turn?: number) =>
   right(forkOf(entries, { threadId: "copy", at: 1_000, ...(turn === undefined ? {} : { turn }) }));
 const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
 const textsOf = (state: State): readonly string[] => messagesOf(state).map(textOf);
-/** Led by the system prompt. */
-const wholeTextsOf = (state: State): readonly string[] => {
-  const { system } = state.context.conversation;
-  return [...(system === null ? [] : [textOf(system)]), ...textsOf(state)];
-};
 
 /** What was told of the thread since is in the copy, or is named. */
 const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => {
@@ -190,97 +184,6 @@ describe("a copy", () => {
     expect(state.context.metadata).toEqual({ user: "u" });
   });
 
-  test("at the head is the thread as it is: what was told since its last turn is in it", () => {
-    const talk = new CheckedTalk({}, { system: "A" });
-    talk.say("one", "first");
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "checkpoint.named", name: "undone to" });
-    talk.tell({ type: "system.changed", system: "B" });
-    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
-    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
-    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
-    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" }, model: { temperature: 0 } });
-    const copy = forked(talk.entries);
-    expect(copy.left).toEqual({ effects: [], asks: [], entries: [] });
-    const { context } = right(replay(talk.machine, copy.entries));
-    const thread = talk.state.context;
-    expect(wholeTextsOf(foldOf(copy.entries))).toEqual(["B", "one", "first", "by the way"]);
-    expect(context.conversation).toMatchObject({ head: 1, checkpoints: { "undone to": 1 }, systems: 2 });
-    expect(context.conversation.firstSystem).toEqual(thread.conversation.firstSystem);
-    // The message that waits leads the copy's next turn, which is its second.
-    expect(context.conversation.pins).toEqual([
-      { turn: 1, message: "1.0" },
-      { turn: 2, message: "2.0" },
-    ]);
-    expect(context.conversation.appended).toMatchObject([{ id: "2.0" }]);
-    expect([context.configuration, context.model]).toEqual([thread.configuration, thread.model]);
-    talk.tell({ type: "system.reset" });
-    expect(wholeTextsOf(foldOf(forked(talk.entries).entries))).toEqual(["A", "one", "first", "by the way"]);
-  });
-
-  test("of an older turn is the thread as it was, with the names and pins of its own turns, and says what is left", () => {
-    const talk = new CheckedTalk({}, { system: "A" });
-    talk.say("one", "first");
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "checkpoint.named", name: "one" });
-    talk.say("three", "third");
-    talk.tell({ type: "checkpoint.named", name: "three" });
-    talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
-    talk.tell({ type: "message.pinned", message: "3.0", pinned: true });
-    talk.tell({ type: "system.changed", system: "B" });
-    talk.tell({ type: "system.reset" });
-    talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" } });
-    talk.tell({ type: "message.appended", message: { role: "user", content: "by the way" } });
-    talk.tell({ type: "turn.annotated", turn: 3, name: "score", value: 1 });
-    const { entries, left } = forked(talk.entries, 2);
-    const { context } = right(replay(talk.machine, entries));
-    expect(wholeTextsOf(foldOf(entries))).toEqual(["A", "one", "first", "two", "second"]);
-    expect(context.conversation).toMatchObject({ head: 2, checkpoints: { one: 1 }, pins: [{ message: "1.0" }] });
-    expect(left.entries.map(({ type }) => type)).toEqual([
-      "checkpoint.named",
-      "message.pinned",
-      "system.changed",
-      "system.reset",
-      "thread.configured",
-      "message.appended",
-    ]);
-    for (const { seq, type } of left.entries) expect(talk.entries[seq]?.event.type).toBe(type);
-  });
-
-  test("is named what joined the turn that is open, and not what a closed one holds", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "led by" } });
-    talk.say("two", "second");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "waits" } });
-    talk.ask("three", "c");
-    talk.tell({ type: "message.appended", message: { role: "user", content: "meanwhile" } });
-    const named = [
-      { seq: 6, type: "message.appended" },
-      { seq: 8, type: "message.appended" },
-    ];
-    expect(forked(talk.entries).left).toEqual({ effects: ["t/3.1#1"], asks: ["c"], entries: named });
-    expect(forked(talk.entries, 1).left.entries).toEqual(named);
-  });
-
-  test("pins what is off its path where it is on one, and unpins it again", () => {
-    const talk = new CheckedTalk();
-    talk.say("one", "first");
-    talk.tell({ type: "head.moved", to: 0 });
-    talk.say("two", "second");
-    talk.tell({ type: "head.moved", to: 1 });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: true });
-    const pinned = forked(talk.entries, 2);
-    expect(right(replay(talk.machine, pinned.entries)).context.conversation).toMatchObject({
-      head: 2,
-      pins: [{ turn: 1, message: "1.1" }],
-    });
-    talk.tell({ type: "message.pinned", message: "1.1", pinned: false });
-    expect(right(replay(talk.machine, forked(talk.entries, 2).entries)).context.conversation.pins).toEqual([]);
-  });
-
   test("leaves behind what is under way in the thread and what waits, and says so", () => {
     const talk = new CheckedTalk({ tools: [{ name: "lookup" }], overlap: { type: "queue", max: 3 } });
     talk.say("one", "first");
@@ -342,26 +245,5 @@ describe("a copy", () => {
       Either.left('a copy of thread "t" needs another id than that'),
     );
     expect(forkOf([], { threadId: "copy", at: 9 })).toEqual(Either.left("entry 0: the journal is empty"));
-  });
-});
-
-describe("the state at an entry", () => {
-  test("is the one that the thread had then", () => {
-    const talk = new CheckedTalk();
-    const states = [talk.state];
-    talk.ask("one");
-    states.push(talk.state);
-    talk.reply("first");
-    states.push(talk.state);
-    for (const [seq, state] of states.entries()) expect(stateAt(talk.entries, seq)).toEqual(Either.right(state));
-  });
-
-  test.each([
-    [-1, "there is no entry -1: there are 0 to 0"],
-    [1, "there is no entry 1: there are 0 to 0"],
-    [0.5, "there is no entry 0.5: there are 0 to 0"],
-  ])("%s is refused where there is none", (seq, reason) => {
-    expect(stateAt(new CheckedTalk().entries, seq)).toEqual(Either.left({ seq, reason }));
-    expect(stateAt([], 0)).toEqual(Either.left({ seq: 0, reason: "there is no entry 0: the journal is empty" }));
   });
 });
