@@ -14,6 +14,7 @@ import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "
 import type { LlmRun } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
+import { endedMeanwhile } from "./never-ran.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
 import { Rest } from "./rest.ts";
@@ -217,7 +218,7 @@ export class ThreadLoop implements Claimant {
   async #goOn(appending: Promise<void>, mail: Mail, step: Handled): Promise<void> {
     try {
       await appending;
-      if (this.#ended !== null) throw this.#ended;
+      if (this.#ended !== null) throw await endedMeanwhile(this.#hold, step, this.#ended);
       this.#commit(mail, step);
     } catch (thrown) {
       this.#fail(mail, thrown);

@@ -87,9 +87,10 @@ export class ToolRun implements Running, Receipt {
       // It may look at all of the thread, and can't wait when it does.
       if (this.#loop.reader?.isWhole === false) await this.#loop.reader.fetch(null);
       if (awaitsApproval && (await this.#isWithheld(tool, read))) return;
-      const mayRun = !mustBeTold(tool, this.#call) || (await this.#tellStarted());
-      if (this.#over || !mayRun || !this.#loop.mayCall()) return;
-      this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
+      const run = (): unknown => tool.run(read.value, this.#toolCall());
+      const ran = mustBeTold(tool, this.#call) ? this.#startAndRun(run) : this.#runNow(run);
+      const outcome = await ran;
+      if (outcome !== null) this.#complete(contentOf(await outcome.returned));
     } catch (thrown) {
       if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageMail(thrown, clock.now()));
       this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
@@ -108,12 +109,25 @@ export class ToolRun implements Running, Receipt {
     return false;
   }
 
-  /** Has the start journalled before anything is run. False when nobody wants it any more. */
-  #tellStarted(): Promise<boolean> {
+  /** Null when nobody wants it any more. */
+  #runNow(run: () => unknown): { readonly returned: unknown } | null {
+    return this.#over || !this.#loop.mayCall() ? null : { returned: run() };
+  }
+
+  /** Has the start journalled, and runs in the same breath: were the thread closed in between, nobody could say later whether it ran. */
+  #startAndRun(run: () => unknown): Promise<{ readonly returned: unknown } | null> {
     const event: ToolStarted = { type: "tool.started", at: this.#loop.equipment.clock.now(), effectId: this.#call.id };
-    return new Promise((resolve) => {
-      const never = (): void => resolve(false);
-      this.#loop.post({ event, receipt: { accepted: () => resolve(true), refused: never, failed: never } });
+    return new Promise((resolve, reject) => {
+      const accepted = (): void => {
+        try {
+          resolve(this.#runNow(run));
+        } catch (thrown) {
+          // What a tool throws is its author's.
+          reject(thrown as Error);
+        }
+      };
+      const never = (): void => resolve(null);
+      this.#loop.post({ event, receipt: { accepted, refused: never, failed: never } });
     });
   }
 
