@@ -17,10 +17,15 @@ type EditEvent =
   | "thread.forked"
   | "thread.redacted";
 
+type ByType<Types extends EditEvent> = { readonly [Type in Types]: fc.Arbitrary<Extract<Event, { type: Type }>> };
+
 /** Edits of the thread, most of which name something that may be there. */
-export const editEventArbitraries = (): {
-  readonly [Type in EditEvent]: fc.Arbitrary<Extract<Event, { type: Type }>>;
-} => ({
+export const editEventArbitraries = (): ByType<EditEvent> => ({ ...turnEdits(), ...threadEdits() });
+
+type ThreadEdit = "system.reset" | "metadata.changed" | "thread.forked" | "thread.redacted";
+
+/** Of turns and their messages, and of the way through them. */
+const turnEdits = (): ByType<Exclude<EditEvent, ThreadEdit>> => ({
   "turn.added": fc.record(
     {
       type: fc.constant("turn.added" as const),
@@ -71,6 +76,10 @@ export const editEventArbitraries = (): {
     { type: fc.constant("checkpoint.named" as const), at: atArbitrary, name: nameArbitrary },
     only("type", "at", "name"),
   ),
+});
+
+/** Of the thread as a whole. */
+const threadEdits = (): ByType<ThreadEdit> => ({
   "system.reset": fc.record({ type: fc.constant("system.reset" as const), at: atArbitrary }, only("type", "at")),
   "metadata.changed": fc.record(
     { type: fc.constant("metadata.changed" as const), at: atArbitrary, metadata: jsonObjectArbitrary },

@@ -17,10 +17,17 @@ type OutcomeEvent =
   | "tool.completed"
   | "tool.failed";
 
+type ByType<Types extends OutcomeEvent> = { readonly [Type in Types]: fc.Arbitrary<Extract<Event, { type: Type }>> };
+
 /** Answers to any effect, of any kind. */
-export const outcomeEventArbitraries = (
-  effectId: fc.Arbitrary<string>,
-): { readonly [Type in OutcomeEvent]: fc.Arbitrary<Extract<Event, { type: Type }>> } => ({
+export const outcomeEventArbitraries = (effectId: fc.Arbitrary<string>): ByType<OutcomeEvent> => ({
+  ...modelOutcomes(effectId),
+  ...toolOutcomes(effectId),
+});
+
+type ModelOutcome = "llm.completed" | "llm.failed" | "llm.progressed";
+
+const modelOutcomes = (effectId: fc.Arbitrary<string>): ByType<ModelOutcome> => ({
   "llm.completed": fc.record(
     {
       type: fc.constant("llm.completed" as const),
@@ -58,6 +65,9 @@ export const outcomeEventArbitraries = (
     },
     only("type", "at", "effectId", "partial"),
   ),
+});
+
+const toolOutcomes = (effectId: fc.Arbitrary<string>): ByType<Exclude<OutcomeEvent, ModelOutcome>> => ({
   "tool.started": fc.record(
     { type: fc.constant("tool.started" as const), at: atArbitrary, effectId },
     only("type", "at", "effectId"),
