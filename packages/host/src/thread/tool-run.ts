@@ -122,8 +122,7 @@ export class ToolRun implements Running, Receipt {
         try {
           resolve(this.#runNow(run));
         } catch (thrown) {
-          // What a tool throws is its author's.
-          reject(thrown as Error);
+          reject(thrown);
         }
       };
       const never = (): void => resolve(null);

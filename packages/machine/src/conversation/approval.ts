@@ -73,7 +73,7 @@ export const receiveApproval = (
 };
 
 /** Whether an effect id is that of the question about a call. */
-export const isAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall, effectId: string): boolean =>
+const isAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall, effectId: string): boolean =>
   approval?.status === "requested" && isSameEffect(effectId, approvalId(threadId, callId, approval.number));
 
 /** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for somebody. */

@@ -47,7 +47,7 @@ const decideOverlap = (
   switch (type) {
     case "reject": {
       const turn = open?.number ?? data.conversation.turns.length + 1;
-      const reason = `turn ${turn} is open; wait for its end, cancel it, or set overlap to queue`;
+      const reason = `turn ${turn} is open; wait for its end, cancel it, or ${toWait}`;
       return Either.left({ kind: "busy", reason });
     }
     case "latest":
@@ -66,7 +66,9 @@ const decideOverlap = (
       if (open === null) return waits(queue, max);
       if (saysNothing(event)) return invalid("an ask that joins a turn has to say something");
       return open.joining.length >= max
-        ? full(`${open.joining.length} asks wait already to join turn ${open.number}, and at most ${max} may`)
+        ? full(
+            `${waiting(open.joining.length)} already to join turn ${open.number}, and at most ${max} may; wait for the turn's end, or ${toHoldMore}`,
+          )
         : Either.right({ joins: true });
     }
     case "queue":
@@ -80,8 +82,17 @@ const defaultMax = 64;
 
 const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
   queue.length >= max
-    ? full(`${queue.length} asks wait already, and the queue holds ${max}`)
+    ? full(
+        `${waiting(queue.length)} already, and the queue holds ${max}; wait until one is answered, withdraw one, or ${toHoldMore}`,
+      )
     : Either.right({ queued: queue.length + 1 });
+
+const waiting = (asks: number): string => (asks === 1 ? "1 ask waits" : `${asks} asks wait`);
+
+const toWait =
+  'let asks wait: overlap: { type: "queue", max } of the machine for all, or overlap: "queue" of the ask for one';
+
+const toHoldMore = "raise the max of the machine's overlap";
 
 const full = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "full", reason });
 

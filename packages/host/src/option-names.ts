@@ -1,0 +1,26 @@
+/** The names of options; the type has each of them named. */
+export type OptionNames<Options extends object> = { readonly [Name in keyof Required<Options>]: true };
+
+/**
+ * What is wrong with options as such, for those who write JavaScript: they are no object, or have a member that nobody
+ * would read, as one that is misspelt. What is `undefined` counts as left out. Null when there is nothing to say. No
+ * value is shown, which may be an address with its password.
+ *
+ * @param of as its author would find it: `createHost`, `ask`.
+ */
+export const problemOfOptions = <Options extends object>(
+  of: string,
+  options: Options,
+  names: OptionNames<Options>,
+): string | null => {
+  const given: unknown = options;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    const what = given === null ? "null" : Array.isArray(given) ? "a list" : `a value of type ${typeof given}`;
+    return `${of} is given ${what}; it takes an object of ${Object.keys(names).join(", ")}`;
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined && !Object.hasOwn(names, name))
+      return `${of} has no option ${JSON.stringify(name)}; there are ${Object.keys(names).join(", ")}`;
+  }
+  return null;
+};
