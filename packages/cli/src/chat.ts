@@ -22,9 +22,9 @@ export const chat = async (options: ChatOptions, setting: CommandSetting): Promi
   const { store: file, thread: threadId = "chat", system, window } = options;
   const llm = openaiChat({ apiKey, baseURL, model, tools: [] });
   const machine = conversationMachine({
-    // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that a crash left open.
+    // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that another process answers, or died at.
     idleTimeoutMs: 120_000,
-    overlap: { type: "queue", max: 1 },
+    overlap: { type: "queue", max: 64 },
     ...(window === undefined ? {} : within(window)),
   });
   const store = file === undefined ? memoryStore({ clock: systemClock }) : openStore(file);

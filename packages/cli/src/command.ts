@@ -27,7 +27,7 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   try {
     given = parse(args);
   } catch (thrown) {
-    setting.error.write(`colloquy: ${failureText(thrown)}\nRun \`colloquy --help\` for what there is.\n`);
+    setting.error.write(`colloquy: ${problemOfArguments(args, thrown)}. Run \`colloquy --help\` for what there is.\n`);
     return 2;
   }
   const { values, positionals } = given;
@@ -87,7 +87,7 @@ const commandNamed = (name: string): Command | undefined => {
     case "export":
       return { options: ["store", "as"], takesPaths: true, run: exportThread };
     case "import":
-      return { options: ["store", "from", "thread"], takesPaths: true, run: importThread };
+      return { options: ["store", "from", "thread", "repair"], takesPaths: true, run: importThread };
     default:
       return undefined;
   }
@@ -96,8 +96,25 @@ const commandNamed = (name: string): Command | undefined => {
 const problemOfOptions = (command: string, known: readonly string[], given: readonly string[]): string | null => {
   const stray = given.find((name) => !known.includes(name));
   if (stray === undefined) return null;
-  return `${command} has no option --${stray}; it has ${known.map((name) => `--${name}`).join(", ")}`;
+  return `${command} has no option --${stray}; it has ${listed(known)}`;
 };
+
+/** What `parseArgs` refuses, in words of this command. */
+const problemOfArguments = (args: readonly string[], thrown: unknown): string => {
+  const message = failureText(thrown);
+  const option = /^(?:Unknown option|Option) '(?:-\w, )?(--?[^ '=]+)/.exec(message)?.[1];
+  if (option === undefined) return message;
+  if (message.startsWith("Unknown")) {
+    const [name = ""] = args;
+    const known = commandNamed(name);
+    const there = known === undefined ? "" : `; ${name} has ${listed(known.options)}`;
+    return `there is no option ${option}${there}`;
+  }
+  if (message.includes("does not take")) return `${option} takes no value`;
+  return `${option} needs a value; one that begins with a dash is written ${option}=-…`;
+};
+
+const listed = (options: readonly string[]): string => options.map((name) => `--${name}`).join(", ");
 
 const parse = (args: readonly string[]) =>
   parseArgs({
@@ -119,6 +136,7 @@ const parse = (args: readonly string[]) =>
       find: { type: "string" },
       as: { type: "string" },
       from: { type: "string" },
+      repair: { type: "boolean" },
     },
   });
 
@@ -144,7 +162,8 @@ const help = `colloquy: converse with a language model from the terminal
 Options of chat:
   --thread ID       the thread to continue, or to begin (default: chat)
   --store STORE     what keeps threads: a SQLite file, or a folder (with a / at its end)
-                    for files in JSON lines (default: none, nothing is kept)
+                    for files in JSON lines; made when it is not there, if the folder
+                    around it is (default: none, nothing is kept)
   --model NAME      the model (default: OPENAI_MODEL, else gpt-4o-mini)
   --base-url URL    a server that speaks OpenAI's chat completions (default: OPENAI_BASE_URL, else OpenAI's)
   --system TEXT     the system prompt
@@ -169,6 +188,7 @@ Options of export and import:
   --as, --from      journal (default), chat (OpenAI's chat messages), responses (its Responses items),
                     model, ui (the AI SDK's ModelMessage and UIMessage)
   --thread ID       the thread to make (default: the journal's own; of messages: drawn)
+  --repair          mend messages: calls without results, results without calls; each is told
 
 The key for the server is read from OPENAI_API_KEY.
 `;

@@ -14,6 +14,7 @@ import {
 import { withRedactions } from "@colloquy/host";
 import type { CommandSetting } from "./command.ts";
 import { withStore } from "./kept-threads.ts";
+import { asCommand } from "./library-advice.ts";
 
 /** From where, and as what. */
 export interface ExportOptions {
@@ -48,7 +49,7 @@ export const exportThread = (
     const { value, losses } = write(messagesIn(threadId, entries));
     output.write(`${JSON.stringify(value, null, 2)}\n`);
     for (const { index, path: where, what, why } of losses)
-      error.write(`not carried: message ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${why}\n`);
+      error.write(`not carried: message ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${asCommand(why)}\n`);
     return 0;
   });
 

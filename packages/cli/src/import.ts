@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { createHost, type Host } from "@colloquy/host";
+import { createHost, type Host, ThreadExistsError } from "@colloquy/host";
 import {
   conversationMachine,
   fromChatMessages,
@@ -13,12 +13,15 @@ import { randomIds, systemClock } from "@colloquy/runtime-node";
 import type { CommandSetting } from "./command.ts";
 import { journalFile } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
+import { asCommand } from "./library-advice.ts";
 
 /** Into where, from what, and under which id. */
 export interface ImportOptions {
   readonly store?: string | undefined;
   readonly from?: string | undefined;
   readonly thread?: string | undefined;
+  /** Mend what can be mended in messages of another format, and tell of it. */
+  readonly repair?: boolean | undefined;
 }
 
 /**
@@ -49,6 +52,11 @@ export const importThread = async (
     const id = await imported(host, path, options, (line) => error.write(`${line}\n`));
     output.write(`${id}\n`);
     return 0;
+  } catch (thrown) {
+    if (!(thrown instanceof ThreadExistsError)) throw thrown;
+    throw new Error(`thread "${thrown.threadId}" exists already; give the new one another id with --thread`, {
+      cause: thrown,
+    });
   } finally {
     await host.close();
     await store.close();
@@ -58,32 +66,49 @@ export const importThread = async (
 const imported = async (
   host: Host,
   path: string,
-  { from = "journal", thread }: ImportOptions,
+  { from = "journal", thread, repair = false }: ImportOptions,
   tell: (line: string) => void,
 ): Promise<string> => {
   const named = thread === undefined ? {} : { threadId: thread };
   if (from === "journal") {
+    if (repair) throw new Error("--repair mends messages of another format; name it with --from, such as --from chat");
     const file = journalFile(path);
-    if (!("entries" in file)) throw new Error(`${path} can't be read: ${file.problem}`);
+    if (!("entries" in file)) throw new Error(`${path} can't be read: ${file.problem}${hintOf(path)}`);
     return (await host.importJournal(file.entries, named)).id;
   }
   const read = formats[from];
   if (read === undefined)
     throw new Error(`--from is "${from}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
-  const conversation = read(jsonIn(path));
-  if ("left" in conversation) throw new Error(`${path}: ${conversation.left.reason}`);
+  const conversation = read(jsonIn(path), { repair });
+  if ("left" in conversation) throw new Error(`${path}: ${asCommand(conversation.left.reason)}`);
   for (const { index, path: where, what, why } of conversation.right.losses)
     tell(`not carried: item ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${why}`);
   return (await host.importMessages(conversation.right, named)).id;
 };
 
 const formats: Readonly<
-  Record<string, (items: unknown) => { readonly left: ImportProblem } | { readonly right: Imported }>
+  Record<
+    string,
+    (
+      items: unknown,
+      options: { readonly repair: boolean },
+    ) => { readonly left: ImportProblem } | { readonly right: Imported }
+  >
 > = {
-  chat: (items) => fromChatMessages(items),
-  responses: (items) => fromResponseItems(items),
-  model: (items) => fromModelMessages(items),
-  ui: (items) => fromUiMessages(items),
+  chat: (items, options) => fromChatMessages(items, options),
+  responses: (items, options) => fromResponseItems(items, options),
+  model: (items, options) => fromModelMessages(items, options),
+  ui: (items, options) => fromUiMessages(items, options),
+};
+
+/** For a file that is one list: not the lines of a journal, but what another format would be. */
+const hintOf = (path: string): string => {
+  try {
+    if (!Array.isArray(jsonIn(path))) return "";
+  } catch {
+    return "";
+  }
+  return `. It is a list: if it holds messages, say of which format, such as --from chat`;
 };
 
 const jsonIn = (path: string): unknown => {

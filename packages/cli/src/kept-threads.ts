@@ -1,16 +1,19 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "@colloquy/host";
 import { filesStore, sqliteStore } from "@colloquy/runtime-node";
 
-/** Opens where threads are kept: a folder, which is one that is there or is written with a `/` at its end, as files in JSON lines; anything else as a SQLite file. Makes it where it is not there. */
+/**
+ * Opens where threads are kept: a folder, which is one that is there or is written with a `/` at its end, as files in JSON
+ * lines; anything else as a SQLite file. Makes it where it is not there.
+ *
+ * @throws Error where the folder that it is to be in is not there: its name may be mistyped.
+ */
 export const openStore = (path: string): Store => {
-  if (!isFolder(path)) {
-    mkdirSync(dirname(path), { recursive: true });
-    return sqliteStore({ path });
-  }
-  mkdirSync(path, { recursive: true });
-  return filesStore({ folder: path });
+  const around = dirname(path);
+  if (!existsSync(around))
+    throw new Error(`--store is "${path}", and the folder "${around}" does not exist; create it first`);
+  return isFolder(path) ? filesStore({ folder: path }) : sqliteStore({ path });
 };
 
 /**

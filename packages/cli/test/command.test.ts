@@ -50,7 +50,12 @@ test("--version is that of the package; without a command there is help", async 
 test.each([
   [["chta"], 'there is no command "chta"'],
   [["chat", "now"], 'there is no command "chat now"'],
-  [["chat", "--speed", "9"], "Unknown option '--speed'"],
+  [["chat", "--speed", "9"], "there is no option --speed; chat has --thread, --store, "],
+  [["--speed"], "there is no option --speed. Run"],
+  [["chat", "-x"], "there is no option -x; chat has"],
+  [["chat", "--thread"], "--thread needs a value"],
+  [["chat", "--thread", "--model"], "--thread needs a value; one that begins with a dash is written --thread=-"],
+  [["--help=yes"], "--help takes no value"],
 ])("arguments that can't be meant are refused: %j", async (args, message) => {
   const { exitCode, error, output } = await run({ args });
   expect(exitCode).toBe(2);
@@ -115,7 +120,7 @@ test("a chat that is kept is continued by the next run, under another system pro
     { name: "count", when: () => true, answer: ({ messages, system }) => `${messages.length} messages, "${system}"` },
   ]);
   await using server = await loopbackServer({ model });
-  const args = ["chat", "--base-url", server.url, "--store", join(folder, "new/chat.db"), "--thread", "kept"];
+  const args = ["chat", "--base-url", server.url, "--store", join(folder, "chat.db"), "--thread", "kept"];
   const first = await run({ args: [...args, "--system", "One."], questions: ["a", "b"] });
   expect(first.output).toContain('> b\n4 messages, "One."\n');
   const second = await run({ args, questions: ["c"] });

@@ -55,7 +55,10 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
 
   test("a thread that is there is not written over", async () => {
     const again = await run("import", write("tea.jsonl", lines(journalOf("tea", "Again?"))), "--store", store);
-    expect(again).toMatchObject({ exitCode: 1, error: expect.stringMatching(/"tea" exists already/) });
+    expect(again).toMatchObject({
+      exitCode: 1,
+      error: expect.stringMatching(/"tea" exists already; .* another id with --thread/),
+    });
   });
 
   test("messages of another format make a thread, and come out again", async () => {
@@ -69,6 +72,28 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     expect(made).toMatchObject({ exitCode: 0, output: "chat\n", error: "" });
     const out = await run("export", "chat", "--as", "chat", "--store", store);
     expect(JSON.parse(out.output)).toEqual(said);
+  });
+
+  test("messages of which a call has no result are refused with the way out, and mended with it", async () => {
+    const call = { id: "c", type: "function", function: { name: "look", arguments: "{}" } };
+    const said = [
+      { role: "user", content: "Look." },
+      { role: "assistant", content: null, tool_calls: [call] },
+    ];
+    const args = ["import", write("torn.json", JSON.stringify(said)), "--store", store, "--thread", "torn"];
+    const refused = await run(...args, "--from", "chat");
+    expect(refused).toMatchObject({ exitCode: 1, error: expect.stringMatching(/no result.*or import with --repair\n$/) });
+    const mended = await run(...args, "--from", "chat", "--repair");
+    expect(mended).toMatchObject({ exitCode: 0, output: "torn\n", error: expect.stringMatching(/"c" of "look"/) });
+    const stray = await run(...args, "--repair");
+    expect(stray).toMatchObject({ exitCode: 1, error: expect.stringMatching(/--repair mends messages.*--from chat/) });
+  });
+
+  test("messages that are taken for a journal are refused with a hint", async () => {
+    const path = write("pretty.json", JSON.stringify([{ role: "user", content: "Hello" }], null, 2));
+    expect((await run("import", path, "--store", store)).error).toMatch(/line 1 is no JSON: .*--from chat\n$/);
+    const torn = write("torn.jsonl", '{"seq":0,\n');
+    expect((await run("import", torn, "--store", store)).error).toMatch(/line 1 is no JSON: [^-]*$/);
   });
 
   test("all that are kept are listed, with what their first entry says of them", async () => {
@@ -92,6 +117,16 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
 test("what was said is found in a file that can be searched, and in which thread", async () => {
   const { output } = await run("threads", "--find", "pot in", "--store", join(folder, "kept.db"));
   expect(output).toMatch(/^(tea|other) {2}entry 1 .*What is in the pot\?\n(tea|other) {2}entry 1 /);
+});
+
+test.each(["missing/kept.db", "missing/folder/"])("the folder around %s is not made", async (name) => {
+  const path = write("around.jsonl", lines(journalOf("tea", "What is in the pot?")));
+  const { exitCode, error } = await run("import", path, "--store", join(folder, name));
+  expect({ exitCode, error }).toEqual({
+    exitCode: 1,
+    error: expect.stringContaining(`the folder "${join(folder, "missing")}" does not exist; create it first`),
+  });
+  expect(readdirSync(folder)).not.toContain("missing");
 });
 
 test("a path where nothing is kept is not made by looking", async () => {

@@ -28,7 +28,7 @@ const filesWith = (word: string, directory: string): readonly string[] =>
     return readFileSync(path).includes(word) ? [path] : [];
   });
 
-describe.each(["file/kept.db", "folder/"])("a redaction in %s", (name) => {
+describe.each(["kept.db", "folder/"])("a redaction in %s", (name) => {
   const path = join(folder, name);
 
   test("that a crash interrupted is not undone by an export", async () => {

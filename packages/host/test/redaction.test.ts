@@ -279,4 +279,17 @@ describe("redaction", () => {
       /no copy of thread "default"/,
     );
   });
+
+  test("reaches what waited when a copy was made, and led another turn there", async () => {
+    const { host, store } = stage({ script: ["1", "2", "3"].map(says) });
+    const thread = host.thread();
+    await thread.ask("first");
+    await thread.append({ role: "user", content: "a SECRET that waits" });
+    const { thread: copy } = await thread.fork({ threadId: "copy" });
+    await thread.ask("second");
+    await copy.ask("of the copy");
+    await thread.redact({ turn: 2 }, { copies: ["copy"] });
+    for (const each of ["default", "copy"]) expect(await said(store, each)).not.toContain("SECRET");
+    expect((await texts(copy)).slice(2, 4)).toEqual(["[redacted]", "of the copy"]);
+  });
 });

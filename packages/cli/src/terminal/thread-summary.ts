@@ -9,7 +9,12 @@ export const showThread = async (screen: Screen, thread: HostedThread): Promise<
   if (state === null) return screen.line(`new thread ${thread.id}`, "dim");
   const turns = counted(turnsOf(state).length, "turn");
   screen.line(`continuing thread ${thread.id}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
-  if (state.context.open !== null) screen.line("  its last turn did not end; it goes on with the next question", "dim");
+  // A lease that still runs says no more: nobody knows yet whether its holder lives.
+  if (state.context.open !== null)
+    screen.line(
+      "  its last turn is open: another process is answering it, or died at it; the next question comes after it",
+      "dim",
+    );
 };
 
 /** What all of a thread took. Nothing is said of a thread that nothing was asked on. */

@@ -15,7 +15,7 @@ export const copiedEntries = (
   fork: readonly Entry[],
 ): Either.Either<string, readonly number[]> => {
   const shared = sharedLength(original, fork);
-  const seqs = new Set(meant.filter((seq) => seq < shared));
+  const seqs = new Set([...meant.filter((seq) => seq < shared), ...toldAgain(original, meant, fork, shared)]);
   const turn = turnOf(target);
   if (turn !== null && isClosedIn(fork.slice(0, shared), turn)) {
     // The turn is the same one: what was said about it later is meant as well.
@@ -25,6 +25,27 @@ export const copiedEntries = (
   }
   return seqs.size === 0 ? Either.right([]) : entriesToRedact(fork, { seqs: [...seqs] });
 };
+
+/** Of what was told of the thread after the copied turns, some is told again in the fork: the same events, at other seqs. */
+const toldAgain = (
+  original: readonly Entry[],
+  meant: readonly number[],
+  fork: readonly Entry[],
+  shared: number,
+): readonly number[] => {
+  const later = meant.flatMap((seq) => (seq < shared ? [] : (original[seq] ?? [])));
+  const whole = new Set(later.map((entry) => textOf(entry.event)));
+  // Where the words are gone already, by what is left.
+  const bare = new Set(
+    later.filter(({ redacted }) => redacted === true).map((entry) => textOf(redactEntry(entry).event)),
+  );
+  return fork
+    .slice(shared)
+    .filter((entry) => whole.has(textOf(entry.event)) || bare.has(textOf(redactEntry(entry).event)))
+    .map(({ seq }) => seq);
+};
+
+const textOf = (event: Entry["event"]): string => canonicalText(ofNoThread(event));
 
 /** How many entries at the beginning are the same, but for words that were taken out, and the id of the thread. */
 const sharedLength = (original: readonly Entry[], fork: readonly Entry[]): number => {

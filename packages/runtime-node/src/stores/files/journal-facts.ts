@@ -6,7 +6,7 @@ import type { Entry } from "@colloquy/machine";
 
 import { namesIn, readIfThere } from "./disk.ts";
 import { idOf, isShortened } from "./file-name.ts";
-import { damaged, entryIn, type StoredEntry, wholeLines } from "./journal-lines.ts";
+import { entryIn, firstDamage, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
 /** What the journals of a folder tell of their threads. Remembers what it read for as long as a file does not change. */
 export const journalFacts = (folder: string): (() => readonly StoredThread[]) => {
@@ -62,8 +62,7 @@ const threadIn = (threadId: string, bytes: Buffer, path: string): StoredThread |
   if (first === undefined || last === undefined) return null;
   const begin = entryIn(bytes, first);
   const end = entryIn(bytes, last);
-  if (begin?.seq !== 0) throw damaged(path, 1);
-  if (end?.seq !== lines.length - 1) throw damaged(path, lines.length);
+  if (begin?.seq !== 0 || end?.seq !== lines.length - 1) throw firstDamage(path, bytes, lines);
   const telling = [begin, ...metadataChange(bytes.subarray(0, last.until)), end].filter(isEntry);
   const { createdAt = 0, updatedAt = createdAt, metadata = {} } = factsOf(telling);
   return { threadId, seq: end.seq, createdAt, updatedAt, metadata };

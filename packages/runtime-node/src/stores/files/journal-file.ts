@@ -3,7 +3,7 @@ import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync
 import { SequenceConflictError } from "@colloquy/host";
 
 import { bytesBetween, ifThere, writeAll } from "./disk.ts";
-import { damaged, entryIn, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
+import { damaged, entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
 /** Where a journal ends: after so many bytes, with the entry of this seq; 0 and -1 for one that is empty. */
 export interface JournalEnd {
@@ -42,7 +42,7 @@ export const endOf = (file: number, path: string): JournalEnd => {
     const seq = seqOf(bytes, last);
     if (seq === undefined) {
       const before = bytesBetween(file, 0, start + last.until);
-      throw damaged(path, wholeLines(before, true).length);
+      throw firstDamage(path, before, wholeLines(before, true));
     }
     return { length: start + last.until, seq };
   }
@@ -137,7 +137,7 @@ const entriesIn = (
   return lines.slice(skipped).map((line, index) => {
     const seq = firstSeq + skipped + index;
     const entry = entryIn(bytes, line);
-    if (entry?.seq !== seq) throw damaged(path, seq + 1);
+    if (entry?.seq !== seq) throw damaged(path, seq + 1, bytes, line);
     return entry;
   });
 };

@@ -57,13 +57,22 @@ export const entryIn = (bytes: Buffer, { from, until }: Line): StoredEntry | und
 const isStoredEntry = (value: unknown): value is StoredEntry =>
   typeof value === "object" && value !== null && "seq" in value && Number.isSafeInteger(value.seq);
 
+/** For the first line of a whole journal that does not hold what it should. */
+export const firstDamage = (path: string, bytes: Buffer, lines: readonly Line[]): StorageError => {
+  const index = lines.findIndex((line, seq) => entryIn(bytes, line)?.seq !== seq);
+  return damaged(path, index + 1, bytes, lines[index]);
+};
+
 /** For a line that does not hold what it should. Lines are counted from 1. */
-export const damaged = (path: string, line: number): StorageError => {
-  const should = `its line ${line} is not the entry of seq ${line - 1}`;
-  if (line === 1) {
+export const damaged = (path: string, number: number, bytes: Buffer, line: Line | undefined): StorageError => {
+  const kind = number === 1 ? "not-a-store" : "corrupt";
+  if (line !== undefined && bytes.toString("utf8", line.from, line.until).trim() === "")
+    return new StorageError(kind, `files store: "${path}" is damaged, for its line ${number} is empty: remove it.`);
+  const should = `its line ${number} is not the entry of seq ${number - 1}`;
+  if (number === 1) {
     const advice = "move the file out of the folder, or restore it from a backup";
-    return new StorageError("not-a-store", `files store: "${path}" is no journal, for ${should}; ${advice}.`);
+    return new StorageError(kind, `files store: "${path}" is no journal, for ${should}; ${advice}.`);
   }
   const advice = "restore the file from a backup, or delete the thread";
-  return new StorageError("corrupt", `files store: "${path}" is damaged, for ${should}; ${advice}.`);
+  return new StorageError(kind, `files store: "${path}" is damaged, for ${should}; ${advice}.`);
 };

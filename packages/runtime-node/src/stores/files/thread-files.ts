@@ -57,7 +57,7 @@ export const replaceEntries = (
         `thread "${threadId}": there is no entry of seq ${entry.seq} to be rewritten; its newest is ${lines.length - 1}.`,
       );
     }
-    if (entryIn(bytes, line)?.seq !== entry.seq) throw damaged(journal, entry.seq + 1);
+    if (entryIn(bytes, line)?.seq !== entry.seq) throw damaged(journal, entry.seq + 1, bytes, line);
     pieces[entry.seq] = linesOf([entry]);
   }
   removeSnapshot(snapshot);

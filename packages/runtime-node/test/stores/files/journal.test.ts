@@ -78,7 +78,6 @@ test("a thread whose first append was torn is not there", async () => {
 test.each([
   ["that is no JSON", (lines: string[]) => lines.with(2, '{"seq":2,'), 3],
   ["that holds no entry", (lines: string[]) => lines.with(2, '"words"'), 3],
-  ["that is empty", (lines: string[]) => lines.toSpliced(2, 0, ""), 3],
   ["that is missing", (lines: string[]) => lines.toSpliced(2, 1), 3],
   ["that is there twice", (lines: string[]) => lines.toSpliced(2, 0, lines[2] ?? ""), 4],
   ["at the end that is whole and no JSON", (lines: string[]) => lines.with(4, '{"seq":4,"event":}'), 5],
@@ -101,6 +100,24 @@ test.each([
   await expect(store.read("thread")).rejects.toThrow(/restore the file from a backup, or delete the thread/);
   expect(await store.delete("thread")).toBe(true);
   expect(await store.read("thread")).toEqual([]);
+});
+
+test.each([
+  ["in the middle", 2],
+  ["at the end", 5],
+])("an empty line %s is told, with the way out", async (_, index) => {
+  await store.append(
+    await leaseOf("thread"),
+    -1,
+    [0, 1, 2, 3, 4].map((seq) => entry(seq)),
+  );
+  const whole = readFileSync(journal(), "utf8");
+  writeFileSync(journal(), whole.split("\n").toSpliced(index, 0, "").join("\n"));
+  const told = `"${journal()}" is damaged, for its line ${index + 1} is empty: remove it.`;
+  await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining(told) });
+  await expect(store.list()).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining(told) });
+  writeFileSync(journal(), whole);
+  expect(await store.read("thread")).toHaveLength(5);
 });
 
 test("nothing is appended to a journal that ends in a damaged line, or to what is no journal", async () => {
