@@ -1,5 +1,6 @@
 import type { AskReceived, Content, JsonObject, Limits, MessageDraft, OverlapType, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import type { OptionNames } from "./option-names.ts";
 import { toldEvent } from "./told-event.ts";
 import type { ToolContext } from "./tools/tool.ts";
 
@@ -30,6 +31,21 @@ export interface SteerOptions extends Omit<AskOptions, "overlap"> {
   /** The ask whose turn it is for. Default: whichever is open. */
   readonly during?: string;
 }
+
+export const askOptionNames: OptionNames<AskOptions> = {
+  askId: true,
+  signal: true,
+  name: true,
+  metadata: true,
+  model: true,
+  limits: true,
+  overlap: true,
+  toolContext: true,
+};
+
+const { overlap: _, ...sharedNames } = askOptionNames;
+
+export const steerOptionNames: OptionNames<SteerOptions> = { ...sharedNames, during: true };
 
 /** The event of an ask; or why there is none. A plain text needs no copy, and no check. */
 export const askEvent = (

@@ -2,13 +2,16 @@ import type { ConversationMachine, Entry, JsonObject, State } from "@colloquy/ma
 import { ConfigurationError, toolsOf } from "@colloquy/machine";
 import { ActiveThreads } from "./active-threads.ts";
 import type { Ask, AskHandle } from "./ask/ask.ts";
+import { refusedAsk } from "./ask/refused-ask.ts";
 import type { Equipment, ThreadDefaults } from "./equipment.ts";
-import { SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./errors.ts";
+import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./errors.ts";
 import { Observation } from "./hooks.ts";
 import type { Hooks, Observer, ObserverErrorHandler } from "./hooks.ts";
 import { HostedThread } from "./hosted-thread.ts";
-import type { AskInput, AskOptions } from "./ask-event.ts";
+import { type AskInput, type AskOptions, askOptionNames } from "./ask-event.ts";
+import { hostOptionNames, importOptionNames, threadDefaultNames } from "./host-option-names.ts";
 import type { Loops } from "./loops.ts";
+import { problemOfOptions } from "./option-names.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { ListOptions, ThreadPage } from "./ports/listing.ts";
@@ -124,7 +127,10 @@ class ConversationHost implements Host, Loops {
     this.#defaultThread = options.defaultThread ?? "default";
   }
 
-  ask(input: AskInput, { threadId, ...options }: AskOptions & { readonly threadId?: string } = {}): AskHandle {
+  ask(input: AskInput, given: AskOptions & { readonly threadId?: string } = {}): AskHandle {
+    const problem = problemOfOptions("ask", given, hostAskOptionNames);
+    if (problem !== null) return refusedAsk(this.#defaultThread, this.#ids, given, problem);
+    const { threadId, ...options } = given;
     return this.thread(threadId).ask(input, options);
   }
 
@@ -157,10 +163,10 @@ class ConversationHost implements Host, Loops {
     return thread;
   }
 
-  async importMessages(
-    conversation: ForeignConversation,
-    { threadId = "new", metadata }: ImportOptions = {},
-  ): Promise<HostedThread> {
+  async importMessages(conversation: ForeignConversation, options: ImportOptions = {}): Promise<HostedThread> {
+    const problem = problemOfOptions("importMessages", options, importOptionNames);
+    if (problem !== null) throw new ImportRefusedError(options?.threadId ?? "new", null, problem);
+    const { threadId = "new", metadata } = options;
     const thread = this.thread(threadId);
     await this.store(thread.id, journalOfTurns(this.#equipment, thread.id, conversation, metadata));
     return thread;
@@ -234,7 +240,13 @@ class ConversationHost implements Host, Loops {
   }
 }
 
+const hostAskOptionNames = { ...askOptionNames, threadId: true } as const;
+
 const equipmentOf = (options: HostOptions): Equipment => {
+  const problem =
+    problemOfOptions("createHost", options, hostOptionNames) ??
+    problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames);
+  if (problem !== null) throw new ConfigurationError(problem);
   const { machine, store, llm, clock, ids, leaseTtlMs = 30_000, idleMs = 5_000 } = options;
   const { maxActive = 256, pollMs = 200, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;

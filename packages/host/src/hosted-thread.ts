@@ -1,11 +1,13 @@
 import type { AskReceived, AskRecord, Explanation, RequestApproval, State, ThreadFigures } from "@colloquy/machine";
-import { approvalsOf, askNamed, asksOf, explain, figuresOf, loadAll } from "@colloquy/machine";
+import { approvalsOf, askNamed, asksOf, ConfigurationError, explain, figuresOf, loadAll } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask.ts";
+import { refusedAsk } from "./ask/refused-ask.ts";
 import type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
-import { askEvent } from "./ask-event.ts";
+import { askEvent, askOptionNames, steerOptionNames } from "./ask-event.ts";
 import { AskRefusedError, ThreadClosedError } from "./errors.ts";
+import { type OptionNames, problemOfOptions } from "./option-names.ts";
 import { ThreadCopies } from "./thread-copies.ts";
 import { messageOf } from "./thrown.ts";
 
@@ -34,14 +36,18 @@ export interface DenyOptions extends ApproveOptions {
 export class HostedThread extends ThreadCopies {
   /** Asks. Returns at once; the handle tells all that follows. */
   ask(input: AskInput, options: AskOptions = {}): AskHandle {
-    return this.#ask(input, options);
+    const problem = problemOfOptions("ask", options, askOptionNames);
+    return problem === null ? this.#ask(input, options) : refusedAsk(this.id, this.ids, options, problem);
   }
 
   /**
    * Asks within the turn that is open: its next prompt shows it, and its answer is the answer to this as well. Refused
    * where none is open. Where the turn ends before it could be shown, the ask is given back.
    */
-  steer(input: AskInput, { during, ...options }: SteerOptions = {}): AskHandle {
+  steer(input: AskInput, given: SteerOptions = {}): AskHandle {
+    const problem = problemOfOptions("steer", given, steerOptionNames);
+    if (problem !== null) return refusedAsk(this.id, this.ids, given, problem);
+    const { during, ...options } = given;
     return this.#ask(input, options, during === undefined ? {} : { askId: during });
   }
 
@@ -72,15 +78,25 @@ export class HostedThread extends ThreadCopies {
   /**
    * Has a tool call run, by the `id` of its request, however long ago that was made and whoever made it: exactly what was
    * shown. A call whose tool or arguments are not the same any more is asked about anew. Where another host holds the
-   * thread it is told by way of the store.
+   * thread it is told by way of the store. Rejects with `ConfigurationError` where this host has no such tool.
    */
-  async approve(id: string, { by, digest }: ApproveOptions = {}): Promise<void> {
-    await this.#answerApproval(id, true, { by, digest });
+  async approve(id: string, options: ApproveOptions = {}): Promise<void> {
+    this.checkOptions("approve", options, approveOptionNames);
+    const state = this.loops.opened(this.id)?.state ?? null;
+    // Where the thread is open, nothing that is told next comes before it.
+    const requests = state === null ? await this.approvals() : approvalsOf(state);
+    const name = requests.find((request) => request.id === id)?.name;
+    if (name !== undefined && !this.equipment.tools.has(name))
+      throw new ConfigurationError(
+        `this host has no tool "${name}": answer where it is equipped with it, since whoever answers goes on with the thread`,
+      );
+    await this.#answerApproval(id, true, options);
   }
 
   /** Has a tool call not run. The model reads so, and goes on. */
-  async deny(id: string, { by, digest, reason }: DenyOptions = {}): Promise<void> {
-    await this.#answerApproval(id, false, { by, digest, reason });
+  async deny(id: string, options: DenyOptions = {}): Promise<void> {
+    this.checkOptions("deny", options, denyOptionNames);
+    await this.#answerApproval(id, false, options);
   }
 
   /** The present state; null when there is no such thread. Takes no lease, so anybody may look. */
@@ -114,11 +130,7 @@ export class HostedThread extends ThreadCopies {
     return ask;
   }
 
-  async #answerApproval(
-    effectId: string,
-    approved: boolean,
-    { by, digest, reason }: { readonly [Member in keyof DenyOptions]: DenyOptions[Member] | undefined },
-  ): Promise<void> {
+  async #answerApproval(effectId: string, approved: boolean, { by, digest, reason }: DenyOptions): Promise<void> {
     await this.tell({
       type: "approval.answered",
       at: this.now(),
@@ -139,3 +151,7 @@ export class HostedThread extends ThreadCopies {
     return false;
   }
 }
+
+const approveOptionNames: OptionNames<ApproveOptions> = { by: true, digest: true };
+
+const denyOptionNames: OptionNames<DenyOptions> = { ...approveOptionNames, reason: true };

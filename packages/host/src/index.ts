@@ -9,6 +9,7 @@ export type { Hooks, Observer, ObserverErrorHandler, StepEnded, TurnOpening } fr
 export { createHost, type Host, type HostOptions, type ImportOptions } from "./host.ts";
 export type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
 export type { ApproveOptions, DenyOptions, HostedThread } from "./hosted-thread.ts";
+export { type OptionNames, problemOfOptions } from "./option-names.ts";
 export type { Receipt } from "./thread-base.ts";
 export type { Fork, ForkOptions, RedactOptions } from "./thread-copies.ts";
 export type { Checkpoint } from "./thread-edits.ts";

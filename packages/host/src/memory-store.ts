@@ -1,6 +1,7 @@
-import type { Entry, JsonObject } from "@colloquy/machine";
+import { ConfigurationError, type Entry, type JsonObject } from "@colloquy/machine";
 import { memoryInbox } from "./memory-store/inbox.ts";
 import { pageOfHits } from "./memory-store/pages.ts";
+import { problemOfOptions } from "./option-names.ts";
 import type { Clock } from "./ports/clock.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "./ports/listing.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
@@ -10,8 +11,14 @@ import { LeaseLostError, SequenceConflictError } from "./ports/store.ts";
 /**
  * A store that lives as long as the process. Entries are kept as JSON text, so nobody can change what is journalled,
  * and what is read is what any other store would give. Appending is done when it returns. Searching reads everything.
+ *
+ * @throws ConfigurationError for options that can't be meant.
  */
-export const memoryStore = (options: { readonly clock: Clock }): Store => new MemoryStore(options.clock);
+export const memoryStore = (options: { readonly clock: Clock }): Store => {
+  const problem = problemOfOptions("memoryStore", options, { clock: true });
+  if (problem !== null) throw new ConfigurationError(problem);
+  return new MemoryStore(options.clock);
+};
 
 class MemoryStore implements Store {
   readonly inbox: Inbox;

@@ -3,6 +3,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "./equipment.ts";
 import { EventRefusedError, ThreadClosedError } from "./errors.ts";
 import type { Loops } from "./loops.ts";
+import { type OptionNames, problemOfOptions } from "./option-names.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Mail } from "./thread/mail.ts";
 import { type Extent, lookAt, seenIn } from "./thread/opening.ts";
@@ -32,6 +33,12 @@ export class ThreadBase {
     const told = toldEvent(event);
     if (Either.isRight(told) && told.right.type === "thread.redacted") return { handled: false, refusal: notHere };
     return Either.isLeft(told) ? { handled: false, refusal: told.left } : this.post({ event: told.right });
+  }
+
+  /** @throws EventRefusedError for options that can't be meant */
+  protected checkOptions<Options extends object>(of: string, options: Options, names: OptionNames<Options>): void {
+    const reason = problemOfOptions(of, options, names);
+    if (reason !== null) throw new EventRefusedError(this.id, { kind: "invalid", reason });
   }
 
   /** The time of what is told now. */

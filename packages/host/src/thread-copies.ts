@@ -11,6 +11,7 @@ import { differenceBetween, entriesToRedact, fold, forkOf, stateAt, transition }
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, JournalUnreadableError, ThreadClosedError, ThreadUnknownError } from "./errors.ts";
 import type { HostedThread } from "./hosted-thread.ts";
+import type { OptionNames } from "./option-names.ts";
 import { copiedEntries } from "./thread/copied.ts";
 import { deleteThread } from "./thread/deletion.ts";
 import { readJournal } from "./thread/read-journal.ts";
@@ -67,7 +68,9 @@ export class ThreadCopies extends ThreadEdits {
    * Copies the thread up to a turn into a new one. Nothing is run again. What is under way or waits here stays here. Takes
    * no lease on this thread. Rejects with `ThreadExistsError` when there is one of the id already.
    */
-  async fork({ turn, threadId, metadata }: ForkOptions = {}): Promise<Fork> {
+  async fork(options: ForkOptions = {}): Promise<Fork> {
+    this.checkOptions("fork", options, forkOptionNames);
+    const { turn, threadId, metadata } = options;
     const thread = this.loops.thread(threadId ?? "new");
     const at = this.now();
     const copied = forkOf(await this.exportJournal(), {
@@ -87,7 +90,9 @@ export class ThreadCopies extends ThreadEdits {
    * search found them by. The place stays, and says so. Gives the seqs of this thread's entries. Refused as busy while a
    * turn is open. The copies come first, one after the other; where one can't be redacted, do it again: what is done is done.
    */
-  async redact(target: RedactionTarget, { reason, copies = [] }: RedactOptions = {}): Promise<readonly number[]> {
+  async redact(target: RedactionTarget, options: RedactOptions = {}): Promise<readonly number[]> {
+    this.checkOptions("redact", options, redactOptionNames);
+    const { reason, copies = [] } = options;
     if (!isTarget(target)) throw new EventRefusedError(this.id, noTarget);
     const chosen = (entries: readonly Entry[]) => Either.mapLeft(refusalOf)(entriesToRedact(entries, target));
     if (copies.length > 0) await this.#redactCopies(target, chosen, copies, reason);
@@ -186,6 +191,10 @@ export class ThreadCopies extends ThreadEdits {
     return step.entry;
   }
 }
+
+const forkOptionNames: OptionNames<ForkOptions> = { turn: true, threadId: true, metadata: true };
+
+const redactOptionNames: OptionNames<RedactOptions> = { reason: true, copies: true };
 
 /** Callers in JavaScript hand in anything, and a turn that is named otherwise would be one of which nothing is found. */
 const isTarget = (target: unknown): boolean => {

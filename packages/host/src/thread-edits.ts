@@ -14,6 +14,7 @@ import { loadMessages, redoTarget, undoTarget } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { ThreadDefaults } from "./equipment.ts";
 import { EventRefusedError } from "./errors.ts";
+import { threadDefaultNames } from "./host-option-names.ts";
 import { ThreadBase } from "./thread-base.ts";
 
 /** A name for a place in the conversation. */
@@ -27,6 +28,7 @@ export interface Checkpoint {
 export class ThreadEdits extends ThreadBase {
   /** Begins the thread. Rejects with `ThreadExistsError` when it was begun before, with `SeedError` for a seed that is no conversation. */
   async start(input: ThreadDefaults = {}): Promise<void> {
+    this.checkOptions("start", input, threadDefaultNames);
     await this.post({ event: { ...input, type: "thread.started", threadId: this.id, at: this.now() } });
   }
 

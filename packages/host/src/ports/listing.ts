@@ -1,5 +1,6 @@
 import type { Entry, Json, JsonObject } from "@colloquy/machine";
 import { canonicalText } from "@colloquy/machine";
+import { type OptionNames, problemOfOptions } from "../option-names.ts";
 
 /** Which threads to list. */
 export interface ListOptions {
@@ -51,6 +52,8 @@ export interface ListingPlace {
 export const checkedListing = (
   options: ListOptions = {},
 ): { readonly order: "newest" | "oldest"; readonly limit: number; readonly after: ListingPlace | null } => {
+  const problem = problemOfOptions("list", options, listOptionNames);
+  if (problem !== null) throw new RangeError(problem);
   const { order = "newest", limit = 100, after, created, updated } = options;
   if (order !== "newest" && order !== "oldest")
     throw new RangeError(`list: order is ${String(order)}; it must be newest or oldest`);
@@ -65,7 +68,18 @@ export const checkLimit = (what: string, limit: number): void => {
     throw new RangeError(`${what}: limit is ${limit}; it must be a whole number of 1 or more`);
 };
 
+const listOptionNames: OptionNames<ListOptions> = {
+  order: true,
+  after: true,
+  limit: true,
+  metadata: true,
+  created: true,
+  updated: true,
+};
+
 const checkRange = (name: string, range: TimeRange = {}): void => {
+  const problem = problemOfOptions(`list: ${name}`, range, { from: true, until: true });
+  if (problem !== null) throw new RangeError(problem);
   for (const [end, at] of Object.entries(range)) {
     if (typeof at !== "number" || Number.isNaN(at))
       throw new RangeError(`list: ${name}.${end} is ${String(at)}; it must be a time in milliseconds since the epoch`);

@@ -1,4 +1,5 @@
 import type { Content, ContentPart, Entry, MessageDraft, ReplyDraft, SeedDraft } from "@colloquy/machine";
+import { problemOfOptions } from "../option-names.ts";
 import { checkLimit } from "./listing.ts";
 
 /** Where and how much to search. */
@@ -28,11 +29,14 @@ export interface SearchHit {
   readonly excerpt: string;
 }
 
-/** What to search for, with defaults. @throws RangeError for a limit that can't be meant */
+/** What to search for, with defaults. @throws RangeError for what can't be meant */
 export const checkedSearch = (
   words: string,
-  { limit = 20 }: SearchOptions = {},
+  options: SearchOptions = {},
 ): { readonly words: readonly string[]; readonly limit: number } => {
+  const problem = problemOfOptions("search", options, { threadId: true, limit: true, after: true });
+  if (problem !== null) throw new RangeError(problem);
+  const { limit = 20 } = options;
   checkLimit("search", limit);
   return { words: wordsOf(words), limit };
 };

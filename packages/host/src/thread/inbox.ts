@@ -1,5 +1,6 @@
 import type { Event, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import { Ask } from "../ask/ask.ts";
 import type { Equipment } from "../equipment.ts";
 import { LeaseLostError, StoreError } from "../errors.ts";
 import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
@@ -150,8 +151,11 @@ export class HeldInbox {
     await this.#writing;
     // Whoever ends tells its own.
     if (this.#over) return;
-    if (this.#answers.every((answer) => answer.id !== id)) tell();
-    else own.failed(new StoreError(this.#lease.threadId, "answer letters", new Error("they could not be answered")));
+    if (this.#answers.every((answer) => answer.id !== id)) return tell();
+    const error = new StoreError(this.#lease.threadId, "answer letters", new Error("they could not be answered"));
+    // An ask is told by nobody else while the thread goes on.
+    if (own instanceof Ask) own.fail(error);
+    else own.failed(error);
   }
 
   /** It may stand in the journal since before a crash that swallowed its answer. */

@@ -1,5 +1,6 @@
 import type { Message, State } from "@colloquy/machine";
 import { ConfigurationError, lastTurnOf, textOfResult, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
+import { problemOfOptions } from "../option-names.ts";
 import type { Tool } from "./tool.ts";
 import { tool } from "./tool.ts";
 
@@ -22,6 +23,8 @@ export interface ResultReaderOptions {
  * @throws ConfigurationError for options that can't be meant.
  */
 export const resultReader = (options: ResultReaderOptions = {}): Tool => {
+  const problem = problemOfOptions("resultReader", options, { name: true, characters: true });
+  if (problem !== null) throw new ConfigurationError(problem);
   const { name = "read_result", characters = 2_000 } = options;
   if (!(Number.isSafeInteger(characters) && characters >= charactersMin)) {
     throw new ConfigurationError(

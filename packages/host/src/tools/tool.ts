@@ -1,5 +1,6 @@
 import { ConfigurationError } from "@colloquy/machine";
 import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
+import { type OptionNames, problemOfOptions } from "../option-names.ts";
 import { messageOf } from "../thrown.ts";
 import type { StandardSchema } from "./schema.ts";
 
@@ -76,6 +77,8 @@ export interface ToolContext {
  * @throws ConfigurationError for a definition that can't be meant, or without a JSON Schema for the model.
  */
 export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>): Tool => {
+  const problem = problemOfOptions("tool", definition, definitionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
   const { name, description, version, input, recovery, approval, timeoutMs, concurrency, run } = definition;
   if (name === "") throw new ConfigurationError("a tool needs a name that is not empty");
   for (const [option, value] of Object.entries({ timeoutMs, concurrency })) {
@@ -109,6 +112,19 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
 /** What to declare to `conversationMachine`, and to a model, about tools. */
 export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] =>
   tools.map(({ declaration }) => declaration);
+
+const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
+  name: true,
+  description: true,
+  version: true,
+  input: true,
+  parameters: true,
+  recovery: true,
+  approval: true,
+  timeoutMs: true,
+  concurrency: true,
+  run: true,
+};
 
 const parametersOf = (name: string, input: ToolInput): JsonObject => {
   if ("jsonSchema" in input) return input.jsonSchema;
