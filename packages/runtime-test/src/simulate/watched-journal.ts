@@ -7,6 +7,7 @@ import {
   fold,
   foldEntry,
   outstanding,
+  redactedText,
   type State,
   type Usage,
   usageMonoid,
@@ -78,7 +79,9 @@ export class WatchedJournal {
       const { event } = this.entries[entry.seq] ?? {};
       if (event?.type !== entry.event.type)
         this.#world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
-      if (event?.type === "ask.received" && typeof event.input === "string") this.redacted.add(event.input);
+      // Done again, it finds what stands in their place.
+      if (event?.type === "ask.received" && typeof event.input === "string" && event.input !== redactedText)
+        this.redacted.add(event.input);
       this.entries[entry.seq] = entry;
     }
     const told = fold(this.entries);
