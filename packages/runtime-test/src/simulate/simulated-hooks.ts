@@ -25,7 +25,7 @@ export const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
 /** What a host reports of what it did in the background has to be what went wrong here. */
 export const checkReported = (world: World, error: unknown, where: string): void => {
   if (error instanceof SimulatedFailure || error instanceof StoreError || error instanceof LeaseLostError) return;
-  if (where === "snapshot" && world.hit.has("snapshotDamaged")) return;
+  if (where === "snapshot" && (world.hit.has("snapshotDamaged") || world.hasRewritten)) return;
   world.breaks(
     "settles",
     `${where} failed with what nobody threw: ${error instanceof Error ? error.stack : String(error)}`,

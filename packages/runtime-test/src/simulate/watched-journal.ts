@@ -74,6 +74,7 @@ export class WatchedJournal {
 
   /** Entries are put in the place of others, which say the same without their words. */
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    this.#world.hasRewritten = true;
     await this.store.rewrite(lease, entries);
     for (const entry of entries) {
       const { event } = this.entries[entry.seq] ?? {};

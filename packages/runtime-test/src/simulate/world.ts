@@ -13,6 +13,8 @@ export class World {
   readonly trace: string[] = [];
   /** How often each fault came. */
   readonly hit: Map<Fault, number> = new Map();
+  /** Entries were put in the place of others, while whoever has no lease may have been reading. */
+  hasRewritten = false;
   /** How many times something entered or left a host. */
   step = 0;
   /** From here on nothing more goes wrong. */
