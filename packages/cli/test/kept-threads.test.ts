@@ -82,7 +82,10 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     ];
     const args = ["import", write("torn.json", JSON.stringify(said)), "--store", store, "--thread", "torn"];
     const refused = await run(...args, "--from", "chat");
-    expect(refused).toMatchObject({ exitCode: 1, error: expect.stringMatching(/no result.*or import with --repair\n$/) });
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      error: expect.stringMatching(/no result.*or import with --repair\n$/),
+    });
     const mended = await run(...args, "--from", "chat", "--repair");
     expect(mended).toMatchObject({ exitCode: 0, output: "torn\n", error: expect.stringMatching(/"c" of "look"/) });
     const stray = await run(...args, "--repair");

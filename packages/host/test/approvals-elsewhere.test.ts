@@ -1,3 +1,4 @@
+import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { asking, paying } from "./paying.ts";
 import { calls, errorOf, journalOf, partsOf, says, settle } from "./stage.ts";
@@ -70,6 +71,35 @@ describe("a tool call that needs approval", () => {
     const refused = errorOf(there.deny(request?.id ?? ""));
     await first.clock.advance(1_000);
     expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
+  });
+
+  test("is not approved from a host without its tool, which would go on with the thread", async () => {
+    const { runs, pay } = paying();
+    const first = asking({ tools: [pay] });
+    first.host.ask("pay 5", { askId: "a" }).catch(() => {});
+    await settle();
+    const [request] = await first.host.thread().approvals();
+    await first.host.close();
+    const before = await journalOf(first.store);
+    const unequipped = first.another({ tools: [], script: [] });
+    const attempt = () => errorOf(unequipped.host.thread().approve(request?.id ?? ""));
+    const error = await attempt();
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^this host has no tool "pay": answer where it is/) });
+    expect(await journalOf(first.store)).toEqual(before);
+    // Also where the thread is open.
+    await unequipped.host
+      .thread()
+      .resume()
+      .catch(() => {});
+    expect(await attempt()).toBeInstanceOf(ConfigurationError);
+    expect(await journalOf(first.store)).not.toContain("approval.answered");
+    expect(await errorOf(unequipped.host.thread().approve("nothing"))).toMatchObject({ name: "EventRefusedError" });
+    await unequipped.host.close();
+    const equipped = first.another({ script: [says("done")] });
+    await equipped.host.thread().approve(request?.id ?? "");
+    expect((await equipped.host.ask("pay 5", { askId: "a" })).text).toBe("done");
+    expect(runs).toHaveLength(1);
   });
 
   test("is approved or denied: of two letters of one moment the second is refused", async () => {

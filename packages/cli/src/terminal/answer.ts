@@ -7,12 +7,17 @@ import { shortened } from "./shortened.ts";
 /** Shows an answer as it comes. Rejects with what there is in place of one. */
 export const showAnswer = async (screen: Screen, asked: AskHandle): Promise<void> => {
   let before: AskPart["type"] | undefined;
+  let isShown = false;
   for await (const part of asked) {
     if (before === "reasoning.delta" && part.type !== before) screen.endLine();
     showPart(screen, part);
     before = part.type;
+    if (part.type === "text.delta" || part.type === "refusal.delta") isShown = true;
+    else if (part.type === "step.started" || part.type === "thread.lost") isShown = false;
   }
-  await asked;
+  const { text } = await asked;
+  // Where another process answers, there is only what it journalled.
+  if (!isShown) screen.text(text);
 };
 
 const showPart = (screen: Screen, part: AskPart): void => {

@@ -1,6 +1,11 @@
-import { textOf } from "@colloquy/machine";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { createHost, memoryStore } from "@colloquy/host";
+import { conversationMachine, textOf } from "@colloquy/machine";
+import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
+import { converse } from "../../src/index.ts";
 import { hold } from "./conversation.ts";
 
 test("each line is a question, and is repeated before its answer", async () => {
@@ -86,6 +91,40 @@ test("a signal cancels the answer and ends the conversation", async () => {
   expect((await outcome).failures).toBe(0);
   expect(written()).toMatch(/Well\ncancelled\n\(.*\)\nthread here: 1 turn, /);
   expect(written()).not.toContain("Two?");
+});
+
+test("a thread of which a turn is open says that somebody may be answering it", async () => {
+  const ending = new AbortController();
+  const first = hold(scriptedModel([never({ pieces: ["Well"] })]), { signal: ending.signal });
+  first.input.write("One?\n");
+  await first.until("Well");
+  const output = new PassThrough();
+  const { host } = first;
+  await converse({ host, threadId: "here", input: Readable.from([]), output, isTerminal: false });
+  output.end();
+  expect(await text(output)).toContain(
+    "another process is answering it, or died at it; the next question comes after it",
+  );
+  ending.abort();
+  await first.outcome;
+});
+
+test("an answer that another process gave is shown", async () => {
+  const clock = runningClock();
+  const store = memoryStore({ clock });
+  const model = scriptedModel([reply("one"), reply("two")]);
+  const setting = { machine: conversationMachine(), store, clock, ids: sequentialIds() };
+  const holder = createHost({ ...setting, llm: model, idleMs: 3_600_000 });
+  await holder.ask("One?", { threadId: "here" });
+  const host = createHost({ ...setting, llm: scriptedModel([]) });
+  const output = new PassThrough();
+  const input = Readable.from(["Two?\n"]);
+  expect(await converse({ host, threadId: "here", input, output, isTerminal: false })).toMatchObject({ failures: 0 });
+  await host.close();
+  await holder.close();
+  output.end();
+  expect(await text(output)).toMatch(/> Two\?\ntwo\n\(.*1 step/);
+  model.assertComplete();
 });
 
 test("/undo and /clear change what is sent, and lose nothing", async () => {

@@ -1,4 +1,4 @@
-import { createHost, declarationsOf, type Host, memoryStore, type Tool } from "@colloquy/host";
+import { createHost, declarationsOf, type Host, memoryStore, StoreError, type Tool } from "@colloquy/host";
 import { type ConversationMachine, conversationMachine, type Entry } from "@colloquy/machine";
 import { Approver } from "./approver.ts";
 import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
@@ -169,7 +169,9 @@ export class Stage {
       const live = await process.host.thread(threadId).state();
       if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, told, live);
     } catch (error) {
-      if (process.alive) this.#world.breaks("settles", `the live state can't be had: ${String(error)}`);
+      // Closed meanwhile, it is read from the store, which may be away.
+      if (process.alive && !(error instanceof StoreError))
+        this.#world.breaks("settles", `the live state can't be had: ${String(error)}`);
     }
   }
 }

@@ -18,6 +18,7 @@ import type { Entry } from "@colloquy/machine";
 import { systemClock } from "../../clock.ts";
 import { StorageError } from "../storage-error.ts";
 import { checkTtl, refuseGaps } from "../store-arguments.ts";
+import { checkStoreOptions, checkWord } from "../store-options.ts";
 import { flushFolder } from "./disk.ts";
 import { inWords } from "./failure.ts";
 import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLetters } from "./inbox-folder.ts";
@@ -50,13 +51,17 @@ export interface FilesStoreOptions {
  * Journals as files that a person can read: one a thread, one entry a line. Several processes of one machine may use
  * a folder at once. Thread ids may hold anything but lone surrogates. It can't search.
  *
- * Throws `StorageError` when the folder can't be used, or was written by a newer version.
+ * Throws `StorageError` when the folder can't be used, or was written by a newer version, `RangeError` for options
+ * that can't be meant.
  */
 export const filesStore = (options: FilesStoreOptions): Store => {
+  const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
+  checkStoreOptions("filesStore", options, names, ["folder"]);
   const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
   if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1)) {
     throw new RangeError(`filesStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
   }
+  checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   return new StoreOfFiles({ folder, clock, flush: synchronous === "FULL", busyTimeoutMs: Math.ceil(busyTimeoutMs) });
 };
 

@@ -11,6 +11,7 @@ import { search } from "./searching.ts";
 import { readSnapshot, saveSnapshot } from "./snapshots.ts";
 import { toStorable } from "../storable-text.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
+import { checkStoreOptions } from "../store-options.ts";
 import { parseStored } from "../stored-json.ts";
 import type { Timed } from "./timed.ts";
 
@@ -58,6 +59,8 @@ export interface PostgresStore extends Store {
  * may have arrived: acquire the lease again, which voids it if it has not, and read.
  */
 export const postgresStore = (options: PostgresStoreOptions): PostgresStore => {
+  const names = { pool: true, connectionString: true, schema: true, clock: true, timeoutMs: true } as const;
+  checkStoreOptions("postgresStore", options, names, ["pool", "connectionString"]);
   const { pool, connectionString, schema = "colloquy", clock, timeoutMs = 10_000 } = options;
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema))
     throw new RangeError(`postgresStore: schema is ${JSON.stringify(schema)}; give letters, digits and _, at most 63`);

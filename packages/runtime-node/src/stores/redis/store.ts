@@ -11,6 +11,7 @@ import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
+import { checkStoreOptions } from "../store-options.ts";
 import { toStorable } from "../storable-text.ts";
 import { parseStored } from "../stored-json.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
@@ -64,6 +65,8 @@ export interface RedisStore extends Store {
  * may have arrived: acquire the lease again, which voids it if it has not, and read.
  */
 export const redisStore = (options: RedisStoreOptions): RedisStore => {
+  const names = { client: true, url: true, prefix: true, clock: true, timeoutMs: true } as const;
+  checkStoreOptions("redisStore", options, names, ["client", "url"]);
   const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
   if (/[{}]/.test(prefix)) {
     throw new RangeError(

@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { systemClock } from "../../clock.ts";
 import { noSuchEntry } from "../store-arguments.ts";
+import { checkStoreOptions, checkWord } from "../store-options.ts";
 import { connectionOver, refuseUnstorable, writing } from "./connection.ts";
 import { openSqlite } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
@@ -39,13 +40,18 @@ export interface SqliteStoreOptions {
  * Journals in one SQLite file, which several processes may use at once. Thread ids may hold anything but lone
  * surrogates.
  *
- * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version.
+ * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version, `RangeError`
+ * for options that can't be meant.
  */
 export const sqliteStore = (options: SqliteStoreOptions): Store => {
+  const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
+  checkStoreOptions("sqliteStore", options, names, ["path"]);
   const { path, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
   if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1)) {
     throw new RangeError(`sqliteStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
   }
+  checkWord("sqliteStore: synchronous", synchronous, ["NORMAL", "FULL"]);
+  checkWord("sqliteStore: erasing", erasing, ["at-once", "on-close"]);
   const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
   return storeOver(database, { path, clock, erasing });
 };

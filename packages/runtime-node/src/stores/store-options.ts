@@ -1,0 +1,22 @@
+import { type OptionNames, problemOfOptions } from "@colloquy/host";
+
+/** @throws RangeError for options of a store that nobody would read, and where the one that says where it is is missing */
+export const checkStoreOptions = <Options extends object>(
+  store: string,
+  options: Options,
+  names: OptionNames<Options>,
+  where: readonly (keyof Options & string)[],
+): void => {
+  const problem = problemOfOptions(store, options, names);
+  if (problem !== null) throw new RangeError(problem);
+  if (where.every((name) => options[name] === undefined || options[name] === null))
+    throw new RangeError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
+};
+
+/** @throws RangeError for what is none of the words that an option may be */
+export const checkWord = (option: string, value: string, words: readonly string[]): void => {
+  if (!words.includes(value))
+    throw new RangeError(
+      `${option} is ${JSON.stringify(value)}; give ${words.map((word) => `"${word}"`).join(" or ")}`,
+    );
+};

@@ -1,0 +1,59 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { filesStore } from "../../src/stores/files/files-store.ts";
+import { postgresStore } from "../../src/stores/postgres/index.ts";
+import { redisStore } from "../../src/stores/redis/index.ts";
+import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
+
+let folder = "";
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "colloquy-"));
+});
+
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const stores = { sqliteStore, filesStore, postgresStore, redisStore };
+
+test.each<[keyof typeof stores, object, string]>([
+  ["sqliteStore", {}, "sqliteStore: path is missing"],
+  ["sqliteStore", { file: "x.db" }, 'sqliteStore has no option "file"; there are path, clock, '],
+  ["sqliteStore", { path: "FOLDER/x.db", sync: "FULL" }, 'sqliteStore has no option "sync"'],
+  ["sqliteStore", { path: "FOLDER/x.db", synchronous: "full" }, 'synchronous is "full"; give "NORMAL" or "FULL"'],
+  ["sqliteStore", { path: "FOLDER/x.db", erasing: "never" }, 'erasing is "never"; give "at-once" or "on-close"'],
+  ["filesStore", {}, "filesStore: folder is missing"],
+  ["filesStore", { path: "FOLDER/x" }, 'filesStore has no option "path"; there are folder, '],
+  ["filesStore", { folder: "FOLDER/x", synchronous: "full" }, 'synchronous is "full"; give "NORMAL" or "FULL"'],
+  ["postgresStore", {}, "postgresStore: pool or connectionString is missing"],
+  ["postgresStore", { url: "postgres://me:secret@127.0.0.1/x" }, 'postgresStore has no option "url"'],
+  ["redisStore", {}, "redisStore: client or url is missing"],
+  ["redisStore", { connectionString: "redis://me:secret@127.0.0.1" }, 'redisStore has no option "connectionString"'],
+])("%s of %j is refused, and nothing is made", (name, options, words) => {
+  const given = JSON.parse(JSON.stringify(options).replace("FOLDER", folder));
+  const make = () => stores[name](given);
+  expect(make).toThrow(RangeError);
+  expect(make).toThrow(words);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("an address in place of options is not shown", () => {
+  // As whoever writes JavaScript may have it.
+  const address = "postgres://me:secret@127.0.0.1/x" as unknown as { readonly connectionString: string };
+  expect(() => postgresStore(address)).toThrow(
+    /^postgresStore is given a value of type string; it takes an object of pool, [A-Za-z, ]*$/,
+  );
+});
+
+test.each(["sqliteStore", "filesStore"] as const)("%s of options that are left undefined is made", async (name) => {
+  const where = join(folder, "x");
+  const given = name === "sqliteStore" ? { path: where } : { folder: where };
+  // Without exact optional properties a caller may leave some undefined.
+  const store = stores[name]({ ...given, other: undefined } as never);
+  expect((await store.list()).threads).toEqual([]);
+  await store.close();
+});
