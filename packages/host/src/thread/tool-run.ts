@@ -30,6 +30,8 @@ export class ToolRun implements Running, Receipt {
   readonly #controller = new AbortController();
   #cancelTimeout: (() => void) | null = null;
   #over = false;
+  /** Why all that this process does for the thread was stopped; null while it is not, and for a cancel of this call alone. */
+  #stopped: Error | null = null;
   #answered: Event["type"] | null = null;
 
   constructor(loop: ThreadLoop, call: CallTool) {
@@ -46,6 +48,7 @@ export class ToolRun implements Running, Receipt {
   }
 
   stop(reason: Error | null): void {
+    this.#stopped ??= reason;
     this.#leave();
     this.#controller.abort(...(reason === null ? [] : [reason]));
   }
@@ -87,10 +90,10 @@ export class ToolRun implements Running, Receipt {
       // It may look at all of the thread, and can't wait when it does.
       if (this.#loop.reader?.isWhole === false) await this.#loop.reader.fetch(null);
       if (awaitsApproval && (await this.#isWithheld(tool, read))) return;
-      const run = (): unknown => tool.run(read.value, this.#toolCall());
-      const ran = mustBeTold(tool, this.#call) ? this.#startAndRun(run) : this.#runNow(run);
-      const outcome = await ran;
-      if (outcome !== null) this.#complete(contentOf(await outcome.returned));
+      const isTold = mustBeTold(tool, this.#call);
+      if (isTold && !(await this.#tellStarted())) return;
+      if (!this.#mayRun(isTold)) return;
+      this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
     } catch (thrown) {
       if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageMail(thrown, clock.now()));
       this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
@@ -109,24 +112,18 @@ export class ToolRun implements Running, Receipt {
     return false;
   }
 
-  /** Null when nobody wants it any more. */
-  #runNow(run: () => unknown): { readonly returned: unknown } | null {
-    return this.#over || !this.#loop.mayCall() ? null : { returned: run() };
+  /** A start that is journalled is one that was made, even when the thread was closed in that very moment: else nobody could say later whether it ran. */
+  #mayRun(isTold: boolean): boolean {
+    if (this.#stopped instanceof ThreadClosedError) return isTold;
+    return !this.#over && this.#loop.mayCall();
   }
 
-  /** Has the start journalled, and runs in the same breath: were the thread closed in between, nobody could say later whether it ran. */
-  #startAndRun(run: () => unknown): Promise<{ readonly returned: unknown } | null> {
+  /** Has the start journalled before anything is run. False when nobody wants it any more. */
+  #tellStarted(): Promise<boolean> {
     const event: ToolStarted = { type: "tool.started", at: this.#loop.equipment.clock.now(), effectId: this.#call.id };
-    return new Promise((resolve, reject) => {
-      const accepted = (): void => {
-        try {
-          resolve(this.#runNow(run));
-        } catch (thrown) {
-          reject(thrown);
-        }
-      };
-      const never = (): void => resolve(null);
-      this.#loop.post({ event, receipt: { accepted, refused: never, failed: never } });
+    return new Promise((resolve) => {
+      const never = (): void => resolve(false);
+      this.#loop.post({ event, receipt: { accepted: () => resolve(true), refused: never, failed: never } });
     });
   }
 
