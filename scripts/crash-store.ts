@@ -1,7 +1,6 @@
 // Kills processes that write to a store at full speed, with SIGKILL at a random moment, and has a fresh process look
 // at what is left: everything that was acknowledged is there, there is no gap and nothing torn, the leases of the
 // dead can be taken, and the next appends work. Exits with 1 when anything is wrong.
-import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
 import { faults, isFault } from "./crash-store/faults.ts";
@@ -9,6 +8,7 @@ import type { Note } from "./crash-store/notes.ts";
 import { withProgram } from "./crash-store/program.ts";
 import { type Run, run, type Target } from "./crash-store/run.ts";
 import { isStoreKind, type StoreKind, storeKinds } from "./crash-store/store-kinds.ts";
+import { runConsecutive } from "./crash/consecutive.ts";
 
 const usage = `Usage: node scripts/crash-store.ts [--store NAME] [--writing WHAT] [--runs N] [--seed S] [--fault NAME]
 
@@ -23,19 +23,7 @@ ${Object.entries(faults)
 
 /** Runs of consecutive seeds, as many at once as there are processors. Stops early at a violation. */
 export const crashStore = (runs: number, seed: number, target: Target): Promise<readonly Run[]> =>
-  withProgram(async (program) => {
-    const done: Run[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      while (next < runs && done.every(({ violations }) => violations.length === 0)) {
-        const offset = next;
-        next += 1;
-        done.push(await run(program, seed + offset, target));
-      }
-    };
-    await Promise.all(Array.from({ length: availableParallelism() }, work));
-    return done;
-  });
+  withProgram((program) => runConsecutive(runs, seed, (each) => run(program, each, target)));
 
 const main = async (): Promise<void> => {
   const options = optionsOf(process.argv.slice(2));

@@ -2,7 +2,6 @@
 // a SQLite file, kills the child with SIGKILL at moments that follow from the run's seed, starts it again until the
 // conversation is done, and checks after each kill and at the end that nothing acknowledged was lost and that each
 // tool went on as its rule of recovery says. Exits with 1 when anything is wrong.
-import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
@@ -10,6 +9,7 @@ import { type Fault, faults, isFault } from "./crash/faults.ts";
 import { withProgram } from "./crash/program.ts";
 import { run, type Run } from "./crash/run.ts";
 import { count, totalsOf } from "./crash/totals.ts";
+import { runConsecutive } from "./crash/consecutive.ts";
 
 const usage = `Usage: pnpm crash [--runs N] [--seed S] [--fault NAME]
 
@@ -22,19 +22,9 @@ ${Object.entries(faults)
 
 /** Runs conversations of consecutive seeds, as many at once as there are processors. Stops early at a violation. */
 export const crash = (runs: number, seed: number, fault: Fault | null): Promise<readonly Run[]> =>
-  withProgram(fileURLToPath(import.meta.resolve("./crash/child.ts")), async (program) => {
-    const done: Run[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      while (next < runs && done.every(({ violations }) => violations.length === 0)) {
-        const offset = next;
-        next += 1;
-        done.push(await run(program, seed + offset, fault));
-      }
-    };
-    await Promise.all(Array.from({ length: availableParallelism() }, work));
-    return done;
-  });
+  withProgram(fileURLToPath(import.meta.resolve("./crash/child.ts")), (program) =>
+    runConsecutive(runs, seed, (each) => run(program, each, fault)),
+  );
 
 const main = async (): Promise<void> => {
   const options = optionsOf(process.argv.slice(2));

@@ -1,4 +1,4 @@
-import type { ApprovalAnswered, AskReceived, CancelRequested, Event, ThreadStarted } from "@colloquy/machine";
+import type { ApprovalAnswered, AskReceived, CancelRequested, Event, Refusal, ThreadStarted } from "@colloquy/machine";
 import { canonicalText, decodeEvent, describeDecodeError, redactEntry } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Letter, LetterAnswer } from "../ports/store.ts";
@@ -49,15 +49,20 @@ export const readAnswer = (stored: unknown): LetterAnswer | null => {
   if (!isRecord(stored) || typeof stored["id"] !== "string") return null;
   const { id, handled, seq, refusal } = stored;
   if (handled === true && typeof seq === "number") return { id, handled, seq };
-  // Written by a host, as it had it from its machine.
-  if (handled === false && isRecord(refusal))
-    return {
-      id,
-      handled,
-      refusal: refusal as unknown as Extract<LetterAnswer, { readonly handled: false }>["refusal"],
-    };
+  if (handled === false) return { id, handled, refusal: readRefusal(refusal) };
   return null;
 };
+
+/** A refusal that can't be read is one all the same: whoever waits for it must not wait for ever. */
+const readRefusal = (stored: unknown): Refusal => {
+  const { kind, reason, turn } = isRecord(stored) ? stored : {};
+  const known = kinds.find((each) => each === kind);
+  if (known === undefined || typeof reason !== "string")
+    return { kind: "invalid", reason: "it was refused, and the answer to its letter can't be read" };
+  return { kind: known, reason, ...(typeof turn === "number" ? { turn } : {}) };
+};
+
+const kinds: readonly Refusal["kind"][] = ["stale", "busy", "full", "unknown", "invalid"];
 
 /** What such an event is about. */
 const named = (event: object): unknown =>

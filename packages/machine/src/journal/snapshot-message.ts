@@ -121,7 +121,7 @@ const packText = (part: ContentPart): Json => (part.type === "text" && has(part,
 
 /** A part that is no packed call: a text, or the part itself. */
 const unpackContent = (packed: Json): Part =>
-  // As above.
+  // A part as it was written: the text of a chunk is checked against its digest.
   typeof packed === "string" ? { type: "text", text: packed } : (packed as unknown as Part);
 
 const packCall = (part: ToolCallPart, expectedId: string): Json => {

@@ -57,7 +57,7 @@ export const unpackTurns = (
     const expected = expectedOf(first + index, spoken, before);
     const startedAt = Number(left["startedAt"] ?? expected.startedAt);
     const members = Object.entries({ ...expected, endedAt: startedAt + milliseconds, ...left });
-    // As above: the members of a turn.
+    // The members of a turn as they were written: the text of a chunk is checked against its digest.
     before = { ...Object.fromEntries(members.filter(([, value]) => value !== null)), ...spoken } as unknown as Turn;
     return before;
   });
@@ -111,7 +111,7 @@ const packAsk = (ask: Ask): Json =>
   Object.keys(ask).length === 2 ? [ask.askId, ask.askedAt] : (ask as unknown as JsonObject);
 
 const unpackAsk = (packed: Json): Ask => {
-  // As above.
+  // An ask as it was written: the text of a chunk is checked against its digest.
   if (!Array.isArray(packed)) return packed as unknown as Ask;
   const [askId, askedAt] = packed as [string, number];
   return { askId, askedAt };

@@ -187,7 +187,7 @@ const stateIn = (body: unknown, reader: ListReader): State => {
       open: open === null ? null : { ...open, messages: reader.list(open.messages, messageReader(open.number)) },
     },
   };
-  // All other members are as they were in the state.
+  // All other members are as they were in the state: the head is checked against its digest.
   return state as unknown as State;
 };
 

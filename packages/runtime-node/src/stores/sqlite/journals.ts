@@ -41,6 +41,7 @@ export const sqliteJournals = (connection: Connection): Journals => {
   };
 
   const readEntries = (threadId: string, fromSeq: number): readonly unknown[] => {
+    // The columns that the statement names, of STRICT tables; the driver types a row as any record.
     const rows = read.all(threadId, fromSeq) as unknown as readonly { readonly seq: number; readonly body: string }[];
     return rows.map(({ seq, body }) => entryOf(connection, threadId, seq, body));
   };

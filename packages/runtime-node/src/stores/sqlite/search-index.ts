@@ -108,6 +108,7 @@ const prepareStatements = ({ database }: Connection): Statements => {
     },
     thread: (id) => thread.get(id) as ReturnType<Statements["thread"]>,
     entries: (id, after, limit) =>
+      // The columns that the statement names, of STRICT tables; the driver types a row as any record.
       entries.iterate(id * seqsPerThread + after + 1, (id + 1) * seqsPerThread - 1, limit) as unknown as ReturnType<
         Statements["entries"]
       >,

@@ -24,6 +24,7 @@ export const sqliteSearch = (connection: Connection, index: SearchIndex): NonNul
       if (only === undefined) return { hits: [], next: null };
       const [first, last] =
         only === null ? [0, before - 1] : [only * seqsPerThread, Math.min(before, (only + 1) * seqsPerThread) - 1];
+      // The columns that the statement names, of STRICT tables; the driver types a row as any record.
       const rows = database.prepare(found).all(inQuery(words), first, last, limit + 1) as unknown as readonly HitRow[];
       const page = rows.slice(0, limit);
       const end = page.at(-1);
