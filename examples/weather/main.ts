@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import { converse, endingOf, wantsColour } from "@colloquy/cli";
+import { converse, endingOf, Screen, wantsColour } from "@colloquy/cli";
 import { createHost, type Store } from "@colloquy/host";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { weatherMachine, weatherSystem } from "./agent.ts";
@@ -50,7 +50,8 @@ const options = {
 } as const;
 
 const printJournal = async (store: Store, threadId: string): Promise<void> => {
-  for (const entry of await store.read(threadId)) console.log(JSON.stringify(entry));
+  const screen = new Screen(process.stdout);
+  for (const entry of await store.read(threadId)) screen.json(entry);
 };
 
 const talk = async (store: Store, threadId: string | undefined, pace: number | undefined): Promise<void> => {
@@ -111,6 +112,6 @@ const questions = ["What's the weather in Seattle?\n", "What about tomorrow?\n",
 try {
   await main();
 } catch (thrown) {
-  console.error(`weather: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  new Screen(process.stderr).line(`weather: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   process.exitCode = 1;
 }

@@ -1,9 +1,10 @@
 import { createHost, type HostedThread, memoryStore } from "@colloquy/host";
 import { compactTurns, conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
-import type { CommandSetting } from "./command.ts";
+import type { CommandContext } from "./command-context.ts";
 import { openStore } from "./kept-threads.ts";
-import { converse, wantsColour } from "./terminal/converse.ts";
+import { converseOn } from "./terminal/converse.ts";
+import { oneLine } from "./terminal/printable.ts";
 
 /** What can be chosen about a chat. */
 export interface ChatOptions {
@@ -16,8 +17,8 @@ export interface ChatOptions {
 }
 
 /** A conversation with a model on a server, without tools. Gives the exit code. */
-export const chat = async (options: ChatOptions, setting: CommandSetting): Promise<number> => {
-  const { input, output, isTerminal, environment, signal } = setting;
+export const chat = async (options: ChatOptions, context: CommandContext): Promise<number> => {
+  const { input, screen, isTerminal, environment, signal } = context;
   const { apiKey, baseURL, model } = serverOf(options, environment);
   const { store: file, thread: threadId = "chat", system, window } = options;
   const llm = openaiChat({ apiKey, baseURL, model, tools: [] });
@@ -40,18 +41,9 @@ export const chat = async (options: ChatOptions, setting: CommandSetting): Promi
   });
   try {
     const kept = file === undefined ? "nothing is kept (--store FILE would)" : `kept in ${file}`;
-    output.write(`${model} at ${withoutSecrets(baseURL)}; ${kept}\n`);
+    screen.line(oneLine(`${model} at ${withoutSecrets(baseURL)}; ${kept}`));
     if (system !== undefined) await useSystem(host.thread(threadId), system);
-    const colour = wantsColour(isTerminal, environment);
-    const { failures } = await converse({
-      host,
-      threadId,
-      input,
-      output,
-      isTerminal,
-      colour,
-      signal,
-    });
+    const { failures } = await converseOn(screen, { host, threadId, input, isTerminal, signal });
     return !isTerminal && (failures > 0 || signal.aborted) ? 1 : 0;
   } finally {
     await host.close();
@@ -65,7 +57,7 @@ interface Server {
   readonly model: string;
 }
 
-const serverOf = (options: ChatOptions, environment: CommandSetting["environment"]): Server => {
+const serverOf = (options: ChatOptions, environment: CommandContext["environment"]): Server => {
   const given = options["base-url"] ?? present(environment["OPENAI_BASE_URL"]);
   const apiKey = present(environment["OPENAI_API_KEY"]);
   if (apiKey === undefined && given === undefined) {

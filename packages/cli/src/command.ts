@@ -4,12 +4,16 @@ import { parseArgs } from "node:util";
 import { chat } from "./chat.ts";
 import { compare } from "./compare.ts";
 import { explainJournal } from "./explain.ts";
-import { exportThread } from "./export.ts";
-import { importThread } from "./import.ts";
+import type { CommandContext } from "./command-context.ts";
+import { exportThreads } from "./export.ts";
+import { importThreads } from "./import.ts";
+import { wantsColour } from "./terminal/converse.ts";
 import { failureText } from "./terminal/failure-text.ts";
+import { oneLine } from "./terminal/printable.ts";
+import { Screen } from "./terminal/screen.ts";
 import { listThreads } from "./threads.ts";
 
-/** What a command has of its process. */
+/** What the command has of its process. */
 export interface CommandSetting {
   readonly input: Readable;
   readonly output: Writable;
@@ -23,36 +27,38 @@ export interface CommandSetting {
 
 /** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for arguments that can't be meant. */
 export const runCommand = async (args: readonly string[], setting: CommandSetting): Promise<number> => {
+  const { output, error, ...process } = setting;
+  const screen = new Screen(output, wantsColour(setting.isTerminal, setting.environment));
+  const context: CommandContext = { ...process, screen, errors: new Screen(error) };
+  const refused = (problem: string): number => {
+    context.errors.line(`colloquy: ${problem}. Run \`colloquy --help\` for what there is.`);
+    return 2;
+  };
   let given: ReturnType<typeof parse>;
   try {
     given = parse(args);
   } catch (thrown) {
-    setting.error.write(`colloquy: ${problemOfArguments(args, thrown)}. Run \`colloquy --help\` for what there is.\n`);
-    return 2;
+    return refused(problemOfArguments(args, thrown));
   }
   const { values, positionals } = given;
-  const [command, ...rest] = positionals;
+  const [name, ...rest] = positionals;
   if (values.version === true) {
-    setting.output.write(`${version()}\n`);
+    screen.line(version());
     return 0;
   }
-  if (values.help === true || command === undefined) {
-    setting.output.write(help);
+  if (values.help === true || name === undefined) {
+    screen.text(help);
     return 0;
   }
-  const known = commandNamed(command);
-  const problem =
-    known === undefined || (rest.length > 0 && !known.takesPaths)
-      ? `there is no command "${positionals.join(" ")}"`
-      : problemOfOptions(command, known.options, Object.keys(values));
-  if (known === undefined || problem !== null) {
-    setting.error.write(`colloquy: ${problem}. Run \`colloquy --help\` for what there is.\n`);
-    return 2;
-  }
+  const command = commandNamed(name);
+  if (command === undefined || (rest.length > 0 && !command.takesPaths))
+    return refused(`there is no command "${oneLine(positionals.join(" "))}"`);
+  const problem = problemOfOptions(name, command.options, Object.keys(values));
+  if (problem !== null) return refused(problem);
   try {
-    return await known.run(rest, values, setting);
+    return await command.run(rest, values, context);
   } catch (thrown) {
-    setting.error.write(`colloquy: ${failureText(thrown)}\n`);
+    context.errors.line(`colloquy: ${failureText(thrown)}`);
     return 1;
   }
 };
@@ -63,35 +69,29 @@ interface Command {
   /** The options that it knows, by their names. */
   readonly options: readonly string[];
   readonly takesPaths: boolean;
-  readonly run: (paths: readonly string[], values: Values, setting: CommandSetting) => Promise<number>;
+  readonly run: (paths: readonly string[], values: Values, context: CommandContext) => Promise<number>;
 }
 
-const commandNamed = (name: string): Command | undefined => {
-  switch (name) {
-    case "chat":
-      return {
-        options: ["thread", "store", "model", "base-url", "system", "window"],
-        takesPaths: false,
-        run: (_, values, setting) => chat(values, setting),
-      };
-    case "compare":
-      return { options: ["before", "after"], takesPaths: true, run: compare };
-    case "explain":
-      return { options: ["options", "at"], takesPaths: true, run: explainJournal };
-    case "threads":
-      return {
-        options: ["store", "find"],
-        takesPaths: false,
-        run: (_, values, setting) => listThreads(values, setting),
-      };
-    case "export":
-      return { options: ["store", "as"], takesPaths: true, run: exportThread };
-    case "import":
-      return { options: ["store", "from", "thread", "repair"], takesPaths: true, run: importThread };
-    default:
-      return undefined;
-  }
+/** By name. */
+export const commands: Readonly<Record<string, Command>> = {
+  chat: {
+    options: ["thread", "store", "model", "base-url", "system", "window"],
+    takesPaths: false,
+    run: (_, values, context) => chat(values, context),
+  },
+  compare: { options: ["before", "after"], takesPaths: true, run: compare },
+  explain: { options: ["options", "at"], takesPaths: true, run: explainJournal },
+  threads: {
+    options: ["store", "find"],
+    takesPaths: false,
+    run: (_, values, context) => listThreads(values, context),
+  },
+  export: { options: ["store", "as", "to", "all"], takesPaths: true, run: exportThreads },
+  import: { options: ["store", "from", "thread", "repair"], takesPaths: true, run: importThreads },
 };
+
+const commandNamed = (name: string): Command | undefined =>
+  Object.hasOwn(commands, name) ? commands[name] : undefined;
 
 const problemOfOptions = (command: string, known: readonly string[], given: readonly string[]): string | null => {
   const stray = given.find((name) => !known.includes(name));
@@ -135,6 +135,8 @@ const parse = (args: readonly string[]) =>
       at: { type: "string" },
       find: { type: "string" },
       as: { type: "string" },
+      to: { type: "string" },
+      all: { type: "boolean" },
       from: { type: "string" },
       repair: { type: "boolean" },
     },
@@ -155,7 +157,9 @@ const help = `colloquy: converse with a language model from the terminal
   colloquy explain JOURNAL [options]      what the next prompt would show of one, and why
   colloquy threads --store STORE          the threads that are kept, newest first
   colloquy export THREAD --store STORE    a thread, as its journal or as messages
-  colloquy import FILE --store STORE      a thread from a journal, or from messages
+  colloquy export --all --to FOLDER --store STORE
+                                          all of them, each as a file
+  colloquy import FILES --store STORE     threads from journals, or from messages
   colloquy --help                         this
   colloquy --version                      the version
 
@@ -187,6 +191,9 @@ Options of threads:
 Options of export and import:
   --as, --from      journal (default), chat (OpenAI's chat messages), responses (its Responses items),
                     model, ui (the AI SDK's ModelMessage and UIMessage)
+  --to FILE         write to a file that is not there yet, which only its owner may read
+                    (default: to the output)
+  --all             export every thread that is kept, each to a file in the folder --to
   --thread ID       the thread to make (default: the journal's own; of messages: drawn)
   --repair          mend messages: calls without results, results without calls; each is told
 

@@ -1,7 +1,8 @@
 import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine";
-import type { CommandSetting } from "./command.ts";
+import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
+import { named, oneLine } from "./terminal/printable.ts";
 
 /** The modules whose default export is the options of either machine; without one, all is kept. */
 export interface CompareOptions {
@@ -18,7 +19,7 @@ export interface CompareOptions {
 export const compare = async (
   paths: readonly string[],
   options: CompareOptions,
-  { output, error }: Pick<CommandSetting, "output" | "error">,
+  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
 ): Promise<number> => {
   if (paths.length === 0) throw new Error("there is nothing to compare: name journals, or folders of them");
   const before = await machineFromModule(options.before);
@@ -26,11 +27,11 @@ export const compare = async (
   const journals: NamedJournal[] = [];
   const files = journalFiles(paths);
   for (const file of files) {
-    if ("entries" in file) journals.push({ name: file.path, entries: file.entries });
-    else error.write(`colloquy: ${file.path} can't be read: ${file.problem}\n`);
+    if ("entries" in file) journals.push({ name: named(file.path), entries: file.entries });
+    else errors.line(`colloquy: ${named(file.path)} can't be read: ${oneLine(file.problem)}`);
   }
   const comparison = comparePrompts(journals, before, after);
-  if (journals.length > 0) output.write(`${missingSide(options)}${comparisonTable(comparison)}\n`);
+  if (journals.length > 0) screen.line(`${missingSide(options)}${comparisonTable(comparison)}`);
   const compared = comparison.journals.filter(({ unreadable }) => unreadable === null).length;
   return compared > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
 };

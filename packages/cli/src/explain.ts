@@ -1,5 +1,5 @@
 import { type Entry, explain, explanationTable, fold } from "@colloquy/machine";
-import type { CommandSetting } from "./command.ts";
+import type { CommandContext } from "./command-context.ts";
 import { journalFile } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
 
@@ -17,7 +17,7 @@ export interface ExplainOptions {
 export const explainJournal = async (
   paths: readonly string[],
   { options, at }: ExplainOptions,
-  { output }: Pick<CommandSetting, "output">,
+  { screen }: Pick<CommandContext, "screen">,
 ): Promise<number> => {
   const [path, ...more] = paths;
   if (path === undefined || more.length > 0)
@@ -27,7 +27,7 @@ export const explainJournal = async (
   const folded = fold(entriesUpTo(file.entries, at));
   if ("left" in folded) throw new Error(`${path} can't be read: entry ${folded.left.seq}: ${folded.left.reason}`);
   const machine = await machineFromModule(options);
-  output.write(`${explanationTable(explain(machine, folded.right))}\n`);
+  screen.line(explanationTable(explain(machine, folded.right)));
   return 0;
 };
 

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import {
   decodeJournal,
   describeDecodeError,
@@ -11,47 +13,126 @@ import {
   toResponseItems,
   toUiMessages,
 } from "@colloquy/machine";
-import { withRedactions } from "@colloquy/host";
-import type { CommandSetting } from "./command.ts";
+import { type Store, withRedactions } from "@colloquy/host";
+import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
 import { asCommand } from "./library-advice.ts";
+import { failureText } from "./terminal/failure-text.ts";
+import { named, oneLine, printableJson } from "./terminal/printable.ts";
+import { writeNewFile } from "./text-file.ts";
+import { storedThreads } from "./threads.ts";
 
-/** From where, and as what. */
+/** From where, as what, and where to. */
 export interface ExportOptions {
   readonly store?: string | undefined;
   readonly as?: string | undefined;
+  /** A file that is not there yet; with `all` a folder. */
+  readonly to?: string | undefined;
+  /** Every thread of the store. */
+  readonly all?: boolean | undefined;
 }
 
 /**
- * Writes a thread: as its journal, without loss, or as the messages of another format. What that can't carry is told on
- * the error output. Gives the exit code, 0.
+ * Writes a thread, or all of a store: as journals, without loss, or as the messages of another format. What that can't
+ * carry is reported on the error output. Gives the exit code: 0; 1 where one of all could not be written.
  *
- * @throws Error for a thread or a format that there is not.
+ * @throws Error for a thread or a format that there is not, and for a file that is there already.
  */
-export const exportThread = (
+export const exportThreads = (
   ids: readonly string[],
-  { store: path, as = "journal" }: ExportOptions,
-  { output, error }: Pick<CommandSetting, "output" | "error">,
+  { store: path, as = "journal", to, all = false }: ExportOptions,
+  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
 ): Promise<number> =>
   withStore(path, async (store) => {
+    const write = writerOf(as);
+    const lost = (threadId: string, losses: readonly Loss[]): void => {
+      for (const { index, path: where, what, why } of losses)
+        errors.line(
+          oneLine(
+            `${all ? `${named(threadId)}: ` : ""}not carried: message ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${asCommand(why)}`,
+          ),
+        );
+    };
+    if (all) {
+      if (ids.length > 0) throw new Error(`export --all takes no thread; ${ids.length} are named`);
+      if (to === undefined) throw new Error("export --all needs the folder to write to: --to FOLDER");
+      return exportAll(store, { write, lost, to, ending: as === "journal" ? "jsonl" : "json" }, { screen, errors });
+    }
     const [threadId, ...more] = ids;
     if (threadId === undefined || more.length > 0) throw new Error(`export takes one thread; ${ids.length} are named`);
-    const stored = await store.read(threadId);
-    if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);
-    const entries = entriesIn(threadId, stored);
-    if (as === "journal") {
-      for (const entry of entries) output.write(`${JSON.stringify(entry)}\n`);
-      return 0;
-    }
-    const write = formats[as];
-    if (write === undefined)
-      throw new Error(`--as is "${as}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
-    const { value, losses } = write(messagesIn(threadId, entries));
-    output.write(`${JSON.stringify(value, null, 2)}\n`);
-    for (const { index, path: where, what, why } of losses)
-      error.write(`not carried: message ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${asCommand(why)}\n`);
+    const { text, losses } = write(threadId, await store.read(threadId));
+    if (to === undefined) screen.text(text);
+    else writeNewFile(to, text);
+    lost(threadId, losses);
     return 0;
   });
+
+interface Exporting {
+  readonly write: Writer;
+  readonly lost: (threadId: string, losses: readonly Loss[]) => void;
+  readonly to: string;
+  readonly ending: string;
+}
+
+/** Each thread as a file of its own, named after it as far as its id can be a name. */
+const exportAll = async (
+  store: Store,
+  { write, lost, to, ending }: Exporting,
+  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
+): Promise<number> => {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  const taken = new Set<string>();
+  let failures = 0;
+  for await (const { threadId } of storedThreads(store)) {
+    try {
+      const { text, losses } = write(threadId, await store.read(threadId));
+      const file = join(to, `${freeName(threadId, taken)}.${ending}`);
+      writeNewFile(file, text);
+      screen.line(`${named(threadId)}  ${named(file)}`);
+      lost(threadId, losses);
+    } catch (thrown) {
+      failures++;
+      errors.line(`colloquy: ${named(threadId)}: ${failureText(thrown)}`);
+    }
+  }
+  return failures === 0 ? 0 : 1;
+};
+
+/** Some file systems take no notice of letter case. */
+const freeName = (threadId: string, taken: Set<string>): string => {
+  const plain =
+    threadId
+      .replaceAll(/[^A-Za-z0-9_-]+/g, "-")
+      .replace(/^-+/, "")
+      .slice(0, 80) || "thread";
+  let name = plain;
+  for (let number = 2; taken.has(name.toLowerCase()); number++) name = `${plain}-${number}`;
+  taken.add(name.toLowerCase());
+  return name;
+};
+
+/** A stored thread as text. @throws Error for one that is not there, or can't be read. */
+type Writer = (
+  threadId: string,
+  stored: readonly unknown[],
+) => { readonly text: string; readonly losses: readonly Loss[] };
+
+const writerOf = (as: string): Writer => {
+  if (as === "journal")
+    return (threadId, stored) => ({
+      text: entriesIn(threadId, stored)
+        .map((entry) => `${printableJson(entry)}\n`)
+        .join(""),
+      losses: [],
+    });
+  const write = Object.hasOwn(formats, as) ? formats[as] : undefined;
+  if (write === undefined)
+    throw new Error(`--as is "${as}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
+  return (threadId, stored) => {
+    const { value, losses } = write(messagesIn(threadId, entriesIn(threadId, stored)));
+    return { text: `${printableJson(value, 2)}\n`, losses };
+  };
+};
 
 const formats: Readonly<
   Record<string, (messages: readonly Message[]) => { readonly value: unknown; readonly losses: readonly Loss[] }>
@@ -64,6 +145,7 @@ const formats: Readonly<
 
 /** Also where a crash came between, what was to be redacted is not told any more. */
 const entriesIn = (threadId: string, stored: readonly unknown[]): readonly Entry[] => {
+  if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);
   const decoded = decodeJournal(stored);
   if ("left" in decoded) throw new Error(`thread "${threadId}" can't be read: ${describeDecodeError(decoded.left)}`);
   return withRedactions(decoded.right);

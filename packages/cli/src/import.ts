@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { createHost, type Host, ThreadExistsError } from "@colloquy/host";
 import {
   conversationMachine,
@@ -10,10 +9,13 @@ import {
   type ImportProblem,
 } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import type { CommandSetting } from "./command.ts";
-import { journalFile } from "./journal-files.ts";
+import type { CommandContext } from "./command-context.ts";
+import { journalFile, journalPaths } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
 import { asCommand } from "./library-advice.ts";
+import { failureText } from "./terminal/failure-text.ts";
+import { named, oneLine } from "./terminal/printable.ts";
+import { readTextFile } from "./text-file.ts";
 
 /** Into where, from what, and under which id. */
 export interface ImportOptions {
@@ -25,20 +27,24 @@ export interface ImportOptions {
 }
 
 /**
- * Makes a thread from a file: a journal, or the messages of another format, as JSON. What the thread has no place for is
- * told on the error output. Gives the exit code, 0.
+ * Makes a thread from each file: a journal, or the messages of another format, as JSON. What a thread has no place for is
+ * reported on the error output, and so is a file that holds no such conversation, or whose thread is there already. Each is
+ * tried, whatever becomes of the others. Gives the exit code: 0; 1 where one could not be imported.
  *
- * @throws Error for a file that holds no such conversation, and for a thread that is there.
+ * @throws Error for options that are invalid, and for a path where nothing is.
  */
-export const importThread = async (
+export const importThreads = async (
   paths: readonly string[],
   options: ImportOptions,
-  { output, error }: Pick<CommandSetting, "output" | "error">,
+  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
 ): Promise<number> => {
-  const [path, ...more] = paths;
-  if (path === undefined || more.length > 0) throw new Error(`import takes one file; ${paths.length} are named`);
+  if (paths.length === 0) throw new Error("import takes files; none is named");
   if (options.store === undefined)
     throw new Error("--store is missing: the SQLite file, or the folder, that is to keep the thread");
+  const read = readerOf(options);
+  const files = (options.from ?? "journal") === "journal" ? journalPaths(paths) : paths;
+  if (options.thread !== undefined && files.length > 1)
+    throw new Error(`--thread names one thread, and there are ${files.length} files; import them under their own ids`);
   const store = openStore(options.store);
   const host = createHost({
     machine: conversationMachine(),
@@ -48,42 +54,54 @@ export const importThread = async (
     clock: systemClock,
     ids: randomIds,
   });
+  let failures = 0;
   try {
-    const id = await imported(host, path, options, (line) => error.write(`${line}\n`));
-    output.write(`${id}\n`);
-    return 0;
-  } catch (thrown) {
-    if (!(thrown instanceof ThreadExistsError)) throw thrown;
-    throw new Error(`thread "${thrown.threadId}" exists already; give the new one another id with --thread`, {
-      cause: thrown,
-    });
+    for (const path of files) {
+      try {
+        const id = await read(host, path, (line) => errors.line(`${named(path)}: ${oneLine(line)}`));
+        screen.line(named(id));
+      } catch (thrown) {
+        errors.line(`colloquy: ${named(path)}: ${failureText(withAdvice(thrown))}`);
+        failures++;
+      }
+    }
+    return failures === 0 ? 0 : 1;
   } finally {
     await host.close();
     await store.close();
   }
 };
 
-const imported = async (
-  host: Host,
-  path: string,
-  { from = "journal", thread, repair = false }: ImportOptions,
-  tell: (line: string) => void,
-): Promise<string> => {
-  const named = thread === undefined ? {} : { threadId: thread };
+const withAdvice = (thrown: unknown): unknown =>
+  thrown instanceof ThreadExistsError
+    ? new Error(`thread "${thrown.threadId}" exists already; give the new one another id with --thread`, {
+        cause: thrown,
+      })
+    : thrown;
+
+/** Imports a file. Resolves with the id of its thread; rejects with why there is none. */
+type Reader = (host: Host, path: string, report: (line: string) => void) => Promise<string>;
+
+const readerOf = ({ from = "journal", thread, repair = false }: ImportOptions): Reader => {
+  const under = thread === undefined ? {} : { threadId: thread };
   if (from === "journal") {
     if (repair) throw new Error("--repair mends messages of another format; name it with --from, such as --from chat");
-    const file = journalFile(path);
-    if (!("entries" in file)) throw new Error(`${path} can't be read: ${file.problem}${hintOf(path)}`);
-    return (await host.importJournal(file.entries, named)).id;
+    return async (host, path) => {
+      const file = journalFile(path);
+      if (!("entries" in file)) throw new Error(`it can't be read: ${file.problem}${hintOf(path)}`);
+      return (await host.importJournal(file.entries, under)).id;
+    };
   }
-  const read = formats[from];
+  const read = Object.hasOwn(formats, from) ? formats[from] : undefined;
   if (read === undefined)
     throw new Error(`--from is "${from}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
-  const conversation = read(jsonIn(path), { repair });
-  if ("left" in conversation) throw new Error(`${path}: ${asCommand(conversation.left.reason)}`);
-  for (const { index, path: where, what, why } of conversation.right.losses)
-    tell(`not carried: item ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${why}`);
-  return (await host.importMessages(conversation.right, named)).id;
+  return async (host, path, report) => {
+    const conversation = read(jsonIn(path), { repair });
+    if ("left" in conversation) throw new Error(asCommand(conversation.left.reason));
+    for (const { index, path: where, what, why } of conversation.right.losses)
+      report(`not carried: item ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${why}`);
+    return (await host.importMessages(conversation.right, under)).id;
+  };
 };
 
 const formats: Readonly<
@@ -112,10 +130,11 @@ const hintOf = (path: string): string => {
 };
 
 const jsonIn = (path: string): unknown => {
+  const text = readTextFile(path);
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(text);
   } catch (thrown) {
-    throw new Error(`${path} holds no JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
+    throw new Error(`it holds no JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
       cause: thrown,
     });
   }

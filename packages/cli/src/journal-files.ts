@@ -1,6 +1,7 @@
-import { globSync, readFileSync, type Stats, statSync } from "node:fs";
+import { globSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { decodeJournal, describeDecodeError, type Entry } from "@colloquy/machine";
+import { readTextFile } from "./text-file.ts";
 
 /** A file, and the journal in it; or in words why there is none. */
 export type JournalFile = { readonly path: string } & (
@@ -14,7 +15,10 @@ export type JournalFile = { readonly path: string } & (
  * @throws Error for a path where nothing is, and for a folder without such files.
  */
 export const journalFiles = (paths: readonly string[]): readonly JournalFile[] =>
-  paths.flatMap((path) => filesAt(path).map(readJournalFile));
+  journalPaths(paths).map(readJournalFile);
+
+/** The files of these paths: themselves, and the `.jsonl` files of folders. @throws Error as above */
+export const journalPaths = (paths: readonly string[]): readonly string[] => paths.flatMap(filesAt);
 
 /**
  * The journal in one file.
@@ -29,7 +33,13 @@ export const journalFile = (path: string): JournalFile => {
 /** A JSON value a line, each an entry. Empty lines do not count. */
 const readJournalFile = (path: string): JournalFile => {
   const values: unknown[] = [];
-  for (const [index, line] of readFileSync(path, "utf8").split("\n").entries()) {
+  let text: string;
+  try {
+    text = readTextFile(path);
+  } catch (thrown) {
+    return { path, problem: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+  for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;
     try {
       values.push(JSON.parse(line));
@@ -43,9 +53,12 @@ const readJournalFile = (path: string): JournalFile => {
 
 const filesAt = (path: string): readonly string[] => {
   if (!statsOf(path).isDirectory()) return [path];
-  const files = globSync("**/*.jsonl", { cwd: path }).toSorted();
+  const files = globSync("**/*.jsonl", { cwd: path })
+    .toSorted()
+    .map((file) => join(path, file))
+    .filter((file) => statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true);
   if (files.length === 0) throw new Error(`the folder "${path}" has no .jsonl file in it`);
-  return files.map((file) => join(path, file));
+  return files;
 };
 
 const statsOf = (path: string): Stats => {

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
+import { isPipeOrDevice } from "./text-file.ts";
 
 /**
  * The machine with the options that a module exports by default; without a module one with all defaults, which keeps
@@ -23,6 +24,7 @@ export const machineFromModule = async (path: string | undefined): Promise<Conve
 };
 
 const defaultExportOf = async (path: string): Promise<unknown> => {
+  if (isPipeOrDevice(path)) throw new Error(`"${path}" is a pipe or a device; name a module in a file`);
   try {
     const loaded: unknown = await import(pathToFileURL(resolve(path)).href);
     return isRecord(loaded) ? loaded["default"] : undefined;

@@ -1,6 +1,7 @@
 import type { ListOptions, Store, StoredThread } from "@colloquy/host";
-import type { CommandSetting } from "./command.ts";
+import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
+import { named, oneLine, printableJson } from "./terminal/printable.ts";
 
 /** Which threads are listed, and what they have to say. */
 export interface ThreadsOptions {
@@ -11,29 +12,34 @@ export interface ThreadsOptions {
 /** Lists the threads of a store, newest first; with `find`, what was said in which of them. Gives the exit code, 0. */
 export const listThreads = (
   { store: path, find }: ThreadsOptions,
-  { output }: Pick<CommandSetting, "output">,
+  { screen }: Pick<CommandContext, "screen">,
 ): Promise<number> =>
   withStore(path, async (store) => {
-    for await (const line of find === undefined ? threadLines(store) : hitLines(store, find)) output.write(`${line}\n`);
+    for await (const line of find === undefined ? threadLines(store) : hitLines(store, find)) screen.line(line);
     return 0;
   });
 
-const threadLines = async function* (store: Store): AsyncGenerator<string> {
+/** All threads of a store, newest first. */
+export const storedThreads = async function* (store: Store): AsyncGenerator<StoredThread> {
   let options: ListOptions | null = {};
   while (options !== null) {
     const { threads, next } = await store.list(options);
-    yield* threads.map(lineOf);
+    yield* threads;
     options = next === null ? null : { after: next };
   }
 };
 
+const threadLines = async function* (store: Store): AsyncGenerator<string> {
+  for await (const thread of storedThreads(store)) yield lineOf(thread);
+};
+
 const lineOf = ({ threadId, seq, createdAt, updatedAt, metadata }: StoredThread): string =>
   [
-    threadId,
+    named(threadId),
     `${seq + 1} entries`,
     `from ${instant(createdAt)}`,
     `to ${instant(updatedAt)}`,
-    ...(Object.keys(metadata).length === 0 ? [] : [JSON.stringify(metadata)]),
+    ...(Object.keys(metadata).length === 0 ? [] : [printableJson(metadata)]),
   ].join("  ");
 
 const hitLines = async function* (store: Store, words: string): AsyncGenerator<string> {
@@ -41,7 +47,7 @@ const hitLines = async function* (store: Store, words: string): AsyncGenerator<s
   for (let after: string | null | undefined; after !== null;) {
     const { hits, next } = await store.search(words, after === undefined ? {} : { after });
     for (const { threadId, seq, at, excerpt } of hits)
-      yield `${threadId}  entry ${seq}  ${instant(at)}  ${excerpt.replaceAll(/\s+/g, " ")}`;
+      yield `${named(threadId)}  entry ${seq}  ${instant(at)}  ${oneLine(excerpt)}`;
     after = next;
   }
 };

@@ -1,6 +1,7 @@
 import type { AskHandle, AskPart, AskSignal } from "@colloquy/host";
 import type { Content } from "@colloquy/machine";
 import { noticeOf } from "./notice.ts";
+import { oneLine } from "./printable.ts";
 import type { Screen } from "./screen.ts";
 import { shortened } from "./shortened.ts";
 
@@ -29,14 +30,14 @@ const showPart = (screen: Screen, part: AskPart): void => {
       // Without colours nobody could tell it from the answer.
       return screen.colour ? screen.text(part.text, "dim") : undefined;
     case "toolCall":
-      return screen.line(`  ${part.name} ${shortened(part.arguments)}`, "dim");
+      return screen.line(`  ${oneLine(part.name)} ${shortened(part.arguments)}`, "dim");
     case "toolResult":
       if (part.outcome === "completed") return;
-      return screen.line(`  ${part.name} ${part.outcome}: ${shortened(textOfContent(part.content))}`, "dim");
+      return screen.line(`  ${oneLine(part.name)} ${part.outcome}: ${shortened(textOfContent(part.content))}`, "dim");
     case "signal":
       return showSignal(screen, part.signal);
     case "approval.requested":
-      return screen.line(`  ${part.request.name} waits for an approval: ${part.request.id}`, "dim");
+      return screen.line(`  ${oneLine(part.request.name)} waits for an approval: ${oneLine(part.request.id)}`, "dim");
     case "thread.lost":
       return screen.line("  another process went on with the thread; what was shown is void", "dim");
     case "parts.dropped":

@@ -37,14 +37,18 @@ export interface ConverseOutcome {
  * cancels an answer, of which what was shown is kept; at the prompt it ends the conversation. An error is told in
  * one line, and the conversation goes on: the promise does not reject for what a turn came to.
  */
-export const converse = async (options: ConverseOptions): Promise<ConverseOutcome> => {
-  const { host, threadId, input, output, isTerminal, colour = false, signal } = options;
-  const lines = (isTerminal ? typedLines : pipedLines)({ input, output, prompt: "> " });
+export const converse = ({ output, colour = false, ...setting }: ConverseOptions): Promise<ConverseOutcome> =>
+  converseOn(new Screen(output, colour), setting);
+
+/** The same, on a screen that is there. */
+export const converseOn = async (
+  screen: Screen,
+  options: Omit<ConverseOptions, "output" | "colour">,
+): Promise<ConverseOutcome> => {
+  const { host, threadId, input, isTerminal, signal } = options;
+  const lines = (isTerminal ? typedLines : pipedLines)({ input, screen, prompt: "> " });
   const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
-  const conversation = new TerminalConversation(
-    { host, threadId, screen: new Screen(output, colour), newThreadId },
-    lines,
-  );
+  const conversation = new TerminalConversation({ host, threadId, screen, newThreadId }, lines);
   const end = (): void => conversation.end();
   signal?.addEventListener("abort", end);
   try {

@@ -7,6 +7,7 @@ import {
 } from "@colloquy/host";
 import type { FailureKind } from "@colloquy/machine";
 import { counted } from "./figures.ts";
+import { oneLine } from "./printable.ts";
 
 /** What went wrong, in one line, with the way out where there is one. */
 export const failureText = (thrown: unknown): string => oneLine(textOf(thrown));
@@ -33,5 +34,3 @@ const hints: Partial<Record<FailureKind, string>> = {
   auth: " (is OPENAI_API_KEY the right one for this server?)",
   network: " (is OPENAI_BASE_URL right, and does the server run?)",
 };
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").trim();

@@ -1,4 +1,5 @@
-import type { Readable, Writable } from "node:stream";
+import type { Readable } from "node:stream";
+import type { Screen } from "./screen.ts";
 
 /** Where the lines of a conversation come from. */
 export interface Lines {
@@ -13,6 +14,6 @@ export interface Lines {
 /** What lines are made from. */
 export interface LinesSource {
   readonly input: Readable;
-  readonly output: Writable;
+  readonly screen: Screen;
   readonly prompt: string;
 }

@@ -1,12 +1,11 @@
 import { createInterface } from "node:readline";
 import type { Lines, LinesSource } from "./lines.ts";
-import { printable } from "./screen.ts";
 
 /**
  * The lines of a pipe or a file, without the blank ones. Each is repeated behind the prompt, so that what is
  * written reads as a conversation.
  */
-export const pipedLines = ({ input, output, prompt }: LinesSource): Lines => {
+export const pipedLines = ({ input, screen, prompt }: LinesSource): Lines => {
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
   const read = reader[Symbol.asyncIterator]();
   let closed = false;
@@ -14,7 +13,7 @@ export const pipedLines = ({ input, output, prompt }: LinesSource): Lines => {
     next: async () => {
       for (let line = await read.next(); line.done !== true && !closed; line = await read.next()) {
         if (line.value.trim() === "") continue;
-        output.write(`${prompt}${printable(line.value)}\n`);
+        screen.line(`${prompt}${line.value}`);
         return line.value;
       }
       return null;

@@ -1,11 +1,12 @@
 import { explanationTable, lastTurnOf, textOf, toArray } from "@colloquy/machine";
+import { named } from "./printable.ts";
 import type { TerminalConversation } from "./terminal-conversation.ts";
 import { showTotal } from "./thread-summary.ts";
 
 /** Performs a line such as `/undo` or `/thread holidays`. Rejects with what there is to say of one that can't be meant. */
 export const performCommand = async (conversation: TerminalConversation, line: string): Promise<void> => {
   const [name = "", ...rest] = line.split(/\s+/);
-  const command = commands[name];
+  const command = slashCommands[name];
   if (command === undefined) throw new Error(`there is no command ${name}; /help lists them`);
   await command.perform(conversation, rest.join(" "));
 };
@@ -15,11 +16,12 @@ interface SlashCommand {
   readonly perform: (conversation: TerminalConversation, argument: string) => void | Promise<void>;
 }
 
-const commands: Readonly<Record<string, SlashCommand>> = {
+/** By name. */
+export const slashCommands: Readonly<Record<string, SlashCommand>> = {
   "/help": {
     does: "lists the commands",
     perform: ({ screen }) => {
-      for (const [name, { does }] of Object.entries(commands)) screen.line(`${name.padEnd(9)} ${does}`);
+      for (const [name, { does }] of Object.entries(slashCommands)) screen.line(`${name.padEnd(9)} ${does}`);
       screen.line("Ctrl+C    cancels an answer; at the prompt it ends the conversation");
     },
   },
@@ -41,7 +43,7 @@ const commands: Readonly<Record<string, SlashCommand>> = {
   "/thread": {
     does: "goes on with the thread of that id: /thread ID",
     perform: (conversation, id) => {
-      if (id === "") throw new Error(`/thread needs an id; the present one is ${conversation.thread.id}`);
+      if (id === "") throw new Error(`/thread needs an id; the present one is ${named(conversation.thread.id)}`);
       return conversation.turnTo(id);
     },
   },

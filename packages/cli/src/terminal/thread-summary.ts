@@ -1,14 +1,15 @@
 import type { HostedThread } from "@colloquy/host";
 import { type State, toArray, type Turn, turnsOf } from "@colloquy/machine";
 import { counted, tokensOf, totalOf } from "./figures.ts";
+import { named } from "./printable.ts";
 import type { Screen } from "./screen.ts";
 
 /** Says which thread it is, and what there is of it. */
 export const showThread = async (screen: Screen, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
-  if (state === null) return screen.line(`new thread ${thread.id}`, "dim");
+  if (state === null) return screen.line(`new thread ${named(thread.id)}`, "dim");
   const turns = counted(turnsOf(state).length, "turn");
-  screen.line(`continuing thread ${thread.id}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
+  screen.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
   // A lease that still runs says no more: nobody knows yet whether its holder lives.
   if (state.context.open !== null)
     screen.line(
@@ -20,7 +21,8 @@ export const showThread = async (screen: Screen, thread: HostedThread): Promise<
 /** What all of a thread took. Nothing is said of a thread that nothing was asked on. */
 export const showTotal = async (screen: Screen, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
-  if (state !== null) screen.line(`thread ${thread.id}: ${totalOf(allTurns(state), state.context.usage.total)}`, "dim");
+  if (state !== null)
+    screen.line(`thread ${named(thread.id)}: ${totalOf(allTurns(state), state.context.usage.total)}`, "dim");
 };
 
 const allTurns = ({ context }: State): readonly Turn[] => toArray(context.conversation.turns);

@@ -1,0 +1,150 @@
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { conversationMachine, start, transition } from "@colloquy/machine";
+import { afterAll, describe, expect, test } from "vitest";
+import { run } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-files-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, content: string | Buffer): string => {
+  const path = join(folder, name);
+  mkdirSync(join(path, ".."), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+};
+
+const journalOf = (threadId: string): string => {
+  const machine = conversationMachine();
+  const begun = start(machine, { threadId, at: 0 });
+  const added = transition(machine, begun.state, {
+    type: "turn.added",
+    at: 1,
+    messages: [
+      { role: "user", content: `I am ${threadId}.` },
+      { role: "assistant", content: "Hello." },
+    ],
+  });
+  if (!added.handled) throw new Error(added.refusal.reason);
+  return [begun.entry, added.entry].map((entry) => `${JSON.stringify(entry)}\n`).join("");
+};
+
+const storeAt = (name: string): string => join(folder, name);
+
+describe("a file that is imported", () => {
+  test.each([
+    ["UTF-8", (text: string) => Buffer.from(`\uFEFF${text}`)],
+    ["UTF-16, as some shells write it", (text: string) => Buffer.from(`\uFEFF${text}`, "utf16le")],
+  ])("may begin with a byte order mark: %s", async (kind, encoded) => {
+    const store = storeAt(`${kind.slice(0, 6)}.db`);
+    const path = write(`${kind.slice(0, 6)}.jsonl`, encoded(journalOf("ada")));
+    expect(await run("import", path, "--store", store)).toMatchObject({ exitCode: 0, output: "ada\n" });
+    const messages = write("said.json", encoded('[{"role":"user","content":"Hi"}]'));
+    const chat = await run("import", messages, "--from", "chat", "--thread", "said", "--store", store);
+    expect(chat).toMatchObject({ exitCode: 0, output: "said\n" });
+  });
+
+  const pipe = storeAt("pipe.jsonl");
+  const hasPipes = spawnSync("mkfifo", [pipe]).status === 0;
+
+  test.skipIf(!hasPipes)(
+    "is no pipe, no device and no folder, and so are all that commands read (pipes need mkfifo)",
+    async () => {
+      const store = storeAt("odd.db");
+      const commands = [pipe, "/dev/zero"].flatMap((path) => [
+        ["import", path, "--store", store],
+        ["import", path, "--from", "chat", "--store", store],
+        ["explain", path],
+        ["compare", path],
+        ["compare", write("one.jsonl", journalOf("one")), "--after", path],
+        ["threads", "--store", path],
+      ]);
+      for (const args of commands) {
+        const { exitCode, error } = await run(...args);
+        expect({ args, exitCode, error }).toEqual({
+          args,
+          exitCode: 1,
+          error: expect.stringContaining("is a pipe or a device"),
+        });
+      }
+      const chat = await run("import", folder, "--from", "chat", "--store", store);
+      expect(chat).toMatchObject({ exitCode: 1, error: expect.stringContaining("is a folder; name a file") });
+      const compared = await run("compare", folder);
+      expect(compared.error).toContain(`${pipe} can't be read`);
+    },
+  );
+});
+
+describe("several files", () => {
+  const many = join(folder, "many");
+  for (const name of ["one", "two", "three"]) write(join("many", `${name}.jsonl`), journalOf(name));
+  const bad = write("many/x-bad.jsonl", "{\n");
+
+  test("are imported one by one; what fails is named, and stops no other", async () => {
+    const store = storeAt("many.db");
+    const { exitCode, output, error } = await run("import", many, "--store", store);
+    expect(output).toBe("one\nthree\ntwo\n");
+    expect(error).toBe(`colloquy: ${bad}: it can't be read: line 1 is no JSON: "{"\n`);
+    expect(exitCode).toBe(1);
+    const again = await run("import", join(many, "one.jsonl"), join(many, "two.jsonl"), "--store", store);
+    expect(again.error.match(/exists already/g)).toHaveLength(2);
+    const under = await run("import", many, "--thread", "x", "--store", store);
+    expect(under).toMatchObject({ exitCode: 1, error: expect.stringContaining("there are 4 files") });
+    expect((await run("import", "--store", store)).error).toContain("none is named");
+  });
+
+  test("are what all threads are exported to, and come back from", async () => {
+    const [store, copy] = [storeAt("all.db"), storeAt("copy.db")];
+    const ids = ["ada", "Ada", "../up", "con/x y"];
+    for (const id of ids) await run("import", write("any.jsonl", journalOf("any")), "--thread", id, "--store", store);
+    const out = storeAt("all-of-them");
+    const exported = await run("export", "--all", "--to", out, "--store", store);
+    expect(exported).toMatchObject({ exitCode: 0, error: "" });
+    expect(readdirSync(out)).toHaveLength(4);
+    expect((await run("import", out, "--store", copy)).exitCode).toBe(0);
+    for (const id of ids) {
+      const [first, second] = [await run("export", id, "--store", store), await run("export", id, "--store", copy)];
+      expect(second.output).toBe(first.output);
+      expect(first.output).not.toBe("");
+    }
+    const twice = await run("export", "--all", "--to", out, "--store", store);
+    expect(twice).toMatchObject({ exitCode: 1, output: "" });
+    expect(twice.error.match(/exists already/g)).toHaveLength(4);
+    expect((await run("export", "--all", "--store", store)).error).toContain("--to FOLDER");
+    expect((await run("export", "ada", "--all", "--to", out, "--store", store)).error).toContain("takes no thread");
+  });
+});
+
+test("a file that is exported is for its owner alone, and follows no link that lies there", async () => {
+  const store = storeAt("private.db");
+  await run("import", write("ada.jsonl", journalOf("ada")), "--store", store);
+  const to = storeAt("ada.out");
+  expect(await run("export", "ada", "--to", to, "--store", store)).toMatchObject({ exitCode: 0, output: "" });
+  expect(readFileSync(to, "utf8")).toBe((await run("export", "ada", "--store", store)).output);
+  const planted = storeAt("planted.out");
+  symlinkSync(storeAt("elsewhere"), planted);
+  for (const path of [to, planted]) {
+    const { exitCode, error } = await run("export", "ada", "--to", path, "--store", store);
+    expect({ exitCode, error }).toMatchObject({ exitCode: 1, error: expect.stringContaining("exists already") });
+  }
+  expect(existsSync(storeAt("elsewhere"))).toBe(false);
+  const all = storeAt("all.out");
+  await run("export", "--all", "--to", all, "--store", store);
+  // Windows has no such modes.
+  if (process.platform === "win32") return;
+  expect(statSync(to).mode & 0o777).toBe(0o600);
+  expect(statSync(all).mode & 0o777).toBe(0o700);
+  expect(statSync(join(all, "ada.jsonl")).mode & 0o777).toBe(0o600);
+});

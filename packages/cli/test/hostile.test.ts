@@ -1,0 +1,305 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { createHost } from "@colloquy/host";
+import { conversationMachine, type Json } from "@colloquy/machine";
+import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
+import { fails, reply, ruleModel, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { loopbackServer } from "@colloquy/runtime-test/server";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { commands, runCommand } from "../src/command.ts";
+import { openStore } from "../src/kept-threads.ts";
+import { named, oneLine, printable, printableJson } from "../src/terminal/printable.ts";
+import { slashCommands } from "../src/terminal/slash-commands.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-hostile-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Reaches the clipboard, clears the screen, turns the writing round, overwrites what stands there, and hides a tag. */
+const hostile = (word: string): string =>
+  `${word}\u001b]52;c;aGk=\u0007\u001b[2J\u009b31m\u009d0;x\u009c\u0000\r\b\u007f\u202Eeno\u2066\u200B\u200F\u061C\uFEFF\u{E0041}`;
+
+/** What must not be printed. Written apart from what takes it out. */
+const isSteering = (character: string): boolean => {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return code !== 0x09 && code !== 0x0a;
+  return steeringRanges.some(([from, to]) => code >= from && code <= to);
+};
+
+const steeringRanges = [
+  [0x7f, 0x9f],
+  [0xad, 0xad],
+  [0x61c, 0x61c],
+  [0x200b, 0x200b],
+  [0x200e, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0xfeff, 0xfeff],
+  [0xfff9, 0xfffb],
+  [0xe0000, 0xe007f],
+] as const;
+
+/** What steers in a text, in hexadecimal. */
+const steeringIn = (shown: string): readonly string[] =>
+  Array.from(shown)
+    .filter(isSteering)
+    .map((character) => (character.codePointAt(0) ?? 0).toString(16));
+
+const id = `${hostile("id")}\nforged  9 entries`;
+const storePath = join(folder, "kept.db");
+
+const run = async (args: readonly string[], { questions = [] as readonly string[], env = {} } = {}) => {
+  const [output, error] = [new PassThrough(), new PassThrough()];
+  const exitCode = await runCommand(args, {
+    input: Readable.from(questions.map((question) => `${question}\n`)),
+    output,
+    error,
+    isTerminal: false,
+    environment: env,
+    signal: new AbortController().signal,
+  });
+  output.end();
+  error.end();
+  return { exitCode, output: await text(output), error: await text(error) };
+};
+
+const write = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+/** A conversation in which everything that somebody else says is hostile. */
+beforeAll(async () => {
+  const store = openStore(storePath);
+  const host = createHost({
+    machine: conversationMachine(),
+    store,
+    llm: scriptedModel([
+      toolCalls([{ name: hostile("look"), arguments: { [hostile("at")]: hostile("sky") } }], {
+        content: hostile("Let me see."),
+      }),
+      reply(hostile("It is blue, says the needle.")),
+    ]),
+    clock: virtualClock(),
+    ids: sequentialIds(),
+    thread: { system: hostile("Be brief."), metadata: { [hostile("title")]: hostile("Sky") } },
+  });
+  await host.ask(hostile("What colour?"), { threadId: id });
+  await host.close();
+  await store.close();
+  const { output } = await run(["export", id, "--store", storePath]);
+  mkdirSync(join(folder, "journals"));
+  write(join("journals", `${hostile("named").replaceAll("\0", "")}\n.jsonl`), output);
+});
+
+const journals = join(folder, "journals");
+const chatMessages = (content: string): string =>
+  JSON.stringify([
+    { role: "user", content, [hostile("odd")]: hostile("value") },
+    { role: "assistant", content: hostile("Yes."), audio: { id: hostile("sound") } },
+  ]);
+
+/** Of every command, what makes it print what others wrote. */
+const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
+  // It has a test of its own below.
+  chat: () => [["chat", "--base-url", hostile("nowhere")]],
+  compare: () => [
+    ["compare", journals],
+    ["compare", write(hostile("torn").replaceAll("\0", ""), `${hostile("{")}\n`)],
+    ["compare", hostile("nowhere.jsonl").replaceAll("\0", "")],
+    ["compare", journals, "--after", write("thrower.mjs", `throw new Error(${JSON.stringify(hostile("no"))})`)],
+  ],
+  explain: () => [["explain", join(journals, `${hostile("named").replaceAll("\0", "")}\n.jsonl`)]],
+  threads: () => [
+    ["threads", "--store", storePath],
+    ["threads", "--store", storePath, "--find", "needle"],
+    ["threads", "--store", hostile("nowhere").replaceAll("\0", "")],
+  ],
+  export: () => [
+    ...["journal", "chat", "responses", "model", "ui", hostile("xml")].map((as) => [
+      "export",
+      id,
+      "--as",
+      as,
+      "--store",
+      storePath,
+    ]),
+    ["export", hostile("nobody"), "--store", storePath],
+    ["export", "--all", "--to", join(folder, "out"), "--store", storePath],
+  ],
+  import: () => [
+    ["import", journals, "--store", join(folder, "other.db")],
+    ["import", journals, "--store", join(folder, "other.db")],
+    ["import", write("bad.jsonl", `${hostile("{")}\n`), "--store", join(folder, "other.db")],
+    ["import", write("said.json", chatMessages(hostile("Hi"))), "--from", "chat", "--store", join(folder, "other.db")],
+    ["import", write("bad.json", hostile("[")), "--from", "chat", "--store", join(folder, "other.db")],
+  ],
+};
+
+describe("what others wrote does not steer the terminal", () => {
+  test("of each command there is a case", () => {
+    expect(Object.keys(cases).toSorted()).toEqual(Object.keys(commands).toSorted());
+  });
+
+  test.each(Object.keys(cases))("colloquy %s", async (name) => {
+    for (const args of cases[name]?.() ?? []) {
+      const { output, error } = await run(args);
+      expect(output + error).not.toBe("");
+      expect(steeringIn(output + error)).toEqual([]);
+    }
+  });
+
+  test("in arguments that are refused", async () => {
+    for (const args of [[hostile("cmd")], [`--${hostile("opt")}`], ["chat", hostile("now")]]) {
+      const { exitCode, error } = await run(args);
+      expect(exitCode).toBe(2);
+      expect(steeringIn(error)).toEqual([]);
+    }
+  });
+
+  test("an id with a line break forges no line", async () => {
+    const { output } = await run(["threads", "--store", storePath]);
+    expect(output.trimEnd().split("\n")).toHaveLength(1);
+    expect(output).toContain(String.raw`"id\u001b]52;c;aGk=\u0007`);
+  });
+
+  test("a journal that is exported is the one that is kept", async () => {
+    const store = openStore(storePath);
+    const kept = await store.read(id);
+    await store.close();
+    const { output } = await run(["export", id, "--store", storePath]);
+    const parsed = output
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line));
+    expect(parsed).toEqual(kept);
+  });
+});
+
+const slashLines: Readonly<Record<string, string>> = {
+  "/thread": `/thread ${hostile("other")}`,
+  "/undo": "/undo",
+};
+
+const script = () =>
+  ruleModel([
+    {
+      name: "fails",
+      when: ({ lastUserText }) => lastUserText.includes("fail"),
+      answer: () => fails({ kind: "bad_request", status: 400, message: hostile("no") }),
+    },
+    {
+      name: "calls",
+      when: ({ last, lastUserText }) => lastUserText.includes("look") && last?.role !== "tool",
+      answer: () => toolCalls([{ name: hostile("look"), arguments: { at: hostile("sky") } }]),
+    },
+    { name: "streams", when: () => true, answer: () => streams([hostile("One "), hostile("two.")]) },
+  ]);
+
+describe("a chat", () => {
+  const questions = ["look", "fail", hostile("say")];
+
+  test.each([
+    ["a thread", "chat"],
+    ["a thread with a hostile id", hostile("thread")],
+  ])("over a pipe, on %s", async (_, threadId) => {
+    await using server = await loopbackServer({ model: script() });
+    const slash = Object.keys(slashCommands).filter((name) => name !== "/quit");
+    const lines = [
+      ...questions,
+      "/context",
+      ...slash.map((name) => slashLines[name] ?? name),
+      hostile("/what"),
+      ...questions,
+    ];
+    const args = ["chat", "--base-url", server.url, "--model", hostile("model"), "--thread", threadId];
+    const { output, error } = await run(args, { questions: lines });
+    expect(output).toMatch(/One .*two\./s);
+    expect(output).toContain("error: the model call failed");
+    expect(steeringIn(output + error)).toEqual([]);
+  });
+
+  test("in a terminal, where readline alone steers", async () => {
+    await using server = await loopbackServer({ model: script() });
+    const [input, output, error] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    let shown = "";
+    const watchers = new Set<() => void>();
+    output.setEncoding("utf8").on("data", (piece: string) => {
+      shown += piece;
+      for (const watch of watchers) watch();
+    });
+    const until = (words: string) =>
+      new Promise<void>((resolve) => {
+        const watch = (): void => void (shown.includes(words) && (watchers.delete(watch), resolve()));
+        watchers.add(watch);
+        watch();
+      });
+    const done = runCommand(["chat", "--base-url", server.url, "--thread", hostile("thread")], {
+      input,
+      output,
+      error,
+      isTerminal: true,
+      environment: { NO_COLOR: "1" },
+      signal: new AbortController().signal,
+    });
+    await until("> ");
+    input.write("look\rfail\r/usage\r/undo\r/context\r/nonsense\r");
+    await until("there is no command /nonsense");
+    input.write("/quit\r");
+    expect(await done).toBe(0);
+    expect(shown).toContain("two.");
+    const others = shown.replaceAll(keys, "").replaceAll("\r\n", "\n");
+    expect(steeringIn(others)).toEqual([]);
+  });
+});
+
+/** Where readline puts the cursor, and that it clears behind it. */
+const keys = new RegExp(String.raw`\u001B\[(?:\d+G|0J|\d*[ABCD])`, "g");
+
+describe("the one function", () => {
+  const anyText = fc.string({
+    unit: fc.oneof(fc.constantFrom(...Array.from(hostile("a\n\t "))), fc.string({ unit: "binary", maxLength: 1 })),
+  });
+  const fixed = { seed: 9, numRuns: 300 };
+
+  test("leaves nothing that steers, and all that shows", () => {
+    fc.assert(
+      fc.property(anyText, (given) => {
+        expect(steeringIn(printable(given))).toEqual([]);
+        expect(oneLine(given)).not.toMatch(/[\n\t]/);
+      }),
+      fixed,
+    );
+    const said = "Grüße 世界 👩‍👧 می‌خواهم עברית\tend\n";
+    expect(printable(said)).toBe(said);
+  });
+
+  test("tells names apart that would look the same", () => {
+    expect(named("ada")).toBe("ada");
+    expect(named("a b")).toBe("a b");
+    fc.assert(
+      fc.property(anyText, anyText, (left, right) => {
+        expect(steeringIn(named(left))).toEqual([]);
+        expect(named(left) === named(right)).toBe(left === right);
+      }),
+      fixed,
+    );
+    expect(named(named("a\u001B"))).not.toBe(named("a\u001B"));
+    expect(named("ad\u200Dmin")).toBe(String.raw`"ad\u200dmin"`);
+  });
+
+  test("keeps what JSON says", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ stringUnit: fc.constantFrom(...Array.from(hostile("a\u2028\uD800"))) }), (value) => {
+        const written = printableJson(value, 1);
+        expect(steeringIn(written)).toEqual([]);
+        expect(JSON.parse(written) as Json).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+      fixed,
+    );
+  });
+});
