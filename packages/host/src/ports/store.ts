@@ -53,11 +53,14 @@ export interface Store {
 export interface Inbox {
   /** Leaves a letter, durable when the promise resolves. One with an id that is there already, answered or not, is kept once. Needs no thread to be there. */
   post(threadId: string, letter: Letter): Promise<void>;
-  /** Letters that are not answered, oldest first. */
+  /**
+   * Letters that are not answered, oldest first. One that can't be read any more does not keep the others from being read:
+   * what is given in its place has at least its `id`, under which the holder answers it.
+   */
   unanswered(threadId: string): Promise<readonly unknown[]>;
   /** Answers letters, which are unanswered no more; their events are dropped. Throws `LeaseLostError`. Ids that are not there are passed over. */
   answer(lease: Lease, answers: readonly LetterAnswer[]): Promise<void>;
-  /** The answer to a letter; null while there is none, and for a letter that nobody left. */
+  /** The answer to a letter; null while there is none, and for a letter that nobody left. One that can't be read is given as a refusal. */
   answerTo(threadId: string, letterId: string): Promise<unknown>;
   /** Forgets a letter, answered or not. Whoever left it does so when the answer was read. */
   discard(threadId: string, letterId: string): Promise<void>;

@@ -82,8 +82,11 @@ export class Hold {
     this.#inbox =
       inbox === undefined
         ? null
-        : new HeldInbox(inbox, lease.lease, equipment, (mails) => {
-            for (const mail of mails) claimant.post(mail);
+        : new HeldInbox(inbox, lease.lease, equipment, {
+            post: (mails) => {
+              for (const mail of mails) claimant.post(mail);
+            },
+            lost: (error) => claimant.end(error),
           });
     this.#snapshots = new Snapshots(equipment);
   }

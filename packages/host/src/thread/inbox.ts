@@ -7,6 +7,13 @@ import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
 import type { Mail, Receipt } from "./mail.ts";
 
+/** Who reads the inbox of a thread, as long as the lease lasts. */
+export interface InboxHolder {
+  readonly post: (mails: readonly Mail[]) => void;
+  /** The store says that the lease is somebody else's. */
+  readonly lost: (error: LeaseLostError) => void;
+}
+
 /**
  * The inbox of a thread, as its holder sees it. It is looked into now and then; each letter becomes a mail, once, and
  * is answered when that mail's entry is journalled, or was refused. A letter of which a crash swallowed the answer is told
@@ -16,7 +23,7 @@ export class HeldInbox {
   readonly #inbox: Inbox;
   readonly #lease: Lease;
   readonly #equipment: Equipment;
-  readonly #post: (mails: readonly Mail[]) => void;
+  readonly #holder: InboxHolder;
   /** Letters that became mails and may still lie in the inbox; with a refusal, where they were refused before their turn came. */
   readonly #taken = new Map<string, Refusal | null>();
   readonly #answers: LetterAnswer[] = [];
@@ -26,12 +33,16 @@ export class HeldInbox {
   #cancelPoll: (() => void) | null = null;
   #failing = false;
   #over = false;
+  /** Why the answers that are left could not be written the last time; null while they may still be. */
+  #failure: Error | null = null;
+  /** A letter has no id by which it could be answered, which is reported once. */
+  #hasNameless = false;
 
-  constructor(inbox: Inbox, lease: Lease, equipment: Equipment, post: (mails: readonly Mail[]) => void) {
+  constructor(inbox: Inbox, lease: Lease, equipment: Equipment, holder: InboxHolder) {
     this.#inbox = inbox;
     this.#lease = lease;
     this.#equipment = equipment;
-    this.#post = post;
+    this.#holder = holder;
   }
 
   /** From here on it is looked into every `pollMs`. */
@@ -47,10 +58,14 @@ export class HeldInbox {
     const mails: Mail[] = [];
     for (const each of stored) {
       const id = idOf(each);
+      if (id === null && !this.#hasNameless)
+        this.#reportUnreadable("a letter without an id can't be answered, and stays");
+      this.#hasNameless ||= id === null;
       if (id === null || this.#taken.has(id)) continue;
       this.#taken.set(id, null);
       const letter = readLetter(id, each);
       if ("problem" in letter) {
+        this.#reportUnreadable(`letter "${id}" was refused: ${letter.problem}`);
         this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
       } else {
         const receipt = own?.get(id)?.receipt ?? null;
@@ -63,7 +78,7 @@ export class HeldInbox {
 
   /**
    * Refuses the letters that ask the same as somebody who is refused here: whoever left them, and is gone, may be the one
-   * who asked again. @throws StoreError when that can't be made sure of
+   * who asked again. @throws StoreError, LeaseLostError when that can't be made sure of
    */
   async refuseAsk(askId: string, refusal: Refusal): Promise<void> {
     for (const stored of await this.#unanswered()) {
@@ -76,8 +91,7 @@ export class HeldInbox {
       this.#taken.set(letter.id, refusal);
     }
     await this.#writing;
-    if (this.#answers.length > 0)
-      throw new StoreError(this.#lease.threadId, "answer letters", new Error("they could not be answered"));
+    if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
   }
 
   /** Writes the answers that are not written yet, and is not looked into any more. Never rejects. */
@@ -92,7 +106,7 @@ export class HeldInbox {
   async #poll(): Promise<void> {
     const mails = await this.collect();
     if (this.#over) return;
-    this.#post(mails);
+    this.#holder.post(mails);
     this.#writeSoon();
     await this.#clear();
     this.watch();
@@ -113,7 +127,10 @@ export class HeldInbox {
 
   async #unanswered(): Promise<readonly unknown[]> {
     try {
-      return await this.#inbox.unanswered(this.#lease.threadId);
+      const stored: unknown = await this.#inbox.unanswered(this.#lease.threadId);
+      // A store may be anybody's code.
+      if (Array.isArray(stored)) return stored as readonly unknown[];
+      throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of letters`);
     } catch (thrown) {
       throw new StoreError(this.#lease.threadId, "look into its inbox", thrown);
     }
@@ -149,13 +166,17 @@ export class HeldInbox {
   /** While its letter is not answered, it may still be taken by who has the thread next. */
   async #refuseOnceWritten(id: string, tell: () => void, own: Receipt): Promise<void> {
     await this.#writing;
-    // Whoever ends tells its own.
-    if (this.#over) return;
-    if (this.#answers.every((answer) => answer.id !== id)) return tell();
-    const error = new StoreError(this.#lease.threadId, "answer letters", new Error("they could not be answered"));
-    // An ask is told by nobody else while the thread goes on.
-    if (own instanceof Ask) own.fail(error);
-    else own.failed(error);
+    const error = this.#failure;
+    if (own instanceof Ask) {
+      // Whoever ends tells its asks, or takes them along; while the thread goes on nobody else does.
+      if (this.#over || error instanceof LeaseLostError) return;
+      if (this.#isLeft(id) && error !== null) return own.fail(error);
+    } else if (this.#isLeft(id) && error !== null) return own.failed(error);
+    tell();
+  }
+
+  #isLeft(id: string): boolean {
+    return this.#answers.some((answer) => answer.id === id);
   }
 
   /** It may stand in the journal since before a crash that swallowed its answer. */
@@ -182,12 +203,11 @@ export class HeldInbox {
   }
 
   #writeSoon(): void {
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
+    if (this.#answers.length > 0) this.#writing ??= this.#write();
   }
 
   async #write(): Promise<void> {
+    this.#failure = null;
     try {
       while (this.#answers.length > 0) {
         const answers = this.#answers.slice();
@@ -197,9 +217,19 @@ export class HeldInbox {
         for (const { id } of answers) this.#written.push({ id, at });
       }
     } catch (thrown) {
-      // Who has the lease now answers them; else the next look tries again.
-      if (!(thrown instanceof LeaseLostError)) this.#report(thrown, "answer letters");
+      // Whoever has the lease now answers them.
+      if (thrown instanceof LeaseLostError) return this.#lose(thrown);
+      // The next look tries again.
+      this.#failure = this.#report(thrown, "answer letters");
+    } finally {
+      // At once, so that no answer comes between that nobody writes.
+      this.#writing = null;
     }
+  }
+
+  #lose(error: LeaseLostError): void {
+    this.#failure = error;
+    if (!this.#over) this.#holder.lost(error);
   }
 
   /** Forgets answers that nobody came for. Should somebody still come, the letter is left again and recognised. */
@@ -219,8 +249,14 @@ export class HeldInbox {
     }
   }
 
-  #report(thrown: unknown, doing: string): void {
-    this.#equipment.observation.report(new StoreError(this.#lease.threadId, doing, thrown), "store");
+  #reportUnreadable(problem: string): void {
+    this.#equipment.observation.report(new Error(`thread "${this.#lease.threadId}": ${problem}`), "inbox");
+  }
+
+  #report(thrown: unknown, doing: string): StoreError {
+    const error = new StoreError(this.#lease.threadId, doing, thrown);
+    this.#equipment.observation.report(error, "store");
+    return error;
   }
 }
 

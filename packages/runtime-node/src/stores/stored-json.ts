@@ -8,3 +8,33 @@ export const parseStored = (store: string, text: string, what: string): unknown 
     throw new StorageError("corrupt", `${store}: ${what} is not JSON; restore it from a backup.`, { cause });
   }
 };
+
+/**
+ * A letter as it was left. Of one that can't be read only its id remains, under which its thread's holder answers it: it
+ * must not keep those behind it from being read.
+ *
+ * @param readId gives the id under which the store keeps it; where it gives none, or throws, only the letter tells it.
+ */
+export const letterOf = (readId: () => unknown, text: string): unknown => {
+  const letter = recordIn(text);
+  const id = attempted(readId);
+  return typeof id === "string" ? { ...letter, id } : letter;
+};
+
+/** The answer to a letter. One that can't be read is a refusal without a reason: whoever waits for it must not wait for ever. */
+export const answerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
+
+/** The JSON object that a text is; null for any other text. */
+const recordIn = (text: string): object | null => {
+  const value = attempted(() => JSON.parse(text));
+  return typeof value === "object" && !Array.isArray(value) ? value : null;
+};
+
+/** Null where it throws. */
+const attempted = (work: () => unknown): unknown => {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
+};

@@ -1,11 +1,11 @@
 import { mkdirSync, rmdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import type { Letter, LetterAnswer } from "@colloquy/host";
 
-import { parseStored } from "../stored-json.ts";
+import { letterOf } from "../stored-json.ts";
 import { flushFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
-import { nameOf } from "./file-name.ts";
+import { idOf, nameOf } from "./file-name.ts";
 
 /**
  * Leaves a letter in a folder, one file a letter, numbered in the order in which they came. False when one with its
@@ -70,9 +70,9 @@ const isOf = (file: string, name: string): boolean => file.slice(numberLength + 
 /** Null for one that is gone by now, and for an empty file, as a power cut leaves one that was never flushed. */
 const readLetter = (path: string): unknown => {
   const text = readIfThere(path);
-  return text === null || text.length === 0
-    ? null
-    : parseStored("files store", text.toString(), `the letter "${path}"`);
+  if (text === null || text.length === 0) return null;
+  // Only a name that was shortened does not tell its id: such a letter has the one that stands in it.
+  return letterOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString());
 };
 
 const isAnswer = (letter: unknown): boolean => typeof letter === "object" && letter !== null && "handled" in letter;

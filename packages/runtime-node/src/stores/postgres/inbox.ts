@@ -1,8 +1,8 @@
 import { type Inbox, LeaseLostError } from "@colloquy/host";
 
-import { toStorable } from "../storable-text.ts";
+import { fromStorable, toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
-import { parseStored } from "../stored-json.ts";
+import { answerOf, letterOf } from "../stored-json.ts";
 import type { Timed } from "./timed.ts";
 
 /** Letters in a table; an answer takes the place of its letter. */
@@ -18,11 +18,11 @@ export const postgresInbox = (connection: Timed): Inbox => {
     },
     unanswered: async (threadId) => {
       refuseUnstorable(connection.name, threadId);
-      const rows = await query<{ readonly letter: string }>(
-        `SELECT letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
+      const rows = await query<{ readonly id: string; readonly letter: string }>(
+        `SELECT id, letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
         [threadId],
       );
-      return rows.map(({ letter }) => parseStored(connection.name, letter, `a letter to thread "${threadId}"`));
+      return rows.map(({ id, letter }) => letterOf(() => fromStorable(id), letter));
     },
     answer: async (lease, answers) => {
       const ids = answers.map(({ id }) => toStorable(id));
@@ -43,9 +43,7 @@ export const postgresInbox = (connection: Timed): Inbox => {
         [threadId, toStorable(letterId)],
       );
       const answer = row?.answer ?? null;
-      return answer === null
-        ? null
-        : parseStored(connection.name, answer, `the answer to a letter to thread "${threadId}"`);
+      return answer === null ? null : answerOf(letterId, answer);
     },
     discard: async (threadId, letterId) => {
       refuseUnstorable(connection.name, threadId);

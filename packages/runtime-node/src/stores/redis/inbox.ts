@@ -1,8 +1,8 @@
 import { type Inbox, LeaseLostError } from "@colloquy/host";
 
 import { refuseUnstorable } from "../store-arguments.ts";
-import { toStorable } from "../storable-text.ts";
-import { parseStored } from "../stored-json.ts";
+import { fromStorable, toStorable } from "../storable-text.ts";
+import { answerOf, letterOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
@@ -20,8 +20,8 @@ export const redisInbox = (connection: Connection): Inbox => {
     },
     unanswered: async (threadId) => {
       // As the script says.
-      const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly string[];
-      return letters.map((letter) => parseStored(connection.name, letter, `a letter to thread "${threadId}"`));
+      const letters = (await run(scripts.readLetters, keys(threadId), [])) as readonly (readonly [string, string])[];
+      return letters.map(([id, letter]) => letterOf(() => fromStorable(id), letter));
     },
     answer: async (lease, answers) => {
       const values = answers.flatMap((answer) => [toStorable(answer.id), JSON.stringify(answer)]);
@@ -31,9 +31,7 @@ export const redisInbox = (connection: Connection): Inbox => {
     answerTo: async (threadId, letterId) => {
       // As the script says.
       const answer = (await run(scripts.readAnswer, keys(threadId), [toStorable(letterId)])) as string | null;
-      return answer === null
-        ? null
-        : parseStored(connection.name, answer, `the answer to a letter to thread "${threadId}"`);
+      return answer === null ? null : answerOf(letterId, answer);
     },
     discard: async (threadId, letterId) => {
       await run(scripts.discard, keys(threadId), [toStorable(letterId)]);

@@ -149,11 +149,12 @@ export const post: Script = onThread(`
   return 1
 `);
 
-/** → letters, oldest first */
+/** → ids and letters, oldest first */
 export const readLetters: Script = onThread(`
   local found = {}
-  for index, id in ipairs(redis.call('LRANGE', unanswered, 0, -1)) do
-    found[index] = redis.call('HGET', letters, id)
+  for _, id in ipairs(redis.call('LRANGE', unanswered, 0, -1)) do
+    local letter = redis.call('HGET', letters, id)
+    if letter then found[#found + 1] = { id, letter } end
   end
   return found
 `);

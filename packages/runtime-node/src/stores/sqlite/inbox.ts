@@ -1,6 +1,7 @@
 import type { Inbox } from "@colloquy/host";
 
-import { attempt, type Connection, parse, refuseUnstorable, writing } from "./connection.ts";
+import { answerOf, letterOf } from "../stored-json.ts";
+import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
 import type { Leases } from "./leases.ts";
 
 export interface SqliteInbox extends Inbox {
@@ -17,7 +18,9 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
      SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3 FROM letters WHERE thread = ?1
      HAVING NOT EXISTS (SELECT 1 FROM letters WHERE thread = ?1 AND id = ?2)`,
   );
-  const unanswered = database.prepare("SELECT letter FROM letters WHERE thread = ? AND answer IS NULL ORDER BY number");
+  const unanswered = database.prepare(
+    "SELECT id, letter FROM letters WHERE thread = ? AND answer IS NULL ORDER BY number",
+  );
   const answer = database.prepare(
     "UPDATE letters SET letter = NULL, answer = ?3 WHERE thread = ?1 AND id = ?2 AND answer IS NULL",
   );
@@ -33,9 +36,10 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
       refuseUnstorable(connection, threadId);
       // The columns that the statement names, of a STRICT table; the driver types a row as any record. So below.
       const rows = attempt(connection, () => unanswered.all(threadId)) as unknown as readonly {
+        readonly id: string;
         readonly letter: string;
       }[];
-      return rows.map(({ letter }) => parse(connection, letter, `a letter to thread "${threadId}"`));
+      return rows.map(({ id, letter }) => letterOf(() => JSON.parse(id), letter));
     },
     answer: async (lease, answers) =>
       writing(connection, () => {
@@ -46,7 +50,7 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
       refuseUnstorable(connection, threadId);
       const row = attempt(connection, () => answerTo.get(threadId, JSON.stringify(letterId)));
       const { answer: text } = (row ?? { answer: null }) as { readonly answer: string | null };
-      return text === null ? null : parse(connection, text, `the answer to a letter to thread "${threadId}"`);
+      return text === null ? null : answerOf(letterId, text);
     },
     discard: async (threadId, letterId) => {
       refuseUnstorable(connection, threadId);

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 
 import { postgresFailure } from "../../../src/stores/postgres/failure.ts";
 import { postgresStore } from "../../../src/stores/postgres/index.ts";
+import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-letters.ts";
 import { said, take } from "../journal.ts";
 import { withPostgres } from "./server.ts";
 
@@ -94,6 +95,16 @@ withPostgres("PostgreSQL that refuses", (server) => {
     await server.rows(`UPDATE ${schema}.entries SET body = left(body, 9) WHERE seq = 1`);
     await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt" });
     await expect(store.read("thread")).rejects.toThrow(/entry 1 of thread "thread" is not JSON/);
+    await store.close();
+  });
+
+  test("a letter that is damaged keeps no other from being read", async () => {
+    const [connectionString, schema] = [await server.url(), server.schema()];
+    const store = postgresStore({ connectionString, schema });
+    const spoiling = (column: string) => (_: string, id: string, text: string) =>
+      server.rows(`UPDATE ${schema}.letters SET ${column} = '${text}' WHERE id = '${id}'`);
+    await checkDamagedLetters(store, spoiling("letter"));
+    await checkDamagedAnswer(store, spoiling("answer"));
     await store.close();
   });
 

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 
 import { redisFailure } from "../../../src/stores/redis/failure.ts";
 import { redisStore } from "../../../src/stores/redis/index.ts";
+import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-letters.ts";
 import { said, take } from "../journal.ts";
 import { withRedis } from "./server.ts";
 
@@ -89,6 +90,17 @@ withRedis("Redis that refuses", (server) => {
     await store.append(await take(store), -1, [said(0, "first"), said(1, "second")]);
     await client.lSet(`${prefix}{thread}:entries`, 1, "{torn");
     await expect(store.read("thread")).rejects.toThrow(/entry 1 of thread "thread" is not JSON/);
+    client.destroy();
+  });
+
+  test("a letter that is damaged keeps no other from being read", async () => {
+    const [prefix, client] = [server.prefix(), createClient({ url: server.url })];
+    await client.connect();
+    const store = redisStore({ client, prefix });
+    const spoiling = (kept: string) => (threadId: string, id: string, text: string) =>
+      client.hSet(`${prefix}{${threadId}}:${kept}`, id, text);
+    await checkDamagedLetters(store, spoiling("letters"));
+    await checkDamagedAnswer(store, spoiling("answers"));
     client.destroy();
   });
 
