@@ -62,6 +62,8 @@ const steps: readonly Step[] = [
     command: ["node", "scripts/simulate.ts", "--runs", "10000", "--seed", "1", "--workers", "2"],
     minutesMax: 4,
   },
+  // With seeds that are drawn anew each time, and printed.
+  { name: "laws of pruning", command: ["node", "scripts/policy-laws.ts", "--seeds", "30"], minutesMax: 2 },
   { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "10"], minutesMax: 2 },
   {
     name: "killed stores",

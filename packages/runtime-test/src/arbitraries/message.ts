@@ -25,8 +25,11 @@ const dataPart: fc.Arbitrary<DataPart> = fc.record(
   plain,
 );
 
+/** Nothing reads what stands in one; the generator of addresses that fast-check has takes a second to be made. */
+const imageUrl = fc.constantFrom("https://example.com/a.png", "http://x/ü?q=1#2", "data:image/png;base64,AA==");
+
 const imagePart: fc.Arbitrary<ImagePart> = fc.record(
-  { type: fc.constant("image"), url: fc.webUrl(), detail: fc.constantFrom("low", "high") },
+  { type: fc.constant("image"), url: imageUrl, detail: fc.constantFrom("low", "high") },
   { ...plain, requiredKeys: ["type", "url"] },
 );
 

@@ -140,6 +140,8 @@ export const calibrated = (
       const ratio = Math.max(1, Math.round((reported / asked.counted) * 100) / 100);
       calibration = ratio > 4 ? 1 : ratio;
     }
+    // What was measured was measured of the words that a redaction takes out.
+    if (event.type === "thread.redacted") calibration = 1;
     const decidedWith = calibration;
     if (transition.entry.decided?.unfit !== undefined) calibration = 1;
     for (const effect of transition.effects) {

@@ -24,8 +24,8 @@ import type { PolicyLaw } from "./policy-run.ts";
 /**
  * P9, of policies that are declared stable: of two answering calls that follow one another the first one's prompt is
  * the beginning of the second one's, by the digests of its messages, unless a journalled cause stands between them:
- * another cut (a compaction or a shrinking is one), another system prompt, a head that moved, an answer that was
- * truncated, a pin, an interrupted turn that is left out, another configuration.
+ * another cut (a compaction or a shrinking is one), a system prompt that was changed or reset, a head that moved, an
+ * answer that was truncated, a pin, an interrupted turn that is left out, a redaction, another configuration.
  */
 export const promptsArePrefixes: PolicyLaw = ({ policy, options, trace }) => {
   if (!policy.stable) return;
@@ -81,9 +81,11 @@ const isCause = ({ event, before, transition: { entry, state } }: HandledStep, o
 
 const causes: ReadonlySet<Event["type"]> = new Set([
   "system.changed",
+  "system.reset",
   "head.moved",
   "answer.truncated",
   "message.pinned",
+  "thread.redacted",
   "thread.configured",
 ]);
 

@@ -1,0 +1,65 @@
+import type { MachineOptions, Policy } from "@colloquy/machine";
+import {
+  composedPolicyArbitrary,
+  plainPolicyArbitraries,
+  summarisingPolicyArbitraries,
+  templateCounter,
+} from "@colloquy/runtime-test/arbitraries";
+import { checkPolicyLaws } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+
+/** Which seeds to check: `count` of them from the first one on, one in `step`. */
+export interface Share {
+  readonly first: number;
+  readonly count: number;
+  readonly step: number;
+  /** Only these policies, by the name of their kind; null for all. */
+  readonly kind: string | null;
+}
+
+/** How many policies were held to the laws, and those that broke one. */
+export interface Outcome {
+  readonly policies: number;
+  readonly broken: readonly Broken[];
+}
+
+/** A policy that broke a law, or a law that accuses it without reason. */
+export interface Broken {
+  readonly seed: number;
+  readonly kind: string;
+  readonly problem: string;
+}
+
+/** The shipped policies by name, with options that are drawn, and compositions of them. */
+export const kinds: { readonly [kind: string]: fc.Arbitrary<Policy | MachineOptions> } = {
+  ...plainPolicyArbitraries,
+  ...summarisingPolicyArbitraries,
+  compose: composedPolicyArbitrary,
+  composeInTemplate: composedPolicyArbitrary.map((policy) => ({ policy, counter: templateCounter })),
+};
+
+/** Holds one policy of each kind to the laws of pruning for each seed, on conversations that the seed draws too. */
+export const checkSeeds = ({ first, count, step, kind }: Share): Outcome => {
+  const chosen = Object.entries(kinds).filter(([name]) => kind === null || name === kind);
+  const broken: Broken[] = [];
+  for (let seed = first; seed < first + count; seed += step) {
+    for (const [name, subjects] of chosen) {
+      const problem = problemOf(subjects, seed);
+      if (problem !== null) broken.push({ seed, kind: name, problem });
+    }
+  }
+  return { policies: Math.ceil(count / step) * chosen.length, broken };
+};
+
+/** Few for each policy: the next seed draws other options. */
+const conversations = 10;
+
+const problemOf = (subjects: fc.Arbitrary<Policy | MachineOptions>, seed: number): string | null => {
+  try {
+    for (const subject of fc.sample(subjects, { seed, numRuns: 1 }))
+      checkPolicyLaws(subject, { runs: conversations, seed });
+    return null;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+};
