@@ -12,7 +12,7 @@ export interface CompareOptions {
 
 /**
  * Says what two configurations would send in the conversations of some journals. Gives the exit code: 0; 1 when the
- * second one breaks a law, or there is a journal that can't be compared.
+ * second one breaks a law, when there is a journal that can't be compared, or when none of them holds a model call.
  *
  * @throws Error for a path or a module that can't be meant.
  */
@@ -32,8 +32,10 @@ export const compare = async (
   }
   const comparison = comparePrompts(journals, before, after);
   if (journals.length > 0) screen.line(`${missingSide(options)}${comparisonTable(comparison)}`);
+  const calls = comparison.journals.reduce((sum, journal) => sum + journal.calls, 0);
   const compared = comparison.journals.filter(({ unreadable }) => unreadable === null).length;
-  return compared > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
+  if (compared > 0 && calls === 0) errors.line("colloquy: nothing to compare: no model call was made in what was read");
+  return calls > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
 };
 
 /** Whoever names one module may take the other side for what was recorded. */

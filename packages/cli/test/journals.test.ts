@@ -70,6 +70,40 @@ describe("colloquy compare", () => {
     expect(output).not.toContain("is not given");
   });
 
+  test("goes through conversations that were imported", async () => {
+    const said = ["1?", "One.", "2?", "Two."].map((content, index) => ({
+      role: index % 2 === 0 ? "user" : "assistant",
+      content,
+    }));
+    const store = join(folder, "imported.db");
+    await run(
+      "import",
+      write("said.json", JSON.stringify(said)),
+      "--from",
+      "chat",
+      "--thread",
+      "said",
+      "--store",
+      store,
+    );
+    const imported = write("imported.jsonl", (await run("export", "said", "--store", store)).output);
+    const forgetful = optionsModule("forgetful.ts", "{ policy: lastTurns(0) }");
+    const { exitCode, output } = await run("compare", imported, "--after", forgetful);
+    expect(output).toContain(`${imported}: 2 calls (2 of them imported), 1 with another prompt; the first at entry 2 `);
+    expect(output).toMatch(/^prompts sent +2 +2$/m);
+    expect(exitCode).toBe(0);
+  });
+
+  test("fails where there is nothing to compare", async () => {
+    const unanswered = write("unanswered.jsonl", lines(journalOf(1).slice(0, 1)));
+    const { exitCode, output, error } = await run("compare", unanswered);
+    expect(output).toBe(`${unanswered}: nothing to compare: no model call was made in it\n`);
+    expect(error).toMatch(/^colloquy: nothing to compare/);
+    expect(exitCode).toBe(1);
+    const both = await run("compare", unanswered, short);
+    expect(both).toMatchObject({ exitCode: 0, error: "" });
+  });
+
   test("gives 1 where the second configuration breaks a law, and 0 where the first does", async () => {
     const narrow = optionsModule("narrow.ts", "{ budget: { tokens: 20, reserve: 0 } }");
     const broken = await run("compare", long, "--after", narrow);

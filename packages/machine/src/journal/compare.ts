@@ -10,8 +10,9 @@ import type { Message } from "../thread/message.ts";
 import type { JournalComparison, PromptComparison, PromptDifference, PromptSketch } from "./comparison.ts";
 import { recordedSteps } from "./recorded-steps.ts";
 import type { RecordedSteps } from "./recorded-steps.ts";
-import type { RehearsedCall } from "./rehearse.ts";
+import type { Rehearsal, Rehearsed, RehearsedCall } from "./rehearse.ts";
 import { beginRehearsal, rehearse } from "./rehearse.ts";
+import { rehearseImported } from "./rehearse-imported.ts";
 import type { Tally } from "./tally-prompts.ts";
 import { sharedLength, tallyOf } from "./tally-prompts.ts";
 
@@ -28,7 +29,9 @@ export interface NamedJournal {
  * All that was said and done stays as it was recorded, under both: replies, tool results, limits, retries. Each decides
  * every prompt anew, under its own cuts, calibration and summaries. So a configuration needs only what bears on
  * prompts (policy, budget, counter, `interrupted`), and every call that the recordings made is compared, also where one
- * of the two would not have made it. A summary that the recordings lack counts as failed.
+ * of the two would not have made it. A summary that the recordings lack counts as failed. Turns that were added whole, and
+ * a seed, hold calls that were made elsewhere: each message of an assistant that answers another is one, and its prompt is
+ * what would have been shown there.
  *
  * @throws ConfigurationError for options that can't be meant.
  */
@@ -74,28 +77,41 @@ const compareSteps = (name: string, recorded: RecordedSteps, sides: Sides, talli
   tallies.before.beginJournal(name);
   tallies.after.beginJournal(name);
   let calls = 0;
+  let imported = 0;
   let differing = 0;
   let first: PromptDifference | null = null;
   for (const step of recorded.steps) {
-    const was = rehearse(sides.before, before, recorded, step);
-    const is = rehearse(sides.after, after, recorded, step);
+    const was = rehearseStep(sides.before, before, recorded, step);
+    const is = rehearseStep(sides.after, after, recorded, step);
     tallies.before.add(was, step.entry.seq);
     tallies.after.add(is, step.entry.seq);
     before = was.rehearsal;
     after = is.rehearsal;
     if (was.call === null || is.call === null) continue;
     calls++;
+    if (is.call.imported) imported++;
     if (isSame(was.call, is.call)) continue;
     differing++;
     first ??= differenceOf(was.call, is.call, sides.after.counts);
   }
-  return { name, unreadable: null, calls, differing, first };
+  return { name, unreadable: null, calls, imported, differing, first };
 };
+
+const rehearseStep = (
+  settings: Settings,
+  rehearsal: Rehearsal,
+  recorded: RecordedSteps,
+  step: RecordedSteps["steps"][number],
+): Rehearsed =>
+  step.type === "imported"
+    ? rehearseImported(settings, rehearsal, step)
+    : rehearse(settings, rehearsal, recorded, step);
 
 const unreadable = (name: string, reason: string): JournalComparison => ({
   name,
   unreadable: reason,
   calls: 0,
+  imported: 0,
   differing: 0,
   first: null,
 });

@@ -6,7 +6,7 @@ import type { BrokenLaw, JournalComparison, PromptComparison, PromptFigures, Pro
 export const comparisonTable = ({ journals, before, after }: PromptComparison): string =>
   [
     ...journals.flatMap(journalLines),
-    ...(journals.some(({ unreadable }) => unreadable === null) ? ["", textTable(columns, rowsOf(before, after))] : []),
+    ...(journals.some(({ calls }) => calls > 0) ? ["", textTable(columns, rowsOf(before, after))] : []),
     ...brokenLines("before", before.broken),
     ...brokenLines("after", after.broken),
   ].join("\n");
@@ -18,14 +18,17 @@ const columns = [
   { title: "change", align: "right" },
 ] as const;
 
-const journalLines = ({ name, unreadable, calls, differing, first }: JournalComparison): readonly string[] => {
-  if (unreadable !== null) return [`${name}: can't be compared: ${unreadable}`];
-  if (first === null) return [`${name}: ${numbered(calls, "call")}, the same prompts`];
+const journalLines = (journal: JournalComparison): readonly string[] => {
+  const { name, unreadable, calls, imported, differing, first } = journal;
+  if (unreadable !== null) return [`${name}: can't be compared: ${firstWords(unreadable, 2 * reasonColumns)}`];
+  if (calls === 0) return [`${name}: nothing to compare: no model call was made in it`];
+  const made = `${numbered(calls, "call")}${imported === 0 ? "" : ` (${imported} of them imported)`}`;
+  if (first === null) return [`${name}: ${made}, the same prompts`];
   const { seq, turn, step, attempt, index } = first;
   const again = attempt === 1 ? "" : `, attempt ${attempt}`;
   const what = index === null ? "the prompt is the same" : `message ${index} is the first to differ`;
   return [
-    `${name}: ${numbered(calls, "call")}, ${differing} with another prompt; the first at entry ${seq} (turn ${turn}, step ${step}${again}): ${what}`,
+    `${name}: ${made}, ${differing} with another prompt; the first at entry ${seq} (turn ${turn}, step ${step}${again}): ${what}`,
     `  before  ${sketchWords(first.before)}`,
     `  after   ${sketchWords(first.after)}`,
   ];

@@ -14,6 +14,8 @@ export interface JournalComparison {
   readonly unreadable: string | null;
   /** Model calls that it records, summaries not counted. */
   readonly calls: number;
+  /** Of them, those that were made elsewhere: they came with turns that were added, or with the seed. */
+  readonly imported: number;
   /** Of them, those whose prompts differ, or are sent under one configuration alone. */
   readonly differing: number;
   /** The first that differs. */

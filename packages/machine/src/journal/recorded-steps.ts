@@ -2,23 +2,27 @@ import * as Either from "fp-ts/lib/Either.js";
 import { isSameEffect, summaryId } from "../conversation/effect-id.ts";
 import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
 import { isLater } from "../conversation/entry.ts";
+import { begin } from "../conversation/begin.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "../conversation/event.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
 import { foldTelling } from "./fold.ts";
+import { callsOfAddedTurn, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 
 /** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
 export interface RecordedSteps {
   readonly first: FirstEntry;
-  readonly steps: readonly RecordedStep[];
+  /** In order. Calls that were made elsewhere stand before the event that brought them. */
+  readonly steps: readonly (RecordedStep | ImportedCall)[];
   readonly summaries: readonly RecordedSummary[];
 }
 
 /** One event, and what was decided about it that is not about prompts. */
 export interface RecordedStep {
+  readonly type: "event";
   readonly entry: LaterEntry;
   readonly decided: Decided;
   /** The event is the outcome of this summary. */
@@ -38,7 +42,7 @@ export interface RecordedSummary extends SummaryWanted {
 /** Reads a journal for going through it under other configurations. */
 export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalError, RecordedSteps> => {
   const [first] = entries;
-  const steps: RecordedStep[] = [];
+  const steps: (RecordedStep | ImportedCall)[] = [];
   const summaries: RecordedSummary[] = [];
   const folded = foldTelling(entries, (entry, before, after) => {
     const outcome = outcomeIn(entry, before);
@@ -46,13 +50,25 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
     const ended =
       outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
     if (ended !== null) summaries[summaries.length - 1] = ended;
-    steps.push({ entry, decided: withoutPrompts(entry.decided), outcomeOf: ended, sent: sentAfter(before, after) });
+    steps.push(...callsOfAddedTurn(entry, before.context, after.context));
+    steps.push({
+      type: "event",
+      entry,
+      decided: withoutPrompts(entry.decided),
+      outcomeOf: ended,
+      sent: sentAfter(before, after),
+    });
     const { summary } = entry.decided ?? {};
     if (summary !== undefined) summaries.push({ ...summary, askedAt: entry.seq, reply: null });
   });
   if (Either.isLeft(folded)) return folded;
   if (first === undefined || isLater(first)) return Either.left({ seq: 0, reason: "it has no beginning" });
-  return Either.right({ first, steps, summaries });
+  const begun = begin(first.event);
+  return Either.right({
+    first,
+    steps: Either.isLeft(begun) ? steps : [...callsOfSeed(first, begun.right), ...steps],
+    summaries,
+  });
 };
 
 /** The outcome of the summary that is being written, if the entry tells it. One is written at a time, so it is the newest. */

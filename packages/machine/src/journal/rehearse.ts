@@ -15,7 +15,7 @@ import { askSummary, giveUp, receiveSummary } from "../conversation/summary.ts";
 import { closeTurn } from "../conversation/turn-closing.ts";
 import { goOnCompacted } from "../conversation/turn-opening.ts";
 import { update } from "../conversation/update.ts";
-import type { TurnRange } from "../prompt/cut.ts";
+import type { Cut, TurnRange } from "../prompt/cut.ts";
 import { sameCut } from "../prompt/decide-cut.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import { messagesIn, render } from "../prompt/render.ts";
@@ -28,6 +28,8 @@ export interface Rehearsal {
   readonly data: ConversationData;
   /** The next call waits for a summary. */
   readonly waits: boolean;
+  /** What was left out of the newest prompt, where that was of a call that was made elsewhere. */
+  readonly importedCut: Cut | null;
 }
 
 /** What a configuration does at one entry of a journal. */
@@ -47,6 +49,8 @@ export interface RehearsedCall {
   readonly turn: number;
   readonly step: number;
   readonly attempt: number;
+  /** It was made elsewhere, and came with a turn that was added. */
+  readonly imported: boolean;
   readonly messages: readonly Message[];
   /** What does not fit would not be sent, and the turn would end. */
   readonly fits: boolean;
@@ -68,7 +72,7 @@ export interface RehearsedSummary extends SummaryWanted {
 /** Before the first entry after the beginning; null for a beginning that is none. */
 export const beginRehearsal = (settings: Settings, { first }: RecordedSteps): Rehearsal | null => {
   const begun = begin({ ...first.event, configuration: configurationOf(settings) });
-  return Either.isLeft(begun) ? null : { data: begun.right, waits: false };
+  return Either.isLeft(begun) ? null : { data: begun.right, waits: false, importedCut: null };
 };
 
 /**
@@ -78,7 +82,7 @@ export const beginRehearsal = (settings: Settings, { first }: RecordedSteps): Re
  */
 export const rehearse = (
   settings: Settings,
-  { data: before, waits }: Rehearsal,
+  { data: before, waits, importedCut }: Rehearsal,
   recorded: RecordedSteps,
   step: RecordedStep,
 ): Rehearsed => {
@@ -88,23 +92,28 @@ export const rehearse = (
   const { open } = after;
   if (open === null || !isNewCall(before.open, open)) {
     const asked = askAfter(settings, { before, after, recorded, step, awaited });
-    return { ...asked, rehearsal: { data: asked.data, waits: waits && open !== null }, call: null };
+    return { ...asked, rehearsal: { data: asked.data, waits: waits && open !== null, importedCut }, call: null };
   }
   const inVain = (waits || awaited) && (step.outcomeOf?.reply ?? null) === null;
   const decided = decideCall(settings, after, open, { recorded, seq: step.entry.seq, inVain });
   const { prompt, data, summaries, failed } = decided;
   // The recorded call is not made yet: this one, if it waits for anything, waits for a summary of its own.
   if (open.stage.type !== "responding")
-    return { rehearsal: { data, waits: !prompt.fits }, call: null, summaries, failed };
+    return { rehearsal: { data, waits: !prompt.fits, importedCut }, call: null, summaries, failed };
   const { thread, system, open: said, available } = prompt.situation;
   const { cut, reason, fits, tokens } = prompt;
   return {
-    rehearsal: { data: afterCall(settings, data, prompt, step, joinedBy(before, open)), waits: false },
+    rehearsal: {
+      data: afterCall(settings, data, prompt, step, joinedBy(before, open)),
+      waits: false,
+      importedCut: null,
+    },
     call: {
       seq: step.entry.seq,
       turn: open.number,
       step: open.step,
       attempt: open.stage.call.attempt,
+      imported: false,
       messages: render(thread, cut, system, said()),
       fits,
       tokens,

@@ -18,6 +18,7 @@ import {
   lastTurns,
   type MachineOptions,
   type Policy,
+  type SeedDraft,
   start,
   summariseTurns,
   textOf,
@@ -27,12 +28,16 @@ import {
 import { kernel } from "../../src/conversation/machine.ts";
 import { recordedSteps } from "../../src/journal/recorded-steps.ts";
 import { beginRehearsal, rehearse, type RehearsedCall } from "../../src/journal/rehearse.ts";
+import { rehearseImported } from "../../src/journal/rehearse-imported.ts";
 import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
 
-/** The calls of a journal, as a machine would make them. */
-const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] => {
+/** The calls of a journal, as a machine would make them; those that were made elsewhere are gone through, and left out. */
+const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] =>
+  allRehearsed(machine, entries).filter(({ imported }) => !imported);
+
+const allRehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] => {
   const recorded = recordedSteps(entries);
   if (Either.isLeft(recorded)) throw new Error(recorded.left.reason);
   const { settings } = machine[kernel];
@@ -40,7 +45,10 @@ const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): rea
   const calls: RehearsedCall[] = [];
   for (const step of recorded.right.steps) {
     if (rehearsal === null) throw new Error("no beginning");
-    const { call, ...next } = rehearse(settings, rehearsal, recorded.right, step);
+    const { call, ...next } =
+      step.type === "imported"
+        ? rehearseImported(settings, rehearsal, step)
+        : rehearse(settings, rehearsal, recorded.right, step);
     if (call !== null) calls.push(call);
     ({ rehearsal } = next);
   }
@@ -189,7 +197,7 @@ describe("going through a recording", () => {
         const made = entries.length === 0 ? 0 : rehearsed(conversationMachine(options), entries).length;
         expect(rehearsed(conversationMachine(), entries)).toHaveLength(made);
         const { journals, before } = comparePrompts([{ name: "any", entries }], {}, options);
-        expect(journals[0]?.calls).toBe(made);
+        expect((journals[0]?.calls ?? 0) - (journals[0]?.imported ?? 0)).toBe(made);
         expect(before.broken.filter(({ law }) => law !== "policy")).toEqual([]);
       }),
       { numRuns: runs(200) },
@@ -221,7 +229,7 @@ describe("a comparison", () => {
       {},
       conversationMachine(),
     );
-    expect(journals).toEqual([{ name: "a", unreadable: null, calls: 4, differing: 0, first: null }]);
+    expect(journals).toEqual([{ name: "a", unreadable: null, calls: 4, imported: 0, differing: 0, first: null }]);
     expect(after).toEqual(before);
   });
 
@@ -373,6 +381,102 @@ describe("a comparison", () => {
       { name: "empty", unreadable: "entry 0: the journal is empty" },
       { name: "whole", unreadable: null, calls: 4 },
     ]);
+  });
+});
+
+/** The same conversation, as somebody else had it: each turn is added whole. */
+const added = (turns: number): readonly Entry[] => {
+  const talk = new Talk(conversationMachine(), { system: "Be brief." });
+  const add = (messages: readonly SeedDraft[]): Entry =>
+    talk.tell({ type: "turn.added", at: 1, messages: [...messages] }).entry;
+  const entries: Entry[] = [talk.beginning];
+  for (let turn = 1; turn < turns; turn++) {
+    entries.push(
+      add([
+        { role: "user", content: `Question ${turn}` },
+        { role: "assistant", content: `Answer ${turn}, at some length.` },
+      ]),
+    );
+  }
+  const { toolCalls = [] } = calling("search");
+  entries.push(
+    add([
+      { role: "user", content: "And the last one?" },
+      { role: "assistant", ...calling("search") },
+      { role: "tool", toolCallId: toolCalls[0]?.id ?? null, content: "found" },
+      { role: "assistant", content: "That was all." },
+    ]),
+  );
+  return entries;
+};
+
+describe("a conversation that was had elsewhere", () => {
+  const policies = {
+    keepAll: keepAll(),
+    lastTurns: lastTurns(1),
+    slack: lastTurns(2, { slack: 2 }),
+    window: tokenWindow(),
+  };
+
+  test.each(Object.entries(policies))("is compared as if it had been had here: %s", (_, policy) => {
+    const machine = conversationMachine({ tools, policy, budget: { tokens: 75, reserve: 0 }, calibrate: false });
+    const here = rehearsed(machine, recording({ tools }, 6));
+    const elsewhere = allRehearsed(machine, added(6));
+    expect(elsewhere.map(({ turn, step, imported }) => [turn, step, imported])).toEqual(
+      here.map(({ turn, step }) => [turn, step, true]),
+    );
+    expect(elsewhere.map(({ messages, fits }) => [fits, messages.map(textOf)])).toEqual(
+      here.map(({ messages, fits }) => [fits, messages.map(textOf)]),
+    );
+  });
+
+  test("differs where the prompts would have", () => {
+    const { journals, before, after } = comparePrompts(
+      [{ name: "a", entries: added(3) }],
+      {},
+      { policy: lastTurns(1) },
+    );
+    expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 2, first: { seq: 3, turn: 3, step: 1 } });
+    expect([before.sent, after.sent]).toEqual([4, 4]);
+    expect(after.tokens).toBeLessThan(before.tokens);
+  });
+
+  test("is compared in a seed too, and nothing is where no model answered", () => {
+    const seeded = start(conversationMachine(), {
+      threadId: "t",
+      at: 0,
+      seed: [
+        { role: "assistant", content: "Welcome." },
+        { role: "user", content: "One?" },
+        { role: "assistant", content: "Yes." },
+        { role: "user", content: "And" },
+        { role: "user", content: "two?" },
+        { role: "assistant", content: "Yes, too." },
+      ],
+    });
+    const calls = allRehearsed(conversationMachine({ policy: lastTurns(0) }), [seeded.entry]);
+    expect(calls.map(({ seq, turn, step, messages }) => [seq, turn, step, messages.map(textOf)])).toEqual([
+      [0, 0, 1, ["One?"]],
+      [0, 0, 2, ["And", "two?"]],
+    ]);
+    expect(allRehearsed(conversationMachine(), [seeded.entry])[1]?.messages).toHaveLength(5);
+    const silent = start(conversationMachine(), {
+      threadId: "t",
+      at: 0,
+      seed: [{ role: "assistant", content: "Hi." }],
+    });
+    const { journals } = comparePrompts([{ name: "a", entries: [silent.entry] }], {}, {});
+    expect(journals[0]).toMatchObject({ calls: 0, imported: 0 });
+  });
+
+  test("asks for no summary, and does without the ones that it would need", () => {
+    const policy = compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 20 });
+    const { after } = comparePrompts(
+      [{ name: "a", entries: added(6) }],
+      {},
+      { policy, budget: { tokens: 75, reserve: 0 } },
+    );
+    expect(after).toMatchObject({ sent: 7, broken: [], summaries: { asked: 0 } });
   });
 });
 
