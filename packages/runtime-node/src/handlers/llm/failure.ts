@@ -4,6 +4,7 @@ import type { ErrorFacts } from "./error-facts.ts";
 import { errorFacts } from "./error-facts.ts";
 import { parseJson } from "./loose-json.ts";
 import { redact } from "./redact.ts";
+import { isRedirect, redirectFailure } from "./redirect.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /** What classifying needs beside the error itself. */
@@ -12,6 +13,8 @@ export interface FailureSetting {
   readonly now: number;
   /** Texts that must not stand in a message, such as the key of the client. */
   readonly secrets?: readonly string[];
+  /** Where requests go, for a redirect to a path of the same host. */
+  readonly baseURL?: string;
 }
 
 /** What a response with an error status is read for. */
@@ -29,9 +32,11 @@ export interface ErrorResponse {
  * that was filtered, a server that says it is overloaded. 429 is retryable unless money ran out or the request
  * is larger than the limit, since neither ends by waiting. 408, 504 and 524 are timeouts; 498, 503 and 529 are
  * overloaded; any other 5xx, 409 and 425 are unknown, and retryable. Other 4xx are bad requests (402 counts as a
- * quota). The server's own word (`x-should-retry`) overrides whether to retry.
+ * quota). The server's own word (`x-should-retry`) overrides whether to retry, but for a redirect, which is never followed.
  */
 export const failureOfResponse = (response: ErrorResponse, setting: FailureSetting): Failure => {
+  if (isRedirect(response.status))
+    return redirectFailure(response.status, response.headers?.get("location") ?? null, setting);
   const facts = errorFacts(response.error, response.status);
   const wait = response.headers === undefined ? undefined : retryAfterMs(response.headers, setting.now);
   const advice = response.headers?.get("x-should-retry");
@@ -64,9 +69,16 @@ export const failureOfBody = (body: string, setting: FailureSetting): Failure =>
       message: `the server answered with a page, not with JSON; check the base URL: ${shortened(text, setting)}`,
     };
   }
-  return /^[[{]/.test(text) && parseJson(text) === undefined
-    ? { kind: "truncated", retryable: true, message: `the server's answer breaks off: ${shortened(text, setting)}` }
-    : { kind: "unknown", retryable: true, message: `the server's answer holds no reply: ${shortened(text, setting)}` };
+  const value = parseJson(text);
+  if (value === undefined && /^[[{]/.test(text))
+    return {
+      kind: "truncated",
+      retryable: true,
+      message: `the server's answer breaks off: ${shortened(text, setting)}`,
+    };
+  // Written anew, for a key is not to be found behind escapes.
+  const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
+  return { kind: "unknown", retryable: true, message: `the server's answer holds no reply: ${shown}` };
 };
 
 /** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */

@@ -1,5 +1,5 @@
 import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
-import type { CallLlm, JsonObject } from "@colloquy/machine";
+import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
 import type { ClientOptions } from "openai";
 import OpenAI from "openai";
 import { deltasOf, failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
@@ -10,8 +10,12 @@ import type { ChatStream } from "./chat-stream.ts";
 import { chatStream } from "./chat-stream.ts";
 import type { FailureSetting } from "./failure.ts";
 import { aborted, failureOfBody, failureOfThrown, idleFailure } from "./failure.ts";
+import { filteredDeltas } from "./filtered-deltas.ts";
 import { idleTimer } from "./idle-timer.ts";
-import { refuseCredentials, secretsOf } from "./secrets.ts";
+import { type KeyFilter, keyFilter } from "./key-filter.ts";
+import { redact } from "./redact.ts";
+import { redirectFailure } from "./redirect.ts";
+import { keysOf, refuseCredentials, secretsOf } from "./secrets.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection =
@@ -29,12 +33,13 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * thinks or waits its turn. One that sends them for ever is stopped by the limit `deadlineMs` of the turn.
  *
  * The model is offered the tools for answers, and none for summaries.
+ *
+ * Redirects are not followed. The client's keys are taken out of whatever the server sends: reply, pieces and failures.
  */
 export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
   const client = options.client ?? new OpenAI(pick(options, connectionOptions));
   refuseCredentials(client.baseURL);
-  const secrets = secretsOf(client);
-  return (call, context) => perform(client, secrets, call, chatRequest(call, options), context);
+  return (call, context) => perform(client, call, chatRequest(call, options), context);
 };
 
 const connectionOptions = [
@@ -49,20 +54,22 @@ const connectionOptions = [
   "timeout",
 ] as const;
 
-const perform = async (
-  client: OpenAI,
-  secrets: readonly string[],
-  call: CallLlm,
-  body: JsonObject,
-  context: LlmContext,
-): Promise<LlmOutcome> => {
+const perform = async (client: OpenAI, call: CallLlm, body: JsonObject, context: LlmContext): Promise<LlmOutcome> => {
   const control = new AbortController();
   const abort = (): void => control.abort();
   if (context.signal.aborted) abort();
   context.signal.addEventListener("abort", abort, { once: true });
   const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
-  const stream = chatStream(context.onDelta);
-  const setting = (): FailureSetting => ({ now: context.clock.now(), secrets });
+  let keys: KeyFilter | undefined;
+  // Looked up when something has come: a client may fetch its key when it makes the request.
+  const filter = (): KeyFilter => (keys ??= keyFilter(keysOf(client)));
+  const deltas = filteredDeltas(filter, context.onDelta);
+  const stream = chatStream(deltas.onDelta);
+  const setting = (): FailureSetting => ({
+    now: context.clock.now(),
+    secrets: secretsOf(client),
+    baseURL: client.baseURL,
+  });
   const interrupted = (thrown: unknown): LlmOutcome => {
     if (context.signal.aborted) return failed(aborted, stream.decoded());
     // The answer is whole: only what would have followed it (a report of usage) is lost.
@@ -70,21 +77,37 @@ const perform = async (
     if (idle.isOver()) return failed(idleFailure(call.idleTimeoutMs ?? 0), stream.decoded());
     return failed(failureOfThrown(thrown, setting()), stream.decoded());
   };
-  try {
+  const answered = async (): Promise<LlmOutcome> => {
     const response = await request(client, body, call, control.signal);
     idle.touch();
+    if (response.redirected) return failed(followed(response, setting()), stream.decoded());
     const streams = isEventStream(response, body["stream"] === true);
     const rest = await read(response, streams ? stream : null, control.signal, idle.touch);
     // An aborted body may just end.
     if (control.signal.aborted) return interrupted(undefined);
     if (streams && stream.state.begun) return outcomeOfStream(stream.decoded(), stream.state, setting());
-    return ofPlainBody(rest, context, setting());
-  } catch (thrown) {
-    return interrupted(thrown);
+    return ofPlainBody(rest, deltas.onDelta, setting());
+  };
+  try {
+    const outcome = await answered().catch(interrupted);
+    deltas.end();
+    return withoutSecrets(outcome, filter(), setting());
   } finally {
     idle.stop();
     context.signal.removeEventListener("abort", abort);
   }
+};
+
+/** Whatever a server sends may hold the key that it was sent. */
+const withoutSecrets = (outcome: LlmOutcome, { json }: KeyFilter, { secrets }: FailureSetting): LlmOutcome =>
+  outcome.type === "completed" && outcome.finishReason !== null
+    ? { ...json(outcome), finishReason: redact(outcome.finishReason, secrets) }
+    : json(outcome);
+
+/** A `fetch` of the caller's own that follows redirects although it is asked not to. Nobody reads the body. */
+const followed = (response: Response, setting: FailureSetting): Failure => {
+  void response.body?.cancel().catch(() => {});
+  return redirectFailure(response.status, response.url, setting);
 };
 
 /** The SDK makes the request; the response is taken as it is. */
@@ -94,6 +117,7 @@ const request = (client: OpenAI, body: JsonObject, call: CallLlm, signal: AbortS
       body,
       signal,
       maxRetries: 0,
+      fetchOptions: { redirect: "manual" },
       stream: body["stream"] === true,
       // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
       ...(call.idleTimeoutMs === undefined ? {} : { timeout: longestTimeoutMs }),
@@ -167,7 +191,7 @@ const letGo = (reader: ReadableStreamDefaultReader<Uint8Array>): void => {
 
 const endOfBodyMs = 1000;
 
-const ofPlainBody = (text: string, { onDelta }: LlmContext, setting: FailureSetting): LlmOutcome => {
+const ofPlainBody = (text: string, onDelta: LlmContext["onDelta"], setting: FailureSetting): LlmOutcome => {
   const chat = decodeChatBody(text);
   const outcome = chat === null ? null : outcomeOfBody(chat, setting);
   if (outcome === null) return { type: "failed", failure: failureOfBody(text, setting) };

@@ -1,3 +1,5 @@
+import { keyFilter, mark } from "./key-filter.ts";
+
 /**
  * A text without what looks like a secret: the given ones (from 8 characters on) wherever they stand, keys by their usual beginnings,
  * whatever follows words like "API key", credentials in a URL, and long runs of mixed letters and digits.
@@ -5,19 +7,13 @@
  * out: a body is as long as its server likes, and patterns take their time.
  */
 export const redact = (text: string, secrets: readonly string[] = []): string => {
-  let redacted = text.slice(0, readCharacters);
-  for (const secret of secrets) if (secret.length >= secretLength) redacted = redacted.replaceAll(secret, mark);
+  let redacted = keyFilter(secrets).text(text.slice(0, readCharacters));
   for (const [pattern, replacement] of patterns) redacted = redacted.replaceAll(pattern, replacement);
   return redacted;
 };
 
 /** How much of an error is read. */
 export const readCharacters = 4096;
-
-const mark = "[redacted]";
-
-/** A key as short as this is a placeholder for a local server ("x"), and taking it out would spoil any text. */
-const secretLength = 8;
 
 const patterns: readonly (readonly [RegExp, string])[] = [
   [/\b(bearer|basic)\s+(?=\S*\d|\S{16})[\w\-.~+/=*]{6,}/gi, `$1 ${mark}`],

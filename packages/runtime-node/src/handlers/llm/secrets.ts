@@ -1,14 +1,25 @@
 import type OpenAI from "openai";
+import { redact } from "./redact.ts";
 
 /**
- * Texts that go with each request of a client and must not stand in a message: its keys, and the values of its own
+ * Texts that go with each request of a client and must not stand in an error: its keys, and the values of its own
  * headers and query, where other providers take keys.
  */
-export const secretsOf = (client: OpenAI): readonly string[] => {
-  // Protected in the SDK's types; there is no other way to what a ready-made client was given.
-  const { defaultHeaders, defaultQuery } = client["_options"];
-  return [client.apiKey, client.adminAPIKey, ...valuesIn(defaultHeaders), ...valuesIn(defaultQuery)].flatMap(parts);
-};
+export const secretsOf = (client: OpenAI): readonly string[] =>
+  sentBy(client).flatMap(({ value }) =>
+    partsOf(value).flatMap((part) => [part, encodeURIComponent(part.toWellFormed())]),
+  );
+
+/**
+ * Those of them that are keys beyond doubt, and must not stand in a reply either: the client's keys, what a header or
+ * a parameter has that is named like one, and what looks like a key itself. Not the words that local servers take in
+ * place of a key ("not-needed"), which may stand in any reply.
+ */
+export const keysOf = (client: OpenAI): readonly string[] =>
+  sentBy(client).flatMap(({ name, value }) => {
+    const isKey = name === null || /key|token|secret|auth|passw|cookie|credential|sig|^code$/i.test(name);
+    return partsOf(value).filter((part) => !isPlaceholder(part) && (isKey || redact(part) !== part));
+  });
 
 /**
  * Refuses a base URL with a user name or a password: `fetch` refuses each request to it, with the whole URL in the
@@ -25,12 +36,36 @@ export const refuseCredentials = (baseURL: string): void => {
   );
 };
 
-const valuesIn = (given: unknown): readonly unknown[] => {
-  if (given instanceof Headers) return [...given.values()];
-  if (typeof given !== "object" || given === null) return [];
-  return Object.values(given).flat();
+interface Sent {
+  /** Null for a key of the client itself. */
+  readonly name: string | null;
+  readonly value: string;
+}
+
+const sentBy = (client: OpenAI): readonly Sent[] => {
+  // Protected in the SDK's types; there is no other way to what a ready-made client was given.
+  const { defaultHeaders, defaultQuery } = client["_options"];
+  const keys = [client.apiKey, client.adminAPIKey].map((value): [null, unknown] => [null, value]);
+  return [...keys, ...membersOf(defaultHeaders), ...membersOf(defaultQuery)].flatMap(([name, given]) =>
+    [given].flat().flatMap((value) => (typeof value === "string" ? [{ name, value }] : [])),
+  );
 };
 
-/** A header may hold a word before its secret, such as `Bearer`. */
-const parts = (value: unknown): readonly string[] =>
-  typeof value === "string" ? [value, ...value.split(" ").slice(1)] : [];
+const membersOf = (given: unknown): readonly (readonly [string, unknown])[] => {
+  if (given instanceof Headers) return [...given.entries()];
+  if (typeof given !== "object" || given === null) return [];
+  if (Array.isArray(given)) return given.flatMap((member: unknown) => (isPair(member) ? [member] : []));
+  // The SDK keeps headers so when some come from its environment variable.
+  if ("values" in given && given.values instanceof Headers) return [...given.values.entries()];
+  return Object.entries(given);
+};
+
+const isPair = (member: unknown): member is [string, unknown] => Array.isArray(member) && typeof member[0] === "string";
+
+/** A header may hold words before its secret, such as `Bearer`, and several secrets, each with a name. */
+const partsOf = (value: string): readonly string[] => [
+  value,
+  ...value.split(/[\s,;]+/).flatMap((part) => [part, part.slice(part.indexOf("=") + 1)]),
+];
+
+const isPlaceholder = (key: string): boolean => key.length < 16 && /^[a-z]+(?:[-_. ][a-z]+)*$/i.test(key);
