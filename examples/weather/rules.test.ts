@@ -199,7 +199,12 @@ const answerTo = async (prompt: readonly SeedDraft[]): Promise<ReplyDraft> => {
     model: {},
   };
   const clock = { now: () => 0, wakeAt: () => () => undefined };
-  const outcome = await weatherModel()(call, { signal: new AbortController().signal, onDelta: () => undefined, clock });
+  const outcome = await weatherModel()(call, {
+    signal: new AbortController().signal,
+    onDelta: () => undefined,
+    clock,
+    tools: [],
+  });
   if (outcome.type === "failed") throw new Error(outcome.failure.message);
   return outcome.reply;
 };

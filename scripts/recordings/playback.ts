@@ -28,7 +28,6 @@ export const play = async (played: readonly Played[]): Promise<readonly PlayedOu
   const handler: LlmHandler = openaiChat({
     baseURL: server.url,
     apiKey: "none is needed here",
-    tools: [],
     stream: false,
     includeUsage: false,
   });
@@ -38,6 +37,7 @@ export const play = async (played: readonly Played[]): Promise<readonly PlayedOu
       signal: new AbortController().signal,
       onDelta: () => {},
       clock: systemClock,
+      tools: [],
     });
     outcomes.push({ body: server.requests[outcomes.length]?.body, outcome });
   }

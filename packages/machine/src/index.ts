@@ -87,7 +87,8 @@ export { configurationOfMachine, fingerprintOf, toolsOf } from "./conversation/i
 
 export { fold, foldEntry, type JournalError } from "./journal/fold.ts";
 export { decodeEntry, decodeEvent, decodeJournal, type DecodeError, describeDecodeError } from "./journal/codec.ts";
-export { describeDifference, type Difference, replay } from "./journal/replay.ts";
+export type { PromptChange } from "./journal/prompt-difference.ts";
+export { describeDifference, type Difference, replay, type ReplayOptions } from "./journal/replay.ts";
 export {
   type ChatMessage,
   type ChatMessageOptions,

@@ -1,10 +1,10 @@
-import type { CallLlm, Failure, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { CallLlm, Failure, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
 import type { Clock } from "./clock.ts";
 
 /**
- * Calls a model: once, with exactly the messages of the call. It does not retry (the machine does), and it
- * minds `call.idleTimeoutMs`. For a call of purpose `summary` it offers the model no tools. What goes wrong is an
- * outcome; a handler that throws all the same counts as failed, not to be retried.
+ * Calls a model: once, with exactly the messages of the call, and offers it exactly `context.tools`. It does not retry
+ * (the machine does), and it minds `call.idleTimeoutMs`. What goes wrong is an outcome; a handler that throws all the
+ * same counts as failed, not to be retried.
  */
 export interface LlmHandler {
   (call: CallLlm, context: LlmContext): Promise<LlmOutcome>;
@@ -16,6 +16,8 @@ export interface LlmContext {
   /** Tells what came, as it comes. Pieces, in order; together they are what `reply` will be. Of a summary nobody is shown them. */
   readonly onDelta: (delta: LlmDelta) => void;
   readonly clock: Clock;
+  /** The declarations of the tools that the machine decided to offer (`call.tools`), in that order. None for a summary. */
+  readonly tools: readonly ToolDeclaration[];
 }
 
 /** A piece of a reply. `arguments` is the new piece of them; the first piece of a tool call may be empty. */

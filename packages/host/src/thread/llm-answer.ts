@@ -1,5 +1,5 @@
-import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage } from "@colloquy/machine";
-import { decodeEvent } from "@colloquy/machine";
+import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
+import { decodeEvent, toolsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
@@ -13,6 +13,17 @@ export const callModel = async (equipment: Equipment, call: CallLlm, context: Ll
     equipment.observation.report(thrown, "llm");
     return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
   }
+};
+
+/**
+ * The declarations of the tools that a call offers. Under a configuration that 0.1 journalled it is all that the machine
+ * declares, as it was then. A tool that is gone since the call was asked for is left out: nobody could run it.
+ */
+export const offeredTools = ({ machine }: Equipment, { tools }: CallLlm): readonly ToolDeclaration[] => {
+  const declared = toolsOf(machine);
+  return tools === undefined
+    ? declared
+    : tools.flatMap((offered) => declared.find(({ name }) => name === offered.name) ?? []);
 };
 
 /**

@@ -8,7 +8,7 @@ import type {
   State,
 } from "@colloquy/machine";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
-import { callModel, llmAnswer } from "./llm-answer.ts";
+import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
 import type { Receipt } from "./mail.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
@@ -94,6 +94,7 @@ export class LlmRun implements Running, Receipt {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),
       clock: equipment.clock,
+      tools: offeredTools(equipment, this.#call),
     };
     const outcome = await callModel(equipment, this.#call, context);
     if (this.#over) return;

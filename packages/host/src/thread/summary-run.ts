@@ -28,7 +28,7 @@ export class SummaryRun implements Running {
     const { signal } = this.#controller;
     const { equipment, running } = this.#loop;
     const { clock } = equipment;
-    const outcome = await callModel(equipment, this.#call, { signal, clock, onDelta: () => {} });
+    const outcome = await callModel(equipment, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
     if (signal.aborted) return;
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);

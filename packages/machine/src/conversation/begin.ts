@@ -23,11 +23,12 @@ export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInpu
 });
 
 /** What of the settings a thread keeps. */
-export const configurationOf = ({ fingerprint, idleTimeoutMs, model, policy }: Settings): Configuration => ({
+export const configurationOf = ({ fingerprint, idleTimeoutMs, model, offered, policy }: Settings): Configuration => ({
   fingerprint,
   ...(Object.keys(model).length === 0 ? {} : { model }),
   ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
   ...(policy.summariser === undefined ? {} : { summariser: summariserOf(policy.summariser) }),
+  tools: offered,
 });
 
 const summariserOf = ({ instruction, model }: Summariser): NonNullable<Configuration["summariser"]> => ({

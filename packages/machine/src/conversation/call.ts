@@ -22,6 +22,7 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     messages,
     promptDigest: digestOfPrompt(messages),
     model: open.model,
+    ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
   };
 };
@@ -41,6 +42,7 @@ export const callSummary = (data: ConversationData, summarising: Summarising): C
     messages,
     promptDigest: digestOfPrompt(messages),
     model,
+    tools: [],
     ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
   };
 };

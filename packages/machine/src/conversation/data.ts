@@ -6,7 +6,7 @@ import type { Ask } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
-import type { AskReceived, Configuration, ForkOrigin } from "./event.ts";
+import type { AskReceived, Configuration, ForkOrigin, OfferedTool } from "./event.ts";
 import type { Limits } from "./limits.ts";
 
 /** The XState context of a conversation. Plain JSON. */
@@ -140,6 +140,8 @@ export interface OutstandingCall {
   readonly counted: number | null;
   /** What has been shown of it, as far as the host journalled that. */
   readonly partial: ReplyDraft | null;
+  /** What it offers the model; absent where the journal does not say (0.1 did not). */
+  readonly tools?: readonly OfferedTool[];
 }
 
 /** A call of the round that is under way. */

@@ -3,6 +3,7 @@ import type { Message } from "../thread/message.ts";
 import type { ContextUnfit, LimitReached, TurnStatus } from "../thread/turn.ts";
 import type { TurnRange } from "../prompt/cut.ts";
 import type { Approvable, Fullness } from "./data.ts";
+import type { OfferedTool } from "./thread-started.ts";
 
 /**
  * Something that the machine wants done. Plain JSON; whoever performs it tells the machine the outcome as an
@@ -41,6 +42,12 @@ export interface CallLlm {
   readonly promptDigest: string;
   /** Model and provider parameters: the thread's, with the ask's laid over them. */
   readonly model: JsonObject;
+  /**
+   * Exactly the tools to offer the model, in this order; none for a summary. The machine decides the set: a handler
+   * neither narrows nor widens it. Absent only while a thread runs under a configuration that 0.1 journalled, which does
+   * not say: then it is all that the machine declares.
+   */
+  readonly tools?: readonly OfferedTool[];
   /** The longest silence to bear between two pieces of the reply, in milliseconds; absent for none. */
   readonly idleTimeoutMs?: number;
 }

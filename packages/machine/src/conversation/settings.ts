@@ -14,12 +14,14 @@ import type { JsonObject } from "../thread/json.ts";
 import type { Limits } from "./limits.ts";
 import { problemOfLimits } from "./limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
+import type { OfferedTool } from "./thread-started.ts";
 import type { ToolDeclaration } from "./tool.ts";
 
 /** Machine options with their defaults, checked. */
 export interface Settings {
   readonly tools: readonly ToolDeclaration[];
   readonly toolNames: ReadonlySet<string>;
+  readonly offered: readonly OfferedTool[];
   readonly policy: Policy;
   readonly counter: Counter;
   readonly counts: Counts;
@@ -45,6 +47,7 @@ export const settingsOf = (options: MachineOptions): Settings => {
   const settings: Omit<Settings, "fingerprint"> = {
     tools: options.tools ?? [],
     toolNames: new Set(options.tools?.map(({ name }) => name)),
+    offered: (options.tools ?? []).map(offeredTool),
     policy: options.policy ?? keepAll(),
     counter: options.counter ?? estimateCounter,
     counts: countsOf(options.counter ?? estimateCounter),
@@ -171,6 +174,12 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
 
 const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);
+
+/** What the runtime does with a tool is no part of what a model sees of it. */
+const offeredTool = ({ name, description, parameters }: ToolDeclaration): OfferedTool => ({
+  name,
+  digest: digestOf({ name, description: description ?? null, parameters: parameters ?? null }),
+});
 
 const fingerprintOf = (settings: Omit<Settings, "fingerprint">): string =>
   digestOf({

@@ -26,4 +26,13 @@ export interface Configuration {
   readonly idleTimeoutMs?: number;
   /** How summaries are asked for; absent where none are. */
   readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
+  /** What each answering call offers the model, in this order. Absent in journals that 0.1 wrote: unknown. */
+  readonly tools?: readonly OfferedTool[];
+}
+
+/** A tool as a model is shown it. */
+export interface OfferedTool {
+  readonly name: string;
+  /** Of its name, description and parameters: what a model sees of it. Not cryptographic. */
+  readonly digest: string;
 }

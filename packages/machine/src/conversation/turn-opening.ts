@@ -63,9 +63,11 @@ export const attemptCall = (
     };
   }
   const cut = decided.cut ?? data.cut ?? nothingCut;
-  const idleTimeoutMs = data.configuration.idleTimeoutMs ?? null;
+  const { idleTimeoutMs = null, tools } = data.configuration;
   const { system, pins } = data.conversation;
-  const call = { attempt, cut, system, pins, idleTimeoutMs, counted: decided.counted ?? null, partial: null };
+  const counted = decided.counted ?? null;
+  const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
+  const call = tools === undefined ? known : { ...known, tools };
   const calling: OpenTurn = { ...withJoined(open), stage: { type: "responding", call } };
   const after = { ...data, cut, open: calling };
   return {

@@ -1,16 +1,22 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Entry, LaterEntry } from "../conversation/entry.ts";
+import type { ThreadInput } from "../conversation/begin.ts";
+import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
 import { isLater } from "../conversation/entry.ts";
 import type { CallLlm } from "../conversation/effect.ts";
 import { isSameEffect } from "../conversation/effect-id.ts";
 import type { Decided, Event } from "../conversation/event.ts";
 import type { ConversationMachine } from "../conversation/machine.ts";
+import { kernel } from "../conversation/machine.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
+import type { OfferedTool } from "../conversation/thread-started.ts";
 import { start, transition } from "../conversation/transition.ts";
 import { canonicalText } from "../thread/digest.ts";
+import type { SystemDraft } from "../thread/system.ts";
 import { fold, foldEntry } from "./fold.ts";
 import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
+import type { PromptChange } from "./prompt-difference.ts";
+import { changedMessages, changedTools, describeChanges } from "./prompt-difference.ts";
 
 /** Where a machine decides otherwise than a journal tells. */
 export interface Difference {
@@ -22,6 +28,13 @@ export interface Difference {
   readonly what: string;
   readonly expected: string;
   readonly got: string;
+  /** Of a prompt: the messages and tools that are otherwise, with their words. Empty where the journal does not have those that were sent. */
+  readonly changes: readonly PromptChange[];
+}
+
+export interface ReplayOptions {
+  /** Another system prompt than the thread began with; null for none. The journal stays as it is, so that a difference can name the words of both. */
+  readonly system?: SystemDraft | null;
 }
 
 /**
@@ -31,20 +44,28 @@ export interface Difference {
  *
  * What words were taken out of can't be decided again as it was: from the first redacted entry on prompts are not compared,
  * nor what is decided by counting words; what else is decided is, each time from the recorded state.
+ *
+ * The tools that a call offers are a part of what is sent: one that is added, gone or declared in other words is a
+ * difference. Journals that 0.1 wrote do not tell them.
  */
-export const replay = (machine: ConversationMachine, entries: readonly Entry[]): Either.Either<Difference, State> => {
+export const replay = (
+  machine: ConversationMachine,
+  entries: readonly Entry[],
+  options: ReplayOptions = {},
+): Either.Either<Difference, State> => {
   const folded = fold(entries);
   const first = entries[0];
   if (Either.isLeft(folded)) return Either.left(unreadable(folded.left.seq, folded.left.reason));
   if (first?.event.type !== "thread.started") return Either.left(unreadable(0, "it has no beginning"));
-  const { type: _, ...input } = first.event;
-  let state = start(machine, input).state;
-  let recorded = state;
+  let state = start(machine, begunWith(first.event, options)).state;
+  const begun = fold([first]);
+  if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));
+  let recorded = begun.right;
   let isWhole = first.redacted === undefined;
   for (const entry of entries.slice(1)) {
     if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));
     isWhole &&= entry.redacted === undefined;
-    const sent = isWhole ? sentOtherwise(state, entry) : null;
+    const sent = isWhole ? sentOtherwise(recorded, state, entry) : null;
     if (sent !== null) return Either.left(sent);
     const told = transition(machine, state, isWhole ? entry.event : withoutDigest(entry.event));
     if (!told.handled)
@@ -57,7 +78,8 @@ export const replay = (machine: ConversationMachine, entries: readonly Entry[]):
     state = isWhole ? told.state : recorded;
     const { decided = {} } = told.entry;
     const difference = isWhole
-      ? (asksOtherwise(recorded, state, during, entry.seq) ?? decidesOtherwise(during, entry, decided, withoutCuts))
+      ? (asksOtherwise(machine, recorded, state, during, entry.seq) ??
+        decidesOtherwise(during, entry, decided, withoutCuts))
       : decidesOtherwise(during, entry, decided, withoutWords);
     if (difference !== null) return Either.left(difference);
   }
@@ -65,22 +87,35 @@ export const replay = (machine: ConversationMachine, entries: readonly Entry[]):
 };
 
 /** A difference in one sentence. */
-export const describeDifference = ({ seq, turn, step, what, expected, got }: Difference): string =>
-  `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: expected ${expected}; got ${got}`;
+export const describeDifference = ({ seq, turn, step, what, expected, got, changes }: Difference): string =>
+  `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: expected ${expected}; got ${got}` +
+  (changes.length === 0 ? "" : ` (${describeChanges(changes)})`);
+
+const begunWith = ({ type: _, ...input }: FirstEntry["event"], { system }: ReplayOptions): ThreadInput => {
+  if (system === undefined) return input;
+  const { system: __, ...without } = input;
+  return system === null ? without : { ...without, system };
+};
 
 /** The digest that an outcome echoes is that of what was really sent, whatever the journal's own cuts say. */
-const sentOtherwise = (state: State, { seq, event }: LaterEntry): Difference | null => {
+const sentOtherwise = (recorded: State, state: State, { seq, event }: LaterEntry): Difference | null => {
   if (event.type !== "llm.completed" && event.type !== "llm.failed") return null;
   const call = callsOf(state).find(({ id }) => isSameEffect(id, event.effectId));
-  return event.promptDigest === undefined || call === undefined || call.promptDigest === event.promptDigest
-    ? null
-    : differs(
+  const sent = event.promptDigest;
+  if (sent === undefined || call === undefined || call.promptDigest === sent) return null;
+  const known = callsOf(recorded).find(({ id, promptDigest }) => id === call.id && promptDigest === sent);
+  return known === undefined
+    ? differs(
         state,
         seq,
         "the prompt",
-        `digest ${event.promptDigest}`,
-        `${call.messages.length} messages with digest ${call.promptDigest}`,
-      );
+        `digest ${sent}, that of what was sent: its words are not in this journal`,
+        inWords(call),
+      )
+    : {
+        ...differs(state, seq, "the prompt", inWords(known), inWords(call)),
+        changes: changedMessages(known.messages, call.messages),
+      };
 };
 
 /** What was approved may have lost the words from which its digest was made. */
@@ -90,22 +125,41 @@ const withoutDigest = (event: Event): Event => {
   return answer;
 };
 
-const asksOtherwise = (recorded: State, state: State, during: State, seq: number): Difference | null => {
+const asksOtherwise = (
+  machine: ConversationMachine,
+  recorded: State,
+  state: State,
+  during: State,
+  seq: number,
+): Difference | null => {
   const [expected, got] = [callsOf(recorded), callsOf(state)];
   for (const purpose of ["answer", "summary"] as const) {
     const before = expected.find((call) => call.purpose === purpose);
     const now = got.find((call) => call.purpose === purpose);
     if (before?.id === now?.id && before?.promptDigest === now?.promptDigest) continue;
-    return differs(
-      during,
-      seq,
-      purpose === "answer" ? "the prompt" : "the prompt of a summary",
-      inWords(before),
-      inWords(now),
-    );
+    const what = purpose === "answer" ? "the prompt" : "the prompt of a summary";
+    const changes = before === undefined || now === undefined ? [] : changedMessages(before.messages, now.messages);
+    return { ...differs(during, seq, what, inWords(before), inWords(now)), changes };
   }
-  return null;
+  const call = expected.find(({ purpose }) => purpose === "answer");
+  return call === undefined ? null : offersOtherwise(machine, call, during, seq);
 };
+
+/** The machine decides what is offered; a thread that is told of another configuration keeps telling what that one offered. */
+const offersOtherwise = (
+  machine: ConversationMachine,
+  { tools }: CallLlm,
+  during: State,
+  seq: number,
+): Difference | null => {
+  const { offered } = machine[kernel].settings;
+  const changes = tools === undefined ? [] : changedTools(tools, offered);
+  return changes.length === 0
+    ? null
+    : { ...differs(during, seq, "the tools that are offered", namesOf(tools ?? []), namesOf(offered)), changes };
+};
+
+const namesOf = (tools: readonly OfferedTool[]): string => tools.map(({ name }) => name).join(", ") || "none";
 
 /** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
 const decidesOtherwise = (
@@ -129,11 +183,11 @@ const callsOf = (state: State): readonly CallLlm[] => {
 };
 
 const inWords = (call: CallLlm | undefined): string =>
-  call === undefined ? "no model call" : `${call.messages.length} messages with digest ${call.promptDigest}`;
+  call === undefined ? "no model call" : `${call.messages.length} messages`;
 
 const differs = (state: State, seq: number, what: string, expected: string, got: string): Difference => {
   const { open } = state.context;
-  return { seq, turn: open?.number ?? 0, step: open?.step ?? 0, what, expected, got };
+  return { seq, turn: open?.number ?? 0, step: open?.step ?? 0, what, expected, got, changes: [] };
 };
 
 const unreadable = (seq: number, reason: string): Difference => ({
@@ -143,4 +197,5 @@ const unreadable = (seq: number, reason: string): Difference => ({
   what: "the journal",
   expected: "one that can be folded",
   got: reason,
+  changes: [],
 });

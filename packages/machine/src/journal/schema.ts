@@ -85,6 +85,7 @@ const configuration = object({
   model: jsonObject.optional(),
   idleTimeoutMs: count.optional(),
   summariser: object({ instruction: text, model: jsonObject.optional() }).optional(),
+  tools: list(object({ name: text, digest: text })).optional(),
 });
 const position = zod.strictObject({ turn: count, unit: count });
 const turnRange = zod.strictObject({ from: count, to: count });

@@ -12,6 +12,8 @@ import {
   type MachineOptions,
   redactEntry,
   replay,
+  type ReplayOptions,
+  type ToolDeclaration,
 } from "../../src/index.ts";
 import { runs } from "../runs.ts";
 import { calling, Talk } from "../talk.ts";
@@ -50,7 +52,11 @@ describe("replay", () => {
   test.each<readonly [string, MachineOptions, Partial<Difference>]>([
     ["another policy", { tools, policy: lastTurns(0) }, { seq: 3, turn: 2, step: 1, what: "the prompt" }],
     ["a limit", { tools, limits: { steps: 1 } }, { seq: 5, turn: 2 }],
-    ["a tool that is not declared", {}, { seq: 4, turn: 2 }],
+    [
+      "a tool that is not declared",
+      {},
+      { seq: 1, turn: 1, what: "the tools that are offered", expected: "search", got: "none" },
+    ],
     [
       "a price",
       { tools, pricing: { name: "p", version: 1, options: {}, price: () => ({ nano: 1, currency: "USD" }) } },
@@ -68,10 +74,55 @@ describe("replay", () => {
         : entry,
     );
     const difference = differenceUnder({ tools }, entries);
-    expect(difference).toMatchObject({ seq: 2, turn: 1, step: 1, what: "the prompt", expected: "digest other" });
-    expect(difference === null ? "" : describeDifference(difference)).toMatch(
-      /^entry 2 \(turn 1, step 1\): the prompt: expected digest other; got 2 messages/,
+    expect(difference).toMatchObject({ seq: 2, turn: 1, step: 1, what: "the prompt", changes: [] });
+    expect(difference === null ? "" : describeDifference(difference)).toBe(
+      "entry 2 (turn 1, step 1): the prompt: expected digest other, that of what was sent: " +
+        "its words are not in this journal; got 2 messages",
     );
+  });
+
+  const wordsUnder = (options: MachineOptions, entries = recorded(), other: ReplayOptions = {}): string => {
+    const replayed = replay(conversationMachine(options), entries, other);
+    return Either.isLeft(replayed) ? describeDifference(replayed.left) : "none";
+  };
+
+  test("names the words of another system prompt", () => {
+    expect(wordsUnder({ tools }, recorded(), { system: "Be careful." })).toBe(
+      "entry 1 (turn 1, step 1): the prompt: expected 2 messages; got 2 messages (system: −brief. +careful.)",
+    );
+    expect(wordsUnder({ tools }, recorded(), { system: null })).toBe(
+      'entry 1 (turn 1, step 1): the prompt: expected 2 messages; got 1 messages (system: −"Be brief.")',
+    );
+    expect(wordsUnder({ tools }, recorded(), { system: "Be brief." })).toBe("none");
+  });
+
+  test("names the messages that another policy leaves out, and what was really sent where the journal has it", () => {
+    expect(wordsUnder({ tools, policy: lastTurns(0) })).toBe(
+      "entry 3 (turn 2, step 1): the prompt: expected 4 messages; got 2 messages " +
+        '(user 1.0: −"One"; assistant 1.1: −"1")',
+    );
+  });
+
+  test("names the tools that are offered otherwise", () => {
+    const under = (...declared: readonly ToolDeclaration[]): string =>
+      wordsUnder({ tools: declared }, recorded({ tools: [{ name: "search" }, { name: "read" }] }));
+    expect(under({ name: "search" }, { name: "read", recovery: "once" })).toBe("none");
+    expect(under({ name: "search", description: "Searches." }, { name: "read" })).toMatch(
+      /^entry 1 \(turn 1, step 1\): the tools that are offered: .* \(tool search: −description and parameters of digest \w+ \+those of \w+\)$/,
+    );
+    expect(under({ name: "search" }, { name: "write" })).toMatch(/\(tool read: −the tool; tool write: \+the tool\)$/);
+    expect(under({ name: "read" }, { name: "search" })).toMatch(
+      /\(the order of the tools: −search, read \+read, search\)$/,
+    );
+  });
+
+  test("says nothing of the tools of a journal of 0.1, which does not tell them", () => {
+    const entries = recorded().map((entry): Entry => {
+      if (entry.event.type !== "thread.started" || entry.event.configuration === undefined) return entry;
+      const { tools: _, ...configuration } = entry.event.configuration;
+      return { ...entry, seq: 0, format: 1, event: { ...entry.event, configuration } };
+    });
+    expect(wordsUnder({ tools: [{ name: "search", description: "Searches." }] }, entries)).toBe("none");
   });
 
   test("says which event is refused", () => {

@@ -70,5 +70,11 @@ export const perform = (handler: LlmHandler, call: CallLlm = callOf(), clock: Te
   const told = async (count: number): Promise<void> => {
     while (deltas.length < count) await new Promise<void>((resolve) => listeners.push(resolve));
   };
-  return { outcome: handler(call, { signal: control.signal, onDelta, clock }), deltas, clock, control, told };
+  return {
+    outcome: handler(call, { signal: control.signal, onDelta, clock, tools: [] }),
+    deltas,
+    clock,
+    control,
+    told,
+  };
 };

@@ -144,6 +144,7 @@ describe("a connection", () => {
       signal: AbortSignal.abort(),
       onDelta: () => {},
       clock: testClock(),
+      tools: [],
     });
     expect(outcome).toMatchObject({ type: "failed", failure: { code: "aborted" } });
     expect(bodies).toHaveLength(0);

@@ -1,11 +1,15 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
-import { callOf, handlerFor, perform } from "./call.ts";
+import type { CallLlm } from "@colloquy/machine";
+import { z } from "zod";
+import { callOf, handlerFor, perform, testClock } from "./call.ts";
 import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const partial = { content: "Be" };
+
+const toolsOfBody = z.object({ tools: z.array(z.object({ function: z.object({ name: z.string() }) })).optional() });
 
 describe("a reply", () => {
   test("comes piece by piece, with usage, model and id", async () => {
@@ -160,6 +164,37 @@ describe("a request", () => {
     const tools = "tools" in model || "functions" in model ? [declared] : [];
     await perform(openaiChat({ baseURL, apiKey: "k", model: "m", tools }), callOf({ model })).outcome;
     expect(bodies).toEqual([{ ...expected, messages }]);
+  });
+
+  test("offers exactly the tools of the call, whatever else is declared", async () => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: "g" }, declared] });
+    const offering = (...names: readonly string[]): CallLlm =>
+      callOf({ tools: names.map((name) => ({ name, digest: "" })) });
+    await perform(handler, offering("f", "g")).outcome;
+    await perform(handler, offering("g")).outcome;
+    await perform(handler, offering()).outcome;
+    const offered = bodies.map((body) => toolsOfBody.parse(body).tools?.map((tool) => tool.function.name));
+    expect(offered).toEqual([["f", "g"], ["g"], undefined]);
+  });
+
+  test("takes the declarations that the host hands over before its own", async () => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", stream: false, tools: [{ name: "f" }] });
+    const { signal } = new AbortController();
+    const context = { signal, onDelta: () => {}, clock: testClock(), tools: [declared] };
+    await handler(callOf({ tools: [{ name: "f", digest: "" }] }), context);
+    expect(bodies).toMatchObject([{ tools: [{ function: declared }] }]);
+  });
+
+  test("is not made where a tool of the call is declared nowhere", async () => {
+    const { baseURL, bodies } = await chatServer(reply);
+    const handler = openaiChat({ baseURL, apiKey: "k", model: "m", tools: [declared] });
+    expect(await perform(handler, callOf({ tools: [{ name: "h", digest: "" }] })).outcome).toMatchObject({
+      type: "failed",
+      failure: { kind: "bad_request", retryable: false, message: expect.stringContaining('the tool "h"') },
+    });
+    expect(bodies).toEqual([]);
   });
 
   test("for a summary offers no tools, nor says how to call them", async () => {

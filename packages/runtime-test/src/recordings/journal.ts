@@ -8,6 +8,7 @@ import {
   type Entry,
   fold,
   replay,
+  type ReplayOptions,
   type State,
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
@@ -32,12 +33,16 @@ export const journalLines = (text: string): readonly unknown[] =>
 
 /**
  * Replays a journal: decodes its entries, and lets a machine decide them again. Fails with the first place where
- * the machine decides otherwise, or would have sent another prompt than was sent.
+ * the machine decides otherwise, or would have sent another prompt, or offered other tools, than was done.
  */
-export const replayJournal = (machine: ConversationMachine, entries: readonly unknown[]): JournalReplay => {
+export const replayJournal = (
+  machine: ConversationMachine,
+  entries: readonly unknown[],
+  options?: ReplayOptions,
+): JournalReplay => {
   const decoded = decodeJournal(entries);
   if (Either.isLeft(decoded)) return { outcome: "failed", words: describeDecodeError(decoded.left), difference: null };
-  const replayed = replay(machine, decoded.right);
+  const replayed = replay(machine, decoded.right, options);
   return Either.isLeft(replayed)
     ? { outcome: "failed", words: describeDifference(replayed.left), difference: replayed.left }
     : { outcome: "passed", state: replayed.right };

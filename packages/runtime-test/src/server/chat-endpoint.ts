@@ -29,7 +29,7 @@ export const chatEndpoint =
     const call = callOf(number, request, messages.right);
     const onDelta = stream?.send ?? ((): void => undefined);
     try {
-      const outcome = await model(call, { signal, onDelta, clock });
+      const outcome = await model(call, { signal, onDelta, clock, tools: [] });
       if (!signal.aborted) finish(outcome, head, stream, response);
     } catch (error) {
       if (signal.aborted) return;

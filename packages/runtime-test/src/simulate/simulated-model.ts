@@ -66,7 +66,7 @@ const lineFor = (world: World, random: Random, call: CallLlm, replyTo: ReplyTo):
 
 /** The context as the model minds it: what it shows passes the boundary of the process, and it may be deaf to the signal. */
 const heard = (world: World, random: Random, process: SimulatedProcess, context: LlmContext): LlmContext => ({
-  clock: context.clock,
+  ...context,
   signal: world.hits("llmDeaf", random) ? new AbortController().signal : context.signal,
   onDelta: (delta) => {
     if (process.crosses("something shown")) context.onDelta(delta);

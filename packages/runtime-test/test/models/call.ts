@@ -42,7 +42,9 @@ export const hear = async (model: LlmHandler, call: CallLlm): Promise<Heard> => 
   const onDelta = (delta: LlmDelta): void => {
     deltas.push([clock.now(), delta]);
   };
-  const outcome = await clock.runUntil(model(call, { signal: new AbortController().signal, onDelta, clock }));
+  const outcome = await clock.runUntil(
+    model(call, { signal: new AbortController().signal, onDelta, clock, tools: [] }),
+  );
   return { outcome, deltas, endedAt: clock.now() };
 };
 
@@ -50,4 +52,4 @@ export const hear = async (model: LlmHandler, call: CallLlm): Promise<Heard> => 
 export const unheard = (
   clock: Clock,
   signal: AbortSignal = new AbortController().signal,
-): Parameters<LlmHandler>[1] => ({ signal, onDelta: () => undefined, clock });
+): Parameters<LlmHandler>[1] => ({ signal, onDelta: () => undefined, clock, tools: [] });

@@ -113,6 +113,7 @@ describe("scriptedModel", () => {
       const heard: unknown[] = [];
       const outcome = model(callOf("Weather?"), {
         clock,
+        tools: [],
         signal: cancel.signal,
         onDelta: (delta) => heard.push("text" in delta ? delta.text : delta),
       });

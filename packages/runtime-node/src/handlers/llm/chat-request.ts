@@ -1,10 +1,14 @@
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import { toChatMessage } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 
 export interface ChatRequestOptions {
   /** The model that is called where neither thread nor ask names one. */
   readonly model?: string;
-  /** What the model may call in an answer; default nothing. A `tools` or `functions` among the call's own parameters takes their place. A summary is never offered any. */
+  /**
+   * Declarations for those who call the handler without a host, which hands them over itself. The machine decides which of
+   * them are offered: exactly those of the call. A `tools` or `functions` among the call's own parameters takes their place.
+   */
   readonly tools?: readonly ToolDeclaration[];
   /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
   readonly stream?: boolean;
@@ -13,11 +17,17 @@ export interface ChatRequestOptions {
 }
 
 /**
- * The body of a chat completions request: the call's parameters as they are, its messages, and the tools. Nothing is
- * added that a parameter contradicts; `stream_options: null` leaves that out. A summary is asked for without tools,
- * whatever the parameters say.
+ * The body of a chat completions request: the call's parameters as they are, its messages, and exactly the tools that it
+ * offers; or in words why there can be none. Nothing is added that a parameter contradicts; `stream_options: null` leaves
+ * that out. A summary is asked for without tools, whatever the parameters say.
+ *
+ * @param declared The declarations that the host hands over.
  */
-export const chatRequest = (call: CallLlm, options: ChatRequestOptions): JsonObject => {
+export const chatRequest = (
+  call: CallLlm,
+  options: ChatRequestOptions,
+  declared: readonly ToolDeclaration[] = [],
+): Either.Either<string, JsonObject> => {
   const { stream_options: streamOptions, ...parameters } = call.model;
   const body: { [parameter: string]: Json | undefined } = { ...parameters };
   if (body["model"] === undefined && options.model !== undefined) body["model"] = options.model;
@@ -27,12 +37,27 @@ export const chatRequest = (call: CallLlm, options: ChatRequestOptions): JsonObj
     body["stream_options"] = { include_usage: true };
   }
   body["messages"] = call.messages.map((message): JsonObject => toChatMessage(message));
-  const { tools = [] } = options;
-  if (call.purpose === "summary") return withoutTools(body);
-  if (body["tools"] === undefined && body["functions"] === undefined && tools.length > 0) {
-    body["tools"] = tools.map(toolToWire);
-  }
-  return body;
+  if (call.purpose === "summary") return Either.right(withoutTools(body));
+  if (body["tools"] !== undefined || body["functions"] !== undefined) return Either.right(body);
+  return Either.map((tools: readonly ToolDeclaration[]) =>
+    tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
+  )(offeredTools(call, declared, options.tools ?? []));
+};
+
+/** A call that does not say what it offers (a thread of 0.1) offers all that is declared. */
+const offeredTools = (
+  { tools }: CallLlm,
+  declared: readonly ToolDeclaration[],
+  given: readonly ToolDeclaration[],
+): Either.Either<string, readonly ToolDeclaration[]> => {
+  if (tools === undefined) return Either.right(declared.length > 0 ? declared : given);
+  const found = tools.map(({ name }) => [...declared, ...given].find((tool) => tool.name === name));
+  const missing = tools.find((_, index) => found[index] === undefined);
+  return missing === undefined
+    ? Either.right(found.filter((tool) => tool !== undefined))
+    : Either.left(
+        `the call offers the tool "${missing.name}", and the handler has no declaration of it: hand it over in the context's tools, or give openaiChat tools`,
+      );
 };
 
 /** Whoever writes a summary has nothing to call. Servers refuse to be told how to call where there is nothing. */

@@ -11,6 +11,7 @@ import { chatStream } from "./chat-stream.ts";
 import type { FailureSetting } from "./failure.ts";
 import { aborted, failureOfBody, failureOfThrown, idleFailure } from "./failure.ts";
 import { filteredDeltas } from "./filtered-deltas.ts";
+import * as Either from "fp-ts/lib/Either.js";
 import { idleTimer } from "./idle-timer.ts";
 import { type KeyFilter, keyFilter } from "./key-filter.ts";
 import { redact } from "./redact.ts";
@@ -32,14 +33,19 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * Any byte counts as a sign of life for `idleTimeoutMs`, comments too: that is how servers say that a model still
  * thinks or waits its turn. One that sends them for ever is stopped by the limit `deadlineMs` of the turn.
  *
- * The model is offered the tools for answers, and none for summaries.
+ * The model is offered exactly the tools of the call, and none for summaries.
  *
  * Redirects are not followed. The client's keys are taken out of whatever the server sends: reply, pieces and failures.
  */
 export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
   const client = options.client ?? new OpenAI(pick(options, connectionOptions));
   refuseCredentials(client.baseURL);
-  return (call, context) => perform(client, call, chatRequest(call, options), context);
+  return async (call, context) => {
+    const body = chatRequest(call, options, context.tools);
+    return Either.isLeft(body)
+      ? { type: "failed", failure: { kind: "bad_request", message: body.left, retryable: false } }
+      : perform(client, call, body.right, context);
+  };
 };
 
 const connectionOptions = [
