@@ -77,8 +77,9 @@ describe("a handler", () => {
 
 test("a handler that shows what is no text is not journalled as if it were", async () => {
   const shows: ScriptedStep = async (_, { onDelta }) => {
-    for (const delta of [{ type: "text", text: 5 }, { type: "odd", text: "x" }, null, { type: "text", text: "so far" }])
-      onDelta(delta as LlmDelta);
+    const call = { type: "toolCall", id: null, name: "x", arguments: "" };
+    const stray = [{ type: "text", text: 5 }, { type: "odd", text: "x" }, null, call, { ...call, index: -1 }];
+    for (const delta of [...stray, { type: "text", text: "so far" }]) onDelta(delta as LlmDelta);
     return { type: "failed", failure: { kind: "network", message: "gone", retryable: false } };
   };
   const errors: string[] = [];
@@ -86,7 +87,7 @@ test("a handler that shows what is no text is not journalled as if it were", asy
   const { host, another, store } = stage({ script: [shows], onObserverError });
   expect(await errorOf(host.ask("hi"))).toMatchObject({ name: "TurnFailedError" });
   await host.close();
-  expect(errors).toEqual(Array(3).fill("llm: TypeError: the llm handler gave onDelta what is no delta"));
+  expect(errors).toEqual(Array(5).fill("llm: TypeError: the llm handler gave onDelta what is no delta"));
   expect((await entriesOf(store)).at(-1)?.event).toMatchObject({ partial: { content: "so far" } });
   const later = another({ script: [says("again")] });
   expect((await later.host.ask("hi again", { askId: "again" })).text).toBe("again");

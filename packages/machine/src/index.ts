@@ -64,6 +64,7 @@ export type {
   Waking,
 } from "./conversation/data.ts";
 export type * from "./conversation/effect.ts";
+export { callIdAt } from "./conversation/effect-id.ts";
 export { type Entry, type FirstEntry, journalFormat, type LaterEntry } from "./conversation/entry.ts";
 export type * from "./conversation/event.ts";
 export type { Limits } from "./conversation/limits.ts";

@@ -78,7 +78,7 @@ const joinedWith = (last: AskPart | undefined, next: AskPart): AskPart | null =>
       return last?.type === next.type &&
         last.step === next.step &&
         last.attempt === next.attempt &&
-        last.index === next.index
+        last.position === next.position
         ? { ...next, arguments: last.arguments + next.arguments }
         : null;
     default:

@@ -1,4 +1,5 @@
 import type { Content, Entry, RequestApproval, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
+import { callIdAt } from "@colloquy/machine";
 
 /**
  * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
@@ -38,28 +39,27 @@ export interface TextDelta extends Place {
 }
 
 /** A piece of a tool call that a model is writing. */
-export interface ToolCallDelta extends Place {
+export interface ToolCallDelta extends CallPlace {
   readonly type: "toolCall.delta";
   readonly attempt: number;
-  readonly index: number;
-  readonly id: string | null;
+  /** The provider's name for the call, as far as it is known: not unique. */
+  readonly providerCallId: string | null;
+  /** As far as it is known. */
   readonly name: string;
   /** The new piece. */
   readonly arguments: string;
 }
 
 /** A tool call that a model asked for, whole and journalled. */
-interface ToolCallPart extends Place {
+interface ToolCallPart extends CallPlace {
   readonly type: "toolCall";
-  readonly position: number;
   readonly name: string;
   readonly arguments: string;
 }
 
 /** What a tool call came to. Results come as they arrive, in any order. */
-interface ToolResultPart extends Place {
+interface ToolResultPart extends CallPlace {
   readonly type: "toolResult";
-  readonly position: number;
   readonly name: string;
   readonly outcome: ToolOutcome;
   readonly content: Content | null;
@@ -70,6 +70,14 @@ interface Place {
   readonly step: number;
 }
 
+/** Which tool call of a step: the same from its first piece to the store. */
+interface CallPlace extends Place {
+  /** Among the calls of the reply, from 0. */
+  readonly position: number;
+  /** The id of the call in messages, approvals and what tools are given. */
+  readonly callId: string;
+}
+
 /** The results that an entry gives in tools' places. */
 export const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { open } = before.context;
@@ -78,5 +86,10 @@ export const resultsDecided = (entry: Entry, before: State): readonly ToolResult
   const written = entry.event.type === "llm.completed" ? entry.event.reply.toolCalls : undefined;
   const calls = written ?? (open.stage.type === "running" ? open.stage.calls : []);
   const place = { type: "toolResult", turn: open.number, step: open.step } as const;
-  return results.map((result) => ({ ...place, ...result, name: calls[result.position]?.name ?? "" }));
+  return results.map((result) => ({
+    ...place,
+    callId: callIdAt(open.number, open.step, result.position),
+    ...result,
+    name: calls[result.position]?.name ?? "",
+  }));
 };

@@ -27,7 +27,7 @@ export type LlmDelta =
   | { readonly type: "refusal"; readonly text: string }
   | {
       readonly type: "toolCall";
-      /** Which of the reply's calls, from 0. */
+      /** Which of the reply's calls, from 0: its place in `toolCalls` of the outcome. By it the call has its id from the first piece on. */
       readonly index: number;
       readonly id: string | null;
       readonly name: string;

@@ -7,6 +7,7 @@ import type {
   ReplyDraft,
   State,
 } from "@colloquy/machine";
+import { callIdAt } from "@colloquy/machine";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
 import type { Receipt } from "./mail.ts";
@@ -123,7 +124,10 @@ export class LlmRun implements Running, Receipt {
     if (this.#loop.asks.size === 0) return;
     const { turn, step, attempt } = this.#call;
     if (delta.type === "toolCall") {
-      this.#loop.emit(turn, { ...delta, type: "toolCall.delta", turn, step, attempt });
+      const { index: position, id: providerCallId, name, arguments: written } = delta;
+      const callId = callIdAt(turn, step, position);
+      const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
+      this.#loop.emit(turn, { ...place, providerCallId, name, arguments: written });
     } else {
       this.#loop.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
     }
@@ -151,7 +155,8 @@ export class LlmRun implements Running, Receipt {
       }
     }
     reply.toolCalls?.forEach((call, position) => {
-      this.#loop.emit(turn, { type: "toolCall", turn, step, position, name: call.name, arguments: call.arguments });
+      const place = { turn, step, position, callId: callIdAt(turn, step, position) };
+      this.#loop.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
     });
   }
 

@@ -47,7 +47,13 @@ const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
 /** Whether a handler gave one: it may be written in JavaScript, and what was shown is journalled. */
 export const isDelta = (given: unknown): boolean => {
   if (typeof given !== "object" || given === null || !("type" in given)) return false;
-  if (given.type === "toolCall") return true;
+  if (given.type === "toolCall") return isPieceOfCall(given);
   const isText = given.type === "text" || given.type === "reasoning" || given.type === "refusal";
   return isText && "text" in given && typeof given.text === "string";
+};
+
+const isPieceOfCall = (given: object): boolean => {
+  const { index, id, name, arguments: written } = given as { readonly [member: string]: unknown };
+  if (!(Number.isSafeInteger(index) && Number(index) >= 0)) return false;
+  return (id === null || typeof id === "string") && typeof name === "string" && typeof written === "string";
 };

@@ -56,9 +56,9 @@ export class ToolRun implements Running, Receipt {
   /** The answer is journalled. */
   accepted({ event }: Parameters<Receipt["accepted"]>[0]): void {
     if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
-    const { turn, step, position, name } = this.#call;
+    const { turn, step, position, callId, name } = this.#call;
     const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
-    this.#loop.emit(turn, { type: "toolResult", turn, step, position, name, outcome, content: event.content });
+    this.#loop.emit(turn, { type: "toolResult", turn, step, position, callId, name, outcome, content: event.content });
     this.#loop.equipment.observation.after("afterToolCall", this.#call, event);
   }
 

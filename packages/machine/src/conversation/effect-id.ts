@@ -1,3 +1,5 @@
+import { callIdIn } from "../thread/draft.ts";
+
 // Ids are derived from thread, turn, step, position and attempt, so they are the same wherever the thread is
 // run. The numbers come last: whatever a thread id contains, two different effects differ.
 
@@ -8,7 +10,14 @@ export const llmId = (threadId: string, turn: number, step: number, attempt: num
 /** The id of the model call that writes a summary. */
 export const summaryId = (threadId: string, number: number): string => `${threadId}/summary-${number}#1`;
 
-/** The id of a tool call. */
+/** What the ids of the tool calls of a step begin with. */
+export const stepId = (turn: number, step: number): string => `${turn}.${step}`;
+
+/** The id of a tool call in its thread, known from the first piece of a reply on: messages, parts and effects have the same. */
+export const callIdAt = (turn: number, step: number, position: number): string =>
+  callIdIn(stepId(turn, step), position);
+
+/** The id of the effect that runs a tool call. */
 export const toolId = (threadId: string, callId: string, attempt: number): string => `${threadId}/${callId}#${attempt}`;
 
 /** The id of the question whether a tool call may run, which may be asked more than once. */

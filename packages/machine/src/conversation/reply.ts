@@ -5,7 +5,7 @@ import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import { callTool } from "./call.ts";
 import type { ConversationData, Measured, OpenTurn, RoundCall } from "./data.ts";
-import { retryId } from "./effect-id.ts";
+import { retryId, stepId } from "./effect-id.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
@@ -21,7 +21,7 @@ export const receiveReply = (
   const charged = charge(before, beforeOpen, event.usage, decided.cost);
   const { open } = charged;
   const data = { ...charged.data, measured: measuredBy(before, event) };
-  const message = messageFromReply(`${open.number}.${open.made}`, `${open.number}.${open.step}`, event.reply);
+  const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
   const asked = toolCallsOf(message);
   if (asked.length === 0 && decided.goesOn === true) {
     const said = { ...open, messages: append(open.messages, message), made: open.made + 1 };

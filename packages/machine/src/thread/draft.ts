@@ -18,13 +18,16 @@ import type {
 export const messageFromDraft = (id: string, draft: MessageDraft): Message =>
   withDigest({ id, role: draft.role, parts: partsOf(draft.content), ...fieldsOf(draft) });
 
+/** The id of a tool call of a reply. */
+export const callIdIn = (prefix: string, position: number): string => `${prefix}.${position}`;
+
 /** The assistant message that a reply describes; its calls are `prefix.0`, `prefix.1`, … */
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
   const parts: Part[] = [...replyParts(reply.content)];
   reply.toolCalls?.forEach((call, position) =>
     parts.push({
       type: "toolCall",
-      callId: `${prefix}.${position}`,
+      callId: callIdIn(prefix, position),
       providerCallId: call.id,
       name: call.name,
       arguments: call.arguments,
