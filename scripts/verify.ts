@@ -16,6 +16,8 @@ interface Step {
   readonly minutesMax: number;
   /** With a PostgreSQL and a Redis, which its command finds by their variables; it fails when they can't be started. */
   readonly servers?: true;
+  /** Where vitest leaves its JSON report, of a step whose tests count one by one. */
+  readonly report?: string;
 }
 
 interface Outcome {
@@ -25,7 +27,7 @@ interface Outcome {
 }
 
 const root = dirname(import.meta.dirname);
-const report = join(root, "node_modules/.cache/verify/tests.json");
+const reports = join(root, "node_modules/.cache/verify");
 
 // Conversations recorded elsewhere: they are data of others and no part of this repository.
 const recordings = process.env["COLLOQUY_RECORDINGS"] ?? join(root, "../shared/recordings");
@@ -33,11 +35,15 @@ const recordings = process.env["COLLOQUY_RECORDINGS"] ?? join(root, "../shared/r
 /** As the README has it, so that what it says is what was checked, and with the Node of whoever reads it. */
 const pnpm = ["npx", "-y", "pnpm@12.21.0"] as const;
 
-const tests: Step = {
-  name: "tests, as in the README",
-  command: [...pnpm, "test", "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
-  minutesMax: 8,
-  servers: true,
+/** Tests that are counted one by one, by the report that vitest leaves. */
+const counted = (file: string, step: Omit<Step, "report">): Step => {
+  const report = join(reports, file);
+  const [command, ...args] = step.command;
+  return {
+    ...step,
+    command: [command, ...args, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+    report,
+  };
 };
 
 const only = (...names: readonly string[]): readonly string[] => names.flatMap((name) => ["--only", name]);
@@ -55,7 +61,15 @@ const steps: readonly Step[] = [
   { name: "dead code", command: ["knip"], minutesMax: 2 },
   { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1 },
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
-  tests,
+  counted("tests.json", {
+    name: "tests, as in the README",
+    command: [...pnpm, "test"],
+    minutesMax: 8,
+    servers: true,
+  }),
+  counted("long-tests.json", { name: "long tests", command: [...pnpm, "test:long"], minutesMax: 4 }),
+  // It says which seed it draws: what it finds is mended at once.
+  { name: "properties from a new seed", command: ["node", "scripts/test-seeds.ts"], minutesMax: 5 },
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
   {
     name: "simulation",
@@ -96,8 +110,8 @@ const steps: readonly Step[] = [
 const testReport = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
 const main = (): void => {
-  rmSync(report, { force: true });
-  mkdirSync(dirname(report), { recursive: true });
+  rmSync(reports, { recursive: true, force: true });
+  mkdirSync(reports, { recursive: true });
   const outcomes = steps.map(run);
   console.log("\n");
   for (const { step, passed, seconds } of outcomes) {
@@ -130,14 +144,20 @@ const withServers = [process.execPath, "scripts/servers.ts", "--"] as const;
 const withoutModels = (environment: Record<string, string>): Record<string, string> =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith("OPENAI_")));
 
-/** The tests count one by one; their step counts only when it failed without a failed test. */
-const total = (outcomes: readonly Outcome[]): { readonly passed: number; readonly failed: number } => {
-  const counted = existsSync(report) ? testReport.parse(JSON.parse(readFileSync(report, "utf8"))) : undefined;
-  const passedTests = counted?.numPassedTests ?? 0;
-  const failedTests = counted?.numFailedTests ?? 0;
-  const others = outcomes.filter(({ step, passed }) => step !== tests || (!passed && failedTests === 0));
-  const passed = others.filter((outcome) => outcome.passed).length;
-  return { passed: passedTests + passed, failed: failedTests + others.length - passed };
+interface Total {
+  readonly passed: number;
+  readonly failed: number;
+}
+
+const total = (outcomes: readonly Outcome[]): Total =>
+  outcomes.map(totalOf).reduce((sum, each) => ({ passed: sum.passed + each.passed, failed: sum.failed + each.failed }));
+
+/** Tests with a report count one by one; their step counts only when it failed without a failed test. */
+const totalOf = ({ step: { report }, passed }: Outcome): Total => {
+  const itself = { passed: passed ? 1 : 0, failed: passed ? 0 : 1 };
+  if (report === undefined || !existsSync(report)) return itself;
+  const { numPassedTests, numFailedTests } = testReport.parse(JSON.parse(readFileSync(report, "utf8")));
+  return { passed: numPassedTests, failed: numFailedTests === 0 ? itself.failed : numFailedTests };
 };
 
 main();

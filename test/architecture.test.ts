@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import { noValueImportCycles } from "./rules/cycles.ts";
 import { packagesKeepTheirInsides, packagesPointDown, roomsPointDown } from "./rules/layers.ts";
+import { propertiesKeepTheSeed } from "./rules/properties.ts";
 import { machineHasNoAny, machineHoldsNoState, machineIsPure, nothingOfNodeBelowTheRuntimes } from "./rules/purity.ts";
 import { examplesAreRun, sourcesAreReached } from "./rules/reach.ts";
 import { fileLinesMax, filesAreNamed, filesAreShort, functionLinesMax, functionsAreShort } from "./rules/size.ts";
@@ -277,6 +278,33 @@ const cases: readonly Case[] = [
           file("packages/host/src/dead.ts", 'import { loop } from "./loop.ts";'),
         ],
         finds: [/^packages\/host\/src\/dead\.ts: /],
+      },
+    ],
+  },
+  {
+    name: "properties keep the seed of the run",
+    rule: propertiesKeepTheSeed,
+    samples: [
+      {
+        sources: [
+          file(
+            "packages/host/test/bad.test.ts",
+            "fc.assert(fc.property(fc.nat(), holds), { numRuns: 3, seed: Date.now() });",
+            "const drawn = fc.sample(fc.nat(), { seed });",
+            "test.prop([fc.nat()], { seed: seedOf(1) })('holds', holds);",
+            "const dice = Math.random();",
+          ),
+          file("examples/bad.test.ts", "fc.configureGlobal({});", "resetConfigureGlobal();"),
+          file(
+            "packages/machine/test/good.test.ts",
+            "fc.assert(fc.property(fc.nat(), holds), { numRuns: 3 });",
+            "fc.check(fc.property(fc.nat(), holds), { seed: 7 });",
+            "simulate({ seed });",
+          ),
+          file("test/setup.ts", "fc.configureGlobal({ seed: seedOfRun() });"),
+          file("scripts/draw.ts", "const seed = Math.random();"),
+        ],
+        finds: [/bad\.test\.ts:1 a seed/, /:2 a seed/, /:3 a seed/, /:4 Math\.random/, /:1 configure/, /:2 resetConf/],
       },
     ],
   },

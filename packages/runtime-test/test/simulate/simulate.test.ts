@@ -9,6 +9,7 @@ import {
   type Simulation,
 } from "../../src/simulate/index.ts";
 import { reply, toolCalls, type ToolCallScript } from "../../src/models/index.ts";
+import { runs } from "../laws/runs.ts";
 import { otherStore } from "./other-store.ts";
 
 /** Tools take a time of their own, by the seed; the user waits, or comes when nothing else does. */
@@ -43,7 +44,7 @@ const simulated = async (from: number, count: number): Promise<readonly Simulati
 
 describe("simulate", () => {
   it("breaks no law, and meets every fault", async () => {
-    const simulations = await simulated(1, 400);
+    const simulations = await simulated(1, runs(400));
     const met = new Set(simulations.flatMap(({ counts }) => Object.keys(counts.faults)));
     expect(Object.keys(defaultFaults).filter((fault) => !met.has(fault))).toEqual([]);
   });
@@ -63,7 +64,7 @@ describe("simulate", () => {
   });
 
   it("R4: gives the same journal on another store, where the script fixes the order of what happens at once", async () => {
-    for (let seed = 1; seed <= 40; seed++) {
+    for (let seed = 1; seed <= runs(40); seed++) {
       const here = await simulate({ seed, script: orderly, faults: "none" });
       const there = await simulate({ seed, script: orderly, faults: "none", createStore: otherStore });
       expect(there.journal).toEqual(here.journal);
@@ -71,7 +72,7 @@ describe("simulate", () => {
   });
 
   it("breaks no law on another store either", async () => {
-    for (let seed = 1; seed <= 100; seed++) await simulate({ seed, createStore: otherStore });
+    for (let seed = 1; seed <= runs(100); seed++) await simulate({ seed, createStore: otherStore });
   });
 
   it("has no faults where there are to be none", async () => {

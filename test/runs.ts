@@ -1,0 +1,13 @@
+/**
+ * How many cases a property tries. `pnpm test` tries a quarter of `full`, always the same ones; `pnpm test:seeds` and
+ * `pnpm test:long`, which the gate runs, try them all. `COLLOQUY_RUNS` says it for one run: `full`, or a number.
+ */
+export const runs = (full: number): number => {
+  const wanted = process.env["COLLOQUY_RUNS"];
+  if (wanted === undefined) return Math.ceil(full / 4);
+  if (wanted === "full") return full;
+  const number = Number(wanted);
+  if (!Number.isSafeInteger(number) || number < 1)
+    throw new RangeError(`COLLOQUY_RUNS is "${wanted}"; it must be "full" or a whole number of 1 or more`);
+  return number;
+};
