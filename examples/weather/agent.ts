@@ -1,11 +1,10 @@
-import { declarationsOf } from "@colloquy/host";
 import { type ConversationMachine, conversationMachine, lastTurns, type MachineOptions } from "@colloquy/machine";
-import { weatherTools } from "./tools.ts";
+import { weatherDeclarations } from "./tools.ts";
 
 /** The machine of a conversation about the weather. What is given takes the place of what it has by itself. */
 export const weatherMachine = (options: MachineOptions = {}): ConversationMachine =>
   conversationMachine({
-    tools: declarationsOf(weatherTools),
+    tools: weatherDeclarations,
     // The thread is never at an end; its last turns are enough to know what a question is about.
     policy: lastTurns(30),
     limits: { steps: 8, toolCalls: 24 },
@@ -16,5 +15,6 @@ export const weatherMachine = (options: MachineOptions = {}): ConversationMachin
   });
 
 export const weatherSystem =
-  "You are a weather agent. Answer questions about the weather briefly, from what your tools say. " +
+  "You are a weather agent. Your weather is made up: you are a demonstration, and say so if somebody relies on it. " +
+  "Answer questions about the weather briefly, from what your tools say; they also say which weekday and date a day is. " +
   "A question that names no city or day is about those that were last spoken of; if none was, ask which city is meant.";

@@ -1,10 +1,18 @@
+import { dayAfter, isoDate, weekdayOf } from "./calendar.ts";
+
 /** The weather of a city on one day. */
-export interface DayWeather {
+export interface DayWeather extends Weather {
   readonly city: string;
   readonly country: string;
   /** 0 is today. */
   readonly day: number;
   readonly weekday: string;
+  /** As in 2026-07-24. */
+  readonly date: string;
+}
+
+/** Somebody's invention. */
+export interface Weather {
   readonly conditions: string;
   readonly highC: number;
   readonly lowC: number;
@@ -18,12 +26,18 @@ export interface DayWeather {
 export interface City {
   readonly name: string;
   readonly country: string;
-  /** Today and the six days after it. */
-  readonly days: readonly DayWeather[];
+  /** Of each day of a week, from Friday on. Every week has the same. */
+  readonly week: readonly Weather[];
 }
 
-/** The bundled days have no date: today is always a Friday. */
-export const weekdays = ["Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday"] as const;
+/** The weather of a city on the day so many days after today. */
+export const weatherOn = ({ name, country, week }: City, today: Date, day: number): DayWeather | undefined => {
+  const date = dayAfter(today, day);
+  const weather = week[(date.getDay() - friday + 7) % 7];
+  return weather && { city: name, country, day, weekday: weekdayOf(date), date: isoDate(date), ...weather };
+};
+
+const friday = 5;
 
 /** The city of that name, however it is spelled: in any letter case, with or without accents, dots and "Saint". */
 export const findCity = (name: string): City | undefined => {
@@ -87,7 +101,7 @@ const otherNames: Readonly<Record<string, string>> = {
   "rio de janiero": "rio de janeiro",
 };
 
-/** A line for each city: name, country: then for each day the conditions, high/low in °C, chance of rain, wind in km/h. */
+/** All of it is made up. A line for each city: name, country: then for each day, from Friday on, the conditions, high/low in °C, chance of rain, wind in km/h. */
 const table = `
 Amsterdam, Netherlands: showers 10/5 55% 32, showers 10/6 60% 30, rain 10/5 90% 28, showers 11/7 50% 20, rain 10/5 70% 18, showers 11/7 40% 16, showers 12/6 65% 21
 Athens, Greece: sunny 15/9 5% 17, cloudy 14/9 35% 11, cloudy 15/8 25% 11, cloudy 14/7 30% 17, partly cloudy 17/10 10% 6, partly cloudy 17/8 10% 17, cloudy 18/13 25% 11
@@ -140,18 +154,14 @@ Zürich, Switzerland: showers 10/4 55% 11, rain 9/3 95% 14, partly cloudy 9/3 15
 const parseCity = (line: string): City => {
   const [head = "", rest = ""] = line.split(": ");
   const [city = "", country = ""] = head.split(", ");
-  return { name: city, country, days: rest.split(", ").map((text, day) => parseDay(city, country, day, text)) };
+  return { name: city, country, week: rest.split(", ").map(parseDay) };
 };
 
-const parseDay = (city: string, country: string, day: number, text: string): DayWeather => {
+const parseDay = (text: string): Weather => {
   const [, conditions = "", high, low, rain, wind] = /^([a-z ]+) (-?\d+)\/(-?\d+) (\d+)% (\d+)$/.exec(text) ?? [];
   const highC = Number(high);
   const lowC = Number(low);
   return {
-    city,
-    country,
-    day,
-    weekday: weekdays[day] ?? "",
     conditions,
     highC,
     lowC,

@@ -53,6 +53,7 @@ test("a question is about what was spoken of before, also in the next run, and n
   expect(first).toMatchObject({ exitCode: 0, error: "" });
   expect(first.output).toContain("its rule-based model at http://127.0.0.1:");
   expect(first.output).toContain("new thread weather\n");
+  expect(first.output).toMatch(/\nall of its weather is made up, .*; today is \w+day, \d{4}-\d\d-\d\d\n/);
   expect(answerTo(questions[0] ?? "", first.output)).toMatch(/^Seattle today .*: /);
   expect(answerTo(questions[1] ?? "", first.output)).toMatch(/^Seattle tomorrow .*: /);
   expect(answerTo(questions[2] ?? "", first.output)).toMatch(/umbrella in Seattle tomorrow: /);
@@ -88,6 +89,7 @@ test("with OPENAI_BASE_URL it talks to that server, with the tools, and a failed
   expect(answerTo("Is it hot?", output)).toBe("Very.");
   expect(answerTo("Is it cold?", output)).toMatch(/^error: the model call failed \(.*no rule is meant for this prompt/);
   expect(exitCode).toBe(1);
+  expect(JSON.stringify(server.requests[0]?.body)).toMatch(/"role":"system","content":"[^"]*weather is made up/);
   expect(server.requests[0]?.body).toMatchObject({ tools: [{ function: { name: "get_weather" } }, {}, {}] });
 });
 

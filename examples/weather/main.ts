@@ -7,12 +7,13 @@ import { parseArgs } from "node:util";
 import { converse, endingOf, Screen, wantsColour } from "@colloquy/cli";
 import { createHost, type Store } from "@colloquy/host";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherMachine, weatherSystem } from "./agent.ts";
 import { chooseModel } from "./model.ts";
 import { newestThread, nextThread } from "./threads.ts";
 import { weatherTools } from "./tools.ts";
 
-const help = `A weather agent: ask it about the weather in some dozens of cities.
+const help = `A weather agent: ask it about the weather in some dozens of cities. All of its weather is made up.
 
   --store FILE    where the threads are kept (default: .colloquy/weather.db)
   --thread ID     the thread to continue or begin (default: the newest)
@@ -56,15 +57,17 @@ const printJournal = async (store: Store, threadId: string): Promise<void> => {
 
 const talk = async (store: Store, threadId: string | undefined, pace: number | undefined): Promise<void> => {
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY;
-  const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0));
+  const model = await chooseModel(process.env, pace ?? (isTerminal ? 30 : 0), systemClock);
   // Said before anything is waited for: a pipe may stay open and empty.
   console.log(model.about);
+  const today = todayOf(systemClock);
+  console.log(`all of its weather is made up, for a demonstration; today is ${weekdayOf(today)}, ${isoDate(today)}`);
   const isDemonstration = !isTerminal && !(await hasInput(process.stdin));
   const host = createHost({
     machine: weatherMachine(),
     store,
     llm: model.llm,
-    tools: weatherTools,
+    tools: weatherTools(systemClock),
     clock: systemClock,
     ids: randomIds,
     thread: { system: weatherSystem },

@@ -1,9 +1,9 @@
-import { declarationsOf, type LlmHandler } from "@colloquy/host";
-import { openaiChat, systemClock } from "@colloquy/runtime-node";
+import type { Clock, LlmHandler } from "@colloquy/host";
+import { openaiChat } from "@colloquy/runtime-node";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import { paced } from "./paced.ts";
 import { weatherModel } from "./rules.ts";
-import { weatherTools } from "./tools.ts";
+import { weatherDeclarations } from "./tools.ts";
 
 /** A model to talk to. */
 export interface WeatherModel {
@@ -20,8 +20,8 @@ export interface WeatherModel {
 export const chooseModel = async (
   environment: Readonly<Record<string, string | undefined>>,
   paceMs: number,
+  clock: Clock,
 ): Promise<WeatherModel> => {
-  const tools = declarationsOf(weatherTools);
   const {
     OPENAI_API_KEY: apiKey = "",
     OPENAI_BASE_URL: baseURL = "",
@@ -33,14 +33,14 @@ export const chooseModel = async (
     }
     const connection = { apiKey: apiKey === "" ? "none" : apiKey, ...(baseURL === "" ? {} : { baseURL }) };
     return {
-      llm: openaiChat({ ...connection, model, tools }),
+      llm: openaiChat({ ...connection, model, tools: weatherDeclarations }),
       about: `weather agent, talking to ${model} at ${baseURL === "" ? "api.openai.com" : new URL(baseURL).host}`,
       close: () => Promise.resolve(),
     };
   }
-  const server = await loopbackServer({ model: paced(weatherModel(), paceMs), clock: systemClock });
+  const server = await loopbackServer({ model: paced(weatherModel(clock), paceMs), clock });
   return {
-    llm: openaiChat({ apiKey: "none", baseURL: server.url, model: "weather-rules", tools }),
+    llm: openaiChat({ apiKey: "none", baseURL: server.url, model: "weather-rules", tools: weatherDeclarations }),
     about:
       `weather agent, talking to its rule-based model at ${server.url}\n` +
       "(for a real model set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own)",

@@ -1,17 +1,20 @@
 import type { DayWeather } from "./cities.ts";
 import type { Topic } from "./question.ts";
 
+/** What is said of a day, which is never its date. */
+type Day = Omit<DayWeather, "date">;
+
 /** The answer to a question about some days of some cities, one sentence or line for each; then, for several cities, the difference. */
-export const answerAbout = (topic: Topic, days: readonly DayWeather[]): string => {
+export const answerAbout = (topic: Topic, days: readonly Day[]): string => {
   const lines = days.map((day) => sentences[topic](day));
   const difference = differenceOf(days);
   return [...lines, ...(difference === null ? [] : [difference])].join("\n");
 };
 
 /** "today", "tomorrow", or "on Sunday". */
-const when = ({ day, weekday }: DayWeather): string => ["today", "tomorrow"][day] ?? `on ${weekday}`;
+const when = ({ day, weekday }: Day): string => ["today", "tomorrow"][day] ?? `on ${weekday}`;
 
-const sentences: Readonly<Record<Topic, (day: DayWeather) => string>> = {
+const sentences: Readonly<Record<Topic, (day: Day) => string>> = {
   weather: (day) =>
     `${day.city} ${when(day)} (${day.weekday}): ${day.conditions}, high ${degrees(day.highC, day.highF)}, low ${degrees(day.lowC, day.lowF)}, ` +
     `${day.rainChance}% chance of rain, wind ${day.windKmh} km/h.`,
@@ -47,7 +50,7 @@ const wind = (windKmh: number): string => {
 };
 
 /** Which of two cities is warmer, where both were asked about for the same day. */
-const differenceOf = ([first, second, ...more]: readonly DayWeather[]): string | null => {
+const differenceOf = ([first, second, ...more]: readonly Day[]): string | null => {
   if (first === undefined || second === undefined || more.length > 0) return null;
   if (first.city === second.city || first.day !== second.day) return null;
   const difference = Math.abs(first.highC - second.highC);

@@ -1,5 +1,6 @@
 import type { PlainMessage } from "@colloquy/runtime-test/models";
-import { citiesIn, weekdays } from "./cities.ts";
+import { daysUntil, weekdays } from "./calendar.ts";
+import { citiesIn } from "./cities.ts";
 
 /** What somebody wants to know, as far as a conversation says it. */
 export interface Question {
@@ -16,14 +17,24 @@ export type Topic = "weather" | "umbrella" | "snow" | "jacket" | "wind" | "tempe
  * The question that a conversation ends with. What the last message leaves out is taken from what was said before
  * it: "What about tomorrow?" is about the city that an earlier message, or an earlier tool call, named.
  */
-export const questionIn = (messages: readonly PlainMessage[]): Question =>
+export const questionIn = (messages: readonly PlainMessage[], today: Date): Question =>
   messages.reduce<Question>((question, message) => {
-    if (message.role === "user") return asked(question, message.text);
+    if (message.role === "user") return asked(question, message.text, today);
     return message.toolCalls.length > 0 ? called(question, message) : question;
   }, nothingAsked);
 
 /** What a text says by itself; undefined for what it does not. */
-export const wordsOf = (text: string): { readonly [Part in keyof Question]: Question[Part] | undefined } => {
+export interface Words {
+  readonly cities: readonly string[] | undefined;
+  readonly days: DaysFrom | undefined;
+  readonly topic: Topic | undefined;
+}
+
+/** The days that are meant, given today and the days that were last spoken of. */
+type DaysFrom = (today: Date, before: readonly number[]) => readonly number[];
+
+/** The words of a question, whatever was said before it. */
+export const wordsOf = (text: string): Words => {
   const cities = citiesIn(text);
   const place = cities.length > 0 ? undefined : unknownPlaceIn(text);
   return {
@@ -35,14 +46,14 @@ export const wordsOf = (text: string): { readonly [Part in keyof Question]: Ques
 
 const nothingAsked: Question = { cities: [], days: [0], topic: "weather" };
 
-const asked = (before: Question, text: string): Question => {
+const asked = (before: Question, text: string, today: Date): Question => {
   const { cities, days, topic } = wordsOf(text);
   // "What's the weather in Oslo?" starts anew; "And in Oslo?" goes on.
   const anew = cities !== undefined && topic !== undefined;
   const joins = cities?.length === 1 && /\b(?:than|compared?|versus|vs|there or|or there)\b/i.test(text);
   return {
     cities: joins ? [...new Set([...before.cities, ...cities])] : (cities ?? before.cities),
-    days: days ?? (anew ? [0] : before.days),
+    days: days?.(today, before.days) ?? (anew ? [0] : before.days),
     topic: topic ?? before.topic,
   };
 };
@@ -88,30 +99,51 @@ const numberOf = (word: string): number => numbers[word.toLowerCase()] ?? Number
 const count = "(\\d+|one|two|three|four|five|six|seven|few)";
 
 /** Each way to name days. What was read is taken out, so "the day after tomorrow" is not tomorrow as well. */
-const dayPatterns: readonly (readonly [RegExp, (word: string) => readonly number[]])[] = [
-  [/\bday after tomorrow\b/i, () => [2]],
-  [new RegExp(`\\bin ${count} days?\\b`, "i"), (word) => [numberOf(word)]],
-  [new RegExp(`\\b(?:next|coming) ${count} days\\b`, "i"), (word) => next(numberOf(word))],
-  [new RegExp(`\\b${count}[- ]day\\b`, "i"), (word) => next(numberOf(word))],
-  [/\b(?:next|coming) days\b/i, () => next(3)],
-  [/\bweekend\b/i, () => [weekdays.indexOf("Saturday"), weekdays.indexOf("Sunday")]],
-  [/\bweek\b/i, () => next(7)],
-  [/\b(?:today|tonight|now|currently)\b/i, () => [0]],
-  [/\btomorrow\b/i, () => [1]],
-  ...weekdays.map((weekday, day) => [new RegExp(`\\b${weekday}\\b`, "i"), () => [day]] as const),
-];
+const dayPatterns: readonly (readonly [RegExp, (word: string, ...from: Parameters<DaysFrom>) => readonly number[]])[] =
+  [
+    [/\bday after tomorrow\b/i, () => [2]],
+    ...weekdays.map(
+      (weekday) =>
+        [
+          new RegExp(`\\bday after ${weekday}\\b`, "i"),
+          (_: string, today: Date) => [daysUntil(today, weekday) + 1],
+        ] as const,
+    ),
+    [/\b(?:day after|(?:next|following) day)\b(?: that)?/i, (_, __, before) => [Math.max(...before) + 1]],
+    [/\b(?:day before|previous day)\b(?: that)?/i, (_, __, before) => [Math.min(...before) - 1]],
+    [new RegExp(`\\bin ${count} days?\\b`, "i"), (word) => [numberOf(word)]],
+    [new RegExp(`\\b(?:next|coming) ${count} days\\b`, "i"), (word) => next(numberOf(word))],
+    [new RegExp(`\\b${count}[- ]day\\b`, "i"), (word) => next(numberOf(word))],
+    [/\b(?:next|coming) days\b/i, () => next(3)],
+    [/\bweekend\b/i, (_, today) => weekendFrom(today)],
+    [/\bweek\b/i, () => next(7)],
+    [/\b(?:today|tonight|now|currently)\b/i, () => [0]],
+    [/\btomorrow\b/i, () => [1]],
+    [/\byesterday\b/i, () => [-1]],
+    ...weekdays.map(
+      (weekday) =>
+        [new RegExp(`\\b${weekday}\\b`, "i"), (_: string, today: Date) => [daysUntil(today, weekday)]] as const,
+    ),
+  ];
 
-const daysIn = (text: string): readonly number[] | undefined => {
-  const days: number[] = [];
+/** What is left of it, once it has begun. */
+const weekendFrom = (today: Date): readonly number[] => {
+  const [saturday, sunday] = [daysUntil(today, "Saturday"), daysUntil(today, "Sunday")];
+  return sunday < saturday ? [sunday] : [saturday, sunday];
+};
+
+const daysIn = (text: string): DaysFrom | undefined => {
+  const named: DaysFrom[] = [];
   let rest = text;
   for (const [pattern, daysOf] of dayPatterns) {
     const match = pattern.exec(rest);
     if (match === null) continue;
-    days.push(...daysOf(match[1] ?? ""));
+    named.push((today, before) => daysOf(match[1] ?? "", today, before));
     rest = rest.replace(pattern, " ");
   }
-  if (days.length === 0) return /\bforecast\b/i.test(text) ? next(3) : undefined;
-  return [...new Set(days)].sort((left, right) => left - right);
+  if (named.length === 0) return /\bforecast\b/i.test(text) ? () => next(3) : undefined;
+  return (today, before) =>
+    [...new Set(named.flatMap((days) => days(today, before)))].sort((left, right) => left - right);
 };
 
 const next = (days: number): readonly number[] => Array.from({ length: days }, (_, day) => day);

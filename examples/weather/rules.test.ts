@@ -3,9 +3,13 @@ import { loopbackServer } from "@colloquy/runtime-test/server";
 import OpenAI from "openai";
 import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources";
 import { describe, expect, it } from "vitest";
-import { cities } from "./cities.ts";
+import { isoDate, todayOf } from "./calendar.ts";
+import { cities, weatherOn } from "./cities.ts";
 import { weatherModel } from "./rules.ts";
-import { weatherTools } from "./tools.ts";
+import { weatherDeclarations, weatherTools } from "./tools.ts";
+
+/** A Friday, wherever the tests run. */
+const friday = { now: () => new Date(2026, 0, 2, 9).getTime() };
 
 describe("the weather model", () => {
   it("answers follow-ups from the conversation that it is sent", async () => {
@@ -78,6 +82,13 @@ describe("the weather model", () => {
       ["Oslo or Rome, which is warmer?", "What about Sunday?"],
       ["Oslo 2", "Rome 2"],
     ],
+    [["Is it windy in Oslo tomorrow?", "and the day after?"], ["Oslo 2"]],
+    [["Oslo tomorrow?", "And the day after?", "and the next day?", "and the day after that?"], ["Oslo 4"]],
+    [["Oslo's forecast", "and the day after?"], ["Oslo 3"]],
+    [["Oslo tomorrow?", "and the day after tomorrow?"], ["Oslo 2"]],
+    [["Oslo tomorrow?", "and the day before?"], ["Oslo 0"]],
+    [["Oslo?", "the day after Sunday?"], ["Oslo 3"]],
+    [["Seattle tomorrow?", "what about Oslo?", "and on Sunday?"], ["Oslo 2"]],
     [["Is it windy in Oslo tomorrow?", "Thanks!", "Hello again", "What about today?"], ["Oslo 0"]],
   ])("understands after %j", async (texts, calls) => {
     const last = (await converse(...texts)).calls.at(-1) ?? [];
@@ -122,8 +133,25 @@ describe("the weather model", () => {
     ]);
   });
 
+  it("has the today of the clock: its weekday, and its weekend", async () => {
+    const sunday = { now: () => new Date(2026, 6, 26, 23, 59).getTime() };
+    const { answers, calls } = await converseOn(sunday, "Seattle?", "And tomorrow?", "And on Sunday?", "On Saturday?");
+    expect(answers[0]).toMatch(/^Seattle today \(Sunday\): /);
+    expect(answers[1]).toMatch(/^Seattle tomorrow \(Monday\): /);
+    expect(answers[2]).toBe(answers[0]);
+    expect(answers[3]).toMatch(/^Seattle on Saturday \(Saturday\): /);
+    expect(calls.at(-1)?.map(inShort)).toEqual(["Seattle 6"]);
+    const weekend = await converseOn(sunday, "Will it rain in Oslo this weekend?");
+    expect(weekend.calls[0]?.map(inShort)).toEqual(["Oslo 0"]);
+  });
+
+  it("does not look back", async () => {
+    const { answers } = await converse("Oslo?", "and the day before?", "Was it windy yesterday?");
+    expect(answers.slice(1)).toEqual(Array(2).fill(expect.stringMatching(/^I can't look back\./)));
+  });
+
   it("serves a program with OpenAI's own client", async () => {
-    await using server = await loopbackServer({ model: weatherModel(), apiKey: "sk-test" });
+    await using server = await loopbackServer({ model: weatherModel(friday), apiKey: "sk-test" });
     const client = new OpenAI({ baseURL: server.url, apiKey: "sk-test", maxRetries: 0 });
     const messages: ChatCompletionMessageParam[] = [];
     const answers: string[] = [];
@@ -140,16 +168,25 @@ describe("the weather model", () => {
 describe("the bundled data", () => {
   it("has seven days of sound figures for each of some dozens of cities", () => {
     expect(cities.length).toBeGreaterThanOrEqual(40);
-    expect(cities.filter(({ days }) => days.length !== 7)).toEqual([]);
+    expect(cities.filter(({ week }) => week.length !== 7)).toEqual([]);
     const unsound = cities
-      .flatMap(({ days }) => days)
+      .flatMap(({ week }) => week)
       .filter(
-        ({ highC, lowC, highF, rainChance, windKmh, conditions, weekday }) =>
+        ({ highC, lowC, highF, rainChance, windKmh, conditions }) =>
           !(highC > lowC && highF === Math.round(highC * 1.8 + 32) && windKmh >= 0) ||
           !(rainChance >= 0 && rainChance <= 100) ||
-          [conditions, weekday].includes(""),
+          conditions === "",
       );
     expect(unsound).toEqual([]);
+  });
+
+  it("is of days, so that tomorrow's weather is that of today when it has come", () => {
+    const [city] = cities;
+    const [today, next] = [new Date(2026, 11, 31, 0, 5), new Date(2027, 0, 1, 23, 55)];
+    const [tomorrow, later] = [city && weatherOn(city, today, 1), city && weatherOn(city, next, 0)];
+    expect(tomorrow).toMatchObject({ day: 1, weekday: "Friday", date: "2027-01-01" });
+    expect(later).toEqual({ ...tomorrow, day: 0 });
+    expect(isoDate(todayOf({ now: () => today.getTime() }))).toBe("2026-12-31");
   });
 });
 
@@ -162,20 +199,22 @@ interface Conversation {
 }
 
 /** Says one text after the other, and runs the tools that are asked for in between. */
-const converse = async (...texts: readonly string[]): Promise<Conversation> => {
+const converse = (...texts: readonly string[]): Promise<Conversation> => converseOn(friday, ...texts);
+
+const converseOn = async (clock: typeof friday, ...texts: readonly string[]): Promise<Conversation> => {
   const prompt: SeedDraft[] = [];
   const answers: string[] = [];
   const calls: Calls[] = [];
   for (const content of texts) {
     prompt.push({ role: "user", content });
-    let reply = await answerTo(prompt);
+    let reply = await answerTo(prompt, clock);
     while (reply.toolCalls !== undefined) {
       calls.push(reply.toolCalls);
       prompt.push({ role: "assistant", ...reply });
       for (const { id, name, arguments: written } of reply.toolCalls) {
-        prompt.push({ role: "tool", toolCallId: id, content: await runTool(name, written) });
+        prompt.push({ role: "tool", toolCallId: id, content: await runTool(name, written, clock) });
       }
-      reply = await answerTo(prompt);
+      reply = await answerTo(prompt, clock);
     }
     prompt.push({ role: "assistant", ...reply });
     answers.push(typeof reply.content === "string" ? reply.content : JSON.stringify(reply.content));
@@ -183,7 +222,7 @@ const converse = async (...texts: readonly string[]): Promise<Conversation> => {
   return { answers, calls };
 };
 
-const answerTo = async (prompt: readonly SeedDraft[]): Promise<ReplyDraft> => {
+const answerTo = async (prompt: readonly SeedDraft[], clock = friday): Promise<ReplyDraft> => {
   const seeded = messagesFromSeed(0, prompt);
   if ("left" in seeded) throw new Error(seeded.left);
   const call: CallLlm = {
@@ -198,11 +237,10 @@ const answerTo = async (prompt: readonly SeedDraft[]): Promise<ReplyDraft> => {
     promptDigest: digestOfPrompt(seeded.right),
     model: {},
   };
-  const clock = { now: () => 0, wakeAt: () => () => undefined };
-  const outcome = await weatherModel()(call, {
+  const outcome = await weatherModel(clock)(call, {
     signal: new AbortController().signal,
     onDelta: () => undefined,
-    clock,
+    clock: { ...clock, wakeAt: () => () => undefined },
     tools: [],
   });
   if (outcome.type === "failed") throw new Error(outcome.failure.message);
@@ -210,8 +248,8 @@ const answerTo = async (prompt: readonly SeedDraft[]): Promise<ReplyDraft> => {
 };
 
 /** The result of a tool as a model reads it. */
-const runTool = async (name: string, written: string): Promise<string> => {
-  const tool = weatherTools.find(({ declaration }) => declaration.name === name);
+const runTool = async (name: string, written: string, clock = friday): Promise<string> => {
+  const tool = weatherTools(clock).find(({ declaration }) => declaration.name === name);
   const input = await tool?.schema?.["~standard"].validate(JSON.parse(written));
   if (tool === undefined || input === undefined || input.issues !== undefined)
     return `can't call ${name} with ${written}`;
@@ -239,7 +277,7 @@ const inShort = ({ arguments: written }: Calls[number]): string => {
   return days === undefined ? `${city} ${day}` : `${city} for ${days} days`;
 };
 
-const tools: ChatCompletionTool[] = weatherTools.map(({ declaration: { name, description = "", parameters } }) => ({
+const tools: ChatCompletionTool[] = weatherDeclarations.map(({ name, description = "", parameters }) => ({
   type: "function",
   function: { name, description, parameters },
 }));

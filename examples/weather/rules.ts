@@ -1,4 +1,4 @@
-import type { LlmHandler } from "@colloquy/host";
+import type { Clock, LlmHandler } from "@colloquy/host";
 import {
   type PlainToolResult,
   type PromptView,
@@ -9,21 +9,24 @@ import {
   type ToolCallScript,
 } from "@colloquy/runtime-test/models";
 import { z } from "zod";
+import { todayOf } from "./calendar.ts";
 import { answerAbout } from "./phrases.ts";
 import { type Question, questionIn, wordsOf } from "./question.ts";
 
 /**
  * A model that knows how to talk about the weather, and nothing about it: it calls tools. It sees only the messages
- * that it is sent, so it knows which city "What about tomorrow?" is about only if the prompt still says so.
+ * that it is sent, so it knows which city "What about tomorrow?" is about only if the prompt still says so. "On Sunday"
+ * is the next Sunday from the clock's today on.
  */
-export const weatherModel = (): LlmHandler => ruleModel(weatherRules);
+export const weatherModel = (clock: Pick<Clock, "now">): LlmHandler =>
+  ruleModel(weatherRules(({ messages }) => questionIn(messages, todayOf(clock))));
 
 /** In this order: the first that is meant for a prompt answers it. */
-const weatherRules: readonly Rule[] = [
+const weatherRules = (question: (prompt: PromptView) => Question): readonly Rule[] => [
   {
     name: "a tool has answered",
     when: ({ last }) => last?.role === "tool",
-    answer: ({ messages, toolResults }) => phrase(questionIn(messages), toolResults),
+    answer: (prompt) => phrase(question(prompt), prompt.toolResults),
   },
   {
     name: "thanks",
@@ -51,6 +54,11 @@ const weatherRules: readonly Rule[] = [
     answer: () => `I can see only ${lastDay} days ahead. Which day until then would you like to know about?`,
   },
   {
+    name: "a day that is over",
+    when: (prompt) => isAboutWeather(prompt.lastUserText) && question(prompt).days.some((day) => day < 0),
+    answer: () => "I can't look back. Which day from today on would you like to know about?",
+  },
+  {
     name: "a question about the weather",
     when: ({ lastUserText }) => isAboutWeather(lastUserText),
     answer: (prompt) => lookUp(question(prompt)),
@@ -64,8 +72,6 @@ const weatherRules: readonly Rule[] = [
 ];
 
 const lastDay = 6;
-
-const question = ({ messages }: PromptView): Question => questionIn(messages);
 
 const isAboutWeather = (text: string): boolean =>
   Object.values(wordsOf(text)).some((words) => words !== undefined) || /^(?:and|what about|how about)\b/i.test(text);

@@ -1,6 +1,7 @@
-import { type Tool, tool } from "@colloquy/host";
+import { type Clock, declarationsOf, type Tool, tool } from "@colloquy/host";
 import { z } from "zod";
-import { cities, type DayWeather, findCity, nearNames } from "./cities.ts";
+import { todayOf } from "./calendar.ts";
+import { cities, type DayWeather, findCity, nearNames, weatherOn } from "./cities.ts";
 
 const city = z.string().min(1).describe("Name of the city, such as Seattle");
 
@@ -14,16 +15,6 @@ const forecastInput = z.object({
   days: z.int().min(1).max(7).default(3).describe("How many days, today included"),
 });
 
-/** The weather of one day. Throws when the city is unknown. */
-const getWeather = (input: z.output<typeof weatherInput>): DayWeather => {
-  const [weather] = daysOf(input.city, input.day, input.day + 1);
-  if (weather === undefined) throw new RangeError(`no weather for day ${input.day}: ask for a day from 0 to 6`);
-  return weather;
-};
-
-/** The weather of the next days. Throws when the city is unknown. */
-const getForecast = (input: z.output<typeof forecastInput>): readonly DayWeather[] => daysOf(input.city, 0, input.days);
-
 /** The names of all cities, by country. */
 const listCities = (): Readonly<Record<string, readonly string[]>> => {
   const byCountry: Record<string, readonly string[]> = {};
@@ -31,19 +22,23 @@ const listCities = (): Readonly<Record<string, readonly string[]>> => {
   return byCountry;
 };
 
-/** The tools of a weather agent. Their data is bundled, and the same each day. */
-export const weatherTools: readonly Tool[] = [
+/** The tools of a weather agent. Their weather is made up, and the same each week; their today is that of the clock. */
+export const weatherTools = (clock: Pick<Clock, "now">): readonly Tool[] => [
   tool({
     name: "get_weather",
-    description: "The weather of one city on one day: conditions, temperatures, chance of rain, wind.",
+    description: "The made-up weather of one city on one day: conditions, temperatures, chance of rain, wind.",
     input: weatherInput,
-    run: getWeather,
+    run: ({ city, day }) => {
+      const [weather] = daysOf(clock, city, day, day + 1);
+      if (weather === undefined) throw new RangeError(`no weather for day ${day}: ask for a day from 0 to 6`);
+      return weather;
+    },
   }),
   tool({
     name: "get_forecast",
-    description: "The weather of one city on each of the next days.",
+    description: "The made-up weather of one city on each of the next days.",
     input: forecastInput,
-    run: getForecast,
+    run: ({ city, days }) => daysOf(clock, city, 0, days),
   }),
   tool({
     name: "list_cities",
@@ -52,6 +47,9 @@ export const weatherTools: readonly Tool[] = [
     run: listCities,
   }),
 ];
+
+/** What a machine and a model are told of them. */
+export const weatherDeclarations = declarationsOf(weatherTools({ now: () => 0 }));
 
 /** There is no weather for a city. The message is for the model. */
 class UnknownCityError extends Error {
@@ -67,8 +65,11 @@ class UnknownCityError extends Error {
   }
 }
 
-const daysOf = (name: string, from: number, to: number): readonly DayWeather[] => {
+const daysOf = (clock: Pick<Clock, "now">, name: string, from: number, to: number): readonly DayWeather[] => {
   const found = findCity(name);
   if (found === undefined) throw new UnknownCityError(name);
-  return found.days.slice(from, to);
+  const today = todayOf(clock);
+  return Array.from({ length: to - from }, (_, index) => weatherOn(found, today, from + index)).filter(
+    (weather) => weather !== undefined,
+  );
 };
