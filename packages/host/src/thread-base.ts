@@ -7,6 +7,7 @@ import { type OptionNames, problemOfOptions } from "./option-names.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { Mail } from "./thread/mail.ts";
 import { type Extent, lookAt, seenIn } from "./thread/opening.ts";
+import { raiseFor } from "./thread/raise-format.ts";
 import { toldEvent } from "./told-event.ts";
 
 /** What became of an event. */
@@ -54,6 +55,8 @@ export class ThreadBase {
   protected post(mail: Pick<Mail, "aim"> & { readonly event: Event | ThreadStarted }): Promise<Receipt> {
     const loop = this.loops.use(this.id);
     if (loop === null) return Promise.reject(new ThreadClosedError(this.id));
+    const raised = raiseFor(this.equipment.machine, mail.event);
+    if (raised !== null) loop.post(raised);
     return new Promise((resolve, reject) => {
       loop.post({
         ...mail,

@@ -4,6 +4,7 @@ import type {
   JsonObject,
   MessageDraft,
   Move,
+  RoundAppended,
   SeedDraft,
   State,
   SystemDraft,
@@ -35,6 +36,20 @@ export class ThreadEdits extends ThreadBase {
   /** A message joins the thread, and no model is called; in an open turn, at its next gap. */
   async append(message: MessageDraft): Promise<void> {
     await this.tell({ type: "message.appended", at: this.now(), message });
+  }
+
+  /**
+   * A whole round that was had elsewhere joins the thread: what an assistant asked tools for, and one result for each call,
+   * in the order of the calls. No model is called and no tool is run; in an open turn, at its next gap. The thread's journal
+   * rises to format 2, which versions before 0.2 refuse to read.
+   */
+  async appendRound(
+    reply: RoundAppended["reply"],
+    results: RoundAppended["results"],
+    metadata?: JsonObject,
+  ): Promise<void> {
+    const more = metadata === undefined ? {} : { metadata };
+    await this.tell({ type: "round.appended", at: this.now(), reply, results, ...more });
   }
 
   /** A turn that did not happen here joins the thread, whole, behind the head. */

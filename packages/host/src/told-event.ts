@@ -1,5 +1,5 @@
 import type { Event, Refusal, ThreadStarted } from "@colloquy/machine";
-import { type DecodeError, decodeEntry, decodeEvent, describeDecodeError, journalFormat } from "@colloquy/machine";
+import { type DecodeError, decodeEntry, decodeEvent, describeDecodeError, firstFormat } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";
@@ -17,7 +17,7 @@ export const toldEvent = <Told extends Event>(event: Told): Either.Either<Refusa
 export const toldStart = (event: ThreadStarted): ThreadStarted => {
   const copy = plainCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
-  const decoded = decodeEntry({ seq: 0, format: journalFormat, event: copy.right }, 0);
+  const decoded = decodeEntry({ seq: 0, format: firstFormat, event: copy.right }, 0);
   if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
   // The only event that an entry 0 decodes with.
   return decoded.right.event as ThreadStarted;

@@ -65,8 +65,9 @@ export type {
 } from "./conversation/data.ts";
 export type * from "./conversation/effect.ts";
 export { callIdAt } from "./conversation/effect-id.ts";
-export { type Entry, type FirstEntry, journalFormat, type LaterEntry } from "./conversation/entry.ts";
+export { type Entry, type FirstEntry, firstFormat, journalFormat, type LaterEntry } from "./conversation/entry.ts";
 export type * from "./conversation/event.ts";
+export { neededFormat, raiseFormatFor } from "./conversation/format.ts";
 export type { Limits } from "./conversation/limits.ts";
 export { type ConversationMachine, conversationMachine } from "./conversation/machine.ts";
 export type * from "./conversation/options.ts";

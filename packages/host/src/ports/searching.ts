@@ -62,6 +62,8 @@ const wholeTextOf = (entry: Entry): string => {
       return lines(contentTexts(event.input));
     case "message.appended":
       return lines(contentTexts(event.message.content));
+    case "round.appended":
+      return lines([event.reply, ...event.results].flatMap(({ content }) => contentTexts(content)));
     case "system.changed":
       return lines(systemTexts(event.system));
     case "llm.completed":

@@ -33,4 +33,10 @@ export const begin = async (
 };
 
 /** Events that mean something to a thread that is not there yet. */
-const makesThread: ReadonlySet<string> = new Set(["ask.received", "message.appended", "system.changed", "turn.added"]);
+const makesThread: ReadonlySet<string> = new Set([
+  "ask.received",
+  "message.appended",
+  "round.appended",
+  "system.changed",
+  "turn.added",
+]);

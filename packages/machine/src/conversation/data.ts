@@ -12,6 +12,8 @@ import type { Limits } from "./limits.ts";
 /** The XState context of a conversation. Plain JSON. */
 export interface ConversationData {
   readonly threadId: string;
+  /** The format of the journal, where it has risen above the first. */
+  readonly format?: number;
   /** The `seq` of the newest entry. */
   readonly seq: number;
   /** Milliseconds since the epoch, as events said. */

@@ -7,6 +7,7 @@ import { remembered } from "./data.ts";
 import { decideOpening, interruptedResults } from "./decide-step.ts";
 import type { AskReceived, Decided } from "./event.ts";
 import { problemOfLimits } from "./limits.ts";
+import { problemOfCalls } from "./lost-calls.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
 
@@ -141,6 +142,8 @@ const repeatedIn = (askId: string, turn: number): Refusal => ({
 });
 
 const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
+  const lost = problemOfCalls(draftsOf(event), false);
+  if (lost !== null) return lost;
   if (event.limits !== undefined) {
     const problem = problemOfLimits(event.limits);
     if (problem !== null) return problem;

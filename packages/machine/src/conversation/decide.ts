@@ -19,12 +19,20 @@ import type {
   Event,
   HeadMoved,
   MessagePinned,
+  RoundAppended,
   ThreadRedacted,
   TimerFired,
+  ToolCompleted,
+  ToolFailed,
+  ToolStarted,
+  ToolWithheld,
   TurnAdded,
   TurnAnnotated,
 } from "./event.ts";
 import { charactersOf } from "./characters.ts";
+import { problemOfEvent } from "./event-shape.ts";
+import { problemOfFormat } from "./format.ts";
+import { problemOfCalls } from "./lost-calls.ts";
 import { messagesOfOpen } from "./read.ts";
 import type { Refusal } from "./refusal.ts";
 import type { Settings } from "./settings.ts";
@@ -36,6 +44,14 @@ import { isShared } from "./waiting-asks.ts";
  * in what it calls; what is decided stands in the journal, so `update` needs none of it.
  */
 export const decide = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
+  const shapeless = problemOfEvent(event);
+  if (shapeless !== null) return refuse("invalid", shapeless);
+  const decided = decideEvent(settings, data, event);
+  const newer = Either.isRight(decided) ? problemOfFormat(data, event) : null;
+  return newer === null ? decided : refuse("invalid", newer);
+};
+
+const decideEvent = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
   const { open } = data;
   switch (event.type) {
     case "ask.received":
@@ -62,19 +78,8 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":
-    case "tool.failed": {
-      const calls = open?.stage.type === "running" ? open.stage.calls : [];
-      const call = calls.find((each) => isOut(data, each, event.effectId));
-      if (open === null || call === undefined || (event.type === "tool.started" && call.started))
-        return stale(event.effectId, "tool call");
-      const problem = problemOfToolEvent(call, event);
-      if (problem !== null) return refuse("invalid", problem);
-      return Either.right(
-        event.type === "tool.started" || event.type === "tool.withheld"
-          ? nothing
-          : decideResult(settings, data, open, calls, event),
-      );
-    }
+    case "tool.failed":
+      return decideTool(settings, data, event);
     case "approval.answered": {
       const calls = open?.stage.type === "running" ? open.stage.calls : [];
       const call = approvedCall(data, calls, event);
@@ -86,6 +91,9 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
     case "cancel.requested":
       return decideCancel(data, event);
     case "message.appended":
+      return fits(problemOfCalls([event.message], false));
+    case "round.appended":
+      return fits(problemOfRound(event));
     case "system.changed":
     case "system.reset":
     case "metadata.changed":
@@ -107,6 +115,29 @@ export const decide = (settings: Settings, data: ConversationData, event: Event)
 };
 
 const nothing: Decided = {};
+
+const decideTool = (
+  settings: Settings,
+  data: ConversationData,
+  event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
+): Either.Either<Refusal, Decided> => {
+  const { open } = data;
+  const calls = open?.stage.type === "running" ? open.stage.calls : [];
+  const call = calls.find((each) => isOut(data, each, event.effectId));
+  if (open === null || call === undefined || (event.type === "tool.started" && call.started))
+    return stale(event.effectId, "tool call");
+  const problem = problemOfToolEvent(call, event);
+  if (problem !== null) return refuse("invalid", problem);
+  return Either.right(
+    event.type === "tool.started" || event.type === "tool.withheld"
+      ? nothing
+      : decideResult(settings, data, open, calls, event),
+  );
+};
+
+/** Nothing is to decide about it, and it is refused for a reason or not at all. */
+const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
+  problem === null ? Either.right(nothing) : refuse("invalid", problem);
 
 const refuse = (kind: Refusal["kind"], reason: string): Either.Either<Refusal, never> => Either.left({ kind, reason });
 
@@ -179,7 +210,7 @@ const decideEdit = (
     case "turn.added": {
       if (event.messages.length === 0) return refuse("invalid", "a turn needs messages, and none are given");
       const problem = messagesFromSeed(0, event.messages);
-      return Either.isLeft(problem) ? refuse("invalid", problem.left) : Either.right(nothing);
+      return fits(Either.isLeft(problem) ? problem.left : problemOfCalls(event.messages, true));
     }
     case "turn.annotated":
       return turnOf(thread, event.turn) === undefined ? noTurn(data, event.turn) : Either.right(nothing);
@@ -208,6 +239,15 @@ const decideEdit = (
     case "checkpoint.named":
       return event.name === "" ? refuse("invalid", "a checkpoint needs a name") : Either.right(nothing);
   }
+};
+
+const problemOfRound = ({ reply, results }: RoundAppended): string | null => {
+  const calls = reply.toolCalls?.length ?? 0;
+  if (calls === 0)
+    return 'a round has at least one tool call, and this one has none; "message.appended" takes a message without';
+  return calls === results.length
+    ? problemOfCalls([{ role: "assistant", ...reply }], true)
+    : `the round has ${calls} ${calls === 1 ? "call" : "calls"} and ${results.length} ${results.length === 1 ? "result" : "results"}; give one result for each call, in the order of the calls`;
 };
 
 const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Either.Either<Refusal, Decided> => {

@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { append, at, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
-import { messageFromDraft, withParts } from "../thread/draft.ts";
+import { messageFromDraft, messageFromReply, messageFromResult, withParts } from "../thread/draft.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
 import { changeTurn, placeAfter, turnOf } from "../thread/path.ts";
@@ -10,26 +10,53 @@ import type { Thread } from "../thread/thread.ts";
 import type { Annotation, Turn } from "../thread/turn.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { ConversationData } from "./data.ts";
-import type { AnswerTruncated, HeadMoved, MessagePinned, TurnAdded, TurnAnnotated } from "./event.ts";
+import type {
+  AnswerTruncated,
+  AppendedResult,
+  HeadMoved,
+  MessagePinned,
+  RoundAppended,
+  TurnAdded,
+  TurnAnnotated,
+} from "./event.ts";
 
 /** A message joins the thread: at once where nothing is out, else at the next gap. */
 export const appendMessage = (data: ConversationData, draft: MessageDraft): ConversationData => {
+  const { turn, made } = nextPlace(data);
+  return appended(data, [messageFromDraft(`${turn}.${made}`, draft)]);
+};
+
+/** As above, of a round: its calls have ids of their own, apart from those of the turn's steps. */
+export const appendRound = (data: ConversationData, { reply, results, metadata }: RoundAppended): ConversationData => {
+  const { turn, made } = nextPlace(data);
+  const said = messageFromReply(`${turn}.${made}`, `${turn}.r${made}`, reply);
+  const answers = toolCallsOf(said).map((call, position) => {
+    const { outcome, content } = results[position] ?? noResult;
+    return messageFromResult(call, outcome, content);
+  });
+  return appended(data, [metadata === undefined ? said : { ...said, metadata }, ...answers]);
+};
+
+/** What lacks a result was refused before; a journal that holds it says that nobody knows. */
+const noResult: AppendedResult = { outcome: "unknown", content: null };
+
+/** The turn that what is said next is part of, and how many messages it made before. */
+const nextPlace = ({ open, conversation }: ConversationData): { readonly turn: number; readonly made: number } =>
+  open === null
+    ? { turn: conversation.turns.length + 1, made: conversation.appended.length }
+    : { turn: open.number, made: open.made };
+
+const appended = (data: ConversationData, messages: readonly Message[]): ConversationData => {
   const { open, conversation } = data;
-  if (open === null) {
-    const id = `${conversation.turns.length + 1}.${conversation.appended.length}`;
-    return {
-      ...data,
-      conversation: { ...conversation, appended: [...conversation.appended, messageFromDraft(id, draft)] },
-    };
-  }
-  const message = messageFromDraft(`${open.number}.${open.made}`, draft);
+  if (open === null)
+    return { ...data, conversation: { ...conversation, appended: [...conversation.appended, ...messages] } };
   const made = open.made + 1;
   return {
     ...data,
     open:
       open.stage.type === "backing_off" || open.stage.type === "compacting"
-        ? { ...open, made, messages: append(open.messages, message) }
-        : { ...open, made, waiting: [...open.waiting, message] },
+        ? { ...open, made, messages: messages.reduce((all, message) => append(all, message), open.messages) }
+        : { ...open, made, waiting: [...open.waiting, ...messages] },
   };
 };
 

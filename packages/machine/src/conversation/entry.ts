@@ -9,7 +9,7 @@ export type Entry = FirstEntry | LaterEntry;
 /** How every journal begins. */
 export interface FirstEntry {
   readonly seq: 0;
-  readonly format: typeof journalFormat;
+  readonly format: typeof firstFormat;
   readonly event: ThreadStarted;
   readonly redacted?: true;
 }
@@ -29,5 +29,8 @@ export interface LaterEntry {
 /** Whether an entry is none that begins a journal. */
 export const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
-/** The format that this version writes. Newer ones are refused. */
-export const journalFormat = 1;
+/** The format with which every journal begins. It rises by a `thread.configured` entry before the first event that needs a later one. */
+export const firstFormat = 1;
+
+/** The newest format that this version reads and writes. Newer ones are refused. */
+export const journalFormat = 2;

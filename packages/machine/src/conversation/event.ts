@@ -6,9 +6,11 @@ import type { Failure } from "../thread/turn.ts";
 import type { ReportedUsage } from "../thread/usage.ts";
 import type { Limits } from "./limits.ts";
 import type { OverlapType } from "./options.ts";
+import type { RoundAppended } from "./round-appended.ts";
 import type { Configuration } from "./thread-started.ts";
 
 export type * from "./decided.ts";
+export type * from "./round-appended.ts";
 export type * from "./thread-started.ts";
 
 /**
@@ -18,6 +20,7 @@ export type * from "./thread-started.ts";
 export type Event =
   | AskReceived
   | MessageAppended
+  | RoundAppended
   | SystemChanged
   | SystemReset
   | LlmCompleted
@@ -65,7 +68,7 @@ export interface AskReceived {
   readonly partial?: ReplyDraft;
 }
 
-/** A message joins the thread; no model is called. While a call or a tool is out it waits for the next gap. */
+/** A message joins the thread; no model is called. While a call or a tool is out it waits for the next gap. Tool calls come with their results, as `round.appended`. */
 export interface MessageAppended {
   readonly type: "message.appended";
   readonly at: number;

@@ -162,6 +162,7 @@ const everywhere = {
   "llm.failed": stays,
   "cancel.requested": stays,
   "message.appended": stays,
+  "round.appended": stays,
   "system.changed": stays,
   "system.reset": stays,
   "metadata.changed": stays,

@@ -4,8 +4,9 @@ import type { ThreadInput } from "./begin.ts";
 import { decide } from "./decide.ts";
 import type { Effect } from "./effect.ts";
 import type { FirstEntry, LaterEntry } from "./entry.ts";
-import { journalFormat } from "./entry.ts";
+import { firstFormat } from "./entry.ts";
 import type { Decided, Event } from "./event.ts";
+import { problemOfCalls } from "./lost-calls.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
 import type { Refusal } from "./refusal.ts";
@@ -45,12 +46,14 @@ export interface Refused {
  */
 export const start = (machine: ConversationMachine, input: ThreadInput): Started => {
   const settled = withDefaults(machine[kernel].settings, input);
+  const lost = problemOfCalls(input.seed ?? [], true);
+  if (lost !== null) throw new SeedError(`the seed is no conversation: ${lost}`);
   const begun = begin(settled);
   if (Either.isLeft(begun)) throw new SeedError(begun.left);
   return {
     state: { value: "idle", context: begun.right },
     effects: [],
-    entry: { seq: 0, format: journalFormat, event: { type: "thread.started", ...settled } },
+    entry: { seq: 0, format: firstFormat, event: { type: "thread.started", ...settled } },
   };
 };
 

@@ -5,6 +5,7 @@ import {
   addTurn,
   annotate,
   appendMessage,
+  appendRound,
   changeSystem,
   moveHead,
   nameCheckpoint,
@@ -14,6 +15,7 @@ import {
 } from "./edit.ts";
 import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
 import type { Effect, Signal } from "./effect.ts";
+import { firstFormat } from "./entry.ts";
 import type {
   AskReceived,
   CancelRequested,
@@ -28,6 +30,7 @@ import type {
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
 import { forkData } from "./forked.ts";
+import { formatOf, neededFormat } from "./format.ts";
 import { isFuller } from "./fullness.ts";
 import { joinTurn } from "./joining.ts";
 import { redactData } from "./redacted.ts";
@@ -86,6 +89,8 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
       return cancel(data, event, decided);
     case "message.appended":
       return said(appendMessage(data, event.message));
+    case "round.appended":
+      return neededFormat(event.type) > formatOf(data) ? stays(data) : said(appendRound(data, event));
     case "system.changed":
       return stays({ ...data, conversation: changeSystem(data.conversation, event.system) });
     case "system.reset":
@@ -240,14 +245,15 @@ const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed
   return { ...data, open: { ...open, stage: { type: "responding", call } } };
 };
 
-const configured = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
-  ...data,
-  configuration: event.configuration,
-  model: event.model ?? data.model,
+const configured = (before: ConversationData, event: ThreadConfigured): ConversationData => {
+  const { format = firstFormat, configuration, model } = event;
+  const data = format > formatOf(before) ? { ...before, format } : before;
+  const after = { ...data, configuration, model: model ?? data.model };
+  // Where nothing but the format is another, what was counted stands.
+  if (data !== before && configuration.fingerprint === before.configuration.fingerprint) return after;
   // Another counter may count otherwise.
-  measured: null,
-  open: data.open === null ? null : uncounted(data.open),
-});
+  return { ...after, measured: null, open: data.open === null ? null : uncounted(data.open) };
+};
 
 const uncounted = (open: OpenTurn): OpenTurn =>
   open.stage.type === "responding"

@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { core, ZodType } from "zod";
 import type { Entry } from "../conversation/entry.ts";
-import { journalFormat } from "../conversation/entry.ts";
+import { firstFormat, journalFormat } from "../conversation/entry.ts";
 import type { Event } from "../conversation/event.ts";
 import { eventSchema, firstEntrySchema, laterEntrySchema } from "./schema.ts";
 
@@ -25,6 +25,12 @@ export const decodeEntry = (value: unknown, index: number): Either.Either<Decode
   if (index === 0) {
     const format = isRecord(value) ? value["format"] : undefined;
     if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(0, "format", format));
+    if (typeof format === "number" && format > firstFormat)
+      return Either.left({
+        index: 0,
+        path: "format",
+        reason: `a journal begins with format ${firstFormat} and rises by "thread.configured"; this one begins with ${format}`,
+      });
     return parsed<Entry>(firstEntrySchema, value, 0);
   }
   const event = isRecord(value) ? value["event"] : undefined;

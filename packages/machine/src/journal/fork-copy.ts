@@ -3,7 +3,7 @@ import type { Decided } from "../conversation/decided.ts";
 import { placeIn } from "../conversation/effect-id.ts";
 import type { Entry, LaterEntry } from "../conversation/entry.ts";
 import { isLater } from "../conversation/entry.ts";
-import type { CheckpointNamed, MessageAppended, MessagePinned, ThreadRedacted } from "../conversation/event.ts";
+import type { CheckpointNamed, MessagePinned, ThreadRedacted } from "../conversation/event.ts";
 import type { State } from "../conversation/state.ts";
 import { isOnPath } from "../thread/path.ts";
 import { fold, foldEntry } from "./fold.ts";
@@ -15,7 +15,7 @@ export interface ToldSince {
   /** The turns that were named, by the seqs of the entries that named them. */
   readonly places: ReadonlyMap<number, number>;
   /** The ids of the messages that wait for the next turn, by the seqs of the entries that told them. */
-  readonly waiting: ReadonlyMap<number, string>;
+  readonly waiting: ReadonlyMap<number, readonly string[]>;
 }
 
 /** A journal in the making, and the data that it comes to. */
@@ -54,9 +54,11 @@ export class Copy {
 
   /** Tells what of the entries behind the copied ones says something about those, or about the thread as it is; the seqs of what was told. */
   keep(later: readonly LaterEntry[], since: ToldSince): ReadonlySet<number> {
-    const ids = new Set(since.waiting.values());
+    const ids = new Set([...since.waiting.values()].flat());
     const isOfWaiting = ({ event }: LaterEntry): boolean =>
-      event.type === "message.appended" || (event.type === "message.pinned" && ids.has(event.message));
+      event.type === "message.appended" ||
+      event.type === "round.appended" ||
+      (event.type === "message.pinned" && ids.has(event.message));
     const isRedaction = ({ event }: LaterEntry): boolean => event.type === "thread.redacted";
     const kept = new Set<number>();
     const tell = (entry: LaterEntry): void => {
@@ -85,7 +87,8 @@ export class Copy {
       case "answer.truncated":
         return event.turn <= this.#turn && this.#keep(entry);
       case "message.appended":
-        return since.isWhole && this.#append(entry, event, since.waiting.get(entry.seq));
+      case "round.appended":
+        return since.isWhole && this.#append(entry, since.waiting.get(entry.seq));
       case "checkpoint.named":
         return this.#name(entry, event, since.places.get(entry.seq) ?? 0);
       case "message.pinned":
@@ -104,11 +107,11 @@ export class Copy {
     return true;
   }
 
-  #append(entry: LaterEntry, event: MessageAppended, id: string | undefined): boolean {
-    if (id === undefined) return false;
-    this.#keep({ ...entry, event });
+  #append(entry: LaterEntry, ids: readonly string[] | undefined): boolean {
+    if (ids === undefined) return false;
+    this.#keep(entry);
     const { appended } = this.#state.context.conversation;
-    this.#ids.set(id, appended.at(-1)?.id ?? id);
+    for (const [index, id] of ids.entries()) this.#ids.set(id, appended.at(index - ids.length)?.id ?? id);
     return true;
   }
 

@@ -84,9 +84,11 @@ export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Eith
 
 /** What an entry that is not copied would be missed for; a message that a closed turn holds is missed with its turn. */
 const isNamed = (type: EventType, isBehindAllTurns: boolean): boolean =>
-  type === "message.appended"
+  appends(type)
     ? isBehindAllTurns
     : ["system.changed", "system.reset", "thread.configured", "checkpoint.named", "message.pinned"].includes(type);
+
+const appends = (type: EventType): boolean => type === "message.appended" || type === "round.appended";
 
 interface Walked {
   /** The seqs of the entries that closed each turn. */
@@ -94,7 +96,7 @@ interface Walked {
   /** The turns that were named, by the seqs of the entries that named them. */
   readonly places: ReadonlyMap<number, number>;
   /** The ids of the messages that wait for the next turn, by the seqs of the entries that told them. */
-  readonly waiting: ReadonlyMap<number, string>;
+  readonly waiting: ReadonlyMap<number, readonly string[]>;
   /** At the end. */
   readonly state: State;
 }
@@ -102,15 +104,19 @@ interface Walked {
 const walked = (entries: readonly Entry[]): Either.Either<JournalError, Walked> => {
   const closedBy = new Map<number, number>();
   const places = new Map<number, number>();
-  const waiting = new Map<number, string>();
+  const waiting = new Map<number, readonly string[]>();
   const folded = foldTelling(entries, ({ seq, event }, before, after) => {
     const { turns, appended, checkpoints } = after.context.conversation;
     const closed = before.context.conversation.turns.length;
     for (let turn = closed + 1; turn <= turns.length; turn++) closedBy.set(turn, seq);
     if (event.type === "checkpoint.named") places.set(seq, checkpoints[event.name] ?? 0);
-    const newest = appended.at(-1);
-    if (newest === undefined) waiting.clear();
-    else if (event.type === "message.appended" && after.context.open === null) waiting.set(seq, newest.id);
+    const known = before.context.conversation.appended.length;
+    if (appended.length === 0) waiting.clear();
+    else if (appends(event.type) && after.context.open === null)
+      waiting.set(
+        seq,
+        appended.slice(known).map(({ id }) => id),
+      );
   });
   return Either.isLeft(folded) ? folded : Either.right({ closedBy, places, waiting, state: folded.right });
 };

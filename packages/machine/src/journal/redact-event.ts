@@ -34,6 +34,14 @@ export const redactEvent = (event: Event): Event => {
       return redactAsk(event);
     case "message.appended":
       return { type: event.type, at: event.at, message: redactMessage(event.message) };
+    case "round.appended": {
+      const { type, at, reply, results, metadata } = event;
+      const without = results.map(({ outcome, content }) => ({
+        outcome,
+        content: content === null ? null : redactContent(content),
+      }));
+      return { type, at, reply: redactReply(reply), results: without, ...redactMetadata(metadata) };
+    }
     case "system.changed":
       return { type: event.type, at: event.at, system: event.system === null ? null : redactSystem(event.system) };
     case "llm.completed":

@@ -1,8 +1,8 @@
 import * as zod from "zod";
-import { journalFormat } from "../conversation/entry.ts";
+import { firstFormat } from "../conversation/entry.ts";
 import { shortestShrink } from "../prompt/shrink.ts";
 
-// The shapes of format 1. Objects are loose: fields that this version does not know survive decoding. An event
+// The shapes of all formats. Objects are loose: fields that this version does not know survive decoding. An event
 // of a type that it does not know is refused, since folding could not apply it.
 
 const text = zod.string();
@@ -28,11 +28,10 @@ const replyPart = zod.discriminatedUnion("type", [
 const content = zod.union([text, list(contentPart)]);
 const said = { name: text.optional(), metadata: jsonObject.optional(), provider: jsonObject.optional() };
 const messageDraft = object({ role: zod.enum(["system", "developer", "user", "assistant"]), content, ...said });
+const toolCall = object({ id: text.nullable(), name: text, arguments: text, provider: jsonObject.optional() });
 const reply = object({
   content: zod.union([text, list(replyPart)]).optional(),
-  toolCalls: list(
-    object({ id: text.nullable(), name: text, arguments: text, provider: jsonObject.optional() }),
-  ).optional(),
+  toolCalls: list(toolCall).optional(),
   name: text.optional(),
   provider: jsonObject.optional(),
 });
@@ -121,6 +120,11 @@ export const eventSchema = zod.discriminatedUnion("type", [
     partial: reply.optional(),
   }),
   event("message.appended", { message: messageDraft }),
+  event("round.appended", {
+    reply: reply.extend({ toolCalls: list(toolCall).min(1) }),
+    results: list(object({ outcome: zod.enum(["completed", ...outcome.options]), content: content.nullable() })),
+    metadata: jsonObject.optional(),
+  }),
   event("system.changed", { system: systemDraft.nullable() }),
   event("system.reset", {}),
   event("llm.completed", {
@@ -258,7 +262,7 @@ const decided = zod.strictObject({
 /** The entry that begins a journal. */
 export const firstEntrySchema = object({
   seq: zod.literal(0),
-  format: zod.literal(journalFormat),
+  format: zod.literal(firstFormat),
   event: threadStarted,
   redacted: zod.literal(true).optional(),
 });

@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { Entry } from "../conversation/entry.ts";
-import { journalFormat } from "../conversation/entry.ts";
+import { firstFormat, journalFormat } from "../conversation/entry.ts";
+import { formatOf } from "../conversation/format.ts";
 import type { State } from "../conversation/state.ts";
 import type { Chunks } from "../thread/chunks.ts";
 import { chunkSize, loaded } from "../thread/chunks.ts";
@@ -72,7 +73,7 @@ export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChu
   });
   const header: Header = {
     snapshot: snapshotFormat,
-    journal: journalFormat,
+    journal: formatOf(state.context),
     seq,
     anchor: anchorOf(newestEntry),
     digest: digestOf(body),
@@ -152,9 +153,9 @@ const headerIn = (line: string): Either.Either<string, Header> => {
   const { snapshot, journal, seq, anchor, digest } = header as JsonObject;
   if (snapshot !== snapshotFormat)
     return Either.left(`it has format ${JSON.stringify(snapshot)}, and this version reads ${snapshotFormat}`);
-  if (journal !== journalFormat)
+  if (typeof journal !== "number" || journal < firstFormat || journal > journalFormat)
     return Either.left(
-      `it is of a journal of format ${JSON.stringify(journal)}, and this version reads ${journalFormat}`,
+      `it is of a journal of format ${JSON.stringify(journal)}, and this version reads ${firstFormat} to ${journalFormat}`,
     );
   return typeof seq === "number" && typeof anchor === "string" && typeof digest === "string"
     ? Either.right({ snapshot, journal, seq, anchor, digest })

@@ -71,6 +71,7 @@ describe("the XState machine", () => {
     const events: { readonly [Type in Event["type"]]: true } = {
       "ask.received": true,
       "message.appended": true,
+      "round.appended": true,
       "system.changed": true,
       "system.reset": true,
       "llm.completed": true,

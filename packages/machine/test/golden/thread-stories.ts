@@ -1,9 +1,11 @@
 import type { MachineOptions } from "../../src/index.ts";
-import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
+import { ask, call, calls, failed, fired, reply, result, round, type Story } from "./told.ts";
 
 const approved: MachineOptions = {
   tools: [{ name: "delete_file", version: "2", approval: "always" }, { name: "list_files" }],
 };
+
+const calling = { role: "assistant" as const, content: "", toolCalls: [call("list_files", "{}")] };
 
 const overlapping: readonly Story[] = [
   {
@@ -177,6 +179,30 @@ const edits: readonly Story[] = [
       { type: "metadata.changed", at: 4, metadata: { name: "second" } },
       reply(5, "t/1.1#1", "Hi."),
       ask(6, "b", "Again"),
+    ],
+  },
+  {
+    name: "round-appended",
+    options: { ...approved, overlap: { type: "queue", max: 1 } },
+    told: [
+      "A round that was had elsewhere needs format 2 of the journal.",
+      round(1, [call("list_files", "{}")], ["a, b"]),
+      { type: "thread.configured", at: 2, format: 2, configuration: { fingerprint: "as before" } },
+      "Calls stand in a thread with their results only, one for each.",
+      { type: "message.appended", at: 3, message: { ...calling } },
+      round(4, [call("list_files", "{}"), call("list_files", "{}")], ["a, b"]),
+      "Between turns it leads the next one. Ids of a provider may repeat: those of the thread do not.",
+      round(5, [call("list_files", '{"of":"today"}'), call("list_files", "{}", null)], ["a", null], "Let me look."),
+      ask(6, "a", "Which one is new?"),
+      "While a call is out it waits, and while a tool is: it comes after the round, whole.",
+      round(7, [call("list_files", "{}")], ["a, b, c"]),
+      calls(8, "t/1.1#1", [call("list_files", "{}")]),
+      round(9, [call("delete_file", '{"name":"c"}')], ["not yours"], undefined, "failed"),
+      "Nobody waits for its calls.",
+      result(10, "t/1.r3.0#1", "too late"),
+      result(11, "t/1.1.0#1", "a, b"),
+      reply(12, "t/1.2#1", "c was."),
+      ask(13, "b", "And now?"),
     ],
   },
 ];

@@ -1,5 +1,13 @@
 import type { Told } from "@colloquy/runtime-test";
-import type { Event, Failure, MachineOptions, ReplyDraft, ThreadInput, ToolCallDraft } from "../../src/index.ts";
+import type {
+  Event,
+  Failure,
+  MachineOptions,
+  ReplyDraft,
+  ThreadInput,
+  ToolCallDraft,
+  ToolOutcome,
+} from "../../src/index.ts";
 
 /** A conversation to be told and kept as text, with a machine that suits it. */
 export interface Story {
@@ -46,6 +54,18 @@ export const result = (at: number, effectId: string, content: string): Event => 
   at,
   effectId,
   content,
+});
+export const round = (
+  at: number,
+  toolCalls: readonly ToolCallDraft[],
+  results: readonly (string | null)[],
+  content?: string,
+  outcome: ToolOutcome = "completed",
+): Event => ({
+  type: "round.appended",
+  at,
+  reply: { ...(content === undefined ? {} : { content }), toolCalls },
+  results: results.map((each) => ({ outcome, content: each })),
 });
 export const fired = (at: number, effectId: string): Event => ({ type: "timer.fired", at, effectId });
 export const failed = (at: number, effectId: string, failure: Partial<Failure>, partial?: ReplyDraft): Event => ({

@@ -91,14 +91,17 @@ describe("what a later version may write", () => {
 
   test("a format that rises on the way is refused where it does", () => {
     const configured = { type: "thread.configured", configuration: { fingerprint: "f" } };
-    expect(Either.isRight(decodeJournal([first, later({ ...configured, format: 1 })]))).toBe(true);
-    const error = errorOf([first, later({ ...configured, format: 2 })]);
+    expect(Either.isRight(decodeJournal([first, later({ ...configured, format: 2 })]))).toBe(true);
+    const error = errorOf([first, later({ ...configured, format: 3 })]);
     expect(error).toMatchObject({ index: 1, path: "event.format", reason: expect.stringContaining("newer version") });
   });
 
   test("a newer format is refused in words", () => {
+    expect(describeDecodeError(errorOf([{ ...first, format: 3 }]))).toBe(
+      'entry 0 at "format": the journal has format 3, and this version reads up to 2: read it with a newer version',
+    );
     expect(describeDecodeError(errorOf([{ ...first, format: 2 }]))).toBe(
-      'entry 0 at "format": the journal has format 2, and this version reads up to 1: read it with a newer version',
+      'entry 0 at "format": a journal begins with format 1 and rises by "thread.configured"; this one begins with 2',
     );
   });
 });
@@ -201,6 +204,7 @@ const optional: {
     partial: true,
   },
   "message.appended": {},
+  "round.appended": { metadata: true },
   "system.changed": {},
   "system.reset": {},
   "llm.completed": { usage: true, promptDigest: true, model: true, responseId: true },

@@ -46,7 +46,7 @@ const expectSameSince = (parent: State, copy: State, left: LeftBehind): void => 
   const mayBeNamed = [
     "checkpoint.named",
     "message.pinned",
-    ...(parent.context.open === null ? [] : ["message.appended"]),
+    ...(parent.context.open === null ? [] : ["message.appended", "round.appended"]),
   ];
   if (isHead) expect([...named].filter((type) => !mayBeNamed.includes(type))).toEqual([]);
   if (isHead || !(named.has("system.changed") || named.has("system.reset"))) {

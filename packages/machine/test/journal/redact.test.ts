@@ -70,6 +70,11 @@ const samples: { readonly [Type in EventType]: Omit<Extract<Event, { type: Type 
     partial: reply,
   },
   "message.appended": { message: { role: "developer", ...said, content: parts } },
+  "round.appended": {
+    reply: { ...reply, toolCalls: [{ id: "call_0", name: "search", arguments: secret }] },
+    results: [{ outcome: "completed", content: parts }],
+    metadata: { secret },
+  },
   "system.changed": { system: { role: "system", content: parts, name: secret, provider } },
   "system.reset": {},
   "llm.completed": {

@@ -228,7 +228,7 @@ describe("a snapshot that is of no use says why, and never throws", () => {
     [
       "one of another journal format",
       `${header.replace('"journal":1', '"journal":0')}\n${body}`,
-      new RegExp(`format 0.* reads ${journalFormat}`),
+      new RegExp(`format 0.* reads 1 to ${journalFormat}`),
     ],
     ["one of another entry than it says", `${header.replace('"seq":71', '"seq":70')}\n${body}`, /entry 70.* of 71/],
     ["one without its anchor", `${header.replace('"anchor"', '"anker"')}\n${body}`, /header is not whole/],

@@ -2,10 +2,12 @@ import type { Event } from "@colloquy/machine";
 import fc from "fast-check";
 import { atArbitrary, calledTools, only } from "./event-parts.ts";
 import { jsonObjectArbitrary } from "./json.ts";
-import { brokenSeedArbitrary } from "./message.ts";
+import { appendedResultArbitrary, brokenSeedArbitrary } from "./message.ts";
+import { roundReplyArbitrary } from "./reply.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
 type EditEvent =
+  | "round.appended"
   | "turn.added"
   | "turn.annotated"
   | "answer.truncated"
@@ -26,6 +28,16 @@ type ThreadEdit = "system.reset" | "metadata.changed" | "thread.forked" | "threa
 
 /** Of turns and their messages, and of the way through them. */
 const turnEdits = (): ByType<Exclude<EditEvent, ThreadEdit>> => ({
+  "round.appended": fc.record(
+    {
+      type: fc.constant("round.appended" as const),
+      at: atArbitrary,
+      reply: roundReplyArbitrary(calledTools),
+      results: fc.array(appendedResultArbitrary, { maxLength: 3 }),
+      metadata: jsonObjectArbitrary,
+    },
+    only("type", "at", "reply", "results"),
+  ),
   "turn.added": fc.record(
     {
       type: fc.constant("turn.added" as const),

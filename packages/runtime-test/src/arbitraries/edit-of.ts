@@ -1,9 +1,10 @@
-import { type Event, messagesOf, type State, turnNumbered } from "@colloquy/machine";
+import { type Event, messagesOf, raiseFormatFor, type State, turnNumbered } from "@colloquy/machine";
 import { entriesOfSteps } from "./trace.ts";
 import { type MoveNamed, pickFrom, type Situation } from "./situation.ts";
 
 export type EditName =
   | "append"
+  | "appendRound"
   | "changeSystem"
   | "resetSystem"
   | "setMetadata"
@@ -25,6 +26,10 @@ export const editOf = (move: MoveNamed<EditName>, situation: Situation): Event =
   switch (move.move) {
     case "append":
       return { type: "message.appended", at, message: move.message };
+    case "appendRound": {
+      const round: Event = { type: "round.appended", at, reply: move.reply, results: move.results };
+      return raiseFormatFor(state, round) ?? round;
+    }
     case "changeSystem":
       return { type: "system.changed", at, system: move.system };
     case "resetSystem":

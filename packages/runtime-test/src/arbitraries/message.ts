@@ -1,4 +1,5 @@
 import type {
+  AppendedResult,
   Content,
   ContentPart,
   DataPart,
@@ -64,6 +65,15 @@ export const replyPartArbitrary: fc.Arbitrary<ContentPart | ReasoningPart | Refu
 export const contentArbitrary: fc.Arbitrary<Content> = fc.oneof(
   { weight: 4, arbitrary: textArbitrary },
   { weight: 1, arbitrary: fc.array(contentPartArbitrary, { maxLength: 3 }) },
+);
+
+/** What became of a call of a round that was had elsewhere. */
+export const appendedResultArbitrary: fc.Arbitrary<AppendedResult> = fc.record(
+  {
+    outcome: fc.constantFrom("completed", "completed", "failed", "refused", "interrupted", "unknown"),
+    content: fc.option(contentArbitrary, { freq: 8 }),
+  },
+  plain,
 );
 
 /** A message that a host hands in, in any role that it may take. */

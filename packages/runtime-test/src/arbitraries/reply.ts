@@ -21,6 +21,18 @@ export const replyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> => {
   );
 };
 
+/** What an assistant of somebody else's said, with tool calls. */
+export const roundReplyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> =>
+  fc.record(
+    {
+      content: replyContent,
+      name: nameArbitrary,
+      provider: jsonObjectArbitrary,
+      toolCalls: fc.array(toolCallDraftArbitrary(tools), { minLength: 1, maxLength: 3 }),
+    },
+    optional("toolCalls"),
+  );
+
 /** What had been shown of a reply that ended early. Some of it is half a tool call, which must not be kept. */
 export const partialArbitrary: fc.Arbitrary<ReplyDraft> = replyArbitrary(["half"]);
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { eventArbitrary } from "./event.ts";
 import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
 import {
+  appendedResultArbitrary,
   brokenSeedArbitrary,
   contentArbitrary,
   messageDraftArbitrary,
@@ -11,7 +12,7 @@ import {
 } from "./message.ts";
 import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
 import { overlapTypes } from "./overlap.ts";
-import { partialArbitrary, replyArbitrary } from "./reply.ts";
+import { partialArbitrary, replyArbitrary, roundReplyArbitrary } from "./reply.ts";
 import type { Move, Schedule } from "./schedule.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 import type { ToolNames } from "./tool-call.ts";
@@ -183,6 +184,7 @@ const cancel = fc.record(
 const edit = (tools: ToolNames) =>
   fc.oneof(
     { weight: 3, arbitrary: named("append", { message: messageDraftArbitrary }) },
+    { weight: 2, arbitrary: round(tools) },
     named("resetSystem", {}),
     named("setMetadata", { metadata: jsonObjectArbitrary }),
     named("fork", { pick }),
@@ -201,6 +203,23 @@ const edit = (tools: ToolNames) =>
       arbitrary: named("moveHead", { to: fc.oneof(pick, fc.record({ checkpoint }, { noNullPrototype: true })) }),
     },
   );
+
+/** Most have a result for each call. */
+const round = (tools: ToolNames) =>
+  fc
+    .record(
+      {
+        reply: roundReplyArbitrary(tools),
+        results: fc.array(appendedResultArbitrary, { minLength: 3, maxLength: 3 }),
+        missing: fc.constantFrom(0, 0, 0, 0, 0, 1),
+      },
+      { noNullPrototype: true },
+    )
+    .map(({ reply, results, missing }) => ({
+      move: "appendRound" as const,
+      reply,
+      results: results.slice(0, (reply.toolCalls?.length ?? 0) - missing),
+    }));
 
 /** A move with all its fields. */
 function named<const Name extends Move["move"], Fields>(

@@ -8,6 +8,7 @@ import type {
   MessageDraft,
   ReplyDraft,
   ReportedUsage,
+  RoundAppended,
   SeedDraft,
   SystemDraft,
   ThreadInput,
@@ -89,6 +90,8 @@ type TimeMove = { readonly move: "fire"; readonly pick: Choice; readonly early: 
 
 type EditMove =
   | { readonly move: "append"; readonly message: MessageDraft }
+  /** The first one of a thread lets its journal rise to the format that a round needs. */
+  | ({ readonly move: "appendRound" } & Pick<RoundAppended, "reply" | "results">)
   | { readonly move: "changeSystem"; readonly system: SystemDraft | null }
   | { readonly move: "addTurn"; readonly messages: readonly SeedDraft[] }
   | { readonly move: "annotate"; readonly pick: Choice; readonly name: string; readonly value: TurnAnnotated["value"] }

@@ -68,6 +68,8 @@ const saidBy = (step: HandledStep): readonly Utterance[] => {
       return [utterance("tool", partsOf(event.content ?? []))];
     case "message.appended":
       return [ofDraft(event.message)];
+    case "round.appended":
+      return [ofReply(event.reply), ...event.results.map(({ content }) => utterance("tool", partsOf(content ?? [])))];
     case "turn.added":
       return event.messages.map(ofSeed);
     default:

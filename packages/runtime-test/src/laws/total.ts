@@ -65,6 +65,9 @@ const attempt = <Result>(what: string, run: () => Result): Result => {
 const nameOf = (thrown: unknown): string =>
   thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
 
+/** A message that would lose its calls, and a reply that lacks its results. */
+const calling = { role: "assistant" as const, content: "", toolCalls: [{ id: null, name: "search", arguments: "{}" }] };
+
 /** An event of every type that names nothing that there is. */
 const strayEvents = ({ context }: State): readonly Event[] => {
   const { updatedAt: at, threadId } = context;
@@ -84,6 +87,9 @@ const strayEvents = ({ context }: State): readonly Event[] => {
     { type: "ask.received", at, askId: "", input: "no id" },
     { type: "ask.received", at, askId: "negative", input: "", limits: { steps: -1 } },
     { type: "ask.received", at, askId: "joins nobody", input: "", joins: { askId: "nobody's" } },
+    { type: "message.appended", at, message: calling },
+    { type: "round.appended", at, reply: { content: "no call" }, results: [] },
+    { type: "round.appended", at, reply: calling, results: [] },
     { type: "cancel.requested", at, askId: "nobody's" },
     { type: "thread.redacted", at, seqs: [999, -1] },
     { type: "thread.forked", at, from: { threadId, turn: 999 } },

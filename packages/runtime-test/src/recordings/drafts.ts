@@ -1,4 +1,5 @@
 import {
+  type AppendedResult,
   type Content,
   type ContentPart,
   fromChatMessage,
@@ -8,6 +9,7 @@ import {
   type ReplyDraft,
   replyFromChatMessage,
   type ReportedUsage,
+  type RoundAppended,
   type SeedDraft,
   type SystemDraft,
 } from "@colloquy/machine";
@@ -35,12 +37,26 @@ export const seedDraft = (canonical: JsonObject): Drafted<SeedDraft> =>
 export const messageDraft = (step: RecordedUser | RecordedMessage): Drafted<MessageDraft> =>
   Either.chain(withoutCalls)(step.type === "user" ? userDraft(step) : seedDraft(step.message));
 
-/** A step as part of a turn that is written in by hand. */
-export const writtenDraft = (step: RecordedUser | RecordedMessage | RecordedResult): Drafted<SeedDraft> => {
-  if (step.type === "message") return seedDraft(step.message);
-  return step.type === "user"
-    ? userDraft(step)
-    : fromChatMessage({ role: "tool", tool_call_id: step.tool_call_id, content: step.content });
+/** A round that the client put there: an assistant's message with calls, and one result for each. */
+export const roundDraft = (
+  step: RecordedMessage,
+  results: readonly RecordedResult[],
+): Drafted<Pick<RoundAppended, "reply" | "results">> => {
+  const said = replyFromChatMessage(wireOfCanonical(canonicalOf(step.message)));
+  if (Either.isLeft(said)) return said;
+  const calls = said.right.toolCalls ?? [];
+  if (
+    calls.some(({ id }, position) => id !== (results[position]?.tool_call_id ?? null)) ||
+    calls.length !== results.length
+  )
+    return Either.left("an assistant message with calls that lacks a result for each, in the order of the calls");
+  const answers: AppendedResult[] = [];
+  for (const result of results) {
+    const content = resultContent(result);
+    if (Either.isLeft(content)) return content;
+    answers.push({ outcome: "completed", content: content.right });
+  }
+  return Either.right({ reply: said.right, results: answers });
 };
 
 /** What a tool answered. */

@@ -1,9 +1,10 @@
-import type { AskReceived, CallTool, MessageDraft, SeedDraft } from "@colloquy/machine";
+import { type AskReceived, type CallTool, type MessageDraft, raiseFormatFor } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { RecordedMessage, RecordedResult, RecordedStep, RecordedUser } from "./case.ts";
 import { type Drive, tell, toolCallsOut } from "./drive.ts";
-import { type Drafted, messageDraft, resultContent, writtenDraft } from "./drafts.ts";
+import { messageDraft, resultContent, roundDraft } from "./drafts.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
+import { canonicalOfStep } from "./told.ts";
 
 /** A step that is no model call, and its place in the recording. */
 export interface FedStep {
@@ -20,16 +21,16 @@ export const feed = (driven: Drive, steps: readonly FedStep[], callFollows: bool
   toolCallsOut(driven).length > 0 ? feedRound(driven, steps) : feedGap(driven, steps, callFollows);
 
 const feedRound = (driven: Drive, steps: readonly FedStep[]): Obstacle | null => {
-  const results = steps.flatMap(({ index, step }) => (step.type === "tool" ? [{ index, step }] : []));
+  const pieces = piecesOf(steps);
+  const results = pieces.flatMap((piece) => (piece.type === "result" ? [piece] : []));
   const closing = results.length === toolCallsOut(driven).length ? results.at(-1) : undefined;
   for (const result of results) {
     if (result === closing) continue;
     const obstacle = giveResult(driven, result);
     if (obstacle !== null) return obstacle;
   }
-  for (const { index, step } of steps) {
-    if (step.type === "tool") continue;
-    const obstacle = append(driven, index, step);
+  for (const piece of pieces) {
+    const obstacle = piece.type === "result" ? null : append(driven, piece);
     if (obstacle !== null) return obstacle;
   }
   return closing === undefined ? null : giveResult(driven, closing);
@@ -37,11 +38,43 @@ const feedRound = (driven: Drive, steps: readonly FedStep[]): Obstacle | null =>
 
 const feedGap = (driven: Drive, steps: readonly FedStep[], callFollows: boolean): Obstacle | null => {
   const lastOther = steps.findLastIndex(({ step }) => step.type !== "user");
-  const before = steps.slice(0, lastOther + 1);
-  const obstacle = before.some(({ step }) => isPartOfRound(step)) ? write(driven, before) : appendAll(driven, before);
-  if (obstacle !== null) return obstacle;
+  for (const piece of piecesOf(steps.slice(0, lastOther + 1))) {
+    const obstacle =
+      piece.type === "result" ? difference(piece.index, "a tool result while no tool is out") : append(driven, piece);
+    if (obstacle !== null) return obstacle;
+  }
   const asked = steps.slice(lastOther + 1);
   return asked.length > 0 || callFollows ? ask(driven, asked) : null;
+};
+
+/** What lies between two model calls: answers to the one before, whole rounds that the client put there, and messages. */
+type Piece =
+  | { readonly type: "result"; readonly index: number; readonly step: RecordedResult }
+  | {
+      readonly type: "round";
+      readonly index: number;
+      readonly step: RecordedMessage;
+      readonly results: readonly RecordedResult[];
+    }
+  | { readonly type: "message"; readonly index: number; readonly step: RecordedUser | RecordedMessage };
+
+/** The results behind an assistant's message that the client put there are those of its calls, as many as it has. */
+const piecesOf = (steps: readonly FedStep[]): readonly Piece[] => {
+  const pieces: Piece[] = [];
+  for (let place = 0; place < steps.length;) {
+    const { index, step } = steps[place++] ?? { index: 0, step: null };
+    if (step === null) break;
+    const calls = step.type === "message" ? (canonicalOfStep(step).tool_calls?.length ?? 0) : 0;
+    if (step.type === "tool") pieces.push({ type: "result", index, step });
+    else if (step.type === "user" || calls === 0) pieces.push({ type: "message", index, step });
+    else {
+      const results: RecordedResult[] = [];
+      for (let next = steps[place]?.step; next?.type === "tool" && results.length < calls; next = steps[++place]?.step)
+        results.push(next);
+      pieces.push({ type: "round", index, step, results });
+    }
+  }
+  return pieces;
 };
 
 /** One user message is asked as it is, several as a list, and none lets the model go on from where the thread stands. */
@@ -64,30 +97,20 @@ const inputOf = (drafts: readonly MessageDraft[]): Pick<AskReceived, "input" | "
   return { input: only.content, ...(only.name === undefined ? {} : { name: only.name }) };
 };
 
-const appendAll = (driven: Drive, steps: readonly FedStep[]): Obstacle | null => {
-  for (const { index, step } of steps) {
-    if (step.type === "tool") return difference(index, "a tool result while no tool is out");
-    const obstacle = append(driven, index, step);
-    if (obstacle !== null) return obstacle;
-  }
-  return null;
-};
-
-const append = (driven: Drive, index: number, step: RecordedUser | RecordedMessage): Obstacle | null => {
-  const draft = messageDraft(step);
+const append = (driven: Drive, piece: Exclude<Piece, { type: "result" }>): Obstacle | null => {
+  const { index } = piece;
+  if (piece.type === "round") return appendRound(driven, piece);
+  const draft = messageDraft(piece.step);
   if (Either.isLeft(draft)) return inexpressible(index, draft.left);
   return heard(index, tell(driven, { type: "message.appended", message: draft.right }));
 };
 
-/** Rounds that no model asked for here are written into the thread by hand. */
-const write = (driven: Drive, steps: readonly FedStep[]): Obstacle | null => {
-  const messages: SeedDraft[] = [];
-  for (const { index, step } of steps) {
-    const draft: Drafted<SeedDraft> = writtenDraft(step);
-    if (Either.isLeft(draft)) return inexpressible(index, draft.left);
-    messages.push(draft.right);
-  }
-  return heard(steps[0]?.index ?? null, tell(driven, { type: "turn.added", messages }));
+const appendRound = (driven: Drive, { index, step, results }: Extract<Piece, { type: "round" }>): Obstacle | null => {
+  const round = roundDraft(step, results);
+  if (Either.isLeft(round)) return inexpressible(index, round.left);
+  const event = { type: "round.appended", ...round.right } as const;
+  const raised = raiseFormatFor(driven.state, { ...event, at: 0 });
+  return heard(index, (raised === null ? null : tell(driven, raised)) ?? tell(driven, event));
 };
 
 const giveResult = (
@@ -104,9 +127,6 @@ const giveResult = (
 
 const nobodyWaits = (step: RecordedResult, out: readonly CallTool[]): string =>
   `no call waits for the result of ${JSON.stringify(step.tool_call_id)}; out are ${JSON.stringify(out.map(({ providerCallId }) => providerCallId))}`;
-
-const isPartOfRound = (step: RecordedStep): boolean =>
-  step.type === "tool" || (step.type === "message" && Array.isArray(step.message["tool_calls"]));
 
 const heard = (step: number | null, refused: string | null): Obstacle | null =>
   refused === null ? null : difference(step, refused);

@@ -153,6 +153,11 @@ const eventFrom = (random: Random): EventWithoutTime =>
     { type: "message.pinned", message: `${random.whole(0, 3)}.${random.whole(0, 2)}`, pinned: random.chance(0.8) },
     { type: "message.pinned", message: "1.0", pinned: true },
     { type: "message.appended", message: { role: "system", content: "Be brief." } },
+    {
+      type: "round.appended",
+      reply: { content: "Seen elsewhere.", toolCalls: [{ id: "call_0", name: "lookup", arguments: "{}" }] },
+      results: [{ outcome: "completed", content: "Found elsewhere." }],
+    },
     { type: "system.changed", system: `You are version ${random.whole(1, 9)}.` },
     { type: "system.changed", system: null },
     { type: "turn.annotated", turn: random.whole(1, 3), name: "score", value: random.whole(1, 5) },

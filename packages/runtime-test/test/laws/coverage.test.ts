@@ -73,8 +73,20 @@ const strays: readonly Move[] = [
   tell({ type: "llm.progressed", at: 1, effectId: "never", partial: {} }),
 ];
 
+const hello: Move = { afterMs: 1, move: "append", message: { role: "user", content: "Hello." } };
+const round: Move = {
+  afterMs: 1,
+  move: "appendRound",
+  reply: { toolCalls: [{ id: null, name: "search", arguments: "{}" }] },
+  results: [{ outcome: "completed", content: "Found." }],
+};
+/** The first lets the journal rise. */
+const rounds: readonly Move[] = [round, round];
+
 /** What random schedules hardly ever come to. */
 const byHand: readonly (readonly Move[])[] = [
+  [...rounds, { afterMs: 1, move: "moveHead", to: 0 }],
+  [ask, fail, ...rounds, { afterMs: 1, move: "resetSystem" }, { afterMs: 1, move: "setMetadata", metadata: {} }],
   strays,
   [ask, fail, ...strays],
   [ask, answer, ...strays],
@@ -141,7 +153,7 @@ const besideSummaries: readonly (readonly Move[])[] = [
   [ask, answer, ask, useTool, { ...fail, ...second }],
   [ask, answer, long, ...strays, mark, answer],
   [ask, answer, long, fail],
-  [ask, answer, long, ...edits, { afterMs: 1, move: "cancel", whom: "open" }],
+  [ask, answer, long, ...edits, ...rounds, hello, { afterMs: 1, move: "cancel", whom: "open" }],
 ];
 
 const forbidden: Move = {
@@ -157,11 +169,10 @@ const forbidden: Move = {
 /** The runtime has validated the arguments of both. */
 const withhold: Move = { afterMs: 1, move: "withhold", pick: 0, because: "declared", arguments: {} };
 const asking: readonly Move[] = [ask, forbidden, withhold, withhold];
-const hello: Move = { afterMs: 1, move: "append", message: { role: "user", content: "Hello." } };
 
 /** While somebody is asked whether a tool may run, and nothing runs beside that. */
 const besideQuestions: readonly (readonly Move[])[] = [
-  [...asking, ...edits, ...strays, hello],
+  [...asking, ...edits, ...rounds, ...strays, hello],
   [...asking, { ...ask, overlap: "interrupt" }],
   [...asking, { afterMs: 1, move: "cancel", whom: "open" }],
   [...asking, { afterMs: 1, move: "fire", pick: 0, early: false }],

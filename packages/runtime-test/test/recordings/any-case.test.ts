@@ -18,12 +18,23 @@ const call = fc.record({
   function: fc.record({ name: fc.constantFrom("wind", "waves"), arguments: fc.constantFrom("{}", "", '{ "at": 1 }') }),
 });
 
+/** A round that the client put there, with ids that may be those of another. */
+const round = fc
+  .record({ content, calls: fc.array(call, { minLength: 1, maxLength: 2 }), result: content })
+  .map(({ content: text, calls, result }): readonly RecordedStep[] => [
+    { type: "message", message: canonicalOf({ role: "assistant", content: text, tool_calls: calls }) },
+    ...calls.map(({ id }) => ({ type: "tool" as const, tool_call_id: id, content: result })),
+  ]);
+
 const said = fc.oneof(
-  fc.record({ type: fc.constant("user" as const), content }),
-  fc.record({
-    type: fc.constant("message" as const),
-    message: fc.record({ role: fc.constantFrom("system", "assistant", "user"), content }).map(canonicalOf),
-  }),
+  fc.record({ type: fc.constant("user" as const), content }).map((step): readonly RecordedStep[] => [step]),
+  fc
+    .record({
+      type: fc.constant("message" as const),
+      message: fc.record({ role: fc.constantFrom("system", "assistant", "user"), content }).map(canonicalOf),
+    })
+    .map((step): readonly RecordedStep[] => [step]),
+  round,
 );
 
 /** A model call, the results of its calls, and what was said before the next call. */
@@ -38,7 +49,7 @@ const exchange = fc
   .map(({ content: text, calls, result, afterwards, usage }): readonly RecordedStep[] => [
     { type: "llm", message: { content: text, tool_calls: calls }, finish_reason: "stop", usage },
     ...calls.map(({ id }) => ({ type: "tool" as const, tool_call_id: id, content: result })),
-    ...afterwards,
+    ...afterwards.flat(),
   ]);
 
 const conversation = fc
@@ -81,7 +92,7 @@ const recordedOf = (
     expect: {
       calls,
       llm_calls: calls.length,
-      tool_calls: of("tool").length,
+      tool_calls: of("llm").reduce((count, { message }) => count + lengthOf(message["tool_calls"]), 0),
       tool_results: of("tool").length,
       user_messages: of("user").length,
       messages_final: messages.length,
@@ -91,6 +102,8 @@ const recordedOf = (
     },
   };
 };
+
+const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 
 const fields = ["prompt_tokens", "completion_tokens", "total_tokens"];
 

@@ -40,7 +40,7 @@ describe("a folder of recordings", () => {
 
     const { cases, streams, errors, exchanges, journals, uncovered, unreadable } = await readRecordings(folder);
 
-    expect(cases.map(({ file, records }) => [file, records.length])).toEqual([["anything.jsonl", 15]]);
+    expect(cases.map(({ file, records }) => [file, records.length])).toEqual([["anything.jsonl", 16]]);
     expect(streams.map(({ file }) => file)).toEqual(["a.jsonl"]);
     expect(errors.map(({ file }) => file)).toEqual(["b.jsonl"]);
     expect(uncovered).toEqual([{ file: "c.jsonl", count: 2 }]);

@@ -18,13 +18,13 @@ describe("a hand-made case", () => {
       .map((recorded) => replayCase(recorded, { common }).figures)
       .reduce(addFigures, noFigures);
     expect(figures).toEqual({
-      conversations: 12,
-      llmCalls: 25,
-      toolCalls: 11,
-      toolResults: 11,
-      userMessages: 20,
-      messagesFinal: 69,
-      messagesSent: 91,
+      conversations: 13,
+      llmCalls: 27,
+      toolCalls: 12,
+      toolResults: 13,
+      userMessages: 21,
+      messagesFinal: 77,
+      messagesSent: 99,
       promptTokens: 453,
       completionTokens: 93,
       totalTokens: 561,
@@ -55,6 +55,15 @@ describe("a hand-made case", () => {
     const { outcome, difference } = replayCase(handmadeCase("stranger"));
     expect(outcome).toBe("inexpressible");
     expect(difference?.words).toMatch(/the role "narrator"/);
+  });
+
+  it("that ends on calls which the client put there can't be expressed: a thread has them with their results", () => {
+    const { steps } = handmadeCase("round-between-steps");
+    for (const kept of [4, 5]) {
+      const { outcome, difference } = replayCase(altered("round-between-steps", "steps", steps.slice(0, kept)));
+      expect(outcome).toBe("inexpressible");
+      expect(difference?.words).toMatch(/lacks a result for each/);
+    }
   });
 
   it("is never inexpressible when it is strict", () => {

@@ -1,4 +1,4 @@
-import { type Entry, journalFormat } from "@colloquy/machine";
+import { type Entry, firstFormat } from "@colloquy/machine";
 import { describe, expect, it } from "vitest";
 import { checkWriters } from "../../../../scripts/writers/check.ts";
 import { answerTo, type Report } from "../../../../scripts/writers/talk.ts";
@@ -29,7 +29,7 @@ describe("the check of writers", () => {
   const journal = (...asks: readonly string[]): readonly Entry[] => [
     {
       seq: 0,
-      format: journalFormat,
+      format: firstFormat,
       event: { type: "thread.started", at: 0, threadId: "shared", configuration: { fingerprint: "" } },
     },
     ...asks.flatMap((askId, index): readonly Entry[] => [

@@ -1,0 +1,38 @@
+import type { ConversationData } from "./data.ts";
+import { firstFormat, journalFormat } from "./entry.ts";
+import type { Event, EventType, ThreadConfigured } from "./event.ts";
+import type { State } from "./state.ts";
+
+/** The types of events that came with a later format than the first, and that format. */
+const neededFormats: { readonly [Type in EventType]?: number } = { "round.appended": 2 };
+
+/** The format that the journal of a thread has. */
+export const formatOf = ({ format }: Pick<ConversationData, "format">): number => format ?? firstFormat;
+
+/** The format that a journal must have for events of a type. */
+export const neededFormat = (type: EventType): number => neededFormats[type] ?? firstFormat;
+
+/** Why an event does not go into a journal of the thread's format, with the way out; null where it does. */
+export const problemOfFormat = (data: ConversationData, event: Event): string | null => {
+  const format = formatOf(data);
+  if (event.type === "thread.configured" && event.format !== undefined) {
+    if (event.format < format) return `the journal has format ${format}, and never goes back to ${event.format}`;
+    if (event.format > journalFormat)
+      return `this version writes journals up to format ${journalFormat}; format ${event.format} needs a newer one`;
+  }
+  const needed = neededFormat(event.type);
+  return needed <= format
+    ? null
+    : `"${event.type}" needs format ${needed} of the journal, and this thread has format ${format}: send "thread.configured" with format ${needed} first, which raiseFormatFor makes`;
+};
+
+/**
+ * The event by which the journal of a thread rises to the format that another event needs, to be sent before it; null where
+ * it has that format. It changes nothing else. From then on a version that is too old to read the journal says so in words.
+ */
+export const raiseFormatFor = ({ context }: State, event: Event): ThreadConfigured | null => {
+  const format = neededFormat(event.type);
+  return format <= formatOf(context)
+    ? null
+    : { type: "thread.configured", at: event.at, format, configuration: context.configuration };
+};

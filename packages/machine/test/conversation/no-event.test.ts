@@ -1,0 +1,196 @@
+import { eventArbitrary, playArbitrary, runSchedule } from "@colloquy/runtime-test/arbitraries";
+import * as Either from "fp-ts/lib/Either.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createActor } from "xstate";
+import { conversationMachine, decodeEvent, type Event, start, type State, transition } from "../../src/index.ts";
+import { problemOfEvent } from "../../src/conversation/event-shape.ts";
+import { runs } from "../runs.ts";
+import { Talk } from "../talk.ts";
+
+const asked = (): Talk => {
+  const talk = new Talk(conversationMachine({ tools: [{ name: "search" }] }));
+  talk.ask("Go.", "a");
+  return talk;
+};
+
+const self: { self?: unknown } = {};
+self.self = self;
+
+/** As somebody without types may send them, with what the refusal says. */
+const wrong: readonly (readonly [string, unknown, RegExp])[] = [
+  ["null", null, /an event is an object with a type; this is null$/],
+  ["a text", "ask.received", /this is "ask\.received"$/],
+  ["a list", [], /this is a list$/],
+  ["nothing", {}, /^undefined is no type of event; there are: ask\.received, /],
+  ["an unknown type", { type: "llm.exploded", at: 1 }, /^"llm\.exploded" is no type of event; there are: /],
+  ["a name that all objects have", { type: "constructor", at: 1 }, /^"constructor" is no type of event/],
+  ["a beginning", { type: "thread.started", at: 1, threadId: "t" }, /begins a thread, once: `start` does that/],
+  [
+    "no time",
+    { type: "ask.received", askId: "b", input: "x" },
+    /^"ask\.received": at must be a number, and is undefined$/,
+  ],
+  ["a time that is none", { type: "system.reset", at: Number.NaN }, /at must be a number, and is NaN/],
+  [
+    "no input",
+    { type: "ask.received", at: 1, askId: "b" },
+    /input must be a text, a list of parts or a list of messages/,
+  ],
+  [
+    "a part of no kind",
+    { type: "ask.received", at: 1, askId: "b", input: [{ type: "film" }] },
+    /input\.0\.type must be one of "text", "data", "image", "opaque", and is "film"/,
+  ],
+  [
+    "a message of no role",
+    { type: "message.appended", at: 1, message: { role: "tool", content: "x" } },
+    /message\.role must be one of .*"assistant", and is "tool"/,
+  ],
+  ["no reply", { type: "llm.completed", at: 1, effectId: "t/1.1#1" }, /reply must be an object, and is undefined/],
+  [
+    "tokens that are none",
+    { type: "llm.completed", at: 1, effectId: "t/1.1#1", reply: {}, finishReason: null, usage: { inputTokens: 0.5 } },
+    /usage\.inputTokens must be a whole number of 0 or more, and is 0\.5/,
+  ],
+  [
+    "a number that JSON lacks",
+    { type: "metadata.changed", at: 1, metadata: { a: { b: [Number.NaN] } } },
+    /metadata\.a\.b\.0 is NaN/,
+  ],
+  [
+    "an infinite one",
+    { type: "metadata.changed", at: 1, metadata: { a: Number.POSITIVE_INFINITY } },
+    /metadata\.a is Infinity/,
+  ],
+  [
+    "undefined in a list",
+    { type: "metadata.changed", at: 1, metadata: { a: [undefined] } },
+    /metadata\.a\.0 is undefined/,
+  ],
+  ["a function", { type: "metadata.changed", at: 1, metadata: { a: () => 1 } }, /metadata\.a is a function/],
+  ["a big number", { type: "metadata.changed", at: 1, metadata: { a: 1n } }, /metadata\.a is a bigint/],
+  ["a date", { type: "metadata.changed", at: 1, metadata: { a: new Date(0) } }, /metadata\.a is a Date, which JSON/],
+  ["a map", { type: "metadata.changed", at: 1, metadata: { a: new Map() } }, /metadata\.a is a Map/],
+  [
+    "what holds itself",
+    { type: "metadata.changed", at: 1, metadata: { self } },
+    /nested more than 256 levels deep, or holds itself/,
+  ],
+  [
+    "a member that objects do not keep",
+    { type: "metadata.changed", at: 1, metadata: JSON.parse('{"__proto__":1}') },
+    /"__proto__"/,
+  ],
+];
+
+describe("what is no event", () => {
+  test.each(wrong)("%s is refused by transition in words, and the state is the same", (_, event, reason) => {
+    const { machine, state } = asked();
+    // As from a caller without types.
+    const told = transition(machine, state, event as Event);
+    expect(told).toMatchObject({ handled: false, effects: [], refusal: { kind: "invalid" } });
+    expect(told.state).toBe(state);
+    expect(!told.handled && told.refusal.reason).toMatch(reason);
+  });
+
+  test("kills no live actor, and performs nothing", () => {
+    const performed: unknown[] = [];
+    const machine = conversationMachine({ tools: [{ name: "search" }] });
+    const actor = createActor(machine.provide({ actions: { perform: (_, effect) => void performed.push(effect) } }), {
+      input: { threadId: "t", at: 0 },
+    }).start();
+    actor.send({ type: "ask.received", at: 1, askId: "a", input: "Go." });
+    const before = { ...actor.getSnapshot().context };
+    const count = performed.length;
+    for (const [, event] of wrong) {
+      // XState itself takes nothing but objects with a type that is a text.
+      if (typeof event === "object" && event !== null && "type" in event) actor.send(event as Event);
+    }
+    expect(actor.getSnapshot().status).toBe("active");
+    expect(actor.getSnapshot().context).toEqual(before);
+    expect(performed).toHaveLength(count);
+    actor.send({ type: "llm.completed", at: 2, effectId: "t/1.1#1", reply: { content: "Hi." }, finishReason: "stop" });
+    expect(actor.getSnapshot().value).toBe("completed");
+    actor.stop();
+  });
+
+  test("an absent member and one that is undefined mean the same", () => {
+    const { machine, state } = asked();
+    const event = { type: "metadata.changed", at: 1, metadata: { a: undefined, b: { c: undefined } } } as const;
+    expect(transition(machine, state, event).handled).toBe(true);
+  });
+});
+
+describe("the check of an event and the codec", () => {
+  test("agree on all that can be decoded", () => {
+    fc.assert(
+      fc.property(eventArbitrary({}), (event) => {
+        expect(problemOfEvent(event)).toBeNull();
+      }),
+      { numRuns: runs(500) },
+    );
+  });
+
+  test("agree on what is refused: an event with one value replaced is handled only where it can be decoded", () => {
+    const junk = fc.constantFrom<unknown>(
+      null,
+      -1,
+      0.5,
+      7,
+      "",
+      "x",
+      true,
+      [],
+      {},
+      [null],
+      [{}],
+      { role: 1 },
+      undefined,
+    );
+    fc.assert(
+      fc.property(playArbitrary, fc.nat(), fc.nat(), junk, ({ options, schedule }, which, where, value) => {
+        const machine = conversationMachine(options);
+        const { steps } = runSchedule(machine, schedule);
+        const step = steps[which % Math.max(steps.length, 1)];
+        if (step === undefined) return;
+        const changed = withOneReplaced(step.event, where, value);
+        // As from a caller without types.
+        const told = transition(machine, step.before, changed as Event);
+        const decoded = decodeEvent(JSON.parse(JSON.stringify(changed)));
+        const strange = told.handled && Either.isLeft(decoded) ? [changed, decoded.left] : null;
+        expect(strange).toBeNull();
+      }),
+      { numRuns: runs(1_000) },
+    );
+  });
+});
+
+describe("a state", () => {
+  test("that XState's graph tools explore under events without fields is left as it was", () => {
+    const { machine } = asked();
+    let { state }: { state: State } = start(machine, { threadId: "t", at: 0 });
+    for (const type of machine.events) {
+      const told = transition(machine, state, { type } as Event);
+      state = told.state;
+      expect(told.handled).toBe(false);
+    }
+  });
+});
+
+/** The so-many-eth value of an event, counted through all that it holds, is another; its type stays. */
+const withOneReplaced = (event: object, where: number, value: unknown): unknown => {
+  const copy: unknown = JSON.parse(JSON.stringify(event));
+  const places: (readonly [holder: object, key: string])[] = [];
+  const visit = (holder: unknown): void => {
+    if (typeof holder !== "object" || holder === null) return;
+    for (const key of Object.keys(holder)) {
+      if (holder !== copy || key !== "type") places.push([holder, key]);
+      visit(Reflect.get(holder, key));
+    }
+  };
+  visit(copy);
+  const [holder, key] = places[where % places.length] ?? [];
+  if (holder !== undefined && key !== undefined) Reflect.set(holder, key, value);
+  return copy;
+};
