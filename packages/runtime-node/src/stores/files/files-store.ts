@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 
 import {
   type Clock,
@@ -19,7 +19,7 @@ import { systemClock } from "../../clock.ts";
 import { StorageError } from "../storage-error.ts";
 import { checkTtl, refuseGaps } from "../store-arguments.ts";
 import { checkStoreOptions, checkWord } from "../store-options.ts";
-import { flushFolder } from "./disk.ts";
+import { flushFolder, makeStoreFolder } from "./disk.ts";
 import { inWords } from "./failure.ts";
 import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLetters } from "./inbox-folder.ts";
 import { journalFacts } from "./journal-facts.ts";
@@ -27,7 +27,7 @@ import { appendToJournal, type Appended, type JournalEnd, readJournal, refuseOth
 import { linesOf } from "./journal-lines.ts";
 import { type HeldLeases, type Leases, openLeases } from "./leases.ts";
 import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
-import { deleteThread, pathsOf, replaceEntries, type ThreadPaths, writeId } from "./thread-files.ts";
+import { deleteThread, pathsOf, prepareThread, replaceEntries, type ThreadPaths } from "./thread-files.ts";
 
 export interface FilesStoreOptions {
   /** A folder for conversations alone, on a disk of this machine. Made when it is not there, if the one around it is. */
@@ -62,7 +62,12 @@ export const filesStore = (options: FilesStoreOptions): Store => {
     throw new RangeError(`filesStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
   }
   checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
-  return new StoreOfFiles({ folder, clock, flush: synchronous === "FULL", busyTimeoutMs: Math.ceil(busyTimeoutMs) });
+  return new StoreOfFiles({
+    folder: resolved(folder),
+    clock,
+    flush: synchronous === "FULL",
+    busyTimeoutMs: Math.ceil(busyTimeoutMs),
+  });
 };
 
 interface Setting {
@@ -86,7 +91,7 @@ class StoreOfFiles implements Store {
     const { folder, busyTimeoutMs } = setting;
     this.#setting = setting;
     this.#leases = inWords(folder, () => {
-      makeFolder(folder);
+      makeStoreFolder(folder);
       return openLeases(folder, busyTimeoutMs);
     });
     this.#facts = journalFacts(folder);
@@ -188,9 +193,9 @@ class StoreOfFiles implements Store {
     const known = this.#ends.get(threadId);
     this.#ends.delete(threadId);
     const appended = this.#underLease(lease, (paths) => {
-      if (expectedSeq === -1) writeId(paths, threadId, flush);
-      const addition = { threadId, expectedSeq, lines, newestSeq };
-      return appendToJournal(paths.journal, addition, known?.token === token ? known : undefined);
+      const begin = (): void => prepareThread(paths, threadId, flush);
+      const addition = { threadId, expectedSeq, lines, newestSeq, begin };
+      return appendToJournal(paths.journal, addition, known?.token === token ? known : undefined, flush);
     });
     try {
       // Not under the lock: whoever takes over meanwhile finds what was written, and flushes it with its own.
@@ -258,16 +263,9 @@ class StoreOfFiles implements Store {
   }
 }
 
-const makeFolder = (folder: string): void => {
-  if (folder === "" || folder.includes("\0")) {
-    const problem = folder === "" ? "the path is empty" : "the path holds a NUL";
-    throw new StorageError("cannot-open", `files store ${JSON.stringify(folder)}: ${problem}; name a folder.`);
-  }
-  try {
-    mkdirSync(folder);
-  } catch (error) {
-    // What is wrong, if anything, is told when it is opened.
-    if (!(error instanceof Error && "code" in error && (error.code === "EEXIST" || error.code === "ENOENT")))
-      throw error;
-  }
+/** By the working directory of now, whatever it is later. */
+const resolved = (folder: string): string => {
+  if (folder !== "" && !folder.includes("\0")) return resolve(folder);
+  const problem = folder === "" ? "the path is empty" : "the path holds a NUL";
+  throw new StorageError("cannot-open", `files store ${JSON.stringify(folder)}: ${problem}; name a folder.`);
 };

@@ -1,10 +1,10 @@
-import { mkdirSync, rmdirSync, rmSync } from "node:fs";
+import { rmdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
 import type { Letter, LetterAnswer } from "@colloquy/host";
 
 import { letterOf } from "../stored-json.ts";
-import { flushFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
+import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
 import { idOf, nameOf } from "./file-name.ts";
 
 /**
@@ -16,7 +16,7 @@ export const postLetter = (folder: string, letter: Letter, flush: boolean): bool
   const files = lettersIn(folder);
   if (files.some((file) => isOf(file, name))) return false;
   const number = Number.parseInt(files.at(-1) ?? "0", 10) + 1;
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const file = `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
   replaceFile(join(folder, file), JSON.stringify(letter), flush);
   if (flush) flushFolder(folder);
@@ -63,7 +63,8 @@ export const discardLetter = (folder: string, letterId: string): void => {
   }
 };
 
-const lettersIn = (folder: string): readonly string[] => namesIn(folder).filter((file) => file.endsWith(letterEnding));
+const lettersIn = (folder: string): readonly string[] =>
+  isFolderThere(folder) ? namesIn(folder).filter((file) => file.endsWith(letterEnding)) : [];
 
 const isOf = (file: string, name: string): boolean => file.slice(numberLength + 1) === name + letterEnding;
 

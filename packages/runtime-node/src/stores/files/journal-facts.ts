@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
 import { factsOf, type StoredThread } from "@colloquy/host";
@@ -39,13 +39,14 @@ interface Known {
 /** Null for a file that is no thread's, or is gone by now. */
 const factsIn = (folder: string, file: string, known: Known | undefined): Known | null => {
   const path = join(folder, file);
-  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stat === undefined || !stat.isFile()) return null;
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  if (stat === undefined) return null;
   const version = `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
   if (known?.version === version) return known;
   const threadId = threadIdOf(folder, file.slice(0, -journalEnding.length));
-  const bytes = threadId === null ? null : readIfThere(path);
-  if (threadId === null || bytes === null) return null;
+  if (threadId === null) return null;
+  const bytes = readIfThere(path);
+  if (bytes === null) return null;
   return { version, thread: threadIn(threadId, bytes, path) };
 };
 

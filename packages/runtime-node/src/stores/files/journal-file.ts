@@ -1,8 +1,8 @@
-import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, openSync } from "node:fs";
+import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, rmSync } from "node:fs";
 
 import { SequenceConflictError } from "@colloquy/host";
 
-import { bytesBetween, ifThere, writeAll } from "./disk.ts";
+import { bytesBetween, ifThere, lookAt, openFile, replaceFile, writeAll } from "./disk.ts";
 import { damaged, entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
 /** Where a journal ends: after so many bytes, with the entry of this seq; 0 and -1 for one that is empty. */
@@ -25,7 +25,7 @@ export const readJournal = (path: string, fromSeq: number): readonly StoredEntry
 
 /** Calls with the file of a journal open for reading; null when there is none. */
 export const withJournal = <A>(path: string, use: (file: number) => A): A | null => {
-  const file = ifThere(() => openSync(path, constants.O_RDONLY));
+  const file = ifThere(() => openFile(path, "read"));
   if (file === null) return null;
   try {
     return use(file);
@@ -62,12 +62,14 @@ export interface Addition {
   readonly lines: Buffer;
   /** The seq of its last entry. */
   readonly newestSeq: number;
+  /** What has to be done before a journal begins. */
+  readonly begin: () => void;
 }
 
-/** What was written, and is not yet flushed. To be closed. */
+/** What was written. To be closed. */
 export interface Appended {
   readonly end: JournalEnd;
-  /** True when the file was made for it. */
+  /** True when its folder has to be flushed too: the file is new, or one of another's that nobody may have flushed. */
   readonly isNew: boolean;
   flush(): void;
   /** Takes back what was written, if nobody wrote after it. Under the lock. */
@@ -79,16 +81,23 @@ export interface Appended {
  * Adds to a journal, and cuts off what was torn before. `known` is where it was seen to end, which saves a look
  * when the file still has that length. Under the lock. Throws, and then nothing was written.
  */
-export const appendToJournal = (path: string, addition: Addition, known: JournalEnd | undefined): Appended => {
+export const appendToJournal = (
+  path: string,
+  addition: Addition,
+  known: JournalEnd | undefined,
+  flush: boolean,
+): Appended => {
   const { threadId, expectedSeq, lines, newestSeq } = addition;
-  const there = ifThere(() => openSync(path, constants.O_RDWR));
-  if (there === null && expectedSeq !== -1) throw new SequenceConflictError(threadId, expectedSeq, -1);
-  const file = there ?? openSync(path, constants.O_RDWR | constants.O_CREAT);
+  if (expectedSeq === -1) return beginJournal(path, addition, flush);
+  const file = ifThere(() => openFile(path, "write"));
+  if (file === null) throw new SequenceConflictError(threadId, expectedSeq, -1);
   try {
     const { size } = fstatSync(file);
     const end = known?.length === size ? known : endOf(file, path);
     if (end.seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, end.seq);
     if (size > end.length) ftruncateSync(file, end.length);
+    // Two appends that are not flushed could be torn in one, and what is cut off come back in the midst of another.
+    if (flush && (size > end.length || known === undefined)) fdatasyncSync(file);
     try {
       writeAll(file, lines, end.length);
     } catch (error) {
@@ -98,7 +107,7 @@ export const appendToJournal = (path: string, addition: Addition, known: Journal
     const length = end.length + lines.length;
     return {
       end: { length, seq: newestSeq },
-      isNew: there === null,
+      isNew: known === undefined,
       flush: () => fdatasyncSync(file),
       undo: () => {
         if (fstatSync(file).size === length) ftruncateSync(file, end.length);
@@ -109,6 +118,22 @@ export const appendToJournal = (path: string, addition: Addition, known: Journal
     closeSync(file);
     throw error;
   }
+};
+
+/** A new journal is there with its first entries, or not at all: a file of which nothing is known is never taken for one. */
+const beginJournal = (path: string, { threadId, lines, newestSeq, begin }: Addition, flush: boolean): Appended => {
+  refuseOtherEnd(path, threadId, -1);
+  begin();
+  replaceFile(path, lines, flush);
+  return {
+    end: { length: lines.length, seq: newestSeq },
+    isNew: true,
+    flush: () => {},
+    undo: () => {
+      if (lookAt(path)?.size === lines.length) rmSync(path);
+    },
+    close: () => {},
+  };
 };
 
 /** Pieces that end a journal, each reaching further back, the last of them the whole. */

@@ -1,10 +1,10 @@
-import { closeSync, existsSync, openSync, rmSync, statSync } from "node:fs";
+import { closeSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
 import { isBusy } from "../sqlite/failure.ts";
 import { StorageError } from "../storage-error.ts";
-import { partEnding } from "./disk.ts";
+import { checkFile, createAnew, lookAt, openFile, partEnding } from "./disk.ts";
 import { reasonAgainst } from "./failure.ts";
 
 /**
@@ -44,7 +44,7 @@ export const openLeases = (folder: string, busyTimeoutMs: number): Leases => {
   let connection: Connection | null = connect(folder, busyTimeoutMs);
   const connected = (): Connection => {
     if (connection === null) throw new StorageError("closed", `files store "${folder}": it was closed; open it again.`);
-    const there = statSync(leasesOf(folder), { throwIfNoEntry: false });
+    const there = lookAt(leasesOf(folder));
     if (there === undefined) throw away(folder);
     if (there.ino === connection.fileNumber) return connection;
     // Another file has taken its place, as when a disk was mounted again. Its lock is the one that others hold.
@@ -88,14 +88,15 @@ const connect = (folder: string, busyTimeoutMs: number): Connection => {
   if (reason !== null) throw new StorageError("cannot-open", `files store "${folder}": ${reason}.`);
   const path = leasesOf(folder);
   // SQLite would open what may only be read, and say so at the first lease.
-  closeSync(openSync(path + partEnding, "w"));
+  closeSync(createAnew(path + partEnding));
   rmSync(path + partEnding, { force: true });
+  create(path);
   const database = new DatabaseSync(path);
   try {
     prepare(database, folder, busyTimeoutMs);
     return {
       database,
-      fileNumber: statSync(path).ino,
+      fileNumber: lookAt(path)?.ino ?? 0,
       begin: database.prepare("BEGIN IMMEDIATE"),
       commit: database.prepare("COMMIT"),
       held: heldLeases(database),
@@ -103,6 +104,21 @@ const connect = (folder: string, busyTimeoutMs: number): Connection => {
   } catch (error) {
     database.close();
     throw error;
+  }
+};
+
+/**
+ * SQLite would make the file readable by all, and would follow a link there. What it makes beside it gets the rights of
+ * the file. One that is there is not opened: when it is closed, the locks would go that SQLite has on it in this process.
+ */
+const create = (path: string): void => {
+  checkFile(path);
+  if (lookAt(path) !== undefined) return;
+  try {
+    closeSync(openFile(path, "create"));
+  } catch (error) {
+    // Another process may have made it at that moment.
+    if (lookAt(path)?.isFile() !== true) throw error;
   }
 };
 

@@ -1,10 +1,10 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 
 import type { SnapshotDraft, StoredSnapshot } from "@colloquy/host";
 
 import { fromStorable, toStorable } from "../storable-text.ts";
-import { flushFolder, readIfThere, replaceFile } from "./disk.ts";
+import { checkFolder, flushFolder, isFolderThere, makeFolder, readIfThere, removeFolder, replaceFile } from "./disk.ts";
 import { nameOf } from "./file-name.ts";
 
 /**
@@ -12,7 +12,7 @@ import { nameOf } from "./file-name.ts";
  * dropped goes last, so that whatever interrupts it, the head that is there finds its chunks. Under the lock.
  */
 export const writeSnapshot = (folder: string, { head, chunks, dropped }: SnapshotDraft, flush: boolean): void => {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   for (const [id, text] of chunks) replaceFile(chunkFile(folder, id), toStorable(text), flush);
   if (flush && chunks.size > 0) flushFolder(folder);
   replaceFile(join(folder, headName), toStorable(head), flush);
@@ -22,18 +22,20 @@ export const writeSnapshot = (folder: string, { head, chunks, dropped }: Snapsho
 
 /** Removes a snapshot. The head goes first: what is left when it is interrupted is no snapshot. Under the lock. */
 export const removeSnapshot = (folder: string): void => {
+  checkFolder(folder);
   rmSync(join(folder, headName), { force: true });
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 };
 
 /** The snapshot in a folder; null when there is none. `inWords` runs what reads a chunk, later. */
 export const snapshotIn = (folder: string, inWords: <A>(read: () => A) => A): StoredSnapshot | null => {
-  const head = textIn(join(folder, headName));
-  return head === null ? null : { head, chunk: (id) => inWords(() => textIn(chunkFile(folder, id)) ?? undefined) };
+  const head = textIn(folder, join(folder, headName));
+  if (head === null) return null;
+  return { head, chunk: (id) => inWords(() => textIn(folder, chunkFile(folder, id)) ?? undefined) };
 };
 
-const textIn = (path: string): string | null => {
-  const bytes = readIfThere(path);
+const textIn = (folder: string, path: string): string | null => {
+  const bytes = isFolderThere(folder) ? readIfThere(path) : null;
   return bytes === null ? null : fromStorable(bytes.toString());
 };
 

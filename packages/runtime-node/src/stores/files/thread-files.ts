@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import type { Entry } from "@colloquy/machine";
 
 import { StorageError } from "../storage-error.ts";
-import { partEnding, readIfThere, replaceFile } from "./disk.ts";
+import { checkFile, checkFolder, flushFolder, partEnding, readIfThere, removeFolder, replaceFile } from "./disk.ts";
 import { isShortened, nameOf } from "./file-name.ts";
 import { idEnding, journalEnding } from "./journal-facts.ts";
 import { endOf, withJournal } from "./journal-file.ts";
@@ -32,9 +32,13 @@ export const pathsOf = (folder: string, threadId: string): ThreadPaths => {
   };
 };
 
-/** Before a thread's first entry. */
-export const writeId = ({ id }: ThreadPaths, threadId: string, flush: boolean): void => {
-  if (id !== null) replaceFile(id, threadId, flush);
+/** Before a thread's first entry. A snapshot is what a power cut left of a deleted thread, and tells of that one. */
+export const prepareThread = ({ id, snapshot }: ThreadPaths, threadId: string, flush: boolean): void => {
+  removeSnapshot(snapshot);
+  if (id === null) return;
+  replaceFile(id, threadId, flush);
+  // A journal without it would not be listed.
+  if (flush) flushFolder(dirname(id));
 };
 
 /**
@@ -64,11 +68,16 @@ export const replaceEntries = (
   replaceFile(journal, Buffer.concat(pieces), true);
 };
 
-/** Removes all of a thread, its journal last. True when it had entries. */
+/**
+ * Removes all of a thread, its journal last. True when it had entries. Throws a `StorageError`, and removes nothing,
+ * where a link has taken a place: what it leads to would stay.
+ */
 export const deleteThread = ({ journal, id, snapshot, inbox }: ThreadPaths): boolean => {
+  for (const file of id === null ? [journal] : [journal, id]) checkFile(file);
+  for (const folder of [snapshot, inbox]) checkFolder(folder);
   const existed = hasEntries(journal);
   removeSnapshot(snapshot);
-  rmSync(inbox, { recursive: true, force: true });
+  removeFolder(inbox);
   for (const file of [journal + partEnding, journal]) rmSync(file, { force: true });
   if (id !== null) for (const file of [id + partEnding, id]) rmSync(file, { force: true });
   return existed;

@@ -1,4 +1,6 @@
+import { closeSync, constants, openSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { cannotOpen, isBusy, sqliteFailure } from "./failure.ts";
 import { migrate } from "./schema.ts";
@@ -39,11 +41,35 @@ const connect = (path: string): DatabaseSync => {
       `SQLite store ${JSON.stringify(path)}: ${problem}; name a file, or ":memory:".`,
     );
   }
+  makeForUserAlone(path);
   try {
     return new DatabaseSync(path);
   } catch (error) {
     throw cannotOpen(error, path);
   }
+};
+
+/**
+ * SQLite would make the file readable by all; what it makes beside it gets the rights of the file. One that is there is
+ * not opened: when it is closed, the locks would go that SQLite has on it in this process.
+ */
+const makeForUserAlone = (path: string): void => {
+  try {
+    const file = fileToMake(path);
+    if (file !== null && statSync(file, { throwIfNoEntry: false }) === undefined)
+      closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
+  } catch {
+    // SQLite can't make it either, and what is wrong is told then.
+  }
+};
+
+/** The file that SQLite would make for a path, or for a URI in its place; null where it would make none. */
+const fileToMake = (path: string): string | null => {
+  if (path === ":memory:") return null;
+  if (!path.startsWith("file:")) return path;
+  const uri = URL.parse(path, pathToFileURL(`${process.cwd()}/`).href);
+  if (uri === null || uri.pathname.endsWith("/:memory:")) return null;
+  return (uri.searchParams.get("mode") ?? "rwc") === "rwc" ? fileURLToPath(uri) : null;
 };
 
 /**
