@@ -36,7 +36,7 @@ export const decideCut = (policy: Policy, situation: Situation): CutDecision => 
   const label = `${policy.name}@${policy.version}`;
   try {
     const decision = plainCopy(settledAtOnce(policy.decide(policyInput(situation))));
-    const nonsense = nonsenseIn(decision, situation.thread);
+    const nonsense = nonsenseIn(decision, situation);
     if (nonsense !== null) {
       return keepingAll(situation.interrupted, `policy "${label}" decided nonsense: ${nonsense}`);
     }

@@ -1,6 +1,8 @@
 import { isOnPath } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnRange } from "./cut.ts";
+import type { Places } from "./places.ts";
+import { unknownPlaceIn } from "./places.ts";
 import type { PolicyDecision } from "./policy.ts";
 import { preview } from "./policies/preview.ts";
 import { shortestShrink } from "./shrink.ts";
@@ -20,7 +22,7 @@ const copied = (value: unknown): unknown => {
 export const longestReason = 200;
 
 /** What can't be meant in a decision, in words; null when all can. Whoever writes JavaScript may decide anything. */
-export const nonsenseIn = (decision: PolicyDecision, thread: Thread): string | null => {
+export const nonsenseIn = (decision: PolicyDecision, places: Places): string | null => {
   if (isPromise(decision)) return "it is a promise; decide must answer at once";
   if (typeof decision !== "object" || decision === null) return `it is ${preview(decision)}, not a decision`;
   const { from, dropped, summarised, shrink, fields, system, reason } = decision;
@@ -35,8 +37,9 @@ export const nonsenseIn = (decision: PolicyDecision, thread: Thread): string | n
     if (wrong >= 0) return `shrink has ${preview(rules[wrong])}`;
   }
   if (fields !== undefined && !isFields(fields)) return `fields is ${preview(fields)}`;
-  if (summarised === undefined) return null;
-  const range = nonsenseInRange(summarised, thread);
+  const unknown = unknownPlaceIn(decision, places);
+  if (unknown !== null || summarised === undefined) return unknown;
+  const range = nonsenseInRange(summarised, places.thread);
   if (range !== null) return range;
   return from !== null && summarised.to < from.turn
     ? null

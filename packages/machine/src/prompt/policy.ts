@@ -119,8 +119,12 @@ export interface Budget {
   readonly reserve: number;
 }
 
-/** What to show: all units from `from` on but those in `dropped`; what is pinned, and the open turn, in any case. */
+/**
+ * What to show: all units from `from` on but those in `dropped`; what is pinned, and the open turn, in any case. A
+ * decision that names a position or an id that the thread does not have is invalid.
+ */
 export interface PolicyDecision {
+  /** The first unit to show. Unit 0 of the turn after the newest one, or of turn `Number.MAX_SAFE_INTEGER`, is behind all that has ended. */
   readonly from: UnitPosition | null;
   /** Ids of units after `from` to leave out. */
   readonly dropped?: readonly string[];

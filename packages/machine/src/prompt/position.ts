@@ -15,3 +15,6 @@ export const behind = (turn: number): UnitPosition => ({ turn: turn + 1, unit: 0
 
 /** Behind all closed turns, those to come included. */
 export const nowhere: UnitPosition = { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
+
+/** Whether a position is behind all closed turns, those to come included. */
+export const isNowhere = ({ turn, unit }: UnitPosition): boolean => turn === nowhere.turn && unit === nowhere.unit;

@@ -28,7 +28,7 @@ const deciding = (name: string, decision: Omit<PolicyDecision, "reason">): Polic
   name,
   decide: () => ({ ...decision, reason: name }),
 });
-const afterAll = { turn: 1_000, unit: 0 };
+const afterAll = { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
 
 /** Policies that would not show turn 1. */
 const hiding: readonly Policy[] = [

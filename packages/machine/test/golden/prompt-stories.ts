@@ -1,4 +1,4 @@
-import type { Event, MachineOptions, Policy, PolicyDecision } from "../../src/index.ts";
+import type { Event, MachineOptions, Policy } from "../../src/index.ts";
 import { clearResults, compose, lastTurns, limitResults, omitFields } from "../../src/index.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
@@ -236,10 +236,17 @@ const policies: readonly Story[] = [
   },
 ];
 
-/** Drops one unit, by its id, and nothing else. */
+/** Drops one unit of turns that have ended, by its id, and nothing else. */
 function dropping(unit: string): Policy {
-  const decision: PolicyDecision = { from: null, dropped: [unit], reason: `${unit} is not wanted` };
-  return { ...lastTurns(9), name: "dropping", options: { unit }, decide: () => decision };
+  const decide: Policy["decide"] = ({ history }) => {
+    const units = [...history.newestFirst()].flatMap((turn) => turn.units());
+    return {
+      from: null,
+      dropped: units.map(({ id }) => id).filter((id) => id === unit),
+      reason: `${unit} is not wanted`,
+    };
+  };
+  return { ...lastTurns(9), name: "dropping", options: { unit }, decide };
 }
 
 function nothingTo(lastCut: unknown): never {

@@ -85,7 +85,8 @@ describe("what a policy is given", () => {
       name: "watching",
       decide: (input) => {
         inputs.push(input);
-        return { from: { turn: 2, unit: 1 }, reason: "watching" };
+        const [newest] = input.history.newestFirst();
+        return { from: newest === undefined ? null : { turn: newest.number, unit: 1 }, reason: "watching" };
       },
     };
     threeTurns(watching);
@@ -101,7 +102,7 @@ describe("what a policy is given", () => {
       ["2.1", "message", 1],
     ]);
     expect(last.history.fixed().map(({ id }) => id)).toEqual(["s1", "3.0"]);
-    expect(last.lastCut).toEqual({ policy: "watching@1", from: { turn: 2, unit: 1 }, interrupted: "keep" });
+    expect(last.lastCut).toEqual({ policy: "watching@1", from: { turn: 1, unit: 1 }, interrupted: "keep" });
   });
 
   test("a cut in the middle of a turn shows the rest of it", () => {

@@ -12,7 +12,7 @@ const deciding = (decision: Omit<PolicyDecision, "reason">, name = "deciding"): 
   decide: () => ({ ...decision, reason: name }),
 });
 const tools = [{ name: "search" }];
-const afterAll = { turn: 1_000, unit: 1_000 };
+const afterAll = { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
 const long = "long ".repeat(100);
 
 /** Says a question, a round and an answer of that many turns. */

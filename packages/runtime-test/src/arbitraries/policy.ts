@@ -25,8 +25,17 @@ const nonsense: readonly (() => unknown)[] = [
   { from: null, shrink: { 0: "clear" }, reason: "" },
   { from: null, shrink: [null], reason: "" },
   { from: null, summarised: { from: 0, to: 0 }, reason: "" },
-  { from: { turn: 9, unit: 0 }, summarised: { from: 3, to: 1 }, reason: "" },
-  { from: { turn: 9, unit: 0 }, summarised: { from: 0, to: 99 }, reason: "" },
+  { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, summarised: { from: 3, to: 1 }, reason: "" },
+  { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, summarised: { from: 0, to: 99 }, reason: "" },
+  { from: { turn: 9_999, unit: 0 }, reason: "" },
+  { from: { turn: 0, unit: 99 }, reason: "" },
+  { from: null, dropped: ["99.99"], reason: "" },
+  { from: null, dropped: ["nobody"], reason: "" },
+  {
+    from: null,
+    shrink: [{ rule: "clear", of: "messages", characters: 200, before: { turn: 1, unit: 99 } }],
+    reason: "",
+  },
   { from: null, fields: { omit: "a" }, reason: "" },
   { from: null, fields: 7, reason: "" },
   { from: null, system: "shout", reason: "" },
@@ -70,7 +79,13 @@ export function wilful(seed: number): Policy {
   const decide = (input: PolicyInput): PolicyDecision => {
     const draw = drawn(input);
     const whim = whimsical(seed).decide(input);
-    const position = { turn: draw("turn") % 6, unit: draw("unit") % 4 };
+    const units = [...input.history.newestFirst()].flatMap((turn) => turn.units());
+    const unit = units[draw("turn") % Math.max(1, units.length)];
+    // One that there is not, now and then.
+    const position =
+      unit === undefined || draw("unit") % 8 === 0
+        ? { turn: draw("turn") % 6, unit: draw("unit") % 4 }
+        : { turn: unit.turn, unit: unit.position };
     const rules: readonly Shrink[] = (["clear", "headAndTail", "reference"] as const).flatMap((rule) =>
       draw(rule) % 2 === 0
         ? []
@@ -189,7 +204,7 @@ export function hostilePolicies(): readonly Policy[] {
       reason: "beginnings bore it",
     })),
     policyNamed("beyond-the-end", {}, () => ({
-      from: { turn: Number.MAX_SAFE_INTEGER, unit: 9 },
+      from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 },
       reason: "nothing is shown",
     })),
     policyNamed("mid-turn", {}, ({ history }) => {

@@ -187,7 +187,7 @@ function creeping(): Policy {
 function contrary(): Policy {
   const decide: Policy["decide"] = ({ available }) =>
     available === null || available > 120
-      ? { from: { turn: 1_000, unit: 0 }, reason: "there is too much room" }
+      ? { from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, reason: "there is too much room" }
       : { from: null, reason: "there is little room" };
   return { ...keepAll(), name: "contrary", decide };
 }

@@ -224,7 +224,7 @@ export const sabotages: readonly Sabotage[] = [
     law: "M9",
     createHost: withMachine((machine) => ({
       ...machine,
-      policy: { ...keepAll(), decide: () => ({ from: { turn: 99, unit: 0 }, reason: "" }) },
+      policy: { ...keepAll(), decide: () => ({ from: { turn: Number.MAX_SAFE_INTEGER, unit: 0 }, reason: "" }) },
     })),
   },
   {

@@ -66,8 +66,9 @@ describe("a decision that one would have to wait for", () => {
 
   test("and where a window begins is looked at before the reason", () => {
     const thread = new Talk(conversationMachine()).state.context.conversation;
+    const places = { thread, system: null, open: () => [], lastCut: null };
     // What JavaScript may hand in.
     const wrong = plainCopy({}) as ReturnType<Policy["decide"]>;
-    expect(nonsenseIn(wrong, thread)).toBe("from is undefined");
+    expect(nonsenseIn(wrong, places)).toBe("from is undefined");
   });
 });

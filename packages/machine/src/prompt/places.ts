@@ -1,0 +1,71 @@
+import { toArray } from "../thread/chunks.ts";
+import type { Message } from "../thread/message.ts";
+import { turnOf } from "../thread/path.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Cut, UnitPosition } from "./cut.ts";
+import type { PolicyDecision } from "./policy.ts";
+import { preview } from "./policies/preview.ts";
+import { isNowhere } from "./position.ts";
+import type { Unit } from "./unit.ts";
+import { unitsOf } from "./unit.ts";
+
+/** Where a decision may point to. */
+export interface Places {
+  readonly thread: Thread;
+  readonly system: Message | null;
+  readonly open: () => readonly Message[];
+  readonly lastCut: Cut | null;
+}
+
+/**
+ * The first place in a decision that the thread does not have, in words; null when all exist. Units of branches
+ * that were left exist too. The cost is one turn for each position, and the turns of what is dropped.
+ */
+export const unknownPlaceIn = ({ from, dropped = [], shrink = [] }: PolicyDecision, places: Places): string | null => {
+  const start = from === null ? null : problemOfPosition(from, places);
+  if (start !== null) return `from is ${preview(from)}, and ${start}`;
+  for (const { before } of shrink) {
+    const end = before === undefined ? null : problemOfPosition(before, places);
+    if (end !== null) return `shrink has a rule before ${preview(before)}, and ${end}`;
+  }
+  const unknown = unknownUnit(dropped, places);
+  return unknown === undefined ? null : `dropped has ${preview(unknown)}, which is the id of no unit`;
+};
+
+const problemOfPosition = (position: UnitPosition, places: Places): string | null => {
+  const { turn, unit } = position;
+  const next = places.thread.turns.length + 1;
+  // The beginning of the turn that comes next is right behind all that is closed.
+  if (unit === 0 && turn <= next) return null;
+  if (isNowhere(position) || isOfLastCut(position, places)) return null;
+  if (turn > next)
+    return `the thread has ${next - 1} turns that have ended; behind all of them is turn ${next}, unit 0`;
+  const units = unitsIn(turn, places).length;
+  return unit < units ? null : `turn ${turn} has ${units} ${units === 1 ? "unit" : "units"}`;
+};
+
+/** A cut that stands may point to what is there no more: an open turn that a copy of the thread left behind. */
+const isOfLastCut = (position: UnitPosition, { lastCut }: Places): boolean =>
+  [lastCut?.from, ...(lastCut?.shrink ?? []).map(({ before }) => before)].some(
+    (last) => last?.turn === position.turn && last.unit === position.unit,
+  );
+
+const unknownUnit = (ids: readonly string[], places: Places): string | undefined => {
+  const known = new Map<number, ReadonlySet<string>>();
+  return ids.find((id) => {
+    if (id === places.system?.id) return false;
+    // Ids begin with the number of their turn.
+    const turn = Number.parseInt(id, 10);
+    const units = known.get(turn) ?? new Set(unitsIn(turn, places).map((unit) => unit.id));
+    known.set(turn, units);
+    return !units.has(id);
+  });
+};
+
+/** The units of a closed turn, of the seed, or of the turn that is open or comes next. */
+const unitsIn = (turn: number, { thread, open }: Places): readonly Unit[] => {
+  if (turn === 0) return unitsOf(0, thread.seed);
+  if (turn === thread.turns.length + 1) return unitsOf(turn, open());
+  const closed = turnOf(thread, turn);
+  return closed === undefined ? [] : unitsOf(turn, toArray(closed.messages));
+};
