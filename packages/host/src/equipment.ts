@@ -21,6 +21,8 @@ export interface Equipment {
   /** Under which name leases are taken. */
   readonly owner: string;
   readonly leaseTtlMs: number;
+  /** The longest that any one call of the store takes. */
+  readonly storeTimeoutMs: number;
   readonly idleMs: number;
   /** How often a holder looks into its inbox, and a follower for what came of its letters. */
   readonly pollMs: number;

@@ -100,6 +100,26 @@ export class StoreError extends Error {
   }
 }
 
+/**
+ * The store did not answer in time: the `cause` of a `StoreError`. What it was to do may have been done, or be done later;
+ * the thread is let go, and read anew when it is next used.
+ */
+export class StoreTimeoutError extends Error {
+  override readonly name = "StoreTimeoutError";
+  /** What it was called for, such as `append`. */
+  readonly call: string;
+  readonly timeoutMs: number;
+
+  constructor(call: string, timeoutMs: number) {
+    super(
+      `${call} was not answered within ${timeoutMs} ms, and nobody knows whether it was done, or will be. ` +
+        "Look at the store; storeTimeoutMs of the host says how long it may take.",
+    );
+    this.call = call;
+    this.timeoutMs = timeoutMs;
+  }
+}
+
 /** An event changed nothing; `refusal` says why. */
 export class EventRefusedError extends Error {
   override readonly name: string = "EventRefusedError";

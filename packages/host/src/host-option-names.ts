@@ -17,6 +17,7 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   onObserverError: true,
   defaultThread: true,
   leaseTtlMs: true,
+  storeTimeoutMs: true,
   idleMs: true,
   maxActive: true,
   whenHeld: true,

@@ -1,15 +1,14 @@
 import type { ConversationMachine, Entry, JsonObject, State } from "@colloquy/machine";
-import { ConfigurationError, toolsOf } from "@colloquy/machine";
-import { ActiveThreads } from "./active-threads.ts";
+import { ConfigurationError } from "@colloquy/machine";
 import type { Ask, AskHandle } from "./ask/ask.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
 import type { Equipment, ThreadDefaults } from "./equipment.ts";
 import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./errors.ts";
-import { Observation } from "./hooks.ts";
 import type { Hooks, Observer, ObserverErrorHandler } from "./hooks.ts";
+import { equipmentOf } from "./host-equipment.ts";
 import { HostedThread } from "./hosted-thread.ts";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask-event.ts";
-import { hostOptionNames, importOptionNames, threadDefaultNames } from "./host-option-names.ts";
+import { importOptionNames } from "./host-option-names.ts";
 import type { Loops } from "./loops.ts";
 import { problemOfOptions } from "./option-names.ts";
 import type { Clock } from "./ports/clock.ts";
@@ -22,7 +21,6 @@ import { ThreadLoop } from "./thread/loop.ts";
 import { lookAt } from "./thread/opening.ts";
 import type { ForeignConversation } from "./thread/new-journal.ts";
 import { importedJournal, journalOfTurns, storeJournal, threadIdIn } from "./thread/new-journal.ts";
-import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
 /** What a host is made from. */
@@ -46,6 +44,12 @@ export interface HostOptions {
   readonly defaultThread?: string;
   /** How long a thread stays held after this process died, in milliseconds. Default 30,000. */
   readonly leaseTtlMs?: number;
+  /**
+   * How long any one call of the store may take, in milliseconds, by the clock of the host. One that takes longer has failed
+   * (`StoreError`, whose cause is a `StoreTimeoutError`): nobody acts on what may or may not be written, the thread is let
+   * go, and read anew when it is next used. Default 30,000.
+   */
+  readonly storeTimeoutMs?: number;
   /** How long a thread on which nothing happens stays open, and held, in milliseconds. Shorter where several hosts share threads; each opening reads the journal. Default 5,000. */
   readonly idleMs?: number;
   /**
@@ -241,48 +245,3 @@ class ConversationHost implements Host, Loops {
 }
 
 const hostAskOptionNames = { ...askOptionNames, threadId: true } as const;
-
-const equipmentOf = (options: HostOptions): Equipment => {
-  const problem =
-    problemOfOptions("createHost", options, hostOptionNames) ??
-    problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames);
-  if (problem !== null) throw new ConfigurationError(problem);
-  const { machine, store, llm, clock, ids, leaseTtlMs = 30_000, idleMs = 5_000 } = options;
-  const { maxActive = 256, pollMs = 200, whenHeld = "enqueue" } = options;
-  const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
-  for (const [name, value, least] of [
-    ["leaseTtlMs", leaseTtlMs, 3],
-    ["idleMs", idleMs, 0],
-    ["maxActive", maxActive, 1],
-    ["pollMs", pollMs, 1],
-    ["progressMs", progressMs ?? 1, 1],
-    ["snapshotEvery", snapshotEvery, 0],
-  ] as const) {
-    if (!(Number.isSafeInteger(value) && value >= least))
-      throw new ConfigurationError(`${name} is ${value}; it must be a whole number, ${least} or more`);
-  }
-  if (whenHeld !== "enqueue" && whenHeld !== "reject")
-    throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
-  if (partials !== "askAgain" && partials !== "keep")
-    throw new ConfigurationError(`partials is ${JSON.stringify(partials)}; it must be "askAgain" or "keep"`);
-  return {
-    machine,
-    store,
-    llm,
-    clock,
-    leaseTtlMs,
-    idleMs,
-    pollMs,
-    whenHeld,
-    ids,
-    active: new ActiveThreads(maxActive, clock),
-    progressMs,
-    partials,
-    snapshotEvery,
-    tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
-    observation: new Observation(options.hooks ?? {}, options.observers ?? [], options.onObserverError),
-    toolContext: options.toolContext ?? {},
-    threadDefaults: options.thread ?? {},
-    owner: options.owner ?? ids.draw("owner"),
-  };
-};

@@ -1,6 +1,6 @@
 import type { Entry } from "@colloquy/machine";
 import type { Equipment } from "../equipment.ts";
-import { LeaseLostError, StoreError } from "../errors.ts";
+import { LeaseLostError, StoreError, StoreTimeoutError } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
 import { appendError } from "./append-error.ts";
 
@@ -12,6 +12,7 @@ export class HeldLease {
   #until: number;
   #cancel: () => void;
   #over = false;
+  #isUnanswered = false;
 
   private constructor(lease: Lease, equipment: Equipment, takenAt: number, onLost: (error: LeaseLostError) => void) {
     this.lease = lease;
@@ -38,6 +39,11 @@ export class HeldLease {
     return this.#equipment.clock.now() >= this.#until;
   }
 
+  /** Whether the store left an append without an answer. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered;
+  }
+
   /** Adds an entry to the journal, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
   append(entry: Entry): void | Promise<void> {
     const { threadId } = this.lease;
@@ -46,6 +52,7 @@ export class HeldLease {
       // A thenable of a library has no catch of its own.
       if (appending === undefined) return undefined;
       return Promise.resolve(appending).catch((thrown: unknown) => {
+        this.#isUnanswered = thrown instanceof StoreTimeoutError;
         throw appendError(threadId, thrown);
       });
     } catch (thrown) {

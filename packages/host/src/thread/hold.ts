@@ -3,8 +3,9 @@ import type { Worker } from "../active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import { standingOf } from "../ask/standing.ts";
 import type { Equipment } from "../equipment.ts";
-import { type LeaseLostError, ThreadHeldError } from "../errors.ts";
+import { type LeaseLostError, StoreError, StoreTimeoutError, ThreadHeldError } from "../errors.ts";
 import type { Lease } from "../ports/store.ts";
+import { inTime } from "../store-in-time.ts";
 import { type Follower, Following } from "./following.ts";
 import { HeldLease } from "./held-lease.ts";
 import { HeldInbox } from "./inbox.ts";
@@ -183,8 +184,26 @@ export class Hold {
 
   /** Gives the thread back: what is to be written about it is written before. Never rejects. @param state null where it is not known to be right. */
   async end(state: State | null): Promise<void> {
+    const { clock, storeTimeoutMs, observation } = this.equipment;
+    this.#inbox?.stop();
+    try {
+      // A store that did not answer is not asked again, one thing after the other.
+      if (!this.#lease.isUnanswered)
+        await inTime(
+          clock,
+          storeTimeoutMs,
+          () => this.#finish(state),
+          () => new StoreTimeoutError("closing", storeTimeoutMs),
+        );
+    } catch (thrown) {
+      observation.report(new StoreError(this.lease.threadId, "take what was left to write", thrown), "store");
+    }
+    await this.#lease.release();
+  }
+
+  /** Never rejects. */
+  async #finish(state: State | null): Promise<void> {
     if (state !== null) await this.#snapshots.end(this.lease, state);
     await this.#inbox?.end();
-    await this.#lease.release();
   }
 }

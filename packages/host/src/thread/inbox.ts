@@ -94,10 +94,14 @@ export class HeldInbox {
     if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
   }
 
-  /** Writes the answers that are not written yet, and is not looked into any more. Never rejects. */
-  async end(): Promise<void> {
+  /** It is not looked into any more. */
+  stop(): void {
     this.#over = true;
     this.#cancelPoll?.();
+  }
+
+  /** Writes the answers that are not written yet. Never rejects. */
+  async end(): Promise<void> {
     await this.#writing;
     await this.#write();
     await this.#clear();

@@ -50,13 +50,30 @@ const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> 
   const undone: AnswerableEffect[] = [];
   for (const effect of effects) {
     if (overdue && isOfTurn(effect)) continue;
-    const lost = await lostAnswer(equipment, effect, state, at);
+    const lost = await unlessStopped(loop, effect.id, lostAnswer(equipment, effect, state, at));
+    if (loop.hasEnded) return [];
     if (lost === null) undone.push(effect);
     else mails.push({ event: lost, receipt: null, recovered: true });
   }
   // What is asked about them takes its time, in which the thread may have been closed.
   if (loop.mayCall()) for (const effect of undone) performAgain(loop, effect);
   return mails;
+};
+
+/** Somebody's validator may never come to an end; a thread that is closed does not wait for it. */
+const unlessStopped = async <Answer>(
+  { running }: ThreadLoop,
+  effectId: string,
+  answer: Answer | Promise<Answer>,
+): Promise<Answer | null> => {
+  if (!(answer instanceof Promise)) return answer;
+  const { promise, resolve } = Promise.withResolvers<null>();
+  running.set(effectId, { stop: () => resolve(null) });
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    running.delete(effectId);
+  }
 };
 
 /** Whoever was shown some of a reply is told that it begins anew; of a first attempt the call itself tells that. */
