@@ -1,56 +1,86 @@
 import type { LlmOutcome } from "@colloquy/host";
-import type { CallLlm, FailureKind } from "@colloquy/machine";
+import type { CallLlm } from "@colloquy/machine";
 import type { RecordedError } from "@colloquy/runtime-test/recordings";
+import { type ErrorReading, readError } from "./error-oracle.ts";
+import { type CaseTable, knownCase, knownCases } from "./error-cases.ts";
+import type { Verdict } from "./error-words.ts";
 import { play } from "./playback.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
-/** Gets each recorded error as the answer to a model call, and looks at what kind of failure it becomes. */
-export const reportOfErrors = async (file: string, errors: readonly RecordedError[]): Promise<Report> => {
+/**
+ * Gets each recorded error as the answer to a model call, and compares the failure that it becomes with what the error
+ * means: by a table of known cases, else by rules. A response whose parts contradict each other, or that is another than
+ * its case had, is a failure too: it can't be what was recorded.
+ */
+export const reportOfErrors = async (
+  file: string,
+  errors: readonly RecordedError[],
+  table: CaseTable = knownCases,
+): Promise<Report> => {
   const outcomes = await play(errors.map(({ response }) => ({ call: anyCall, response })));
   const failures: Finding[] = [];
   const seen = new Map<string, number>();
-  for (const [index, { id, response }] of errors.entries()) {
+  const rests = new Map<string, number>();
+  for (const [index, error] of errors.entries()) {
     const outcome = outcomes[index]?.outcome;
-    const words = outcome === undefined ? "nothing came" : misjudged(response.status, outcome);
-    if (words !== null) failures.push({ id, words });
-    const line = `${response.status} ${outcome?.type === "failed" ? inWords(outcome) : "was taken for an answer"}`;
-    seen.set(line, (seen.get(line) ?? 0) + 1);
+    const judged = judge(error, table);
+    const words =
+      judged.problem ?? (outcome === undefined ? "nothing came" : differenceOf(outcome, judged, error.response.status));
+    if (words !== null) failures.push({ id: error.id, words });
+    increment(
+      seen,
+      `${error.response.status} ${outcome?.type === "failed" ? inWords(outcome.failure) : "was taken for an answer"}`,
+    );
+    increment(rests, judged.by);
   }
+  const by = [...rests].map(([rest, times]) => `by ${rest}: ${count(times)}`).toSorted();
   return {
     title: file,
-    lines: [...seen].map(([line, times]) => `${line}: ${count(times)}`).toSorted(),
+    lines: [...[...seen].map(([line, times]) => `${line}: ${count(times)}`).toSorted(), `expected ${by.join(", ")}`],
     passed: errors.length - failures.length,
     failures,
     inexpressible: [],
   };
 };
 
-type Failed = Extract<LlmOutcome, { type: "failed" }>;
+interface Judged {
+  readonly problem: string | null;
+  /** Any of them will do; null where any failure will. */
+  readonly verdicts: readonly Verdict[] | null;
+  readonly wait: ErrorReading["wait"];
+  /** What the expectation rests on. */
+  readonly by: string;
+}
 
-const inWords = ({ failure: { kind, retryable } }: Failed): string =>
-  `${kind}, ${retryable ? "retryable" : "not retryable"}`;
-
-/** What is wrong with how an error was judged, by what its status alone says. */
-const misjudged = (status: number, outcome: LlmOutcome): string | null => {
-  if (outcome.type === "completed") return `status ${status} was taken for an answer`;
-  const { kind, message, retryable } = outcome.failure;
-  if (message.trim() === "") return "the failure has no message";
-  const kinds = kindsOf(status);
-  if (kinds !== null && !kinds.includes(kind))
-    return `status ${status} became ${kind}, expected one of ${kinds.join(", ")}: ${message}`;
-  const hopeless = status >= 400 && status < 500 && ![408, 409, 425, 429, 498].includes(status);
-  return hopeless && retryable ? `status ${status} is not worth a retry: ${message}` : null;
+const judge = (error: RecordedError, table: CaseTable): Judged => {
+  const { contradiction, verdicts, wait, by } = readError(error);
+  const known = knownCase(error, table);
+  if (known === null) return { problem: contradiction, verdicts, wait, by: `its ${by}` };
+  const problem = known.isAsRecorded ? null : "it is not the response that this case had when it was recorded";
+  return { problem: problem ?? contradiction, verdicts: [known.verdict], wait, by: "case" };
 };
 
-/** Null where the status says nothing: a success that carries an error may be any. */
-const kindsOf = (status: number): readonly FailureKind[] | null => {
-  if (status === 401 || status === 403) return ["auth", "content_filter", "rate_limit"];
-  if (status === 429) return ["rate_limit", "overloaded"];
-  if (status >= 500)
-    return ["unknown", "overloaded", "timeout", "network", "rate_limit", "context_length", "content_filter"];
-  return status >= 400
-    ? ["bad_request", "context_length", "content_filter", "rate_limit", "overloaded", "timeout"]
-    : null;
+/** What is wrong with what an error became; null for nothing. */
+const differenceOf = (outcome: LlmOutcome, { verdicts, wait }: Judged, status: number): string | null => {
+  if (outcome.type === "completed") return `status ${status} was taken for an answer`;
+  const { failure } = outcome;
+  if (failure.message.trim() === "") return "the failure has no message";
+  if (status >= 400 && failure.status !== status) return `status ${status} became ${failure.status ?? "none"}`;
+  if (
+    verdicts !== null &&
+    !verdicts.some(({ kind, retryable }) => kind === failure.kind && retryable === failure.retryable)
+  )
+    return `status ${status} became ${inWords(failure)}, expected ${verdicts.map(inWords).join(", or ")}: ${failure.message}`;
+  const waits = failure.retryAfterMs;
+  if (wait === "until" ? waits === undefined : (waits ?? null) !== wait)
+    return `the server asks to wait ${wait === null ? "for nothing" : wait === "until" ? "until a date" : `${wait} ms`}, and ${waits ?? "no"} ms came`;
+  return null;
+};
+
+const inWords = ({ kind, retryable }: Verdict): string => `${kind}, ${retryable ? "retryable" : "not retryable"}`;
+
+const increment = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 };
 
 const anyCall: CallLlm = {

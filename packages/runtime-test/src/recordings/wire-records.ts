@@ -22,6 +22,8 @@ export interface RecordedStream {
 export interface RecordedError {
   readonly id: string;
   readonly api?: string | undefined;
+  /** The server that answered. */
+  readonly host?: string | undefined;
   readonly response: ExchangeResponse;
 }
 
@@ -80,7 +82,7 @@ const recordedStream = z.object({
   }),
 });
 
-const recordedError = z.object({ id: z.string(), api: z.string().optional(), response });
+const recordedError = z.object({ id: z.string(), api: z.string().optional(), host: z.string().optional(), response });
 
 const recordedExchange = z.object({
   id: z.string(),
