@@ -1,4 +1,5 @@
 import { playArbitrary, runSchedule } from "@colloquy/runtime-test/arbitraries";
+import { lawExplained } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -6,7 +7,6 @@ import {
   type ConversationMachine,
   estimateCounter,
   explain,
-  type Explanation,
   explanationTable,
   figuresOf,
   keepAll,
@@ -44,62 +44,28 @@ const reached = ({ play, policy, pins }: Life): { readonly machine: Conversation
   return { machine, state };
 };
 
-/** What the explanation says that is sent, in the order of the prompt. */
-const sentBy = ({ units, summary }: Explanation) => {
-  const rest = units.filter(({ kind }) => kind !== "system").flatMap(({ sent }) => sent);
-  const system = units.filter(({ kind }) => kind === "system").flatMap(({ sent }) => sent);
-  return [...system, ...(summary === null ? [] : [summary.message]), ...rest];
-};
-
 describe("an explanation", () => {
-  test("says of each unit what is sent of it: all of it together is the prompt", () => {
+  test("is what the prompt shows, of each unit and in tokens", () => {
     fc.assert(
       fc.property(lifeArbitrary, (life) => {
         const { machine, state } = reached(life);
-        expect(sentBy(explain(machine, state))).toEqual(promptOf(machine, state).messages);
+        lawExplained(machine, state);
       }),
       { numRuns: runs(400) },
     );
   });
 
-  test("its units hold the whole thread, and what is shown of each is what its word says", () => {
+  test("says what the whole thread would take, and what the counter lays around a prompt", () => {
     fc.assert(
       fc.property(lifeArbitrary, (life) => {
         const { machine, state } = reached(life);
-        const { units, summary } = explain(machine, state);
-        const said = messagesOf(state).map(({ id }) => id);
-        const held = units
-          .filter(({ kind }) => kind !== "system")
-          .flatMap(({ messages }) => messages.map(({ id }) => id));
-        // Results that are still out are made up, and not said yet.
-        expect(held.filter((id) => said.includes(id))).toEqual(said);
-        for (const { shown, sent, messages, why, rule } of units) {
-          const isWhole =
-            sent.length === messages.length && sent.every((message, index) => message === messages[index]);
-          expect(shown).toBe(isWhole ? "whole" : sent.length > 0 ? "shrunk" : rule === "summary" ? "summary" : "out");
-          expect(rule !== "summary" || summary !== null).toBe(true);
-          expect(why).not.toBe("");
-        }
-      }),
-      { numRuns: runs(300) },
-    );
-  });
-
-  test("its tokens add up to those of the prompt, and those of the whole thread", () => {
-    fc.assert(
-      fc.property(lifeArbitrary, (life) => {
-        const { machine, state } = reached(life);
-        const { units, summary, besideTokens, ...explanation } = explain(machine, state);
-        const { tokens, available, fits, failed } = promptOf(machine, state);
-        expect(explanation).toMatchObject({ tokens, available, fits, ...(failed === undefined ? {} : { failed }) });
-        if (tokens === null) return;
-        const sent = units.reduce((sum, unit) => sum + (unit.sentTokens ?? Number.NaN), summary?.tokens ?? 0);
-        expect(sent + (besideTokens ?? Number.NaN)).toBe(tokens);
+        const { units, besideTokens, tokens, wholeTokens, failed } = explain(machine, state);
+        expect(failed).toBe(promptOf(machine, state).failed);
         const { counter = estimateCounter } = life.play.options;
-        if (counter.countPrompt !== undefined) return;
+        if (tokens === null || counter.countPrompt !== undefined) return;
         expect(besideTokens).toBe(counter.perPrompt);
         const whole = units.reduce((sum, unit) => sum + (unit.tokens ?? Number.NaN), 0);
-        expect(explanation.wholeTokens ?? Number.NaN).toBe(whole + counter.perPrompt);
+        expect(wholeTokens ?? Number.NaN).toBe(whole + counter.perPrompt);
       }),
       { numRuns: runs(300) },
     );

@@ -1,4 +1,4 @@
-import { fold, outstanding, promptOf, start, transition } from "@colloquy/machine";
+import { explain, fold, outstanding, promptOf, start, transition } from "@colloquy/machine";
 
 /**
  * The functions that laws are about. A test of a law hands in one that is wrong, and the law must notice; everybody
@@ -10,7 +10,8 @@ export interface Subject {
   readonly outstanding: typeof outstanding;
   readonly fold: typeof fold;
   readonly promptOf: typeof promptOf;
+  readonly explain: typeof explain;
 }
 
 /** The machine's own functions. */
-export const realSubject: Subject = { start, transition, outstanding, fold, promptOf };
+export const realSubject: Subject = { start, transition, outstanding, fold, promptOf, explain };

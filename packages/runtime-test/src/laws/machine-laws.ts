@@ -7,6 +7,7 @@ import { approving } from "./approving.ts";
 import { accounted } from "./asks.ts";
 import { continuation } from "./continuation.ts";
 import { deterministic } from "./deterministic.ts";
+import { explaining } from "./explained.ts";
 import { folding } from "./folding.ts";
 import type { MachineLaw } from "./machine-law.ts";
 import { plainData } from "./plain-data.ts";
@@ -21,7 +22,7 @@ import { usageOfThread } from "./usage.ts";
 /** The laws of the machine, by name. */
 export const laws: {
   readonly [
-    Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "M11" | "M12" | "R5"
+    Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "M11" | "M12" | "R5" | "explain"
   ]: MachineLaw;
 } = {
   M1: deterministic,
@@ -43,6 +44,7 @@ export const laws: {
   M11: accounted,
   M12: shownBeforeDelivered,
   R5: replaying,
+  explain: explaining,
 };
 
 /**

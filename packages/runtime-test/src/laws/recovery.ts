@@ -9,6 +9,7 @@ import {
 import * as Either from "fp-ts/lib/Either.js";
 import { differenceOf } from "./difference.ts";
 import { LawBroken } from "./law-broken.ts";
+import { withoutTimes } from "./without-times.ts";
 
 /** One script, run twice: without a crash, and with one or more. */
 export interface RecoveredRun {
@@ -176,9 +177,3 @@ const outstandingAfter = (entries: readonly Entry[]): readonly AnswerableEffect[
   if (Either.isLeft(state)) throw new LawBroken("R2", `the journal can't be folded: ${state.left.reason}`);
   return outstanding(state.right);
 };
-
-/** Two runs are not at the same time. */
-const withoutTimes = (entry: Entry | undefined): unknown =>
-  JSON.parse(JSON.stringify(entry ?? null), (key: string, value: unknown) => (times.has(key) ? 0 : value));
-
-const times: ReadonlySet<string> = new Set(["at", "dueAt", "deadlineAt"]);

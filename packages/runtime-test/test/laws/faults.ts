@@ -1,7 +1,18 @@
-import { fold, type MachineOptions, promptOf, summariseTurns, transition } from "@colloquy/machine";
+import {
+  clearResults,
+  compose,
+  explain,
+  fold,
+  type MachineOptions,
+  promptOf,
+  summariseTurns,
+  tokenWindow,
+  transition,
+} from "@colloquy/machine";
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { laws } from "@colloquy/runtime-test/laws";
 import * as wrong from "./wrong-functions.ts";
+import * as wrongExplanations from "./wrong-explanations.ts";
 import * as wrongAsks from "./wrong-asks.ts";
 
 /** A machine that is wrong in one way, and the law that must notice. */
@@ -30,6 +41,13 @@ const prompts = (law: Fault["law"], what: string, make: () => typeof promptOf): 
   law,
   what,
   subject: () => ({ ...realSubject, promptOf: make() }),
+});
+
+const explains = (law: Fault["law"], what: string, wrongly: typeof explain): Fault => ({
+  law,
+  what,
+  options: { policy: compose(clearResults({ keep: 0 }), tokenWindow()), budget: { tokens: 80, reserve: 0 } },
+  subject: () => ({ ...realSubject, explain: wrongly }),
 });
 
 const folds = (law: Fault["law"], what: string, wrongFold: typeof fold): Fault => ({
@@ -61,6 +79,11 @@ export const faults: readonly Fault[] = [
   outstandings("M6", "forgets what somebody is asked", wrongAsks.neverAsking),
   transitions("M6", "runs other arguments than were approved", () => wrongAsks.runningOtherwise),
   transitions("M6", "takes an answer about something else", () => wrongAsks.takingAnyDigest),
+  explains("explain", "calls whole what is shown shorter", wrongExplanations.allWhole),
+  explains("explain", "leaves out a unit that is not shown", wrongExplanations.onlyShown),
+  explains("explain", "shows what is not sent", wrongExplanations.sendingAll),
+  explains("explain", "counts a token too few", wrongExplanations.miscounting),
+  explains("explain", "says nothing of why", wrongExplanations.silent),
   outstandings("M7", "has a model call beside a question about a tool", wrongAsks.callingBesideQuestion),
   outstandings("M7", "has a model call out beside tool calls", wrong.callingBeside),
   {

@@ -49,14 +49,20 @@ describe("the check of writers", () => {
 
   it.each<readonly [string, readonly string[], readonly Report[], readonly Entry[], RegExp | null]>([
     ["takes what is right", ["a", "b"], reports, journal("a", "b"), null],
-    ["finds an ask that is lost", ["a", "b"], reports, journal("a"), /^b is lost/],
-    ["finds an ask that is answered twice", ["a", "b"], reports, journal("a", "b", "a"), /^a is answered 2 times/],
+    ["finds an ask that is lost", ["a", "b"], reports, journal("a"), /b is lost/],
+    [
+      "finds an ask that is answered twice",
+      ["a", "b"],
+      reports,
+      journal("a", "b", "a"),
+      /takes a a second time|a is answered 2 times/,
+    ],
     [
       "finds another's answer",
       ["a", "b"],
       [...reports.slice(1), { ...reports[0], text: "b's" } as Report],
       journal("a", "b"),
-      /another's answer/,
+      /a was told "b's"/,
     ],
     [
       "finds an asker who was told nothing",
@@ -66,7 +72,7 @@ describe("the check of writers", () => {
       /its asker was told nothing/,
     ],
     ["finds a gap", ["a", "b"], reports, journal("a", "b").filter(({ seq }) => seq !== 1), /./],
-    ["finds what nobody asked", ["a"], reports, journal("a", "b"), /^b was taken, and nobody asked it/],
+    ["finds what nobody asked", ["a"], reports, journal("a", "b"), /b was taken, and nobody asked it/],
   ])("%s", (_, asked, told, stored, problem) => {
     const problems = checkWriters(asked, told, stored);
     expect(problems.length === 0).toBe(problem === null);

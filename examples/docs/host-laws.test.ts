@@ -1,0 +1,29 @@
+// A host and a store held to the laws of runtimes. docs/testing.md shows it.
+import { createHost, memoryStore } from "@colloquy/host";
+import { sqliteStore } from "@colloquy/runtime-node";
+import { runningClock } from "@colloquy/runtime-test";
+import {
+  checkApprovals,
+  checkRedaction,
+  checkSameJournal,
+  checkSharedThread,
+  type HostUnderTest,
+  type ScriptedParts,
+} from "@colloquy/runtime-test/laws";
+import { describe, test } from "vitest";
+
+describe("a store of SQLite", () => {
+  const subject: HostUnderTest = { createStore: ({ clock }) => sqliteStore({ path: ":memory:", clock }) };
+
+  test("two hosts on it lose, repeat and duplicate nothing", () => checkSharedThread(subject));
+  test("what is redacted is nowhere in it", () => checkRedaction(subject));
+  test("what needs approval runs as it was approved", () => checkApprovals(subject));
+});
+
+test("one script gives the same journal on both", async () => {
+  const clock = runningClock();
+  const inMemory = (parts: ScriptedParts) => createHost({ ...parts, clock, store: memoryStore({ clock }) });
+  const inSqlite = (parts: ScriptedParts) =>
+    createHost({ ...parts, clock, store: sqliteStore({ path: ":memory:", clock }) });
+  await checkSameJournal({ inMemory, inSqlite });
+});

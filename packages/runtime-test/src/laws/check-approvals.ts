@@ -1,0 +1,141 @@
+import { type AskHandle, declarationsOf, type Host, type HostedThread, type Tool, tool } from "@colloquy/host";
+import { type CallLlm, conversationMachine } from "@colloquy/machine";
+import fc from "fast-check";
+import { type ApprovalLogItem, lawApproved } from "./approved.ts";
+import { type Ground, groundOf, type HostLawRun, type HostUnderTest, parametersOf } from "./host-under-test.ts";
+
+/**
+ * Holds a host to the life of an approval (`lawApproved`), on random conversations: calls of tools that need one,
+ * always or by what they are called with, and of one that does not; they are approved, denied, asked about twice, answered
+ * about something else, cancelled, and left until another host has taken the thread over.
+ *
+ * @param run 20 conversations by default.
+ */
+export const checkApprovals = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(conversations, (turns) => holds(subject, turns)),
+    parametersOf(run, 20),
+  );
+
+type Answer = "approve" | "deny" | "approve twice" | "approve another" | "cancel" | "hand over";
+
+interface Turn {
+  readonly calls: readonly { readonly name: string; readonly amount: number }[];
+  readonly answers: readonly Answer[];
+}
+
+const names = ["always", "above ten", "never"] as const;
+
+const conversations: fc.Arbitrary<readonly Turn[]> = fc.array(
+  fc.record(
+    {
+      calls: fc.array(fc.record({ name: fc.constantFrom(...names), amount: fc.nat({ max: 20 }) }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      answers: fc.array(
+        fc.constantFrom<Answer>(
+          "approve",
+          "approve",
+          "deny",
+          "approve twice",
+          "approve another",
+          "cancel",
+          "hand over",
+        ),
+        { maxLength: 4 },
+      ),
+    },
+    { noNullPrototype: true },
+  ),
+  { minLength: 1, maxLength: 3 },
+);
+
+const holds = async (subject: HostUnderTest, turns: readonly Turn[]): Promise<void> => {
+  const ground = await groundOf(subject);
+  const log: ApprovalLogItem[] = [];
+  const tools = toolsInto(log);
+  let host = opened(ground, turns, tools, log);
+  for (const [index, { answers }] of turns.entries()) {
+    const askId = `ask-${index + 1}`;
+    let handle = asked(host, askId);
+    for (const answer of answers) {
+      if (await atRest(ground, host.thread(), handle)) break;
+      if (answer === "hand over") {
+        await host.close();
+        host = opened(ground, turns, tools, log);
+        handle = asked(host, askId);
+      } else if (answer === "cancel") handle.abort("enough");
+      else await answered(host.thread(), answer);
+    }
+    while (!(await atRest(ground, host.thread(), handle))) await answered(host.thread(), "deny");
+  }
+  await host.close();
+  await ground.store.close();
+  lawApproved(log, declarationsOf(tools));
+};
+
+const opened = (ground: Ground, turns: readonly Turn[], tools: readonly Tool[], log: ApprovalLogItem[]): Host =>
+  ground.open({
+    machine: conversationMachine({ tools: declarationsOf(tools) }),
+    tools,
+    llm: async (call) => ({ type: "completed", reply: replyTo(call, turns), finishReason: "stop" }),
+    observers: [{ entry: (entry) => void log.push({ did: "appended", entry }) }],
+  });
+
+const replyTo = ({ turn, step }: CallLlm, turns: readonly Turn[]) => {
+  const calls = step === 1 ? (turns[turn - 1]?.calls ?? []) : [];
+  if (calls.length === 0) return { content: "Done." };
+  return { toolCalls: calls.map(({ name, amount }) => ({ id: null, name, arguments: JSON.stringify({ amount }) })) };
+};
+
+const toolsInto = (log: ApprovalLogItem[]): readonly Tool[] =>
+  names.map((name) =>
+    tool({
+      name,
+      description: `Pays; somebody has to approve it: ${name}.`,
+      input: { jsonSchema: { type: "object", properties: { amount: { type: "integer" } } } },
+      recovery: "once",
+      ...(name === "always" ? { approval: "always" } : {}),
+      ...(name === "above ten" ? { approval: isAboveTen } : {}),
+      run: (input, { idempotencyKey: key }) => {
+        log.push({ did: "ran", key, input });
+        return "paid";
+      },
+    }),
+  );
+
+const isAboveTen = (input: unknown): boolean =>
+  typeof input === "object" && input !== null && "amount" in input && Number(input.amount) > 10;
+
+/** Asked again, where another host had it, it is the same ask. What becomes of it is for the law to say. */
+const asked = (host: Host, askId: string): AskHandle => {
+  const handle = host.ask(`Please do ${askId}.`, { askId });
+  handle.catch(() => undefined);
+  return handle;
+};
+
+/** Resolves when somebody is asked something: false; or when the ask has come to its end: true. */
+const atRest = async ({ sleep }: Ground, thread: HostedThread, handle: AskHandle): Promise<boolean> => {
+  const end = { over: false };
+  const over = (): boolean => (end.over = true);
+  handle.then(over, over);
+  while (!end.over) {
+    if ((await thread.approvals()).length > 0) return false;
+    await sleep(1);
+  }
+  return true;
+};
+
+const answered = async (thread: HostedThread, answer: Exclude<Answer, "cancel" | "hand over">): Promise<void> => {
+  const [request] = await thread.approvals();
+  if (request === undefined) return;
+  const answers = {
+    approve: () => [thread.approve(request.id, { digest: request.digest })],
+    "approve twice": () => [thread.approve(request.id), thread.approve(request.id)],
+    "approve another": () => [thread.approve(request.id, { digest: "0000000000000000" })],
+    deny: () => [thread.deny(request.id, { reason: "not that" })],
+  }[answer]();
+  // One that comes too late, or is about something else, is refused.
+  await Promise.allSettled(answers);
+};

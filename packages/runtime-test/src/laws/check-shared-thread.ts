@@ -1,0 +1,179 @@
+import {
+  type AskHandle,
+  declarationsOf,
+  type Host,
+  type LlmOutcome,
+  type Store,
+  tool,
+  type Tool,
+} from "@colloquy/host";
+import { type CallLlm, conversationMachine, textOf } from "@colloquy/machine";
+import fc from "fast-check";
+import { type Ground, groundOf, type HostLawRun, type HostUnderTest, parametersOf } from "./host-under-test.ts";
+import { lawSharedThread, type SharedThreadRun } from "./shared-thread.ts";
+
+/**
+ * Holds a host and a store to R3 (`lawSharedThread`): two hosts, each as a process of its own, ask on one thread of one
+ * store. Each stands still now and then, past its lease and in the middle of whatever it does with the store, goes on,
+ * and is closed and replaced by another one; asks are asked again under their ids.
+ *
+ * @param run 20 conversations by default.
+ */
+export const checkSharedThread = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
+  fc.assert(
+    fc.asyncProperty(fc.array(happenings, { minLength: 1, maxLength: 25 }), async (all) => {
+      lawSharedThread(await played(subject, all));
+    }),
+    parametersOf(run, 20),
+  );
+
+type Happening =
+  | { readonly type: "ask"; readonly host: 0 | 1; readonly again: boolean }
+  | { readonly type: "wait"; readonly ms: number }
+  | { readonly type: "stand" | "goOn" | "replace"; readonly host: 0 | 1 };
+
+const host = fc.constantFrom(0 as const, 1 as const);
+
+const happenings: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ type: fc.constant("ask" as const), host, again: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant("wait" as const), ms: fc.nat({ max: 150 }) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constantFrom("stand" as const, "goOn" as const), host }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant("replace" as const), host }) },
+);
+
+/** What a process has of a host and of the store. */
+interface Process {
+  host: Host;
+  readonly stand: () => void;
+  readonly goOn: () => void;
+}
+
+const played = async (subject: HostUnderTest, all: readonly Happening[]): Promise<SharedThreadRun> => {
+  const ground = await groundOf(subject);
+  const ran: string[] = [];
+  const open = (store: Store, owner: string): Host => hostOn(ground, store, owner, ran);
+  const processes = [processOf(ground.store, open, "one"), processOf(ground.store, open, "two")] as const;
+  const handles: AskHandle[] = [];
+  const ask = (at: Host, index: number): void => {
+    const handle = at.ask(`question ${index}`, { askId: `ask-${index}` });
+    handle.catch(() => undefined);
+    handles.push(handle);
+  };
+  let asks = 0;
+  for (const now of all) {
+    if (now.type === "wait") {
+      await ground.sleep(now.ms);
+      continue;
+    }
+    const process = processes[now.host];
+    if (now.type === "ask") ask(process.host, now.again && asks > 0 ? asks : (asks += 1));
+    else if (now.type === "stand") process.stand();
+    else if (now.type === "goOn") process.goOn();
+    else {
+      // It gives up what it was asked; whoever asked does so again.
+      const { host: old } = process;
+      process.host = open(ground.store, `${now.host} after ${handles.length}`);
+      process.goOn();
+      await old.close();
+    }
+  }
+  for (const { goOn } of processes) goOn();
+  for (let index = 1; index <= asks; index++) ask(processes[index % 2 === 0 ? 0 : 1].host, index);
+  const told = (await Promise.allSettled(handles)).flatMap((end) =>
+    end.status === "fulfilled" ? [{ askId: end.value.askId, turn: end.value.turn, text: end.value.text }] : [],
+  );
+  for (const process of processes) await process.host.close();
+  const stored = await ground.store.read("default");
+  await ground.store.close();
+  const asked = Array.from({ length: asks }, (_, index) => `ask-${index + 1}`);
+  return { asked, told, stored, ran, tools: declarationsOf([act([], async () => {})]) };
+};
+
+const processOf = (inner: Store, open: (store: Store, owner: string) => Host, owner: string): Process => {
+  const { store, stand, goOn } = stoppable(inner);
+  return { host: open(store, owner), stand, goOn };
+};
+
+const hostOn = ({ open, sleep }: Ground, store: Store, owner: string, ran: string[]): Host => {
+  const tools = [act(ran, () => sleep(10))];
+  return open({
+    store,
+    owner,
+    leaseTtlMs: 100,
+    idleMs: 30,
+    pollMs: 5,
+    machine: conversationMachine({ tools: declarationsOf(tools), overlap: { type: "queue", max: 1_000 } }),
+    tools,
+    llm: async (call) => {
+      await sleep(20);
+      return outcomeOf(call);
+    },
+  });
+};
+
+const act = (ran: string[], doing: () => Promise<void>): Tool =>
+  tool({
+    name: "act",
+    description: "Does something that must not be done twice.",
+    input: { jsonSchema: { type: "object" } },
+    recovery: "once",
+    run: async (_, { idempotencyKey }) => {
+      ran.push(idempotencyKey);
+      await doing();
+      return `done: ${idempotencyKey}`;
+    },
+  });
+
+/** Every other question has something done; the answer says which question it is to. */
+const outcomeOf = ({ messages, step }: CallLlm): LlmOutcome => {
+  const question = messages.findLast(({ role }) => role === "user");
+  const text = question === undefined ? "" : textOf(question);
+  return step === 1 && /[02468]$/u.test(text)
+    ? { type: "completed", reply: { toolCalls: [{ id: null, name: "act", arguments: "{}" }] }, finishReason: "stop" }
+    : { type: "completed", reply: { content: `The answer to ${text}.` }, finishReason: "stop" };
+};
+
+/** A store as one process sees it, that can be made to stand still, as for a process that was stopped, and to go on. */
+const stoppable = (inner: Store): Pick<Process, "stand" | "goOn"> & { readonly store: Store } => {
+  let gate = Promise.withResolvers<void>();
+  gate.resolve();
+  const { inbox } = inner;
+  const through =
+    <Given extends readonly unknown[], Answer>(method: (...given: Given) => Answer | Promise<Answer>) =>
+    async (...given: Given): Promise<Answer> => {
+      await gate.promise;
+      return method(...given);
+    };
+  return {
+    stand: () => {
+      gate.resolve();
+      gate = Promise.withResolvers();
+    },
+    goOn: () => gate.resolve(),
+    store: {
+      acquire: through((...given) => inner.acquire(...given)),
+      renew: through((...given) => inner.renew(...given)),
+      release: through((...given) => inner.release(...given)),
+      append: through((...given) => inner.append(...given)),
+      read: through((...given) => inner.read(...given)),
+      rewrite: through((...given) => inner.rewrite(...given)),
+      saveSnapshot: through((...given) => inner.saveSnapshot(...given)),
+      readSnapshot: through((...given) => inner.readSnapshot(...given)),
+      list: through((...given) => inner.list(...given)),
+      delete: through((...given) => inner.delete(...given)),
+      // It is closed when all is over.
+      close: async () => {},
+      ...(inbox === undefined
+        ? {}
+        : {
+            inbox: {
+              post: through((...given) => inbox.post(...given)),
+              unanswered: through((...given) => inbox.unanswered(...given)),
+              answer: through((...given) => inbox.answer(...given)),
+              answerTo: through((...given) => inbox.answerTo(...given)),
+              discard: through((...given) => inbox.discard(...given)),
+            },
+          }),
+    },
+  };
+};

@@ -1,0 +1,53 @@
+import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
+import { runningClock } from "../virtual-clock.ts";
+
+/** The host and the store that a law is to hold for. What is left out is Colloquy's own. */
+export interface HostUnderTest {
+  /** Makes a host, with all that it is given. Default `createHost`. */
+  readonly createHost?: (options: HostOptions) => Host;
+  /** Makes an empty store, for one conversation. Default `memoryStore`. */
+  readonly createStore?: (options: { readonly clock: Clock }) => Store | Promise<Store>;
+  /** Default `runningClock()`, on which no time is lost. A store that waits for a socket or a disk needs the real one. */
+  readonly createClock?: () => Clock;
+}
+
+/** How often a law is tried, and from which seed. */
+export interface HostLawRun {
+  /** How many conversations it is held to the law on. Each law says its default. */
+  readonly runs?: number;
+  /** Repeats a run that was reported. */
+  readonly seed?: number;
+  /** As reported with the seed: leads to the very conversation. */
+  readonly path?: string;
+}
+
+/** One conversation's clock, store, and way to make hosts over both, each as another process would. */
+export interface Ground {
+  readonly clock: Clock;
+  readonly store: Store;
+  readonly open: (options: Omit<HostOptions, "clock" | "store" | "ids"> & { readonly store?: Store }) => Host;
+  /** Resolves when so much time has passed on the clock. */
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+export const groundOf = async (subject: HostUnderTest): Promise<Ground> => {
+  const { createHost: make = createHost, createStore = memoryStore, createClock = runningClock } = subject;
+  const clock = createClock();
+  const store = await createStore({ clock });
+  let drawn = 0;
+  const ids: HostOptions["ids"] = { draw: (kind) => `${kind}-${(drawn += 1)}` };
+  return {
+    clock,
+    store,
+    open: (options) => make({ clock, store, ids, ...options }),
+    sleep: (ms) => new Promise((resolve) => clock.wakeAt(clock.now() + ms, resolve)),
+  };
+};
+
+/** What `fc.assert` is told. */
+export const parametersOf = ({ runs, seed, path }: HostLawRun, defaultRuns: number) => ({
+  numRuns: runs ?? defaultRuns,
+  includeErrorInReport: true,
+  ...(seed === undefined ? {} : { seed }),
+  ...(path === undefined ? {} : { path }),
+});
