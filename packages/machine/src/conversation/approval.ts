@@ -2,9 +2,10 @@ import { messageFromResult } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
 import { callTool, requestApproval } from "./call.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "./data.ts";
-import { approvalId, isSameEffect, toolId } from "./effect-id.ts";
+import { approvalId, isSameEffect } from "./effect-id.ts";
 import type { ApprovalAnswered, Decided, ToolWithheld } from "./event.ts";
 import type { Arrow, Plan } from "./plan.ts";
+import { allAnswered, positionNamedBy, positionOut, someRun } from "./round-calls.ts";
 import { settleRound } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
@@ -15,9 +16,7 @@ export const withholdCall = (
   calls: readonly RoundCall[],
   event: ToolWithheld,
 ): Plan => {
-  const position = calls.findIndex(
-    (call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId, call.attempt), event.effectId),
-  );
+  const position = positionOut(data.threadId, calls, event.effectId);
   const call = calls[position];
   if (call === undefined) return { data, arrow: "stays", effects: () => [] };
   const asked: RoundCall = {
@@ -47,9 +46,10 @@ export const receiveApproval = (
   event: ApprovalAnswered,
   decided: Decided,
 ): Plan => {
-  const position = calls.findIndex((call) => isAsked(data, call, event.effectId));
+  const position = positionNamedBy(event.effectId);
   const call = calls[position];
-  if (call?.approval?.status !== "requested") return { data, arrow: "stays", effects: () => [] };
+  if (call?.approval?.status !== "requested" || !isAsked(data, call, event.effectId))
+    return { data, arrow: "stays", effects: () => [] };
   const { approval } = call;
   if (event.approved) {
     const granted: RoundCall = {
@@ -67,7 +67,7 @@ export const receiveApproval = (
     };
   }
   const after = calls.with(position, { ...call, result: denied(call, approval, event) });
-  return after.every(({ result }) => result !== null)
+  return allAnswered(after)
     ? nextCall(data, settleRound(open, after), decided, event.at)
     : { data: withCalls(data, open, after).data, arrow: arrowBetween(calls, after), effects: () => [] };
 };
@@ -78,12 +78,10 @@ const isAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall
 
 /** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for somebody. */
 export const arrowBetween = (before: readonly RoundCall[], after: readonly RoundCall[]): Arrow => {
-  if (isRunning(before) === isRunning(after)) return "stays";
-  return isRunning(after) ? "running" : "awaiting_approval";
+  const runs = someRun(after);
+  if (someRun(before) === runs) return "stays";
+  return runs ? "running" : "awaiting_approval";
 };
-
-const isRunning = (calls: readonly RoundCall[]): boolean =>
-  calls.some(({ result, approval }) => result === null && approval?.status !== "requested");
 
 const timesAsked = (approval: Approval | null): number =>
   approval === null || approval.status === "required" ? 0 : approval.number;

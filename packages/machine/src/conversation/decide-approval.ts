@@ -4,6 +4,7 @@ import type { ConversationData, RoundCall } from "./data.ts";
 import { approvalId } from "./effect-id.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "./event.ts";
 import type { Refusal } from "./refusal.ts";
+import { positionNamedBy } from "./round-calls.ts";
 
 /** Why an event can't be about a call that is out; null when it can. */
 export const problemOfToolEvent = (
@@ -32,8 +33,12 @@ export const approvedCall = (
   event: ApprovalAnswered,
 ): Either.Either<Refusal, RoundCall> => {
   // The whole id: a thread's may hold slashes, and end as another's does.
-  const call = calls.find((each) => each.result === null && idOfAsked(data, each) === event.effectId);
-  if (call?.approval?.status !== "requested") {
+  const call = calls[positionNamedBy(event.effectId)];
+  if (
+    call?.approval?.status !== "requested" ||
+    call.result !== null ||
+    approvalId(data.threadId, call.callId, call.approval.number) !== event.effectId
+  ) {
     const asked = calls.flatMap((each) => idOfAsked(data, each) ?? []);
     const open = asked.length === 0 ? "none is" : `open: ${asked.join(", ")}`;
     return Either.left({

@@ -19,6 +19,7 @@ import type {
 import { measuredBy } from "./reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Pricing } from "./options.ts";
+import { allAnswered, positionNamedBy } from "./round-calls.ts";
 import type { Settings } from "./settings.ts";
 import { update } from "./update.ts";
 
@@ -58,8 +59,7 @@ export const decideResult = (
   calls: readonly RoundCall[],
   event: ToolCompleted | ToolFailed | ApprovalAnswered,
 ): Decided => {
-  const last = calls.filter(({ result }) => result === null).length === 1;
-  return last ? withNextStep(settings, data, open, {}, event) : {};
+  return allAnswered(calls, positionNamedBy(event.effectId)) ? withNextStep(settings, data, open, {}, event) : {};
 };
 
 /** What a failed call leads to: another attempt, when it may help and may be made. */

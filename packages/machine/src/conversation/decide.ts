@@ -35,6 +35,7 @@ import { problemOfFormat } from "./format.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import { messagesOfOpen } from "./read.ts";
 import type { Refusal } from "./refusal.ts";
+import { positionNamedBy } from "./round-calls.ts";
 import type { Settings } from "./settings.ts";
 import { isToldBySummary } from "./told-by-summary.ts";
 import { isShared } from "./waiting-asks.ts";
@@ -123,9 +124,10 @@ const decideTool = (
 ): Either.Either<Refusal, Decided> => {
   const { open } = data;
   const calls = open?.stage.type === "running" ? open.stage.calls : [];
-  const call = calls.find((each) => isOut(data, each, event.effectId));
-  if (open === null || call === undefined || (event.type === "tool.started" && call.started))
+  const call = calls[positionNamedBy(event.effectId)];
+  if (open === null || call === undefined || !isOut(data, call, event.effectId))
     return stale(event.effectId, "tool call");
+  if (event.type === "tool.started" && call.started) return stale(event.effectId, "tool call");
   const problem = problemOfToolEvent(call, event);
   if (problem !== null) return refuse("invalid", problem);
   return Either.right(

@@ -8,6 +8,7 @@ import type { ConversationData, Measured, OpenTurn, RoundCall } from "./data.ts"
 import { retryId, stepId } from "./effect-id.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
+import { allAnswered } from "./round-calls.ts";
 import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
@@ -34,6 +35,7 @@ export const receiveReply = (
       { status: "completed", finishReason: event.finishReason },
       event.at,
     );
+  const approvals = new Set(decided.approvals);
   const calls = answerFrom(
     asked.map(({ callId, providerCallId, name, arguments: written }, position) => ({
       callId,
@@ -42,7 +44,7 @@ export const receiveReply = (
       arguments: written,
       started: false,
       attempt: 1,
-      approval: decided.approvals?.includes(position) === true ? { status: "required" } : null,
+      approval: approvals.has(position) ? { status: "required" } : null,
       result: null,
     })),
     decided.results ?? [],
@@ -54,7 +56,7 @@ export const receiveReply = (
     // A call to a tool that is not there counts too: a model that invents tools must come to an end.
     toolCalls: open.toolCalls + (decided.limit === undefined ? calls.length : 0),
   };
-  return unanswered(calls).length === 0
+  return allAnswered(calls)
     ? nextCall(data, settleRound(round, calls), decided, event.at)
     : runCalls(data, round, calls);
 };
@@ -130,5 +132,3 @@ const charge = (
     open: { ...open, usage: usageMonoid.concat(open.usage, usage) },
   };
 };
-
-const unanswered = (calls: readonly RoundCall[]): readonly RoundCall[] => calls.filter(({ result }) => result === null);

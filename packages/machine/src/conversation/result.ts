@@ -1,18 +1,12 @@
 import { messageFromResult } from "../thread/draft.ts";
 import { arrowBetween } from "./approval.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
-import { isSameEffect, toolId } from "./effect-id.ts";
 import type { Decided, ToolCompleted, ToolFailed, ToolStarted } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
 import { settleRound } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
-
-/** The unanswered call of the round that an effect id names; -1 when nobody waits for it. */
-const positionOf = (data: ConversationData, calls: readonly RoundCall[], effectId: string): number =>
-  calls.findIndex(
-    (call) => call.result === null && isSameEffect(toolId(data.threadId, call.callId, call.attempt), effectId),
-  );
+import { allAnswered, positionOut } from "./round-calls.ts";
 
 /** A tool answered, or did not: its result is kept; with the last one the round is complete. */
 export const receiveResult = (
@@ -22,14 +16,12 @@ export const receiveResult = (
   event: ToolCompleted | ToolFailed,
   decided: Decided,
 ): Plan => {
-  const position = positionOf(data, calls, event.effectId);
+  const position = positionOut(data.threadId, calls, event.effectId);
   const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
-  const answered = calls.map((call, index) =>
-    index === position ? { ...call, result: messageFromResult(call, outcome, event.content) } : call,
-  );
-  if (answered.every(({ result }) => result !== null)) {
-    return nextCall(data, settleRound(open, answered), decided, event.at);
-  }
+  const call = calls[position];
+  if (call === undefined) return { data, arrow: "stays", effects: noEffects };
+  const answered = calls.with(position, { ...call, result: messageFromResult(call, outcome, event.content) });
+  if (allAnswered(answered)) return nextCall(data, settleRound(open, answered), decided, event.at);
   return { data: withCalls(data, open, answered), arrow: arrowBetween(calls, answered), effects: noEffects };
 };
 
@@ -40,8 +32,10 @@ export const receiveStart = (
   calls: readonly RoundCall[],
   event: ToolStarted,
 ): Plan => {
-  const position = positionOf(data, calls, event.effectId);
-  const started = calls.map((call, index) => (index === position ? { ...call, started: true } : call));
+  const position = positionOut(data.threadId, calls, event.effectId);
+  const call = calls[position];
+  if (call === undefined) return { data, arrow: "stays", effects: noEffects };
+  const started = calls.with(position, { ...call, started: true });
   return { data: withCalls(data, open, started), arrow: "stays", effects: noEffects };
 };
 

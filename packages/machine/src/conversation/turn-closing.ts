@@ -91,11 +91,16 @@ export const settleRound = (open: OpenTurn, calls: readonly RoundCall[]): OpenTu
   });
 
 /** The calls of a round with the results that were decided in a tool's place, for those that have none yet. */
-export const answerFrom = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>
-  calls.map((call, position) => {
-    const decided = results.find((result) => result.position === position);
+export const answerFrom = (
+  calls: readonly RoundCall[],
+  results: readonly SynthesisedResult[],
+): readonly RoundCall[] => {
+  const byPosition = new Map(results.map((result) => [result.position, result]));
+  return calls.map((call, position) => {
+    const decided = byPosition.get(position);
     return call.result !== null || decided === undefined ? call : { ...call, result: synthesise(call, decided) };
   });
+};
 
 const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message => ({
   ...messageFromResult(call, result.outcome, result.content),
