@@ -1,7 +1,7 @@
 import type { Chunks, Run } from "./chunks.ts";
 import { at, chunkSize, replaceAt, runAt, toArray } from "./chunks.ts";
 import type { Message } from "./message.ts";
-import { textOf } from "./message.ts";
+import { textLengthOf } from "./message.ts";
 import type { Thread } from "./thread.ts";
 import type { Turn, TurnPlace } from "./turn.ts";
 
@@ -128,7 +128,7 @@ export const sizeOf = (messages: Iterable<Message>): { readonly messages: number
   let characters = 0;
   for (const message of messages) {
     count++;
-    characters += textOf(message).length;
+    characters += textLengthOf(message);
   }
   return { messages: count, characters };
 };
