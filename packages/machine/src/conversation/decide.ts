@@ -125,9 +125,9 @@ const decideTool = (
   const { open } = data;
   const calls = open?.stage.type === "running" ? open.stage.calls : [];
   const call = calls[positionNamedBy(event.effectId)];
-  if (open === null || call === undefined || !isOut(data, call, event.effectId))
+  const again = event.type === "tool.started" && call?.started === true;
+  if (open === null || call === undefined || again || !isOut(data, call, event.effectId))
     return stale(event.effectId, "tool call");
-  if (event.type === "tool.started" && call.started) return stale(event.effectId, "tool call");
   const problem = problemOfToolEvent(call, event);
   if (problem !== null) return refuse("invalid", problem);
   return Either.right(
