@@ -1,12 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { toArray } from "../thread/chunks.ts";
-import type { Message } from "../thread/message.ts";
-import { isBefore, isOnPath, turnOf } from "../thread/path.ts";
+import { isBefore, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
-import type { Thread } from "../thread/thread.ts";
 import type { ConversationData, RoundCall, Summarising } from "./data.ts";
 import { approvedCall, problemOfToolEvent } from "./decide-approval.ts";
 import { decideAsk, nextOf } from "./decide-ask.ts";
+import { decidePin } from "./decide-pin.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults, limitSpent } from "./decide-step.ts";
 import { answerIndexOf, checkpointOf } from "./edit.ts";
@@ -18,7 +16,6 @@ import type {
   Decided,
   Event,
   HeadMoved,
-  MessagePinned,
   RoundAppended,
   ThreadRedacted,
   TimerFired,
@@ -33,7 +30,6 @@ import { charactersOf } from "./characters.ts";
 import { problemOfEvent } from "./event-shape.ts";
 import { problemOfFormat } from "./format.ts";
 import { problemOfCalls } from "./lost-calls.ts";
-import { messagesOfOpen } from "./read.ts";
 import type { Refusal } from "./refusal.ts";
 import { positionNamedBy } from "./round-calls.ts";
 import type { Settings } from "./settings.ts";
@@ -264,29 +260,6 @@ const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted)
 
 const busyWith = (turn: number, type: string): Either.Either<Refusal, never> =>
   refuse("busy", `turn ${turn} is open or about to be; wait for its end or cancel it before "${type}"`);
-
-const decidePin = (data: ConversationData, { message, pinned }: MessagePinned): Either.Either<Refusal, Decided> => {
-  const { conversation, open } = data;
-  if (!pinned) {
-    return conversation.pins.some((pin) => pin.message === message)
-      ? Either.right(nothing)
-      : refuse("unknown", `message "${message}" is not pinned`);
-  }
-  const number = Number.parseInt(message, 10);
-  const next = number === conversation.turns.length + 1;
-  const said = next
-    ? [...conversation.appended, ...(open === null ? [] : messagesOfOpen(open))]
-    : closedMessages(conversation, number);
-  return said.some(({ id }) => id === message)
-    ? Either.right(nothing)
-    : refuse("unknown", `there is no message "${message}" on the path; messagesOf tells those that there are`);
-};
-
-const closedMessages = (thread: Thread, number: number): readonly Message[] => {
-  if (number === 0) return thread.seed;
-  const turn = isOnPath(thread, number) ? turnOf(thread, number) : undefined;
-  return turn === undefined ? [] : toArray(turn.messages);
-};
 
 /** A summary that is being written is called off when its turns leave the path. */
 const leaving = (data: ConversationData, head: number): Decided =>
