@@ -143,13 +143,5 @@ export const toolResultOf = (message: Message): ToolResultPart | undefined =>
 /** The text of a message: its text parts joined; of a tool message, those of its result. */
 export const textOf = (message: Message): string => joinText(toolResultOf(message)?.content ?? message.parts);
 
-/** How long `textOf` is, in UTF-16 units, without making it. */
-export const textLengthOf = (message: Message): number => {
-  const parts = message.role === "tool" ? (toolResultOf(message)?.content ?? message.parts) : message.parts;
-  let length = 0;
-  for (const part of parts) if (part.type === "text") length += part.text.length;
-  return length;
-};
-
 const joinText = (parts: readonly Part[]): string =>
   parts.reduce((text, part) => (part.type === "text" ? text + part.text : text), "");

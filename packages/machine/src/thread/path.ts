@@ -1,7 +1,7 @@
 import type { Chunks, Run } from "./chunks.ts";
 import { at, chunkSize, replaceAt, runAt, toArray } from "./chunks.ts";
 import type { Message } from "./message.ts";
-import { textLengthOf } from "./message.ts";
+import { toolResultOf } from "./message.ts";
 import type { Thread } from "./thread.ts";
 import type { Turn, TurnPlace } from "./turn.ts";
 
@@ -131,4 +131,12 @@ export const sizeOf = (messages: Iterable<Message>): { readonly messages: number
     characters += textLengthOf(message);
   }
   return { messages: count, characters };
+};
+
+/** How long the text of a message is, in UTF-16 units: without making it, which would cost more than all else. */
+const textLengthOf = (message: Message): number => {
+  const parts = message.role === "tool" ? (toolResultOf(message)?.content ?? message.parts) : message.parts;
+  let length = 0;
+  for (const part of parts) if (part.type === "text") length += part.text.length;
+  return length;
 };
