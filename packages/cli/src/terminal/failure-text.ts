@@ -5,8 +5,8 @@ import {
   TurnCancelledError,
   TurnFailedError,
 } from "@colloquy/host";
-import type { FailureKind } from "@colloquy/machine";
-import { counted } from "./figures.ts";
+import type { FailureKind, LimitName } from "@colloquy/machine";
+import { counted, durationOf, unitsOf } from "./figures.ts";
 import { oneLine } from "./printable.ts";
 
 /** What went wrong, in one line, with the way out where there is one. */
@@ -19,7 +19,7 @@ const textOf = (thrown: unknown): string => {
   }
   if (thrown instanceof LimitReachedError) {
     const { limit, allowed } = thrown.reached;
-    return `the turn ended at its limit of ${allowed} (${limit}); ask again to go on`;
+    return `the turn ended at its limit of ${allowedInWords(limit, allowed)}; ask again to go on`;
   }
   if (thrown instanceof ContextUnfitError) {
     const { tokens, available } = thrown.unfit;
@@ -28,6 +28,18 @@ const textOf = (thrown: unknown): string => {
   if (thrown instanceof TurnCancelledError) return "cancelled";
   if (thrown instanceof AskRefusedError) return thrown.refusal.reason;
   return thrown instanceof Error ? thrown.message : String(thrown);
+};
+
+/** Nobody reads billionths, nor thousands of seconds. */
+const allowedInWords = (limit: LimitName, allowed: number): string => {
+  switch (limit) {
+    case "costNano":
+      return `${unitsOf(allowed)} (cost)`;
+    case "deadlineMs":
+      return `${durationOf(allowed)} (time)`;
+    default:
+      return `${allowed} (${limit})`;
+  }
 };
 
 const hints: Partial<Record<FailureKind, string>> = {

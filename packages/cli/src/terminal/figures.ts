@@ -1,14 +1,15 @@
 import type { Turn, Usage } from "@colloquy/machine";
+import { oneLine } from "./printable.ts";
 
-/** What a turn took: `(1.5 s, 3 steps, 2.1k tokens)`. */
+/** What a turn took: `(1.5 s, 3 steps, 2.1k tokens)`, and what it cost where that is known. */
 export const figuresOf = ({ startedAt, endedAt, steps, usage }: Turn): string =>
-  `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokensOf(usage)].join(", ")})`;
+  `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokensOf(usage), ...costsOf(usage)].join(", ")})`;
 
 /** What all turns of a thread took, those that were taken back included: `3 turns, 7 steps, 4.2k tokens in 2.4 s`. */
 export const totalOf = (turns: readonly Turn[], usage: Usage): string => {
   const steps = turns.reduce((sum, turn) => sum + turn.steps, 0);
   const durationMs = turns.reduce((sum, turn) => sum + turn.endedAt - turn.startedAt, 0);
-  const counts = [counted(turns.length, "turn"), counted(steps, "step"), tokensOf(usage)].join(", ");
+  const counts = [counted(turns.length, "turn"), counted(steps, "step"), tokensOf(usage), ...costsOf(usage)].join(", ");
   return `${counts} in ${durationOf(durationMs)}`;
 };
 
@@ -18,6 +19,20 @@ export const tokensOf = ({ totalTokens }: Pick<Usage, "totalTokens">): string =>
   if (unreported === 0) return counted(sum, "token");
   return reported === 0 ? "? tokens" : `≥ ${counted(sum, "token")}`;
 };
+
+/** `0.0123 USD`; `≥ 0.0123 USD` where some calls have no price; an empty text where none has. */
+export const costOf = ({ cost, unpriced }: Pick<Usage, "cost" | "unpriced">): string => {
+  const sums = Object.entries(cost).map(([currency, { sum }]) => `${unitsOf(sum)} ${oneLine(currency)}`);
+  return sums.length === 0 ? "" : `${unpriced === 0 ? "" : "≥ "}${sums.join(" + ")}`;
+};
+
+/** Billionths of a currency in units of it: whole hundredths, and of less than one its first three digits. */
+export const unitsOf = (nano: number): string => {
+  const units = nano / 1e9;
+  return Math.abs(units) >= 1 ? units.toFixed(2) : units.toLocaleString("en", { maximumSignificantDigits: 3 });
+};
+
+const costsOf = (usage: Usage): readonly string[] => [costOf(usage)].filter((cost) => cost !== "");
 
 /** A number of things: `1 step`, `3 steps`. From 1,000 on it is rounded: `2.1k steps`. */
 export const counted = (count: number, thing: string): string => `${rounded(count)} ${thing}${count === 1 ? "" : "s"}`;

@@ -1,6 +1,6 @@
 import { noUsage, usageMonoid, usageOfCall } from "@colloquy/machine";
 import { expect, test } from "vitest";
-import { counted, durationOf, tokensOf } from "../../src/terminal/figures.ts";
+import { costOf, counted, durationOf, tokensOf } from "../../src/terminal/figures.ts";
 
 test.each([
   [0, "0 steps"],
@@ -24,6 +24,19 @@ test.each([
   [125_000, "2 min 5 s"],
 ])("%d ms are written as %s", (durationMs, written) => {
   expect(durationOf(durationMs)).toBe(written);
+});
+
+test("costs are told in units of their currency", () => {
+  const call = (nano: number, currency: string) => usageOfCall({ totalTokens: 1 }, { nano, currency });
+  const unpriced = usageOfCall({ totalTokens: 1 }, null);
+  expect(costOf(noUsage)).toBe("");
+  expect(costOf(unpriced)).toBe("");
+  expect(costOf(call(12_345_678, "USD"))).toBe("0.0123 USD");
+  expect(costOf(call(1, "USD"))).toBe("0.000000001 USD");
+  expect(costOf(call(0, "USD"))).toBe("0 USD");
+  expect(costOf(call(1_234_500_000_000, "EUR"))).toBe("1234.50 EUR");
+  expect(costOf(usageMonoid.concat(call(5e8, "EUR"), unpriced))).toBe("≥ 0.5 EUR");
+  expect(costOf(usageMonoid.concat(call(5e8, "EUR"), call(1e9, "US\u001BD")))).toBe("0.5 EUR + 1.00 USD");
 });
 
 test("tokens that nobody reported are not zero", () => {

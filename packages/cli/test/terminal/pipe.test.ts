@@ -50,6 +50,21 @@ test("a limit is told with the way out", async () => {
   expect(written()).toContain("error: the turn ended at its limit of 0 (steps); ask again to go on\n");
 });
 
+test("what an answer cost is told in units of the currency, and so is a limit", async () => {
+  const machine = {
+    pricing: { name: "flat", version: 1, options: {}, price: () => ({ nano: 25_000_000, currency: "EUR" }) },
+  };
+  const told = hold(scriptedModel([reply("Yes.", { usage: { totalTokens: 10 } })]), { machine });
+  told.input.end("One?\n");
+  await told.outcome;
+  expect(told.written()).toContain("(0 ms, 1 step, 10 tokens, 0.025 EUR)\n");
+  expect(told.written()).toContain("thread here: 1 turn, 1 step, 10 tokens, 0.025 EUR in 0 ms\n");
+  const limited = hold(scriptedModel([]), { machine: { ...machine, limits: { costNano: 0 } } });
+  limited.input.end("One?\n");
+  await limited.outcome;
+  expect(limited.written()).toContain("the turn ended at its limit of 0 (cost); ask again to go on\n");
+});
+
 test("tool calls are shown in a line each, their results only when they did not succeed", async () => {
   const model = scriptedModel([
     toolCalls([{ name: "look", arguments: { at: "the\nsky" } }], { content: "Let me see." }),
