@@ -1,0 +1,60 @@
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import * as contracts from "@colloquy/runtime-test/contracts";
+import * as exported from "@colloquy/runtime-test/laws";
+import * as simulation from "@colloquy/runtime-test/simulate";
+import { expect, test } from "vitest";
+import { z } from "zod";
+
+const root = dirname(import.meta.dirname);
+const read = (path: string): string => readFileSync(join(root, path), "utf8");
+const sectionOf = (page: string, title: string): string => page.split(`\n## ${title}\n`)[1]?.split("\n## ")[0] ?? "";
+
+/** Without what Markdown adds. */
+const plain = (text: string): string =>
+  text
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/gu, "$1")
+    .replaceAll(/\*\*|`/gu, "")
+    .trim();
+
+const promises = sectionOf(read("README.md"), "What you can rely on")
+  .split("\n")
+  .filter((line) => line.startsWith("- "))
+  .flatMap((line) => plain(line.slice(2)).split(/(?<=\.) /u));
+
+const rows = sectionOf(read("docs/testing.md"), "What each promise rests on")
+  .split("\n")
+  .filter((line) => line.startsWith("| "))
+  .slice(2)
+  .map((line) => line.split("|").map((cell) => cell.trim()))
+  .map(([, promise = "", holders = ""]) => ({
+    promise: plain(promise),
+    holders: [...holders.matchAll(/`([^`]+)`/gu)].map(([, name]) => name ?? ""),
+  }));
+
+const { scripts } = z.object({ scripts: z.record(z.string(), z.string()) }).parse(JSON.parse(read("package.json")));
+
+/** The laws that checks and recorded runs are held to, and that have no function of their name. */
+const lawsOfRuntimes = ["R1", "R2", "R3", "R4", "redaction", "approvals"];
+
+const isThere = (holder: string): boolean => {
+  const [command, script = "", path] = holder.split(" ");
+  if (command === "pnpm")
+    return scripts[script] !== undefined && (script !== "test" || existsSync(join(root, path ?? "")));
+  return (
+    lawsOfRuntimes.includes(holder) ||
+    [exported.laws, exported.policyLaws, exported, contracts, simulation].some((each) => Object.hasOwn(each, holder))
+  );
+};
+
+test("every sentence of what one can rely on says what it rests on", () => {
+  expect(promises.length).toBeGreaterThan(20);
+  expect(rows.map(({ promise }) => promise)).toEqual(promises);
+  expect(rows.filter(({ holders }) => holders.length === 0)).toEqual([]);
+});
+
+test("and what it rests on is there", () => {
+  expect(rows.flatMap(({ holders }) => holders).filter((holder) => !isThere(holder))).toEqual([]);
+  expect(["M99", "lawOfNothing", "pnpm dance", "pnpm test nowhere"].filter(isThere)).toEqual([]);
+});
