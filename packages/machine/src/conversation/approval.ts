@@ -1,4 +1,4 @@
-import { messageFromResult } from "../thread/draft.ts";
+import { marked, messageFromResult } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
 import { callTool, requestApproval } from "./call.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "./data.ts";
@@ -98,7 +98,7 @@ const denied = (call: RoundCall, { because }: Approvable, { reason }: ApprovalAn
           "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
             `effect. It was not run again${why}`,
         );
-  return { ...result, synthesised: true };
+  return marked(result, { synthesised: true });
 };
 
 const withCalls = (

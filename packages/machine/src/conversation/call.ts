@@ -11,6 +11,7 @@ import { approvalId, llmId, summaryId, toolId, waitId } from "./effect-id.ts";
 export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
   const thread = { ...data.conversation, pins: call.pins };
   const messages = render(thread, call.cut, call.system, toArray(open.messages));
+  const promptDigest = digestOfPrompt(messages);
   return {
     type: "callLlm",
     id: llmId(data.threadId, open.number, open.step, call.attempt),
@@ -19,8 +20,9 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     step: open.step,
     attempt: call.attempt,
     purpose: "answer",
-    messages,
-    promptDigest: digestOfPrompt(messages),
+    // Each of them is frozen, and nobody needs to walk them all to see that.
+    messages: Object.freeze(messages),
+    promptDigest,
     model: open.model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),

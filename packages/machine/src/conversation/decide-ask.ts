@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { turnsNewestFirst } from "../thread/path.ts";
 import { findNewest } from "../thread/chunks.ts";
+import type { Ask } from "../thread/turn.ts";
 import { draftsOf } from "./ask-drafts.ts";
 import type { ConversationData, DroppedBecause, OpenTurn, QueuedAsk } from "./data.ts";
 import { remembered } from "./data.ts";
@@ -122,10 +123,14 @@ const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   const dropped = data.dropped.find((ask) => ask.askId === askId);
   if (dropped !== undefined)
     return { kind: "stale", reason: `ask "${askId}" ${inWords[dropped.because]}; ask again under another id` };
-  const answered = findNewest(data.conversation.turns, remembered, ({ asks }) =>
-    asks.some((ask) => ask.askId === askId),
-  );
+  const answered = findNewest(data.conversation.turns, remembered, ({ asks }) => isAmong(asks, askId));
   return answered === undefined ? null : repeatedIn(askId, answered.number);
+};
+
+/** Asked of hundreds of turns for each ask, and `some` takes ten times as long to look at a frozen list. */
+const isAmong = (asks: readonly Ask[], askId: string): boolean => {
+  for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;
+  return false;
 };
 
 const inWords: { readonly [because in DroppedBecause]: string } = {

@@ -1,4 +1,5 @@
 import { toArray } from "../thread/chunks.ts";
+import { frozen } from "../thread/frozen.ts";
 import type { Message } from "../thread/message.ts";
 import type { ContextUnfit } from "../thread/turn.ts";
 import { counted } from "../prompt/counts.ts";
@@ -45,8 +46,9 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   return { ...decision, ...counting, situation, blocks: () => shown, tokens, fits };
 };
 
-/** All that a policy is asked with about the next prompt. */
-export const situationOf = (settings: Settings, data: ConversationData, asked: Asked): Situation => {
+/** All that a policy is asked with about the next prompt. What was rehearsed for it is as immutable as what was. */
+export const situationOf = (settings: Settings, rehearsed: ConversationData, asked: Asked): Situation => {
+  const data = frozen(rehearsed);
   const { budget, interrupted, counts } = settings;
   const calibration = calibrationOf(settings, data);
   let messages: readonly Message[] | null = null;

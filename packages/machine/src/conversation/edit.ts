@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { append, at, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
-import { messageFromDraft, messageFromReply, messageFromResult, withParts } from "../thread/draft.ts";
+import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../thread/draft.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
 import { changeTurn, placeAfter, turnOf } from "../thread/path.ts";
@@ -70,7 +70,7 @@ export const changeSystem = (thread: Thread, system: SystemDraft | null): Thread
 export const resetSystem = (thread: Thread): Thread => {
   const systems = thread.systems + 1;
   const { firstSystem } = thread;
-  return { ...thread, systems, system: firstSystem === null ? null : { ...firstSystem, id: `s${systems}` } };
+  return { ...thread, systems, system: firstSystem === null ? null : marked(firstSystem, { id: `s${systems}` }) };
 };
 
 /** The message of a system prompt. */
@@ -198,5 +198,5 @@ const truncated = (answer: Message, kept: number): Message => {
     if (part.type === "text") left -= part.text.length;
   }
   const characters = answer.truncated?.characters ?? textOf(answer).length;
-  return { ...withParts(answer, parts), truncated: { characters } };
+  return marked(withParts(answer, parts), { truncated: { characters } });
 };

@@ -4,6 +4,7 @@
 //         `decide` and `update`; an arrow only says where that leads.
 import * as Either from "fp-ts/lib/Either.js";
 import { enqueueActions, setup } from "xstate";
+import { frozen, frozenCopy, owned } from "../thread/frozen.ts";
 import { arrowsOf } from "./arrows.ts";
 import type { Arrows } from "./arrows.ts";
 import { begin, SeedError, withDefaults } from "./begin.ts";
@@ -16,6 +17,8 @@ import type { MachineOptions } from "./options.ts";
 import type { Arrow, Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { settingsOf } from "./settings.ts";
+import { handingOutNothingLive } from "./live-actor.ts";
+import { ownedEvent } from "./owned-event.ts";
 import { update } from "./update.ts";
 
 /** What only `transition` and its kin look at. */
@@ -40,7 +43,7 @@ export interface Kernel {
  */
 export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
   const settings = settingsOf(options);
-  const machine = machineOf(settings);
+  const machine = handingOutNothingLive(machineOf(settings));
   return Object.assign(machine, {
     [kernel]: { settings, arrows: arrowsOf(machine) },
   });
@@ -63,7 +66,7 @@ const machineOf = (settings: Settings) => {
       carryOut: enqueueActions(({ context, event, enqueue }) => {
         const plan = planOf(context, event);
         if (plan === null) return;
-        for (const effect of plan.effects()) enqueue({ type: "perform", params: effect });
+        for (const effect of frozen(plan.effects())) enqueue({ type: "perform", params: effect });
         enqueue.assign(plan.data);
       }),
     },
@@ -183,14 +186,18 @@ const opening = {
   "timer.fired": [responding, compacting, error],
 } as const;
 
-const planFor = (settings: Settings, data: ConversationData, event: Event): Plan | null => {
-  const decided = decide(settings, data, event);
-  return Either.isLeft(decided) ? null : update(data, event, decided.right);
+const planFor = (settings: Settings, context: ConversationData, event: Event): Plan | null => {
+  const data = owned(context);
+  const told = ownedEvent(event);
+  const decided = decide(settings, data, told);
+  return Either.isLeft(decided) ? null : frozenPlan(update(data, told, frozen(decided.right)));
 };
+
+const frozenPlan = (plan: Plan): Plan => ({ ...plan, data: frozen(plan.data) });
 
 /** XState also asks for a context without input, for the initial snapshot of an actor that only steps. */
 const contextOf = (input: ThreadInput | undefined, settings: Settings): ConversationData => {
-  const begun = begin(withDefaults(settings, input ?? { threadId: "", at: 0 }));
+  const begun = begin(frozenCopy(withDefaults(settings, input ?? { threadId: "", at: 0 })));
   if (Either.isLeft(begun)) throw new SeedError(begun.left);
   return begun.right;
 };

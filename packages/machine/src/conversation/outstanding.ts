@@ -1,8 +1,10 @@
+import { frozen } from "../thread/frozen.ts";
 import { callLlm, callSummary, callTool, requestApproval, waitTimer } from "./call.ts";
 import type { ConversationData } from "./data.ts";
 import type { AnswerableEffect } from "./effect.ts";
 import { deadlineId, queueId, retryId } from "./effect-id.ts";
 import type { State } from "./state.ts";
+import { ownedState } from "./state.ts";
 
 /**
  * The effects that were asked for and are neither answered nor cancelled: equal to those that the transitions
@@ -11,9 +13,9 @@ import type { State } from "./state.ts";
  * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
 export const outstanding = (state: State): readonly AnswerableEffect[] => {
-  const { context: data } = state;
+  const { context: data } = ownedState(state);
   const { summarising } = data;
-  return summarising === null ? ofTurns(data) : [...ofTurns(data), callSummary(data, summarising)];
+  return frozen(summarising === null ? ofTurns(data) : [...ofTurns(data), callSummary(data, summarising)]);
 };
 
 const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {

@@ -11,6 +11,7 @@ import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
 import type { Settings } from "./settings.ts";
 import type { State } from "./state.ts";
+import { ownedState } from "./state.ts";
 import { answerFrom, flushWaiting, settleRound } from "./turn-closing.ts";
 
 /** What a model call would be sent, and why. */
@@ -59,7 +60,8 @@ export const promptAsDecided = (settings: Settings, decision: PromptDecision): P
 };
 
 /** What is decided about the next prompt if it were made now. */
-export const nextPrompt = (settings: Settings, { context: data }: State): PromptDecision => {
+export const nextPrompt = (settings: Settings, state: State): PromptDecision => {
+  const { context: data } = ownedState(state);
   const open = data.open === null ? null : withJoined(withoutGaps(data.open));
   const asked = { open: () => open, saysNothing: open !== null && open.messages.length === 0 };
   const decision = decidePrompt(settings, data, asked);

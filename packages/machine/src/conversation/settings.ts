@@ -10,10 +10,12 @@ import { preview } from "../prompt/policies/preview.ts";
 import type { Budget, Policy } from "../prompt/policy.ts";
 import { problemOfCounter, problemOfPolicy } from "../prompt/problem-of-policy.ts";
 import { digestOf } from "../thread/digest.ts";
+import { frozen, frozenCopy } from "../thread/frozen.ts";
 import type { JsonObject } from "../thread/json.ts";
 import type { Limits } from "./limits.ts";
 import { problemOfLimits } from "./limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
+import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
 import type { OfferedTool } from "./thread-started.ts";
 import type { ToolDeclaration } from "./tool.ts";
 
@@ -40,32 +42,35 @@ export interface Settings {
   readonly fingerprint: string;
 }
 
-/** Checks options and fills in their defaults. @throws ConfigurationError for what can't be meant. */
+/** Checks options, fills in their defaults, and copies what they hold: what a caller changes of them later changes nothing. @throws ConfigurationError for what can't be meant. */
 export const settingsOf = (options: MachineOptions): Settings => {
   const wrongShape = problemOfShapes(options);
   if (wrongShape !== null) throw new ConfigurationError(wrongShape);
-  const settings: Omit<Settings, "fingerprint"> = {
-    tools: options.tools ?? [],
-    toolNames: new Set(options.tools?.map(({ name }) => name)),
-    offered: (options.tools ?? []).map(offeredTool),
+  const tools = frozenCopy(options.tools ?? []);
+  const given: Omit<Settings, "counts" | "fingerprint" | "toolNames"> = {
+    tools,
+    offered: frozen(tools.map(offeredTool)),
     policy: options.policy ?? keepAll(),
     counter: options.counter ?? estimateCounter,
-    counts: countsOf(options.counter ?? estimateCounter),
-    // Policies are given it, and may be anybody's code.
-    budget: options.budget == null ? null : Object.freeze({ ...options.budget }),
+    budget: frozenCopy(options.budget ?? null),
     calibrate: options.calibrate ?? true,
     warnAt: options.warnAt ?? 0.8,
-    limits: options.limits ?? {},
-    overlap: options.overlap ?? { type: "reject" },
-    model: options.model ?? {},
-    retry: { ...defaultRetry, ...options.retry },
+    limits: frozenCopy(options.limits ?? {}),
+    overlap: frozenCopy(options.overlap ?? { type: "reject" }),
+    model: frozenCopy(options.model ?? {}),
+    retry: frozenCopy({ ...defaultRetry, ...options.retry }),
     interrupted: options.interrupted ?? "keep",
     unknownTool: options.unknownTool ?? "result",
     idleTimeoutMs: options.idleTimeoutMs ?? null,
     pricing: options.pricing ?? null,
   };
-  const problem = problemOf(settings);
+  const toolNames = new Set(given.tools.map(({ name }) => name));
+  const problem = problemOf({ ...given, toolNames });
   if (problem !== null) throw new ConfigurationError(problem);
+  const policy = ownedPolicy(given.policy);
+  const counter = ownedCounter(given.counter);
+  const pricing = given.pricing === null ? null : ownedPricing(given.pricing);
+  const settings = { ...given, toolNames, policy, counter, pricing, counts: countsOf(counter) };
   return { ...settings, fingerprint: fingerprintOf(settings) };
 };
 
@@ -114,7 +119,7 @@ const optionNames: { readonly [Option in keyof Required<MachineOptions>]: true }
   pricing: true,
 };
 
-const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
+const problemOf = (settings: Omit<Settings, "counts" | "fingerprint">): string | null => {
   const limits = problemOfLimits(settings.limits);
   if (limits !== null) return limits;
   if (settings.toolNames.size < settings.tools.length) {
@@ -156,7 +161,12 @@ const problemOf = (settings: Omit<Settings, "fingerprint">): string | null => {
 };
 
 /** Whoever writes JavaScript may give a word that is none of ours. */
-const problemOfWords = ({ overlap, interrupted, unknownTool, tools }: Omit<Settings, "fingerprint">): string | null => {
+const problemOfWords = ({
+  overlap,
+  interrupted,
+  unknownTool,
+  tools,
+}: Omit<Settings, "counts" | "fingerprint">): string | null => {
   const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
     ["overlap.type", overlap.type, ["reject", "queue", "merge", "latest", "interrupt", "steer"]],
     ["interrupted", interrupted, ["keep", "omit"]],

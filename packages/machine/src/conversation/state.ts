@@ -1,3 +1,4 @@
+import { owned } from "../thread/frozen.ts";
 import type { ConversationData } from "./data.ts";
 
 /** A conversation at rest between two events: plain JSON, never changed in place. */
@@ -7,6 +8,13 @@ export interface State {
   /** XState's context. */
   readonly context: ConversationData;
 }
+
+/**
+ * A state as the machine holds it: the same one where it was made here, and a frozen copy of one that was read elsewhere,
+ * such as from JSON, which stays its holder's.
+ */
+export const ownedState = (state: State): State =>
+  Object.isFrozen(state.context) ? state : owned({ value: state.value, context: state.context });
 
 /** The five states, and what goes on below them. */
 export type StateValue =

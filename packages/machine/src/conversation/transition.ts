@@ -1,4 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
+import { frozen, frozenCopy } from "../thread/frozen.ts";
 import { begin, SeedError, withDefaults } from "./begin.ts";
 import type { ThreadInput } from "./begin.ts";
 import { decide } from "./decide.ts";
@@ -11,7 +12,9 @@ import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
 import type { Refusal } from "./refusal.ts";
 import type { State } from "./state.ts";
+import { ownedState } from "./state.ts";
 import { step } from "./step.ts";
+import { ownedEvent } from "./owned-event.ts";
 import { update } from "./update.ts";
 
 /** A thread that has just begun. */
@@ -45,16 +48,16 @@ export interface Refused {
  * @throws SeedError when the seed is no conversation: a result without its call, a call without its result.
  */
 export const start = (machine: ConversationMachine, input: ThreadInput): Started => {
-  const settled = withDefaults(machine[kernel].settings, input);
-  const lost = problemOfCalls(input.seed ?? [], true);
+  const settled = frozenCopy(withDefaults(machine[kernel].settings, input));
+  const lost = problemOfCalls(settled.seed ?? [], true);
   if (lost !== null) throw new SeedError(`the seed is no conversation: ${lost}`);
   const begun = begin(settled);
   if (Either.isLeft(begun)) throw new SeedError(begun.left);
-  return {
+  return frozen({
     state: { value: "idle", context: begun.right },
     effects: [],
     entry: { seq: 0, format: firstFormat, event: { type: "thread.started", ...settled } },
-  };
+  });
 };
 
 /**
@@ -71,19 +74,28 @@ export const transition = (
   options: { readonly recovered?: boolean } = {},
 ): Transition => {
   const { settings, arrows } = machine[kernel];
-  const decided = decide(settings, state.context, event);
-  if (Either.isLeft(decided)) return { handled: false, state, effects: [], refusal: decided.left };
-  const plan = update(state.context, event, decided.right);
-  const after = step(arrows, state, event, plan);
-  if (after === null) return { handled: false, state, effects: [], refusal: noArrow(state, event) };
+  const before = ownedState(state);
+  const told = ownedEvent(event);
+  const decided = decide(settings, before.context, told);
+  if (Either.isLeft(decided)) return refused(state, decided.left);
+  const decision = frozen(decided.right);
+  const plan = update(before.context, told, decision);
+  const after = step(arrows, before, told, plan);
+  if (after === null) return refused(state, noArrow(state, event));
   const entry: LaterEntry = {
     seq: plan.data.seq,
-    event,
-    ...(isEmpty(decided.right) ? {} : { decided: decided.right }),
+    event: told,
+    ...(isEmpty(decision) ? {} : { decided: decision }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
-  return { handled: true, state: after, effects: plan.effects(), entry };
+  return frozen({ handled: true, state: after, effects: plan.effects(), entry });
 };
+
+/** The state is its holder's: who handed it in has it back. */
+const refused = (state: State, refusal: Refusal): Refused =>
+  Object.freeze({ handled: false, state, effects: noEffects, refusal: frozen(refusal) });
+
+const noEffects: readonly [] = Object.freeze<[]>([]);
 
 /** Only for a state that no transition gave: what is decided to fit has an arrow. */
 const noArrow = (state: State, event: Event): Refusal => ({

@@ -1,5 +1,5 @@
 import { append, toArray } from "../thread/chunks.ts";
-import { messageFromPartial, messageFromResult } from "../thread/draft.ts";
+import { marked, messageFromPartial, messageFromResult } from "../thread/draft.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
 import { placeAfter } from "../thread/path.ts";
 import type { Turn, TurnOutcome } from "../thread/turn.ts";
@@ -102,10 +102,8 @@ export const answerFrom = (
   });
 };
 
-const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message => ({
-  ...messageFromResult(call, result.outcome, result.content),
-  synthesised: true,
-});
+const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message =>
+  marked(messageFromResult(call, result.outcome, result.content), { synthesised: true });
 
 /** As above, and whatever the journal does not decide is interrupted: a closed turn has no open calls. */
 const answerAll = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>

@@ -139,4 +139,4 @@ const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
       ];
 
 /** Every first call of a thread has a cut on its entry; this stands for journals that lack it. */
-const nothingCut: Cut = { policy: "keep-all@1", from: null, interrupted: "keep" };
+const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });

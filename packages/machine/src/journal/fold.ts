@@ -4,7 +4,9 @@ import type { Entry, LaterEntry } from "../conversation/entry.ts";
 import { isLater } from "../conversation/entry.ts";
 import { follow } from "../conversation/plan.ts";
 import type { State } from "../conversation/state.ts";
+import { ownedState } from "../conversation/state.ts";
 import { update } from "../conversation/update.ts";
+import { frozen, frozenCopy } from "../thread/frozen.ts";
 
 /** Why a journal is none, and at which entry. */
 export interface JournalError {
@@ -16,13 +18,20 @@ export interface JournalError {
  * The state that a journal tells of: the one that the transitions gave, at every prefix. Needs no
  * configuration; whatever one decided stands on the entries.
  */
-export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => foldTelling(entries, () => {});
+export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => folded(entries, null);
 
 /** As `fold`, and tells of each entry behind the first with the states before and after it: of a journal that is none, up to where it is one. */
-export const foldTelling = (
-  entries: readonly Entry[],
-  tell: (entry: LaterEntry, before: State, after: State) => void,
-): Either.Either<JournalError, State> => {
+export const foldTelling = (entries: readonly Entry[], tell: Teller): Either.Either<JournalError, State> =>
+  folded(entries, tell);
+
+/** The state after one more entry. */
+export const foldEntry = (state: State, entry: LaterEntry): State =>
+  frozen(after(ownedState(state), frozenCopy(entry)));
+
+/** Told of an entry: a copy of it, which is immutable like the states. */
+type Teller = (entry: LaterEntry, before: State, after: State) => void;
+
+const folded = (entries: readonly Entry[], tell: Teller | null): Either.Either<JournalError, State> => {
   const first = entries[0];
   if (first === undefined) return Either.left({ seq: 0, reason: "the journal is empty" });
   if (first.event.type !== "thread.started")
@@ -30,24 +39,25 @@ export const foldTelling = (
   // What was not decoded may say anything.
   const { seq }: { readonly seq: number } = first;
   if (seq !== 0) return wrong(0, `entry ${seq} stands where 0 should`);
-  const begun = begin(first.event);
+  const begun = begin(frozenCopy(first.event));
   if (Either.isLeft(begun)) return wrong(0, begun.left);
   let state: State = { value: "idle", context: begun.right };
   for (let index = 1; index < entries.length; index++) {
-    const entry = entries[index];
-    if (entry === undefined || !isLater(entry)) return wrong(index, "a second beginning");
-    if (entry.seq !== index)
-      return wrong(index, `entry ${entry.seq} stands where ${index} should: the sequence has a gap or a repetition`);
+    const given = entries[index];
+    if (given === undefined || !isLater(given)) return wrong(index, "a second beginning");
+    if (given.seq !== index)
+      return wrong(index, `entry ${given.seq} stands where ${index} should: the sequence has a gap or a repetition`);
+    const entry = frozenCopy(given);
     const before = state;
-    state = foldEntry(before, entry);
-    tell(entry, before, state);
+    state = after(before, entry);
+    if (tell !== null) tell(entry, frozen(before), frozen(state));
   }
-  return Either.right(state);
+  // What nobody saw on the way is frozen at the end: each part of it once.
+  return Either.right(frozen(state));
 };
 
-/** The state after one more entry. */
-export const foldEntry = (state: State, entry: LaterEntry): State => {
-  const plan = update(state.context, entry.event, entry.decided ?? {});
+const after = (state: State, { event, decided = {} }: LaterEntry): State => {
+  const plan = update(state.context, event, decided);
   return { value: follow(state.value, plan.arrow), context: plan.data };
 };
 

@@ -4,6 +4,7 @@ import { isLater } from "../conversation/entry.ts";
 import type { EventType } from "../conversation/event.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
+import { frozen, frozenCopy } from "../thread/frozen.ts";
 import type { JournalError } from "./fold.ts";
 import { foldTelling } from "./fold.ts";
 import { Copy } from "./fork-copy.ts";
@@ -52,7 +53,8 @@ export interface LeftEntry {
  * `left`. Turns, messages and digests are those of the thread, nothing is under way, and nothing is run
  * again. In words why there is no such copy.
  */
-export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Either<string, ForkedJournal> => {
+export const forkOf = (journal: readonly Entry[], input: ForkInput): Either.Either<string, ForkedJournal> => {
+  const entries = frozenCopy(journal);
   const read = walked(entries);
   if (Either.isLeft(read)) return Either.left(`entry ${read.left.seq}: ${read.left.reason}`);
   const { closedBy, places, waiting, state } = read.right;
@@ -71,7 +73,7 @@ export const forkOf = (entries: readonly Entry[], input: ForkInput): Either.Eith
   const kept = copy.keep(later, { isWhole: turn === conversation.head, places, waiting });
   const newest = closedBy.get(conversation.turns.length) ?? 0;
   return Either.right({
-    entries: copy.entries,
+    entries: frozen(copy.entries),
     left: {
       effects: outstanding(state).map(({ id }) => id),
       asks: [...(open?.asks ?? []), ...(open?.joining ?? []), ...queue].map(({ askId }) => askId),

@@ -8,6 +8,7 @@ import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
+import { frozen, frozenCopy } from "../thread/frozen.ts";
 import { foldTelling } from "./fold.ts";
 import { callsOfAddedTurn, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
@@ -63,10 +64,11 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
   });
   if (Either.isLeft(folded)) return folded;
   if (first === undefined || isLater(first)) return Either.left({ seq: 0, reason: "it has no beginning" });
-  const begun = begin(first.event);
+  const own = frozenCopy(first);
+  const begun = begin(own.event);
   return Either.right({
-    first,
-    steps: Either.isLeft(begun) ? steps : [...callsOfSeed(first, begun.right), ...steps],
+    first: own,
+    steps: Either.isLeft(begun) ? steps : [...callsOfSeed(own, frozen(begun.right)), ...steps],
     summaries,
   });
 };

@@ -1,6 +1,7 @@
 import type { Chunks, Nested } from "../thread/chunks.ts";
 import { chunkSize, nodesIn } from "../thread/chunks.ts";
 import { digestOf } from "../thread/digest.ts";
+import { frozen } from "../thread/frozen.ts";
 import type { Json } from "../thread/json.ts";
 import { StoredChunk } from "../thread/stored-chunk.ts";
 import { SnapshotDamagedError } from "./snapshot-damaged.ts";
@@ -148,7 +149,7 @@ export class ListReader {
       if (!id.endsWith(`.${digestOf(text)}`)) throw new SnapshotDamagedError(id, "is not what was written");
       const packed: unknown = JSON.parse(text);
       // JSON is what it was parsed from.
-      const value = made(packed as Json);
+      const value = frozen(made(packed as Json));
       this.#finder.read(id, this.roots);
       return value;
     } catch (thrown) {

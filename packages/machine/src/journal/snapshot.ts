@@ -6,6 +6,7 @@ import type { State } from "../conversation/state.ts";
 import type { Chunks } from "../thread/chunks.ts";
 import { chunkSize, loaded } from "../thread/chunks.ts";
 import { digestOf } from "../thread/digest.ts";
+import { frozen } from "../thread/frozen.ts";
 import type { Json, JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
@@ -103,7 +104,7 @@ export const readSnapshot = (
   try {
     const reader = new ListReader(chunk, stored);
     const packed: unknown = JSON.parse(body);
-    const state = stateIn(packed, reader);
+    const state = frozen(stateIn(packed, reader));
     if (state.context.seq !== seq)
       return Either.left(`it is said to be of entry ${seq}, and is of ${state.context.seq}`);
     stored.begin(reader.roots);
@@ -129,13 +130,13 @@ export const loadAll = (state: State): State => {
   const turns = loaded(conversation.turns, loadMessages);
   const opened = open === null ? null : loadMessages(open);
   if (turns === conversation.turns && opened === open) return state;
-  return { ...state, context: { ...state.context, conversation: { ...conversation, turns }, open: opened } };
+  return frozen({ ...state, context: { ...state.context, conversation: { ...conversation, turns }, open: opened } });
 };
 
 /** The same turn with all its messages read, as `loadAll` does. @throws SnapshotDamagedError */
 export const loadMessages = <Holder extends { readonly messages: Chunks<Message> }>(holder: Holder): Holder => {
   const messages = loaded(holder.messages, (message) => message);
-  return messages === holder.messages ? holder : { ...holder, messages };
+  return messages === holder.messages ? holder : frozen({ ...holder, messages });
 };
 
 interface Header {

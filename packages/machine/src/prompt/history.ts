@@ -154,7 +154,7 @@ class ClosedTurn implements HistoryTurn {
   }
 }
 
-const noSummaries: HistoryTurn["summaries"] = [];
+const noSummaries: HistoryTurn["summaries"] = Object.freeze([]);
 
 const seedOf = (thread: Thread, pins: Pins, counts: Counts): HistoryTurn => {
   const units = (): readonly Unit[] => unitsOf(0, thread.seed, pins.get(0));

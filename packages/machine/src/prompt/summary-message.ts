@@ -1,6 +1,6 @@
 import { toArray } from "../thread/chunks.ts";
 import { contentText } from "../thread/content-text.ts";
-import { messageFromDraft } from "../thread/draft.ts";
+import { marked, messageFromDraft } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
 import { toolCallsOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
@@ -20,7 +20,7 @@ export const summaryMessage = (
   if (lines.length === 0) return null;
   const { from, to, upTo } = cut.summarised;
   const content = `Earlier in this conversation:\n${lines.join("\n")}`;
-  return { ...messageFromDraft(`summary.${from}-${to}.${upTo}`, { role: "user", content }), synthesised: true };
+  return marked(messageFromDraft(`summary.${from}-${to}.${upTo}`, { role: "user", content }), { synthesised: true });
 };
 
 /**

@@ -1,3 +1,4 @@
+import { frozen } from "./frozen.ts";
 import { StoredChunk } from "./stored-chunk.ts";
 
 /**
@@ -19,7 +20,7 @@ export type Nested<Element> = Element | readonly Nested<Element>[] | StoredChunk
 export const chunkSize = 32;
 
 /** A list without elements. */
-export const emptyChunks: Chunks<never> = { length: 0, levels: [[]] };
+export const emptyChunks: Chunks<never> = frozen({ length: 0, levels: [[]] });
 
 /** A list of the given elements. */
 export const chunksOf = <Element>(elements: Iterable<Element>): Chunks<Element> => {

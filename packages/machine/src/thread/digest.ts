@@ -80,19 +80,22 @@ const addPart = (mixer: Mixer, part: Part): void => {
 const addProvider = (mixer: Mixer, provider: JsonObject | undefined): void =>
   mixer.add(provider === undefined ? "" : canonicalText(provider));
 
-/** Each piece is closed by a mark that no UTF-16 unit can be, so that pieces can't run into each other. */
+/**
+ * Each piece is closed by a mark that no UTF-16 unit can be, so that pieces can't run into each other. All numbers are 32-bit
+ * integers with a sign, which engines mix several times as fast as others.
+ */
 class Mixer {
-  private high = 0xdeadbeef;
+  private high = 0xdeadbeef | 0;
   private low = 0x41c6ce57;
 
   add(text: string): void {
     let { high, low } = this;
     for (let index = 0; index < text.length; index++) {
       const unit = text.charCodeAt(index);
-      high = Math.imul(high ^ unit, 2654435761);
+      high = Math.imul(high ^ unit, highFactor);
       low = Math.imul(low ^ unit, 1597334677);
     }
-    this.high = Math.imul(high ^ endMark, 2654435761);
+    this.high = Math.imul(high ^ endMark, highFactor);
     this.low = Math.imul(low ^ endMark, 1597334677);
   }
 
@@ -100,8 +103,19 @@ class Mixer {
     const { high, low } = this;
     const first = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
     const second = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(first ^ (first >>> 13), 3266489909);
-    return (4294967296 * (2097151 & second) + (first >>> 0)).toString(36);
+    return inBase36(4294967296 * (2097151 & second) + (first >>> 0));
   }
 }
 
+/** As `toString(36)`, which takes ten times as long for what is no 31-bit integer. The two halves are. */
+const inBase36 = (value: number): string => {
+  const high = Math.floor(value / lowHalf);
+  const low = (value - high * lowHalf).toString(36);
+  return high === 0 ? low : high.toString(36) + low.padStart(5, "0");
+};
+
+/** Five digits. */
+const lowHalf = 36 ** 5;
+
 const endMark = 0x10000;
+const highFactor = 2654435761 | 0;

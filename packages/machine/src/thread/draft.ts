@@ -1,4 +1,5 @@
 import { digestOfMessage } from "./digest.ts";
+import { frozen, owned } from "./frozen.ts";
 import type { JsonObject } from "./json.ts";
 import type {
   Content,
@@ -31,7 +32,7 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
       providerCallId: call.id,
       name: call.name,
       arguments: call.arguments,
-      ...(call.provider === undefined ? {} : { provider: call.provider }),
+      ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
     }),
   );
   return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
@@ -42,7 +43,7 @@ export const messageFromPartial = (id: string, partial: ReplyDraft | undefined |
   if (partial === undefined || partial === null) return null;
   const { toolCalls: _, ...said } = partial;
   const message = messageFromReply(id, id, said);
-  return message.parts.length === 0 ? null : { ...message, incomplete: true };
+  return message.parts.length === 0 ? null : marked(message, { incomplete: true });
 };
 
 /** What was shown of a reply, with what is new of it: text that goes on is joined. */
@@ -75,20 +76,29 @@ export const messageFromResult = (
 };
 
 /** The same message with other parts, and the digest that goes with them. */
-export const withParts = (message: Message, parts: readonly Part[]): Message => withDigest({ ...message, parts });
+export const withParts = (message: Message, parts: readonly Part[]): Message =>
+  withDigest(owned({ ...message, parts }));
+
+/** The same message with marks that are no part of what a model sees of it. */
+export const marked = (message: Message, marks: Partial<Pick<Message, Mark>>): Message =>
+  frozen({ ...message, ...marks });
+
+type Mark = "id" | "incomplete" | "synthesised" | "truncated";
 
 type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
 
 const replyParts = (content: ReplyDraft["content"]): readonly ReplyPart[] =>
-  typeof content === "string" ? partsOf(content) : (content ?? []);
+  typeof content === "string" ? partsOf(content) : owned(content ?? []);
 
 const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: string }> =>
   "text" in part && !("provider" in part);
 
-const withDigest = (message: Omit<Message, "digest">): Message => ({ ...message, digest: digestOfMessage(message) });
+/** Messages are immutable from here on. What they are made of is plain data of this package, or owned by it. */
+const withDigest = (message: Omit<Message, "digest">): Message =>
+  frozen({ ...message, digest: digestOfMessage(message) });
 
 const partsOf = (content: Content): readonly ContentPart[] =>
-  typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : content;
+  typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : owned(content);
 
 const fieldsOf = (draft: {
   readonly name?: string;
@@ -96,6 +106,6 @@ const fieldsOf = (draft: {
   readonly provider?: JsonObject;
 }): Pick<Message, "name" | "metadata" | "provider"> => ({
   ...(draft.name === undefined ? {} : { name: draft.name }),
-  ...(draft.metadata === undefined ? {} : { metadata: draft.metadata }),
-  ...(draft.provider === undefined ? {} : { provider: draft.provider }),
+  ...(draft.metadata === undefined ? {} : { metadata: owned(draft.metadata) }),
+  ...(draft.provider === undefined ? {} : { provider: owned(draft.provider) }),
 });

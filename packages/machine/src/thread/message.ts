@@ -133,8 +133,15 @@ export interface ToolCallDraft {
 }
 
 /** The calls that a message asks for, in their order; empty for all but some assistant messages. */
-export const toolCallsOf = (message: Message): readonly ToolCallPart[] =>
-  message.parts.filter((part) => part.type === "toolCall");
+export const toolCallsOf = ({ parts }: Message): readonly ToolCallPart[] => {
+  const calls: ToolCallPart[] = [];
+  // Written out: it is asked of every message, and `filter` takes several times as long to go through a frozen list.
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index];
+    if (part?.type === "toolCall") calls.push(part);
+  }
+  return calls;
+};
 
 /** The result that a tool message carries, or undefined. */
 export const toolResultOf = (message: Message): ToolResultPart | undefined =>

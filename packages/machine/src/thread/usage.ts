@@ -1,4 +1,5 @@
 import type { Monoid } from "fp-ts/lib/Monoid.js";
+import { frozen } from "./frozen.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
@@ -52,7 +53,7 @@ export interface Cost {
 const nothing: Tally = { sum: 0, reported: 0, unreported: 0 };
 
 /** Usage of no call at all. */
-export const noUsage: Usage = {
+export const noUsage: Usage = frozen({
   calls: 0,
   inputTokens: nothing,
   outputTokens: nothing,
@@ -62,10 +63,10 @@ export const noUsage: Usage = {
   reasoningTokens: nothing,
   unpriced: 0,
   cost: {},
-};
+});
 
 /** Usage adds up: associative, commutative, with `noUsage` as its unit. */
-export const usageMonoid: Monoid<Usage> = { empty: noUsage, concat: (left, right) => addUsage(left, right) };
+export const usageMonoid: Monoid<Usage> = frozen({ empty: noUsage, concat: (left, right) => addUsage(left, right) });
 
 /**
  * The usage of one call. Its total is the reported one, else input plus output when both are known.
@@ -116,7 +117,7 @@ const addCost = (left: Usage, right: Usage): Usage["cost"] =>
 const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
   (Object.hasOwn(cost, currency) ? cost[currency] : undefined) ?? nothing;
 
-const one: Tally = { sum: 0, reported: 0, unreported: 1 };
+const one: Tally = frozen({ sum: 0, reported: 0, unreported: 1 });
 
 const tallyOf = (value: number | undefined): Tally =>
   value === undefined ? one : { sum: value, reported: 1, unreported: 0 };

@@ -1,0 +1,73 @@
+// Nothing that leaves the machine is a live part of it, and nothing that comes in stays somebody else's. All that a state,
+// an entry or an effect holds is frozen through and through, once, when it is made: nothing is copied or checked when it is
+// looked at. So what is found frozen here is frozen through and through; only what a caller hands in may be so in part.
+
+/**
+ * What was made here and nobody else holds, frozen in place through and through. What is frozen already is taken to be so
+ * all through: it was made here before.
+ */
+export const frozen = <Value>(value: Value): Value => {
+  if (typeof value === "object" && value !== null) freeze(value);
+  return value;
+};
+
+const freeze = (value: object): void => {
+  if (Object.isFrozen(value)) return;
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    for (let index = 0; index < list.length; index++) {
+      const member = list[index];
+      if (typeof member === "object" && member !== null) freeze(member);
+    }
+  } else {
+    // Members of an object that was made here are its own.
+    for (const name in value) {
+      const member: unknown = value[name as keyof typeof value];
+      if (typeof member === "object" && member !== null) freeze(member);
+    }
+  }
+  Object.freeze(value);
+};
+
+/**
+ * A frozen copy of plain data that somebody else holds: whatever they change afterwards, frozen or not, changes nothing
+ * here. Each member is read once. What is no plain data (a date, an instance of a class) stays as it is, to be refused.
+ */
+export const frozenCopy = <Value>(value: Value): Value =>
+  // A copy has the type of what it copies.
+  typeof value === "object" && value !== null ? (copied(value, false) as Value) : value;
+
+/**
+ * The same, but that parts which are frozen are kept: those of a state, an entry or a message that was made here. The same
+ * reference where all of it is.
+ */
+export const owned = <Value>(value: Value): Value =>
+  // As above.
+  typeof value === "object" && value !== null && !Object.isFrozen(value) ? (copied(value, true) as Value) : value;
+
+const copied = (value: object, keepsFrozen: boolean): object => {
+  if (keepsFrozen && Object.isFrozen(value)) return value;
+  if (Array.isArray(value)) {
+    const list: readonly unknown[] = value;
+    const copies: unknown[] = [];
+    for (let index = 0; index < list.length; index++) {
+      const member = list[index];
+      copies.push(typeof member === "object" && member !== null ? copied(member, keepsFrozen) : member);
+    }
+    return Object.freeze(copies);
+  }
+  if (!isPlain(value)) return value;
+  const copy: { [name: string]: unknown } = { ...value };
+  for (const name in copy) {
+    const member = copy[name];
+    if (typeof member === "object" && member !== null) copy[name] = copied(member, keepsFrozen);
+  }
+  return Object.freeze(copy);
+};
+
+/** Objects of another realm have another prototype, whose own prototype is null as well. */
+const isPlain = (value: object): boolean => {
+  // What it returns is an object or null.
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+};
