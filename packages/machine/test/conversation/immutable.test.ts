@@ -1,0 +1,249 @@
+import {
+  conversationMachine,
+  type Event,
+  explain,
+  fold,
+  forkOf,
+  keepAll,
+  lastTurns,
+  type MachineOptions,
+  messagesOf,
+  outstanding,
+  type Policy,
+  promptOf,
+  readSnapshot,
+  start,
+  type State,
+  StoredChunks,
+  takeSnapshot,
+  transition,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import { createActor } from "xstate";
+
+const asked = (input: unknown = "What now?", more: object = {}): Event =>
+  // The tests hand in what they change afterwards.
+  ({ type: "ask.received", at: 1, askId: "a", input, ...more }) as Event;
+
+const told = (options: MachineOptions, ...events: readonly Event[]) => {
+  const machine = conversationMachine(options);
+  let { state } = start(machine, { threadId: "t", at: 0, system: "Be kind." });
+  for (const event of events) {
+    const step = transition(machine, state, event);
+    if (!step.handled) throw new Error(step.refusal.reason);
+    ({ state } = step);
+  }
+  return { machine, state };
+};
+
+const isFrozenThroughAndThrough = (value: unknown): boolean =>
+  typeof value !== "object" ||
+  value === null ||
+  (Object.isFrozen(value) && Object.values(value).every(isFrozenThroughAndThrough));
+
+const reply: Event = {
+  type: "llm.completed",
+  at: 2,
+  effectId: "t/1.1#1",
+  reply: { content: "This.", toolCalls: [{ id: "c", name: "search", arguments: "{}" }] },
+  finishReason: "tool_calls",
+  usage: { inputTokens: 3, outputTokens: 4 },
+};
+const result: Event = {
+  type: "tool.completed",
+  at: 3,
+  effectId: "t/1.1.0#1",
+  content: [{ type: "text", text: "Found." }],
+};
+const answer: Event = {
+  type: "llm.completed",
+  at: 4,
+  effectId: "t/1.2#1",
+  reply: { content: [{ type: "text", text: "That." }] },
+  finishReason: "stop",
+};
+const tools = [{ name: "search" }];
+
+describe("what leaves the machine is frozen through and through", () => {
+  test("states, effects and entries, at each step", () => {
+    const machine = conversationMachine({ tools });
+    const begun = start(machine, { threadId: "t", at: 0, seed: [{ role: "user", content: "Before." }] });
+    expect(isFrozenThroughAndThrough(begun)).toBe(true);
+    let state: State = begun.state;
+    for (const event of [asked(), reply, result, answer]) {
+      const step = transition(machine, state, event);
+      expect(step.handled).toBe(true);
+      expect(isFrozenThroughAndThrough(step)).toBe(true);
+      ({ state } = step);
+      expect(isFrozenThroughAndThrough(outstanding(state))).toBe(true);
+      expect(promptOf(machine, state).messages.every(isFrozenThroughAndThrough)).toBe(true);
+    }
+    expect(
+      explain(machine, state)
+        .units.flatMap(({ messages }) => messages)
+        .every(isFrozenThroughAndThrough),
+    ).toBe(true);
+  });
+
+  test("a folded state, one that was read from a snapshot, and the journal of a copy", () => {
+    const { machine } = told({ tools });
+    const entries = [
+      start(machine, { threadId: "t", at: 0 }).entry,
+      ...entriesOf(machine, [asked(), reply, result, answer]),
+    ];
+    const plain = JSON.parse(JSON.stringify(entries)) as typeof entries;
+    const folded = fold(plain);
+    if (Either.isLeft(folded)) throw new Error(folded.left.reason);
+    expect(isFrozenThroughAndThrough(folded.right)).toBe(true);
+    expect(Object.isFrozen(plain[1]?.event)).toBe(false);
+    const newest = entries.at(-1);
+    if (newest === undefined) throw new Error("no entry");
+    const { head, chunks } = takeSnapshot(folded.right, newest, new StoredChunks());
+    const read = readSnapshot(head, (id) => chunks.get(id));
+    expect(Either.isRight(read) && isFrozenThroughAndThrough(read.right.state)).toBe(true);
+    const copy = forkOf(plain, { threadId: "u", at: 9 });
+    expect(Either.isRight(copy) && isFrozenThroughAndThrough(copy.right.entries)).toBe(true);
+    expect(Object.isFrozen(plain[1]?.event)).toBe(false);
+  });
+
+  test("the snapshots of a live actor, provided with its effects or restored", () => {
+    const machine = conversationMachine().provide({ actions: { perform: () => {} } });
+    const actor = createActor(machine, { input: { threadId: "t", at: 0 } }).start();
+    expect(() => Object.assign(actor.getSnapshot(), { context: null })).toThrow(TypeError);
+    actor.send(asked());
+    const { context, value } = actor.getSnapshot();
+    expect(isFrozenThroughAndThrough(context)).toBe(true);
+    expect(() => Object.assign(value, { awaiting_llm: "compacting" })).toThrow(TypeError);
+    // What was persisted is somebody else's, and stays that.
+    const persisted = JSON.parse(JSON.stringify(actor.getPersistedSnapshot())) as ReturnType<
+      typeof actor.getPersistedSnapshot
+    >;
+    const restored = createActor(machine, { snapshot: persisted, input: { threadId: "t", at: 0 } }).start();
+    const before = JSON.stringify(restored.getSnapshot().context);
+    const own = persisted as unknown as { readonly context: { open: { messages: { levels: unknown[] } } } };
+    own.context.open.messages.levels.length = 0;
+    expect(JSON.stringify(restored.getSnapshot().context)).toBe(before);
+    expect(isFrozenThroughAndThrough(restored.getSnapshot().context)).toBe(true);
+  });
+});
+
+describe("what comes in stays its holder's", () => {
+  test("an event, with all that it holds, is copied", () => {
+    const part = { type: "text", text: "As it was." };
+    const given = { metadata: { who: ["me"] }, model: { stop: ["."] }, limits: { steps: 3 } };
+    const event = asked([part], given);
+    const { state } = told({}, event);
+    const before = JSON.stringify(state);
+    part.text = "Changed.";
+    given.metadata.who.push("you");
+    given.model.stop.length = 0;
+    given.limits.steps = 0;
+    expect(JSON.stringify(state)).toBe(before);
+    expect(Object.isFrozen(event)).toBe(false);
+  });
+
+  test("also one that is frozen at its surface alone, or that has getters", () => {
+    const parts = [{ type: "text", text: "As it was." }];
+    const { state } = told({}, Object.freeze(asked(Object.freeze(parts))));
+    let word = "once";
+    const { state: other } = told(
+      {},
+      asked([
+        {
+          type: "text",
+          get text() {
+            return word;
+          },
+        },
+      ]),
+    );
+    for (const part of parts) part.text = "Changed.";
+    word = "twice";
+    expect(messagesOf(state)[0]?.parts).toEqual([{ type: "text", text: "As it was." }]);
+    expect(messagesOf(other)[0]?.parts).toEqual([{ type: "text", text: "once" }]);
+  });
+
+  test("a state that was read from JSON is neither written to nor lived in", () => {
+    const { machine, state } = told({ tools }, asked(), reply);
+    const own = JSON.parse(JSON.stringify(state)) as State;
+    const step = transition(machine, own, result);
+    const before = JSON.stringify(step);
+    expect(JSON.stringify(own)).toBe(JSON.stringify(state));
+    expect(Object.isFrozen(own.context)).toBe(false);
+    Object.assign(own.context.conversation, { head: 9 });
+    Object.assign(own.context.conversation.system ?? {}, { role: "user" });
+    expect(JSON.stringify(step)).toBe(before);
+  });
+
+  test("an event that holds itself is refused in words", () => {
+    const metadata: { self?: unknown } = {};
+    metadata.self = metadata;
+    const { machine, state } = told({});
+    const step = transition(machine, state, asked("What now?", { metadata }));
+    expect(step).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
+  });
+
+  test("the options of a machine are copied, and its policy is the one that was given", () => {
+    const options = {
+      tools: [{ name: "search" }],
+      model: { stop: ["."] },
+      limits: { steps: 2 },
+      policy: { ...keepAll() },
+    };
+    const machine = conversationMachine(options);
+    const { state } = start(machine, { threadId: "t", at: 0 });
+    options.tools.length = 0;
+    options.model.stop.length = 0;
+    options.limits.steps = 0;
+    options.policy.decide = lastTurns(1).decide;
+    const step = transition(machine, state, asked());
+    expect(step).toMatchObject({ handled: true, effects: [{}, { type: "callLlm", model: { stop: ["."] } }] });
+    if (!step.handled) return;
+    expect(transition(machine, step.state, reply)).toMatchObject({ effects: [{ type: "callTool" }] });
+  });
+});
+
+describe("a policy that writes into what it is given", () => {
+  const writing = (write: (policy: Parameters<Policy["decide"]>[0]) => void): Policy => ({
+    name: "writing",
+    version: 1,
+    options: {},
+    monotone: false,
+    stable: false,
+    decide: (input) => {
+      write(input);
+      return { from: null, reason: "all is kept" };
+    },
+  });
+
+  test("fails, and everything is shown as it was said", () => {
+    const policy = writing(({ history }) => {
+      for (const turn of history.newestFirst())
+        for (const { messages } of turn.units()) for (const { parts } of messages) (parts as unknown[]).splice(0, 1);
+    });
+    const { state } = told({ tools }, asked(), reply, result, answer);
+    const { messages, failed } = promptOf(conversationMachine({ tools, policy }), state);
+    expect(failed).toContain('policy "writing@1" threw');
+    expect(messages).toEqual(promptOf(conversationMachine({ tools }), state).messages);
+  });
+
+  test("can't exchange the functions of the machine's counter", () => {
+    const counter = { name: "ones", version: 1, options: {}, perMessage: 0, perPrompt: 0, countPart: () => 1 };
+    const policy = writing((input) => void Object.assign(input.counter, { countPart: () => 1_000 }));
+    const { state } = told({}, asked());
+    const prompt = promptOf(conversationMachine({ policy, counter, budget: { tokens: 9, reserve: 0 } }), state);
+    expect(prompt).toMatchObject({ tokens: 2, fits: true });
+    expect(counter.countPart()).toBe(1);
+  });
+});
+
+const entriesOf = (machine: ReturnType<typeof conversationMachine>, events: readonly Event[]) => {
+  let { state } = start(machine, { threadId: "t", at: 0 });
+  return events.map((event) => {
+    const step = transition(machine, state, event);
+    if (!step.handled) throw new Error(step.refusal.reason);
+    ({ state } = step);
+    return step.entry;
+  });
+};
