@@ -6,8 +6,9 @@ import { frozen, owned } from "../thread/frozen.ts";
  * hold, are as immutable as the states of `transition`. One that is restored goes on with a copy of what was persisted.
  */
 export const handingOutNothingLive = <Machine extends AnyStateMachine>(machine: Machine): Machine => {
-  // XState binds them, so they are members of the machine itself.
-  const { getInitialSnapshot, transition, restoreSnapshot } = machine;
+  const getInitialSnapshot = machine.getInitialSnapshot.bind(machine);
+  const transition = machine.transition.bind(machine);
+  const restoreSnapshot = machine.restoreSnapshot.bind(machine);
   const provide = machine.provide.bind(machine);
   const overrides: Pick<AnyStateMachine, "getInitialSnapshot" | "provide" | "restoreSnapshot" | "transition"> = {
     getInitialSnapshot: (...given) => immutable(getInitialSnapshot(...given)),
