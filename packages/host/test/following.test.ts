@@ -278,7 +278,7 @@ describe("a letter", () => {
     // The lease of the dead one runs out: nobody renews it.
     await inner.release({ threadId: "default", owner: "owner-1", token: 1 });
     const second = stage({ clock, store: inner, owner: "second", script: [says("2"), says("3")] });
-    await second.host.ask("next", { askId: "b" });
+    await second.host.ask("b", { askId: "b" });
     await settle();
     expect(await inbox.answerTo("default", "l")).toEqual({ id: "l", handled: true, seq: 3 });
     const asks = (await entriesOf(inner)).filter(({ event }) => event.type === "ask.received");

@@ -1,5 +1,5 @@
 import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
-import { approvalsOf } from "@colloquy/machine";
+import { approvalsOf, askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine";
 import { AskRefusedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
 import type { Receipt } from "../thread/mail.ts";
@@ -154,9 +154,20 @@ export class Ask implements AskHandle, Receipt {
     this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
   }
 
+  /** It is refused where it says something else than the ask that came first under its id. */
+  checkFirst(first: AskReceived): void {
+    if (this.event !== null && !isSameInput(first, this.event))
+      this.fail(new AskRefusedError(this.threadId, this.askId, askedOtherwise(this.askId)));
+  }
+
   /** Whether a thread was told of it before; then it waits for what comes of it, or has it at once. */
   isKnownTo(state: State): boolean {
     const standing = standingOf(state, this.askId);
+    const other = standing === null || this.event === null ? null : refusalOfRepeat(state, this.event);
+    if (other !== null) {
+      this.fail(new AskRefusedError(this.threadId, this.askId, other));
+      return true;
+    }
     if (standing?.type === "open") this.#joinUnderWay(standing.turn, state);
     if (standing?.type === "ended") this.ended(standing.turn);
     if (standing?.type !== "dropped") return standing !== null;

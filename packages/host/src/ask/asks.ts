@@ -1,3 +1,4 @@
+import type { Entry } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Ask } from "./ask.ts";
 import type { AskPart } from "./parts.ts";
@@ -18,6 +19,12 @@ export class Asks {
     this.#named = withAsk(this.#named, ask.askId, ask);
     if (ask.turn !== null) this.#ofTurn = withAsk(this.#ofTurn, ask.turn, ask);
     ask.watch(this.#watcher);
+  }
+
+  /** An ask stands in the journal: those of its id that say something else are refused, and none of its turn. */
+  heard({ event, redacted }: Entry): void {
+    if (event.type !== "ask.received" || redacted === true) return;
+    for (const ask of this.named(event.askId)) ask.checkFirst(event);
   }
 
   /** Those of an id: more than one where somebody asked again while the first was waited for. */

@@ -164,6 +164,7 @@ export class Following implements Diversion {
   #told(entry: Entry, signals: readonly Signal[], state: State): void {
     const { asks } = this.#follower;
     if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
+    asks.heard(entry);
     for (const signal of signals) announce(asks, signal, state);
     // The holder's asks are shown it by the effect.
     if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);

@@ -122,8 +122,10 @@ export class Hold {
   /** Tells whose mail changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
   refuse({ event, receipt }: Mail, refusal: Refusal, state: State): void {
     const isAsk = event.type === "ask.received" && receipt instanceof Ask;
-    // One that finds nothing to join is refused as stale too, and was not made before.
-    const isNew = isAsk && (refusal.kind !== "stale" || standingOf(state, event.askId) === null);
+    // One that finds nothing to join is refused as stale too, and was not made before; of one that says something else
+    // than the first of its id, that one may be a letter.
+    const mayBeKnown = refusal.kind === "stale" || refusal.kind === "invalid";
+    const isNew = isAsk && (!mayBeKnown || standingOf(state, event.askId) === null);
     if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, receipt, refusal, state);
     else receipt?.refused(refusal, state);
   }

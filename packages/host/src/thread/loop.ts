@@ -244,6 +244,7 @@ export class ThreadLoop implements Claimant {
     receipt?.accepted(entry);
     this.equipment.observation.entry(entry, this.threadId);
     if (this.asks.size > 0 && before !== null) {
+      this.asks.heard(entry);
       for (const part of resultsDecided(entry, before)) this.emit(part.turn, part);
     }
     stopAnswered(this, entry.event);

@@ -10,6 +10,7 @@ import type { AskReceived, Decided } from "./event.ts";
 import { problemOfLimits } from "./limits.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import type { Refusal } from "./refusal.ts";
+import { refusalOfRepeat } from "./same-ask.ts";
 import type { Settings } from "./settings.ts";
 
 /** Whether an ask is taken, and whether it opens a turn or waits. */
@@ -20,7 +21,7 @@ export const decideAsk = (
 ): Either.Either<Refusal, Decided> => {
   if (event.askId === "") return invalid("an ask needs an askId that is not empty");
   const repeated = whereAsked(data, event.askId);
-  if (repeated !== null) return Either.left(repeated);
+  if (repeated !== null) return Either.left(refusalOfRepeat({ context: data }, event) ?? repeated);
   const problem = problemOfAsk(data, event);
   if (problem !== null) return invalid(problem);
   const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);

@@ -28,7 +28,7 @@ export const problemOfFormat = (data: ConversationData, event: Event): string | 
 
 /**
  * The event by which the journal of a thread rises to the format that another event needs, to be sent before it; null where
- * it has that format. It changes nothing else. From then on a version that is too old to read the journal says so in words.
+ * it has that format. Its configuration is that of the thread. From then on a version that is too old to read the journal says so in words.
  */
 export const raiseFormatFor = ({ context }: State, event: Event): ThreadConfigured | null => {
   const format = neededFormat(event.type);

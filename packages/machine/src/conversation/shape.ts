@@ -51,12 +51,14 @@ export const list =
 
 /** An object with these members; what else it has is not looked at. */
 export const object = (members: { readonly [name: string]: Shape }): Shape => {
-  const shapes = Object.entries(members);
+  const shapes = Object.entries(members).map(([name, shape]) => ({ name, shape }));
   return (value) => {
     if (!isObject(value)) return mustBe("an object", value);
-    for (const [name, shape] of shapes) {
-      const problem = shape(value[name]);
-      if (problem !== null) return within(name, problem);
+    // Of each event: without an iterator.
+    for (let index = 0; index < shapes.length; index++) {
+      const member = shapes[index];
+      const problem = member === undefined ? null : member.shape(value[member.name]);
+      if (member !== undefined && problem !== null) return within(member.name, problem);
     }
     return null;
   };

@@ -245,15 +245,15 @@ const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed
   return { ...data, open: { ...open, stage: { type: "responding", call } } };
 };
 
-const configured = (before: ConversationData, event: ThreadConfigured): ConversationData => {
-  const { format = firstFormat, configuration, model } = event;
-  const data = format > formatOf(before) ? { ...before, format } : before;
-  const after = { ...data, configuration, model: model ?? data.model };
-  // Where nothing but the format is another, what was counted stands.
-  if (data !== before && configuration.fingerprint === before.configuration.fingerprint) return after;
+const configured = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
+  ...data,
+  ...((event.format ?? firstFormat) > formatOf(data) ? { format: event.format } : {}),
+  configuration: event.configuration,
+  model: event.model ?? data.model,
   // Another counter may count otherwise.
-  return { ...after, measured: null, open: data.open === null ? null : uncounted(data.open) };
-};
+  measured: null,
+  open: data.open === null ? null : uncounted(data.open),
+});
 
 const uncounted = (open: OpenTurn): OpenTurn =>
   open.stage.type === "responding"

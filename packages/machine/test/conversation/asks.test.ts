@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { conversationMachine, lastTurnOf, messagesOf, textOf, turnsOf } from "../../src/index.ts";
+import type { AskReceived } from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, messagesOf, redactedText, textOf, turnsOf } from "../../src/index.ts";
 import { Talk } from "../talk.ts";
 
 const queueing = () => new Talk(conversationMachine({ overlap: { type: "queue", max: 3 } }));
@@ -40,6 +41,76 @@ describe("a repeated ask", () => {
       kind: "stale",
       reason: expect.stringContaining("withdrawn"),
     });
+  });
+});
+
+describe("a repeated ask that says something else", () => {
+  const again = (input: AskReceived["input"], more: Partial<AskReceived> = {}): AskReceived => ({
+    type: "ask.received",
+    at: 99,
+    askId: "a",
+    input,
+    ...more,
+  });
+  const another = { kind: "invalid", reason: expect.stringMatching(/^ask "a" was made before, and its input differs/) };
+
+  test("is refused in words: of a turn that is open, and of one that is closed, also off the path", () => {
+    const talk = new Talk(conversationMachine());
+    talk.ask("One", "a");
+    expect(talk.refused(again("Two"))).toEqual(another);
+    expect(talk.refused(again("One", { name: "Ada" }))).toEqual(another);
+    expect(talk.refused(again("One", { metadata: { from: "elsewhere" }, model: { temperature: 1 } })).kind).toBe(
+      "stale",
+    );
+    talk.reply("Two");
+    talk.tell({ type: "head.moved", to: 0 });
+    expect(talk.refused(again("Two"))).toEqual(another);
+    expect(talk.refused(again([{ type: "text", text: "One" }]))).toMatchObject({ kind: "stale", turn: 1 });
+  });
+
+  test("is refused of one that waits, that joins, or that shares a turn", () => {
+    const merging = new Talk(conversationMachine({ overlap: { type: "merge", max: 3 } }));
+    merging.ask("First", "first");
+    merging.ask("One", "a");
+    merging.ask("Other", "b");
+    expect(merging.refused(again("Other"))).toEqual(another);
+    merging.reply("!");
+    merging.fire("queue");
+    expect(merging.refused(again("One")).kind).toBe("stale");
+    expect(merging.refused(again("Neither"))).toEqual(another);
+    const steered = new Talk(conversationMachine({ overlap: { type: "steer", max: 3 } }));
+    steered.ask("First", "first");
+    steered.ask("One", "a");
+    expect(steered.refused(again("Two"))).toEqual(another);
+    steered.reply("!");
+    expect(steered.refused(again("Two"))).toEqual(another);
+    expect(steered.refused(again("One")).kind).toBe("stale");
+  });
+
+  test("of several messages is refused where one differs, or is missing", () => {
+    const talk = new Talk(conversationMachine());
+    const said = [
+      { role: "user", content: "One" },
+      { role: "user", content: [{ type: "data", field: "n", value: 1 }] },
+    ] as const;
+    talk.tell({ type: "message.appended", message: { role: "user", content: "before" } });
+    talk.tell(again(said));
+    talk.tell({ type: "message.appended", message: { role: "user", content: "after" } });
+    expect(talk.refused(again(said)).kind).toBe("stale");
+    expect(talk.refused(again(said.toReversed()))).toEqual(another);
+    expect(talk.refused(again([...said, { role: "user", content: "more" }]))).toEqual(another);
+  });
+
+  test("is taken for the same where nobody can know: it was withdrawn, forgotten, or its words were taken out", () => {
+    const talk = queueing();
+    talk.ask("First", "first");
+    talk.ask("One", "a");
+    talk.tell({ type: "cancel.requested", askId: "a" });
+    expect(talk.refused(again("Two"))).toMatchObject({ kind: "stale", reason: expect.stringContaining("withdrawn") });
+    const redacted = new Talk(conversationMachine());
+    redacted.ask(redactedText, "a");
+    redacted.reply("1");
+    expect(redacted.refused(again("Two"))).toMatchObject({ kind: "stale", turn: 1 });
   });
 });
 

@@ -76,16 +76,6 @@ describe("a journal of format 1", () => {
     talk.tell({ type: "thread.configured", configuration: { fingerprint: "another" } });
     expect(talk.state.context.format).toBe(2);
   });
-
-  test("keeps what was measured where nothing but the format is another", () => {
-    const talk = new CheckedTalk({ budget: { tokens: 30, reserve: 0 } });
-    talk.ask("a question that takes a good part of the little room that there is");
-    talk.reply("ok", { usage: { inputTokens: 20 } });
-    const { measured, configuration } = talk.state.context;
-    expect(measured).not.toBeNull();
-    talk.tell({ ...rising, configuration });
-    expect(talk.state.context.measured).toEqual(measured);
-  });
 });
 
 describe("a round that is appended", () => {

@@ -1,4 +1,4 @@
-import { declarationsOf, type ThreadDefaults } from "@colloquy/host";
+import { type AskInput, declarationsOf, type ThreadDefaults } from "@colloquy/host";
 import {
   type ConversationMachine,
   conversationMachine,
@@ -21,12 +21,17 @@ import { simulatedTools } from "./simulated-tools.ts";
 export const madeUpActions = (seed: number): readonly Action[] => {
   const random = new Random(seed, "script");
   const actions: Action[] = [];
+  const inputs: AskInput[] = [];
   let asks = 0;
   for (let left = random.whole(2, 5); left > 0; left--) {
     const again = asks > 0 && random.chance(0.08) ? { again: random.whole(0, asks - 1) } : {};
+    const fresh = inputFrom(random, asks);
+    // Now and then somebody asks something else under the id of another ask.
+    const input = again.again === undefined || asks % 3 === 0 ? fresh : (inputs[again.again] ?? fresh);
+    inputs.push(input);
     actions.push({
       type: "ask",
-      input: inputFrom(random, asks),
+      input,
       ...limitsFrom(random),
       ...(random.chance(0.2) ? { overlap: random.pick(overlapTypes) } : {}),
       ...again,

@@ -148,7 +148,8 @@ export class User {
   }
 
   #idOf({ again }: AskAction): string | undefined {
-    return again === undefined ? undefined : this.questions[again]?.askId;
+    const asks = this.questions.filter(({ steers }) => steers !== true);
+    return again === undefined ? undefined : asks[again]?.askId;
   }
 
   #try(question: Question): void {

@@ -1,13 +1,14 @@
 import type { TurnSummary } from "@colloquy/host";
-import { type CallLlm, type Cut, messagesOf, type State, turnNumbered } from "@colloquy/machine";
+import { type CallLlm, type Cut, messagesOf, redactedText, type State, toArray, turnNumbered } from "@colloquy/machine";
 import { asksIn } from "../../laws/asks-in.ts";
+import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/utterance.ts";
 import type { AskEnd } from "../ask-end.ts";
 import type { Question } from "../user.ts";
 import type { WatchedJournal } from "../watched-journal.ts";
 import type { World } from "../world.ts";
 
 /**
- * R3: each ask stands in the thread once, as its asker was told; one that was refused does not stand there, but where it
+ * R3: each ask stands in the thread once, as its asker was told, in a turn that says what was asked; one that was refused does not stand there, but where it
  * was left as a letter: that may be taken by another process after who left it was told, and died.
  */
 export const checkQuestions = (
@@ -17,7 +18,8 @@ export const checkQuestions = (
 ): void => {
   if (state === null) return;
   const turns = turnsOfAsks(world, state);
-  for (const { askId, end, mayBeLetter } of questions) {
+  for (const question of questions) {
+    const { askId, end, mayBeLetter } = question;
     if (end === null) {
       world.breaks("settles", `${askId} never came to an end`);
       continue;
@@ -25,8 +27,10 @@ export const checkQuestions = (
     const dropped = droppedAs(end);
     const told = dropped === null ? toldOf(end) : null;
     if (dropped !== null) checkDropped(world, state, askId, dropped);
-    else if (told !== null) checkTold(world, state, askId, turns.get(askId) ?? null, told);
-    else if (turns.has(askId) && !mayBeLetter && !isAskedTwice(questions, askId)) {
+    else if (told !== null) {
+      checkTold(world, state, askId, turns.get(askId) ?? null, told);
+      checkSaid(world, state, question, told.turn);
+    } else if (turns.has(askId) && !mayBeLetter && !isAskedTwice(questions, askId)) {
       world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
     }
   }
@@ -100,6 +104,20 @@ const checkTold = (world: World, state: State, askId: string, turn: number | nul
   if (status !== told.status) {
     world.breaks("R3", `${askId} was told that turn ${told.turn} is ${told.status}, and it is ${status ?? "lost"}`);
   }
+};
+
+/** Whoever has the outcome of a turn has that of what they asked: the turn says it, unless its words were taken out. */
+const checkSaid = (world: World, state: State, { askId, input }: Question, turn: number | null): void => {
+  const messages = toArray(
+    (turn === null ? undefined : turnNumbered(state, turn))?.messages ?? { length: 0, levels: [] },
+  );
+  const said = messages.map(utteranceOf);
+  if (said.some((utterance) => utterance.includes(redactedText))) return;
+  const missing = draftsOfAsk({ askId, at: 0, input })
+    .map(ofDraft)
+    .find((utterance) => !said.includes(utterance));
+  if (turn !== null && missing !== undefined)
+    world.breaks("R3", `${askId} was told of turn ${turn}, which does not say what was asked: ${missing}`);
 };
 
 const isAskedTwice = (questions: readonly Question[], askId: string): boolean =>
