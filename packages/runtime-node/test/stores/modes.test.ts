@@ -33,7 +33,7 @@ describe("files", () => {
     const modes = modesIn(parent);
     for (const [path, mode] of modes)
       expect([path, mode]).toEqual([path, statSync(path).isDirectory() ? "700" : "600"]);
-    const endings = [".jsonl", ".id", "head.json", "leases.db", "leases.db-wal", "leases.db-shm"];
+    const endings = [".jsonl", ".id", "head.json", "leases.db", "leases.db-reserve", "leases.db-wal", "leases.db-shm"];
     for (const ending of endings) expect(modes.map(([path]) => path).join("\n")).toContain(ending);
     await store.close();
   });
@@ -75,7 +75,10 @@ describe("a SQLite file", () => {
     const store = sqliteStore({ path: name(join(parent, "threads.db")) });
     await use(store, "thread");
     expect(modesIn(parent)).toEqual(
-      ["threads.db", "threads.db-shm", "threads.db-wal"].map((file) => [join(parent, file), "600"]),
+      ["threads.db", "threads.db-reserve", "threads.db-shm", "threads.db-wal"].map((file) => [
+        join(parent, file),
+        "600",
+      ]),
     );
     await store.close();
   });
@@ -106,7 +109,7 @@ describe("a SQLite file", () => {
     await use(store, "thread");
     await store.delete("thread");
     await store.close();
-    expect(globSync("**/*", { cwd: parent }).sort()).toEqual(["elsewhere", "threads.db"]);
+    expect(globSync("**/*", { cwd: parent }).sort()).toEqual(["elsewhere", "threads.db", "threads.db-reserve"]);
   });
 
   test("in memory makes none", async () => {

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 import {
   type Clock,
@@ -16,10 +16,11 @@ import {
 import type { Entry } from "@colloquy/machine";
 
 import { systemClock } from "../../clock.ts";
+import { notRewritten, type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
 import { checkTtl, refuseGaps } from "../store-arguments.ts";
 import { checkStoreOptions, checkWord } from "../store-options.ts";
-import { flushFolder, makeStoreFolder } from "./disk.ts";
+import { flushFolder, lookAt, makeStoreFolder } from "./disk.ts";
 import { inWords } from "./failure.ts";
 import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLetters } from "./inbox-folder.ts";
 import { journalFacts } from "./journal-facts.ts";
@@ -83,6 +84,7 @@ class StoreOfFiles implements Store {
   readonly inbox: Inbox;
   readonly #setting: Setting;
   readonly #leases: Leases;
+  readonly #reserve: Reserve;
   readonly #facts: () => readonly StoredThread[];
   /** Where the journals end that were written here, under the lease with which they were. */
   readonly #ends = new Map<string, JournalEnd & { readonly token: number }>();
@@ -90,10 +92,14 @@ class StoreOfFiles implements Store {
   constructor(setting: Setting) {
     const { folder, busyTimeoutMs } = setting;
     this.#setting = setting;
-    this.#leases = inWords(folder, () => {
-      makeStoreFolder(folder);
-      return openLeases(folder, busyTimeoutMs);
-    });
+    this.#reserve = reserveAt(join(folder, "leases.db-reserve"), reserveBytes);
+    this.#leases = this.#reserve.makingRoom(() =>
+      inWords(folder, () => {
+        makeStoreFolder(folder);
+        return openLeases(folder, busyTimeoutMs);
+      }),
+    );
+    this.#reserve.keep();
     this.#facts = journalFacts(folder);
     this.inbox = this.#inbox();
   }
@@ -101,7 +107,7 @@ class StoreOfFiles implements Store {
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
     const { clock } = this.#setting;
     this.#paths(threadId);
-    return this.#exclusively((held) => {
+    return this.#exclusivelyAnyway((held) => {
       const holder = held.holder(threadId);
       if (holder !== undefined && holder.owner !== owner && holder.until > clock.now()) return null;
       return { threadId, owner, token: held.grant(threadId, owner, this.#endOf(ttlMs)) };
@@ -114,7 +120,7 @@ class StoreOfFiles implements Store {
 
   async release(lease: Lease): Promise<void> {
     if (this.#ends.get(lease.threadId)?.token === lease.token) this.#ends.delete(lease.threadId);
-    this.#exclusively((held) => held.release(lease.threadId, lease.token));
+    this.#exclusivelyAnyway((held) => held.release(lease.threadId, lease.token));
   }
 
   append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void {
@@ -131,7 +137,14 @@ class StoreOfFiles implements Store {
   }
 
   async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
-    this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries));
+    const { journal } = this.#paths(lease.threadId);
+    try {
+      this.#reserve.makingRoom(() =>
+        this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries)),
+      );
+    } catch (error) {
+      throw notRewritten(error, lease.threadId, `${lookAt(journal)?.size ?? 0} bytes, for its journal is written anew`);
+    }
     this.#flushFolder();
   }
 
@@ -152,9 +165,11 @@ class StoreOfFiles implements Store {
   async delete(threadId: string): Promise<boolean> {
     const paths = this.#paths(threadId);
     this.#ends.delete(threadId);
-    const existed = this.#exclusively((held) => {
+    let existed = false;
+    this.#exclusivelyAnyway((held) => {
+      // First, for what the lease's end takes of the disk.
+      existed = deleteThread(paths) || existed;
       held.forget(threadId);
-      return deleteThread(paths);
     });
     this.#flushFolder();
     return existed;
@@ -231,6 +246,11 @@ class StoreOfFiles implements Store {
     return this.#inWords(() => this.#leases.exclusively(operation));
   }
 
+  /** The same for what has to be possible on a full disk too: it may take the room that was kept for that. */
+  #exclusivelyAnyway<A>(operation: (held: HeldLeases) => A): A {
+    return this.#reserve.makingRoom(() => this.#exclusively(operation));
+  }
+
   /** Looks without the lock; and again with it, when somebody who writes may have made what it saw look damaged. */
   #reading<A>(read: () => A): A {
     return this.#inWords(() => {
@@ -262,6 +282,9 @@ class StoreOfFiles implements Store {
     return this.#setting.clock.now() + ttlMs;
   }
 }
+
+/** More than the end of a lease takes, and the files beside `leases.db` when they are made. */
+const reserveBytes = 2 ** 18;
 
 /** By the working directory of now, whatever it is later. */
 const resolved = (folder: string): string => {

@@ -23,7 +23,12 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
     `SELECT (SELECT expires_at FROM leases WHERE thread = ?1 AND token = ?2) AS expiresAt,
             (SELECT ${newestSeq} FROM threads WHERE thread = ?1) AS seq`,
   );
-  const addThread = database.prepare("INSERT OR IGNORE INTO threads (thread) VALUES (?)");
+  // A number whose entries are still to be erased is not used again.
+  const addThread = database.prepare(
+    `INSERT OR IGNORE INTO threads (id, thread) SELECT 1 + max(
+       coalesce((SELECT max(id) FROM threads), 0), coalesce((SELECT max(place) FROM entries) / ${seqsPerThread}, 0),
+       coalesce((SELECT max(thread) FROM snapshots), 0)), ?`,
+  );
   const insert = database.prepare("INSERT INTO entries (place, body) VALUES (?, ?)");
   return (lease, expectedSeq, entries) => {
     const { threadId, token } = lease;

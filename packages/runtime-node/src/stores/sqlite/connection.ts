@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 
 import type { Clock } from "@colloquy/host";
 
+import type { Reserve } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
 import { sqliteFailure } from "./failure.ts";
 import { type OpenedFile, openedFile } from "./opened-file.ts";
@@ -12,16 +13,23 @@ export interface Connection {
   readonly path: string;
   readonly file: OpenedFile;
   readonly clock: Pick<Clock, "now">;
+  readonly reserve: Reserve;
   readonly begin: StatementSync;
   readonly commit: StatementSync;
   readonly rollback: StatementSync;
 }
 
-export const connectionOver = (database: DatabaseSync, path: string, clock: Pick<Clock, "now">): Connection => ({
+export const connectionOver = (
+  database: DatabaseSync,
+  path: string,
+  clock: Pick<Clock, "now">,
+  reserve: Reserve,
+): Connection => ({
   database,
   path,
   file: openedFile(database, path, clock),
   clock,
+  reserve,
   begin: database.prepare("BEGIN IMMEDIATE"),
   commit: database.prepare("COMMIT"),
   rollback: database.prepare("ROLLBACK"),
@@ -54,6 +62,10 @@ export const writing = <A>(connection: Connection, operation: () => A): A =>
       throw error;
     }
   });
+
+/** The same for what has to be possible on a full disk too: it may take the room that was kept for that. */
+export const writingAnyway = <A>(connection: Connection, operation: () => A): A =>
+  connection.reserve.makingRoom(() => writing(connection, operation));
 
 /** SQLite keeps text as UTF-8, which has no lone surrogates: two ids would become one. */
 export const refuseUnstorable = ({ path }: Connection, threadId: string): void => {

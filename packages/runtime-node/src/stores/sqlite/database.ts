@@ -1,9 +1,11 @@
 import { closeSync, constants, openSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import { cannotOpen, isBusy, sqliteFailure } from "./failure.ts";
 import { migrate } from "./schema.ts";
+import { type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
 
 export interface SqliteDatabaseOptions {
@@ -12,8 +14,24 @@ export interface SqliteDatabaseOptions {
   readonly synchronous: "NORMAL" | "FULL";
 }
 
+/**
+ * Room for what deleting writes, and for what the log holds when it is put into the file, which may grow by as much.
+ * With `FULL` the log is put into the file when it has half as much.
+ */
+const reserveBytes = 2 ** 20;
+const logPages = 64;
+
+/** What is kept of the disk for a day on which it is full. */
+export const reserveOf = (path: string): Reserve => {
+  const file = fileOf(path);
+  return reserveAt(file === null ? null : `${file}-reserve`, reserveBytes);
+};
+
 /** Opens the file, or makes it, ready for a store: newest schema, write-ahead log. Throws `StorageError`. */
-export const openSqlite = (options: SqliteDatabaseOptions): DatabaseSync => {
+export const openSqlite = (options: SqliteDatabaseOptions): DatabaseSync =>
+  reserveOf(options.path).makingRoom(() => opened(options));
+
+const opened = (options: SqliteDatabaseOptions): DatabaseSync => {
   const { path, busyTimeoutMs, synchronous } = options;
   const database = connect(path);
   try {
@@ -22,6 +40,8 @@ export const openSqlite = (options: SqliteDatabaseOptions): DatabaseSync => {
     database.exec("PRAGMA page_size = 8192");
     // What is deleted is overwritten, so that no file of the store holds the words of a deleted thread.
     database.exec(`PRAGMA synchronous = ${synchronous}; PRAGMA secure_delete = ON`);
+    // On macOS a flush without it ends in the memory of the disk.
+    if (synchronous === "FULL") database.exec(`PRAGMA fullfsync = ON; PRAGMA wal_autocheckpoint = ${logPages}`);
     whileBusy(busyTimeoutMs, () => {
       migrate(database, path);
       database.exec("PRAGMA journal_mode = WAL");
@@ -55,7 +75,7 @@ const connect = (path: string): DatabaseSync => {
  */
 const makeForUserAlone = (path: string): void => {
   try {
-    const file = fileToMake(path);
+    const file = fileOf(path);
     if (file !== null && statSync(file, { throwIfNoEntry: false }) === undefined)
       closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
   } catch {
@@ -63,12 +83,12 @@ const makeForUserAlone = (path: string): void => {
   }
 };
 
-/** The file that SQLite would make for a path, or for a URI in its place; null where it would make none. */
-const fileToMake = (path: string): string | null => {
+/** The file that SQLite writes for a path, or for a URI in its place; null where it writes none. */
+const fileOf = (path: string): string | null => {
   if (path === ":memory:") return null;
-  if (!path.startsWith("file:")) return path;
+  if (!path.startsWith("file:")) return resolve(path);
   const uri = URL.parse(path, pathToFileURL(`${process.cwd()}/`).href);
-  if (uri === null || uri.pathname.endsWith("/:memory:")) return null;
+  if (uri === null || uri.host !== "" || uri.pathname.endsWith("/:memory:")) return null;
   return (uri.searchParams.get("mode") ?? "rwc") === "rwc" ? fileURLToPath(uri) : null;
 };
 

@@ -1,6 +1,7 @@
 import { StorageError } from "../storage-error.ts";
 import { attempt, type Connection } from "./connection.ts";
 import { isBusy, sqliteFailure } from "./failure.ts";
+import type { Orphans } from "./orphans.ts";
 import type { SearchIndex } from "./search-index.ts";
 
 /**
@@ -15,6 +16,8 @@ export type Erasing = "at-once" | "on-close";
 export interface Eraser {
   /** Within a transaction: something is to be erased after it. */
   readonly owe: () => void;
+  /** The same for entries whose thread is gone. */
+  readonly oweOrphans: () => void;
   /** Erases what is owed, or puts it off. `done` says what was done before. Throws a `StorageError` of kind `not-erased`. */
   readonly erase: (done: string) => void;
   /** Erases what is owed, if it can. */
@@ -23,28 +26,40 @@ export interface Eraser {
   readonly makeUp: () => void;
 }
 
-export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Erasing): Eraser => {
-  const { database, path } = connection;
+export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Orphans, erasing: Erasing): Eraser => {
+  const { database, path, reserve } = connection;
   const owe = database.prepare("UPDATE last_token SET unerased = unerased + 1");
+  const oweOrphans = database.prepare(`UPDATE last_token SET unerased = unerased + ${orphansOwed}`);
+  const swept = database.prepare(`UPDATE last_token SET unerased = unerased % ${orphansOwed} + 1 WHERE unerased = ?`);
   const owed = database.prepare("SELECT unerased FROM last_token");
   const paid = database.prepare("UPDATE last_token SET unerased = 0 WHERE unerased = ?");
   // The column that the statement names; the driver types a row as any record. So below.
   const debt = (): number => (owed.get() as { readonly unerased: number }).unerased;
+  const sweep = (): void => {
+    const before = debt();
+    if (before < orphansOwed) return;
+    reserve.makingRoom(orphans.sweep);
+    swept.run(before);
+  };
   const settle = (): void => {
+    sweep();
     const unerased = debt();
     if (unerased === 0) return;
     index.purge();
     database.exec("VACUUM");
     emptyLog(connection);
     paid.run(unerased);
+    reserve.keep();
   };
   return {
     owe: () => void owe.run(),
+    oweOrphans: () => void oweOrphans.run(),
     erase: (done) =>
       attempt(connection, () => {
         try {
-          if (erasing === "at-once") settle();
-          else emptyLog(connection);
+          if (erasing === "at-once") return settle();
+          sweep();
+          emptyLog(connection);
         } catch (error) {
           throw notErased(path, done, error);
         }
@@ -61,6 +76,9 @@ export const eraserOf = (connection: Connection, index: SearchIndex, erasing: Er
       }),
   };
 };
+
+/** More than what is owed else comes to. */
+const orphansOwed = 2 ** 32;
 
 const quietly = (settle: () => void): void => {
   try {
@@ -87,7 +105,9 @@ const emptyLog = ({ database }: Connection): void => {
 };
 
 const notErased = (path: string, done: string, error: unknown): StorageError => {
-  const reason = isBusy(error) ? "another process kept the file locked" : messageOf(sqliteFailure(error, path));
+  const reason = isBusy(error)
+    ? "another process kept the file locked"
+    : messageOf(sqliteFailure(error, path)).replace(/\.$/, "");
   return new StorageError(
     "not-erased",
     `SQLite store "${path}": ${done}, but its words may still stand in bytes that are not in use: ${reason}. ` +

@@ -7,7 +7,7 @@ import { StorageError, type StorageProblem } from "../storage-error.ts";
 export const sqliteFailure = (error: unknown, path: string): unknown => {
   const code = resultCodeOf(error);
   if (code === undefined) return error;
-  const [kind, advice] = failures[code] ?? ["failed", messageOf(error)];
+  const [kind, advice] = failures[isShortOfRoom(error) ? resultCodes.full : code] ?? ["failed", messageOf(error)];
   return new StorageError(kind, `SQLite store "${path}": ${advice}.`, { cause: error });
 };
 
@@ -22,6 +22,10 @@ export const isBusy = (error: unknown): boolean => {
   const code = resultCodeOf(error);
   return code === resultCodes.busy || code === resultCodes.locked;
 };
+
+/** The memory that processes share is a file, which the disk has no room for. */
+const isShortOfRoom = (error: unknown): boolean =>
+  error instanceof Error && "errcode" in error && error.errcode === (resultCodes.io | (19 << 8));
 
 const resultCodes = {
   busy: 5,

@@ -1,7 +1,7 @@
 import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
 
 import { checkTtl } from "../store-arguments.ts";
-import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+import { attempt, type Connection, refuseUnstorable, writingAnyway } from "./connection.ts";
 
 export interface Leases extends Pick<Store, "acquire" | "renew" | "release"> {
   /** Within a transaction. Throws `LeaseLostError` for one that is not in force. */
@@ -26,7 +26,7 @@ export const sqliteLeases = (connection: Connection): Leases => {
   return {
     acquire: async (threadId, owner, ttlMs) => {
       refuseUnstorable(connection, threadId);
-      return writing(connection, () => {
+      return writingAnyway(connection, () => {
         // The columns that the statement names, of a STRICT table; the driver types a row as any record.
         const held = holder.get(threadId) as { readonly owner: string; readonly expiresAt: number } | undefined;
         if (held !== undefined && held.owner !== owner && held.expiresAt > clock.now()) return null;
@@ -42,7 +42,8 @@ export const sqliteLeases = (connection: Connection): Leases => {
         file.check();
         return renew.run(threadId, token, expiry(connection, ttlMs)).changes === 1;
       }),
-    release: async ({ threadId, token }) => attempt(connection, () => void release.run(threadId, token)),
+    release: async ({ threadId, token }) =>
+      connection.reserve.makingRoom(() => attempt(connection, () => void release.run(threadId, token))),
     check: (lease) => {
       if (inForce.get(lease.threadId, lease.token, clock.now()) === undefined) throw new LeaseLostError(lease);
     },

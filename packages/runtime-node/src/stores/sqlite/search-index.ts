@@ -17,8 +17,8 @@ export interface SearchIndex {
   readonly catchUp: (threadId: string | undefined, pause: () => Promise<void>) => Promise<void>;
   /** Within a transaction: entries are others now. */
   readonly replace: (thread: number, entries: readonly Entry[]) => void;
-  /** Within a transaction: the thread of this number is gone. */
-  readonly forget: (thread: number) => void;
+  /** Within a transaction: the entries from one place to another are gone. */
+  readonly forget: (first: number, last: number) => void;
   /** What was taken out is gone from it, and not only marked as such. Reads and writes it whole. */
   readonly purge: () => void;
 }
@@ -58,7 +58,7 @@ export const searchIndex = (connection: Connection): SearchIndex => {
     purge: () => {
       if (ifThere() !== undefined) database.exec("INSERT INTO said (said) VALUES ('optimize')");
     },
-    forget: (thread) => ifThere()?.remove(thread * seqsPerThread, (thread + 1) * seqsPerThread - 1),
+    forget: (first, last) => ifThere()?.remove(first, last),
   };
 };
 

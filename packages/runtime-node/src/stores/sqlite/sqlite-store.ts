@@ -2,16 +2,17 @@ import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
 import { systemClock } from "../../clock.ts";
-import { noSuchEntry } from "../store-arguments.ts";
 import { checkStoreOptions, checkWord } from "../store-options.ts";
-import { connectionOver, refuseUnstorable, writing } from "./connection.ts";
-import { openSqlite } from "./database.ts";
+import { connectionOver } from "./connection.ts";
+import { openSqlite, reserveOf } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
 import { sqliteInbox } from "./inbox.ts";
 import { appenderOf } from "./appending.ts";
 import { sqliteJournals } from "./journals.ts";
 import { sqliteLeases } from "./leases.ts";
 import { sqliteListing } from "./listing.ts";
+import { orphansOf } from "./orphans.ts";
+import { sqliteRemoving } from "./removing.ts";
 import { searchIndex } from "./search-index.ts";
 import { sqliteSearch } from "./searching.ts";
 import { sqliteSnapshots } from "./snapshots.ts";
@@ -62,14 +63,18 @@ export const storeOver = (
   options: Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>,
 ): Store => {
   const { path, clock, erasing } = options;
-  const connection = connectionOver(database, path, clock);
+  const reserve = reserveOf(path);
+  const connection = connectionOver(database, path, clock, reserve);
   const leases = sqliteLeases(connection);
   const journals = sqliteJournals(connection);
   const snapshots = sqliteSnapshots(connection, leases, journals);
   const inbox = sqliteInbox(connection, leases);
   const index = searchIndex(connection);
-  const eraser = eraserOf(connection, index, erasing);
+  const orphans = orphansOf(connection, index);
+  const eraser = eraserOf(connection, index, orphans, erasing);
   eraser.settle();
+  reserve.keep();
+  const removing = sqliteRemoving(connection, { leases, journals, snapshots, inbox, index, orphans, eraser });
   return {
     acquire: leases.acquire,
     renew: leases.renew,
@@ -79,40 +84,13 @@ export const storeOver = (
     },
     append: appenderOf(connection, journals),
     read: journals.read,
-    rewrite: async (lease, entries) => {
-      writing(connection, () => {
-        leases.check(lease);
-        const [first] = entries;
-        if (first === undefined) return;
-        const thread = journals.numberOf(lease.threadId);
-        if (thread === undefined) throw noSuchEntry(lease.threadId, first.seq);
-        journals.replace(lease.threadId, thread, entries);
-        index.replace(thread, entries);
-        snapshots.forget(thread);
-        eraser.owe();
-      });
-      eraser.erase(`${entries.length} entries of thread "${lease.threadId}" are rewritten`);
-    },
+    rewrite: removing.rewrite,
     saveSnapshot: snapshots.saveSnapshot,
     readSnapshot: snapshots.readSnapshot,
     list: sqliteListing(connection),
     search: sqliteSearch(connection, index),
     inbox,
-    delete: async (threadId) => {
-      refuseUnstorable(connection, threadId);
-      const wasThere = writing(connection, () => {
-        const thread = journals.numberOf(threadId);
-        leases.forget(threadId);
-        if (inbox.forget(threadId) || thread !== undefined) eraser.owe();
-        if (thread === undefined) return false;
-        index.forget(thread);
-        snapshots.forget(thread);
-        journals.forget(thread);
-        return true;
-      });
-      eraser.erase(`thread "${threadId}" is deleted`);
-      return wasThere;
-    },
+    delete: removing.delete,
     close: async () => {
       if (!database.isOpen) return;
       if (connection.file.isInPlace()) eraser.settle();

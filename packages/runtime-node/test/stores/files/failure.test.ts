@@ -230,7 +230,7 @@ test("a disk that is full is told as such, and is used again when there is room"
     await expect(
       store.inbox?.post("thread", { ...letter, event: { ...letter.event, input: large } }),
     ).rejects.toMatchObject(full);
-    await expect(store.rewrite(lease, [entry(1)])).rejects.toMatchObject(full);
+    await expect(store.rewrite(lease, [entry(1, "x".repeat(1_000_000))])).rejects.toMatchObject(full);
     const chunks = new Map([["b", large]]);
     const saving = store.saveSnapshot(lease, { threadId: "thread", seq, head: "newer", chunks, dropped: ["a"] });
     await expect(saving).rejects.toMatchObject(full);

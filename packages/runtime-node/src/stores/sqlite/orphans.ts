@@ -1,0 +1,60 @@
+import type { Connection } from "./connection.ts";
+import { writing } from "./connection.ts";
+import { seqsPerThread } from "./schema.ts";
+import type { SearchIndex } from "./search-index.ts";
+
+/**
+ * Entries and snapshots whose thread is gone. A deleted thread leaves some where the disk was too full to overwrite them
+ * all: what names the thread goes in one small write, and nothing finds the rest. Numbers of threads are not used again
+ * before it is gone.
+ */
+export interface Orphans {
+  /** Within a transaction: the thread of this number is gone, and what it had is to be erased. */
+  readonly leave: (thread: number) => void;
+  /** Erases what was left, a little at a time, so that the log stays small. */
+  readonly sweep: () => void;
+}
+
+export const orphansOf = (connection: Connection, index: SearchIndex): Orphans => {
+  const { database } = connection;
+  const deleteThread = database.prepare("DELETE FROM threads WHERE id = ?");
+  const next = database.prepare(nextOrphan);
+  const places = database.prepare(
+    "SELECT min(place) AS first, max(place) AS last FROM (SELECT place FROM entries WHERE place BETWEEN ? AND ? ORDER BY place LIMIT 64)",
+  );
+  const deleteEntries = database.prepare("DELETE FROM entries WHERE place BETWEEN ? AND ?");
+  const deleteParts = database.prepare(
+    "DELETE FROM snapshots WHERE rowid IN (SELECT rowid FROM snapshots WHERE thread = ? LIMIT 16)",
+  );
+  const sweepSome = (): boolean => {
+    // The columns that each statement names, of STRICT tables; the driver types a row as any record.
+    const orphan = next.get() as { readonly thread: number } | undefined;
+    if (orphan === undefined) return false;
+    const from = orphan.thread * seqsPerThread;
+    const { first, last } = places.get(from, from + seqsPerThread - 1) as { readonly [end: string]: number | null };
+    if (typeof first === "number" && typeof last === "number") {
+      index.forget(first, last);
+      deleteEntries.run(first, last);
+    } else deleteParts.run(orphan.thread);
+    return true;
+  };
+  return {
+    leave: (thread) => void deleteThread.run(thread),
+    sweep: () => {
+      while (writing(connection, sweepSome));
+    },
+  };
+};
+
+/** Numbers of threads are looked at one by one: each costs a look into the tree, however many entries it has. */
+const nextOrphan = `
+  WITH RECURSIVE numbers (thread) AS (
+    SELECT min(place) / ${seqsPerThread} FROM entries
+    UNION ALL
+    SELECT (SELECT min(place) FROM entries WHERE place >= (thread + 1) * ${seqsPerThread}) / ${seqsPerThread}
+      FROM numbers WHERE thread IS NOT NULL
+  )
+  SELECT thread FROM (
+    SELECT thread FROM numbers WHERE thread IS NOT NULL
+    UNION SELECT thread FROM snapshots
+  ) WHERE thread NOT IN (SELECT id FROM threads) LIMIT 1`;

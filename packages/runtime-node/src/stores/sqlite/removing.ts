@@ -1,0 +1,84 @@
+import type { Store } from "@colloquy/host";
+
+import { isFull, notRewritten } from "../reserve.ts";
+import { noSuchEntry } from "../store-arguments.ts";
+import { type Connection, refuseUnstorable, writing } from "./connection.ts";
+import type { Eraser } from "./erasing.ts";
+import type { SqliteInbox } from "./inbox.ts";
+import type { Journals } from "./journals.ts";
+import type { Leases } from "./leases.ts";
+import type { Orphans } from "./orphans.ts";
+import { seqsPerThread } from "./schema.ts";
+import type { SearchIndex } from "./search-index.ts";
+import type { Snapshots } from "./snapshots.ts";
+
+/** All that holds something of a thread. */
+export interface PartsOfThreads {
+  readonly leases: Leases;
+  readonly journals: Journals;
+  readonly snapshots: Snapshots;
+  readonly inbox: SqliteInbox;
+  readonly index: SearchIndex;
+  readonly orphans: Orphans;
+  readonly eraser: Eraser;
+}
+
+/** Takes words out of the file: of some entries, or of a whole thread. On a full disk, too. */
+export const sqliteRemoving = (
+  connection: Connection,
+  { leases, journals, snapshots, inbox, index, orphans, eraser }: PartsOfThreads,
+): Pick<Store, "rewrite" | "delete"> => {
+  const { reserve } = connection;
+  /** Overwrites all that a thread has, or only what names it, which takes little room. Whether there was such a thread. */
+  const forget = (threadId: string, isWhole: boolean): boolean =>
+    writing(connection, () => {
+      const thread = journals.numberOf(threadId);
+      leases.forget(threadId);
+      if (inbox.forget(threadId) || thread !== undefined) eraser.owe();
+      if (thread === undefined) return false;
+      if (!isWhole) {
+        eraser.oweOrphans();
+        orphans.leave(thread);
+        return true;
+      }
+      index.forget(thread * seqsPerThread, (thread + 1) * seqsPerThread - 1);
+      snapshots.forget(thread);
+      journals.forget(thread);
+      return true;
+    });
+  return {
+    rewrite: async (lease, entries) => {
+      const replace = (): void =>
+        writing(connection, () => {
+          leases.check(lease);
+          const [first] = entries;
+          if (first === undefined) return;
+          const thread = journals.numberOf(lease.threadId);
+          if (thread === undefined) throw noSuchEntry(lease.threadId, first.seq);
+          journals.replace(lease.threadId, thread, entries);
+          index.replace(thread, entries);
+          snapshots.forget(thread);
+          eraser.owe();
+        });
+      try {
+        reserve.makingRoom(replace);
+      } catch (error) {
+        throw notRewritten(error, lease.threadId, "several times as much as the entries and the snapshot have");
+      }
+      eraser.erase(`${entries.length} entries of thread "${lease.threadId}" are rewritten`);
+    },
+    delete: async (threadId) => {
+      refuseUnstorable(connection, threadId);
+      const wasThere = reserve.makingRoom(() => {
+        try {
+          return forget(threadId, true);
+        } catch (error) {
+          if (!isFull(error)) throw error;
+          return forget(threadId, false);
+        }
+      });
+      eraser.erase(`thread "${threadId}" is deleted`);
+      return wasThere;
+    },
+  };
+};
