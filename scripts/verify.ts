@@ -48,6 +48,9 @@ const counted = (file: string, step: Omit<Step, "report">): Step => {
 
 const only = (...names: readonly string[]): readonly string[] => names.flatMap((name) => ["--only", name]);
 
+/** What all else rests on, with the fastest tests. */
+const threads = ["--in", "packages/machine/src/thread"] as const;
+
 const ofRecordings: readonly Step[] = [
   { name: "recordings", command: ["node", "scripts/recordings.ts", recordings], minutesMax: 2 },
   { name: "policies", command: ["node", "scripts/policies.ts", recordings, "--budgets", "4"], minutesMax: 4 },
@@ -94,6 +97,11 @@ const steps: readonly Step[] = [
     servers: true,
   },
   { name: "crashes of PostgreSQL", command: ["node", "scripts/crash-postgres.ts", "--runs", "2"], minutesMax: 2 },
+  {
+    name: "mutants of the threads",
+    command: ["node", "scripts/mutants.ts", "--count", "10", "--seed", "1", "--share", "0.8", ...threads],
+    minutesMax: 2,
+  },
   // The two whose figures do not depend on how busy the machine is.
   { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
   { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },

@@ -1,0 +1,198 @@
+// A process that runs test files against one mutant after the other. The mutant is swapped in where the tests load
+// their modules; no file is ever written. The tests run in a thread, so an endless loop in them does not keep this
+// process from ending, and it ends with the one that started it.
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { cpuUsage } from "node:process";
+
+import { BaseSequencer, createVitest, type TestModule, type Vitest } from "vitest/node";
+import { z } from "zod";
+
+import type { Source } from "../../test/rules/source.ts";
+import type { Answer, Job, Passed, Setup } from "./messages.ts";
+import { markedText } from "./reach.ts";
+
+const main = (): void => {
+  process.on("disconnect", () => process.exit());
+  // From the process that started this one, which is checked with it.
+  const setup = JSON.parse(process.argv[2] ?? "") as Setup;
+  const files = new SwappedFiles(setup);
+  const watch = new Watch(setup.secondsWithoutProgressMax, () =>
+    answer({ outcome: "timeout", by: relative(setup.root, watch.running) }, () => process.exit()),
+  );
+  const ready = createVitest(
+    {
+      root: setup.root,
+      config: false,
+      watch: false,
+      include: [setup.tests],
+      setupFiles: [join(import.meta.dirname, "worker-setup.ts")],
+      pool: "threads",
+      isolate: false,
+      maxWorkers: 1,
+      bail: 1,
+      testTimeout: 30_000,
+      sequence: { sequencer: AsGiven },
+      // What is kept on disk is found by the text of the file, which is not what is loaded here.
+      fsModuleCache: false,
+      reporters: [watch],
+    },
+    { plugins: [files.plugin] },
+  );
+  process.on("message", (job: Job) => {
+    ready
+      .then(async (vitest) => answer(await outcomeOf(vitest, files, watch, job)))
+      .catch((thrown: unknown) => answer({ outcome: "unable", problem: String(thrown) }, () => process.exit()));
+  });
+};
+
+const answer = (message: Answer, then?: () => void): void => {
+  process.send?.(message, undefined, undefined, then);
+};
+
+const outcomeOf = async (vitest: Vitest, files: SwappedFiles, watch: Watch, job: Job): Promise<Answer> => {
+  files.swap(vitest, job.mutant);
+  const specifications = await vitest.globTestSpecifications([...job.tests]);
+  const wanted = job.tests.flatMap((path) => specifications.filter(({ moduleId }) => files.pathOf(moduleId) === path));
+  watch.begin();
+  const { unhandledErrors } = await vitest.runTestSpecifications(wanted).finally(() => watch.end());
+  const passed = watch.ended
+    .filter((testModule) => testModule.state() === "passed")
+    .map((testModule) => files.passed(testModule));
+  const failed = watch.ended.find((testModule) => testModule.state() === "failed");
+  if (failed !== undefined || unhandledErrors.length > 0) {
+    const [error] = [...(failed?.errors() ?? []), ...errorsOfTests(failed), ...unhandledErrors];
+    const why = withMessage.safeParse(error).data?.message ?? "";
+    return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
+  }
+  if (passed.length === job.tests.length) return { outcome: "survived", passed };
+  return { outcome: "unable", problem: `${job.tests.length} test files were to run, and ${passed.length} did` };
+};
+
+const withMessage = z.object({ message: z.string() });
+
+const errorsOfTests = (testModule: TestModule | undefined): readonly unknown[] =>
+  [...(testModule?.children.allTests("failed") ?? [])].flatMap((each) => each.result().errors ?? []);
+
+/** Test files in the order in which they are asked for. */
+class AsGiven extends BaseSequencer {
+  override sort(files: Parameters<BaseSequencer["sort"]>[0]): ReturnType<BaseSequencer["sort"]> {
+    return Promise.resolve(files);
+  }
+}
+
+/** The files under test as they are loaded: with marks for the functions that are called, and at most one mutant. */
+class SwappedFiles {
+  readonly #root: string;
+  readonly #source: string;
+  readonly #known = new Map<string, Source>();
+  /** The names of the functions, at the place of their mark. */
+  readonly #names: string[] = [];
+  readonly #indices = new Map<string, number>();
+  #mutant: Job["mutant"] = null;
+
+  readonly plugin = {
+    name: "swapped-files",
+    enforce: "pre" as const,
+    load: (id: string): string | undefined => {
+      const path = this.pathOf(id);
+      if (!path.startsWith(`${this.#source}/`) || !path.endsWith(".ts")) return undefined;
+      const mutant = this.#mutant?.path === path ? this.#mutant : null;
+      return markedText(this.#sourceOf(path), mutant, (name) => this.#indexOf(name));
+    },
+  };
+
+  constructor({ root, source }: Setup) {
+    this.#root = root;
+    this.#source = source;
+  }
+
+  pathOf(id: string): string {
+    return relative(this.#root, id).replaceAll("\\", "/");
+  }
+
+  swap(vitest: Vitest, mutant: Job["mutant"]): void {
+    for (const each of [this.#mutant, mutant]) if (each !== null) vitest.invalidateFile(join(this.#root, each.path));
+    this.#mutant = mutant;
+  }
+
+  passed(testModule: TestModule): Passed {
+    const { collectDuration, duration } = testModule.diagnostic();
+    const { loaded, reached } = reachedBy.parse(testModule.meta());
+    const names = (indices: readonly number[]): readonly string[] =>
+      indices.map((index) => this.#names[index]).filter((name) => name !== undefined);
+    return {
+      path: this.pathOf(testModule.moduleId),
+      seconds: (collectDuration + duration) / 1000,
+      loaded: names(loaded),
+      reached: names(reached),
+    };
+  }
+
+  #sourceOf(path: string): Source {
+    const source = this.#known.get(path) ?? { path, text: readFileSync(join(this.#root, path), "utf8") };
+    this.#known.set(path, source);
+    return source;
+  }
+
+  #indexOf(name: string): number {
+    const index = this.#indices.get(name) ?? this.#names.push(name) - 1;
+    this.#indices.set(name, index);
+    return index;
+  }
+}
+
+/** What `worker-setup.ts` leaves behind. */
+const reachedBy = z.object({ loaded: z.array(z.number()), reached: z.array(z.number()) });
+
+/** Sees the tests end, and calls `loop` when none does within so much time of the processor. */
+class Watch {
+  /** The file whose tests run. */
+  running = "";
+  /** The files whose tests have ended in this run; the runs before it are none of its business. */
+  ended: TestModule[] = [];
+  readonly #secondsMax: number;
+  readonly #loop: () => void;
+  #since = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(secondsMax: number, loop: () => void) {
+    this.#secondsMax = secondsMax;
+    this.#loop = loop;
+  }
+
+  begin(): void {
+    this.ended = [];
+    this.#since = processorSeconds();
+    this.#timer = setInterval(() => {
+      if (processorSeconds() - this.#since < this.#secondsMax) return;
+      this.end();
+      this.#loop();
+    }, 250);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  onTestModuleQueued({ moduleId }: TestModule): void {
+    this.running = moduleId;
+    this.#since = processorSeconds();
+  }
+
+  onTestModuleEnd(testModule: TestModule): void {
+    this.ended.push(testModule);
+  }
+
+  onTestCaseResult(): void {
+    this.#since = processorSeconds();
+  }
+}
+
+/** Of the whole process. Unlike the time of day it does not go on while others have the machine. */
+const processorSeconds = (): number => {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1e6;
+};
+
+main();
