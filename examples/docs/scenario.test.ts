@@ -17,6 +17,8 @@ test("a limit of one step ends the turn where the second would begin", () => {
   scenario({ machine, told: [asked] }, [called], {
     phase: "error",
     effects: [
+      { type: "publish", signal: { type: "model.replied", toolCalls: 1 } },
+      { type: "publish", signal: { type: "tool.ended", name: "add", outcome: "refused" } },
       { type: "publish", signal: { type: "limit.reached", reached: { limit: "steps", allowed: 1, reached: 2 } } },
       { type: "publish", signal: { type: "turn.ended", status: "failed" } },
       { type: "publish", signal: { type: "thread.updated", turns: 1, messages: 3 } },

@@ -108,6 +108,7 @@ test("observers see entries and signals in order, of all threads", async () => {
     "t 1 ask.received",
     "t turn.started",
     "t 2 llm.completed",
+    "t model.replied",
     "t turn.ended",
     "t thread.updated",
   ]);

@@ -188,6 +188,13 @@ const checkFigures = (signals: readonly Signal[], state: State): void => {
   const characters = messages.reduce((sum, message) => sum + textOf(message).length, 0);
   for (const signal of signals) {
     if (signal.type !== "thread.updated") continue;
-    expect(signal).toEqual({ type: "thread.updated", turns: turns.length, messages: messages.length, characters });
+    const usage = state.context.usage.total;
+    expect(signal).toEqual({
+      type: "thread.updated",
+      turns: turns.length,
+      messages: messages.length,
+      characters,
+      usage,
+    });
   }
 };

@@ -39,7 +39,7 @@ export class Talk {
     const told = transition(this.machine, this.state, { at: ++this.now, ...event });
     if (!told.handled) throw new Error(`${event.type} was refused: ${told.refusal.kind}: ${told.refusal.reason}`);
     this.state = told.state;
-    this.effects = told.effects;
+    this.effects = told.effects.filter((effect) => !isOutcome(effect));
     return told;
   }
 
@@ -108,3 +108,6 @@ type Untimed = Event extends infer One
 export const calling = (...names: readonly string[]): ReplyDraft => ({
   toolCalls: names.map((name, position) => ({ id: `call_${position}`, name, arguments: "{}" })),
 });
+
+/** Observers hear how each call ended; `outcome-signals.test.ts` and the golden traces are about that, and no other test is. */
+const isOutcome = (effect: Effect): boolean => effect.type === "publish" && /^(model|tool)\./.test(effect.signal.type);

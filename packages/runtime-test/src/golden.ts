@@ -6,6 +6,7 @@ import {
   type Message,
   outstanding,
   start,
+  type Signal,
   type State,
   textOf,
   type ThreadInput,
@@ -94,7 +95,7 @@ const linesOf = (effect: Effect): readonly string[] => {
     case "startTimer":
       return [`startTimer ${effect.id} ${effect.purpose} dueAt=${effect.dueAt}`];
     case "publish": {
-      const { type, ...fields } = effect.signal;
+      const { type, ...fields } = brief(effect.signal);
       return [
         `publish ${[type, ...Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)].join(" ")}`,
       ];
@@ -102,6 +103,14 @@ const linesOf = (effect: Effect): readonly string[] => {
     default:
       return [`${effect.type} ${effect.effectId}`];
   }
+};
+
+/** Of a thread's usage the calls and the tokens. */
+const brief = (signal: Signal): object & { readonly type: string } => {
+  if (signal.type !== "thread.updated") return signal;
+  const { usage, ...size } = signal;
+  const figures = { calls: usage.calls, tokens: usage.totalTokens.sum };
+  return { ...size, ...figures };
 };
 
 const messageLine = (message: Message): string => {

@@ -55,6 +55,10 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "context.unfit":
       asks.emit(signal.turn, { type: "signal", signal });
       return;
+    // Parts of their own tell an ask as much.
+    case "model.replied":
+    case "model.failed":
+    case "tool.ended":
     case "thread.updated":
   }
 };

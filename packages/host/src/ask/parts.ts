@@ -29,7 +29,10 @@ export type AskPart =
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
 
 /** A notice about a turn or an ask, where no part says the same. */
-export type AskSignal = Exclude<Signal, { readonly type: "turn.started" | "turn.ended" | "thread.updated" }>;
+export type AskSignal = Exclude<
+  Signal,
+  { readonly type: "turn.started" | "turn.ended" | "thread.updated" | "model.replied" | "model.failed" | "tool.ended" }
+>;
 
 /** What a model wrote, or thought, or said in declining. Deltas that nobody has read yet are joined. */
 export interface TextDelta extends Place {

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../thread/json.ts";
-import type { Message } from "../thread/message.ts";
-import type { ContextUnfit, LimitReached, TurnStatus } from "../thread/turn.ts";
+import type { Message, ToolOutcome } from "../thread/message.ts";
+import type { ContextUnfit, Failure, LimitReached, TurnStatus } from "../thread/turn.ts";
+import type { Cost, ReportedUsage, Usage } from "../thread/usage.ts";
 import type { TurnRange } from "../prompt/cut.ts";
 import type { Approvable, Fullness } from "./data.ts";
 import type { OfferedTool } from "./thread-started.ts";
@@ -139,6 +140,14 @@ export interface Publish {
   readonly signal: Signal;
 }
 
+/** Where a model call stands: of a summary `turn` is the one that bears its cost, 0 between turns, and `step` 0. */
+export interface CallPlace {
+  readonly turn: number;
+  readonly step: number;
+  readonly attempt: number;
+  readonly purpose: "answer" | "summary";
+}
+
 /** A notice for an observer. */
 export type Signal =
   | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
@@ -163,8 +172,41 @@ export type Signal =
     }
   | { readonly type: "limit.reached"; readonly turn: number; readonly reached: LimitReached }
   | { readonly type: "policy.failed"; readonly reason: string }
-  /** What was said is another than before. Counted on the path, the seed and what waits included, the system message not. */
-  | { readonly type: "thread.updated"; readonly turns: number; readonly messages: number; readonly characters: number }
+  /** A model call has its reply; what it said is not in here. `usage` as it was reported, `cost` where there is a price. */
+  | (CallPlace & {
+      readonly type: "model.replied";
+      readonly finishReason: string | null;
+      readonly toolCalls: number;
+      /** The model that answered, as it names itself. */
+      readonly model?: string;
+      readonly usage?: ReportedUsage;
+      readonly cost?: Cost;
+    })
+  /** A model call failed; whether it is made again, `retry.scheduled` says. */
+  | (CallPlace & {
+      readonly type: "model.failed";
+      readonly failure: Failure["kind"];
+      readonly model?: string;
+      readonly usage?: ReportedUsage;
+      readonly cost?: Cost;
+    })
+  /** A tool call has its result, from its tool or, where it was stopped or never run, from the machine. */
+  | {
+      readonly type: "tool.ended";
+      readonly turn: number;
+      readonly step: number;
+      readonly position: number;
+      readonly name: string;
+      readonly outcome: ToolOutcome;
+    }
+  /** What was said is another than before. Counted on the path, the seed and what waits included, the system message not; `usage` is the thread's total. */
+  | {
+      readonly type: "thread.updated";
+      readonly turns: number;
+      readonly messages: number;
+      readonly characters: number;
+      readonly usage: Usage;
+    }
   /** The prompt of a call is fuller than the last one. Once for each crossing. */
   | {
       readonly type: "context.warning";

@@ -99,12 +99,23 @@ export const calledOff = (threadId: string, { number, covers }: Summarising, rea
 /** A summary is no longer wanted: what it costs is not known, which is not nothing. */
 export const callOff = (plan: Plan, summarising: Summarising, reason: string): Plan => {
   const { threadId } = plan.data;
+  const data = { ...charge(plan.data, summarising, undefined, undefined), summarising: null };
+  const { total } = data.usage;
   return {
     ...plan,
-    data: { ...charge(plan.data, summarising, undefined, undefined), summarising: null },
-    effects: () => [...plan.effects(), ...calledOff(threadId, summarising, reason)],
+    data,
+    effects: () => [
+      ...plan.effects().map((effect) => withTotal(effect, total)),
+      ...calledOff(threadId, summarising, reason),
+    ],
   };
 };
+
+/** What was said of the thread's usage before something was charged to it. */
+const withTotal = (effect: Effect, usage: Usage): Effect =>
+  effect.type === "publish" && effect.signal.type === "thread.updated"
+    ? { ...effect, signal: { ...effect.signal, usage } }
+    : effect;
 
 /** A turn is no longer what it was: what was written about it does not hold. */
 export const withdrawSummaries = (data: ConversationData, changed: number): ConversationData => {

@@ -13,7 +13,7 @@ import {
   resetSystem,
   truncateAnswer,
 } from "./edit.ts";
-import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
+import { deadlineId, isSameEffect, queueId, retryId, waitId } from "./effect-id.ts";
 import type { Effect, Signal } from "./effect.ts";
 import { firstFormat } from "./entry.ts";
 import type {
@@ -27,6 +27,7 @@ import type {
   ThreadConfigured,
   TimerFired,
 } from "./event.ts";
+import { awaitsReply, isOfSummary, withOutcomes } from "./outcome-signals.ts";
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
 import { forkData } from "./forked.ts";
@@ -48,7 +49,7 @@ import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
  */
 export const update = (before: ConversationData, event: Event, decided: Decided): Plan => {
   const data: ConversationData = { ...before, seq: before.seq + 1, updatedAt: event.at };
-  let plan = reported(told(data, event, decided), decided);
+  let plan = withOutcomes(before, event, decided, reported(told(data, event, decided), decided));
   const { summarising } = plan.data;
   if (decided.summaryStale === true && summarising !== null)
     plan = callOff(plan, summarising, "its turns are no longer those");
@@ -151,9 +152,6 @@ const afterOpening = (effects: readonly Effect[], published: readonly Effect[]):
   return effects.toSpliced(opening, 0, ...published);
 };
 
-const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
-  summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
-
 /** The summary that was written is there, or will not come; a call that waited for it is made. */
 const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, decided: Decided): Plan => {
   if (before.summarising === null) return stays(before);
@@ -193,9 +191,6 @@ const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided
   if (decided.joins === true) return joinTurn(data, open, ask);
   return decided.interrupts === true ? interruptFor(data, open, ask, event.partial, decided) : stays(data);
 };
-
-const awaitsReply = ({ threadId }: ConversationData, { number, step, stage }: OpenTurn, effectId: string): boolean =>
-  stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
 
 const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decided): Plan => {
   const { open, queue, waking } = data;

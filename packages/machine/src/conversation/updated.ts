@@ -4,9 +4,9 @@ import type { ConversationData } from "./data.ts";
 import type { Effect } from "./effect.ts";
 
 /** Tells that what was said is another, and how much that is now. Costs the same at every length. */
-export const updated = ({ conversation }: ConversationData): Effect => ({
+export const updated = ({ conversation, usage }: ConversationData): Effect => ({
   type: "publish",
-  signal: { type: "thread.updated", ...sizeOfPath(conversation) },
+  signal: { type: "thread.updated", ...sizeOfPath(conversation), usage: usage.total },
 });
 
 /** What a thread comes to on its path: closed turns, the seed and what waits to lead the next one. */

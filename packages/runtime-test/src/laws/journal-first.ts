@@ -124,6 +124,11 @@ const isTold = (state: State, were: Told, signal: Signal): boolean => {
       return turnNumbered(state, signal.turn)?.outcome.status === signal.status;
     case "thread.updated":
       return were.sizes.has(sizeNamed(signal));
+    case "model.replied":
+    case "model.failed":
+      return signal.purpose === "summary" ? summaries > 0 : isOver(state, signal);
+    case "tool.ended":
+      return isOver(state, signal);
     case "context.warning":
       return were.fullness.has(signal.warning);
     case "summary.started":
@@ -154,6 +159,25 @@ const isTold = (state: State, were: Told, signal: Signal): boolean => {
     case "policy.failed":
       return true;
   }
+};
+
+/** A call of a step that there was, and that nobody waits for any longer. */
+const isOver = (
+  state: State,
+  call: { readonly turn: number; readonly step: number; readonly attempt?: number; readonly position?: number },
+): boolean => {
+  const { open } = state.context;
+  const steps = open?.number === call.turn ? open.step : (turnNumbered(state, call.turn)?.steps ?? 0);
+  return (
+    steps >= call.step &&
+    !outstanding(state).some(
+      (effect) =>
+        (effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer")) &&
+        effect.turn === call.turn &&
+        effect.step === call.step &&
+        (effect.type === "callTool" ? effect.position === call.position : effect.attempt === call.attempt),
+    )
+  );
 };
 
 const wasDropped = ({ context: { dropped } }: State, askId: string, because: DroppedBecause): boolean =>

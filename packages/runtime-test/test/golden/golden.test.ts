@@ -48,6 +48,7 @@ test("a trace tells what was said, what was decided and asked for, and what is o
     llm.completed at=3 effectId="t/1.1#1" reply={"toolCalls":[{"id":null,"name":"search","arguments":"{}"}]} finishReason=null
     ----
     2 awaiting_tool.running
+    publish model.replied turn=1 step=1 attempt=1 purpose="answer" finishReason=null toolCalls=1
     callTool t/1.1.0#1 search({}) providerCallId=null
     out: t/1!deadline t/1.1.0#1
 

@@ -7,6 +7,7 @@ import {
   type State,
   type ToolDeclaration,
   transition,
+  usageMonoid,
 } from "@colloquy/machine";
 import { handledSteps, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { type HostLogItem, LawBroken, lawNothingBeforeJournal, lawRecovery } from "@colloquy/runtime-test/laws";
@@ -48,8 +49,20 @@ describe("R1: nothing is performed before it is journalled", () => {
     fc.assert(fc.property(traces, early), { numRuns: runs(60) });
   });
 
+  const place = { turn: 7, step: 1 };
+  const call = { ...place, attempt: 1, purpose: "answer" } as const;
+
   test.each<readonly [string, Signal]>([
-    ["another size of the thread", { type: "thread.updated", turns: 7, messages: 7, characters: 0 }],
+    [
+      "another size of the thread",
+      { type: "thread.updated", turns: 7, messages: 7, characters: 0, usage: usageMonoid.empty },
+    ],
+    ["a reply to a call that nobody made", { ...call, type: "model.replied", finishReason: "stop", toolCalls: 0 }],
+    ["the failure of such a call", { ...call, type: "model.failed", failure: "timeout" }],
+    [
+      "the end of a tool that never ran",
+      { ...place, type: "tool.ended", position: 0, name: "x", outcome: "completed" },
+    ],
     ["a warning", { type: "context.warning", warning: "at_limit", tokens: 9, available: 9 }],
     ["a summary that was never asked for", { type: "summary.started", number: 1, covers: { from: 1, to: 1 } }],
     ["a summary that never came", { type: "summary.completed", number: 1, covers: { from: 1, to: 1 } }],

@@ -16,6 +16,7 @@ const answer: Event = {
 const completed: Then = {
   phase: "completed",
   effects: [
+    { type: "publish", signal: { type: "model.replied", finishReason: "stop" } },
     { type: "publish", signal: { type: "turn.ended", turn: 1, status: "completed" } },
     { type: "publish", signal: { type: "thread.updated", turns: 1, messages: 2, characters: 8 } },
   ],
@@ -75,11 +76,11 @@ describe("scenario", () => {
 
   test.each<readonly [string, Partial<Then>, RegExp]>([
     ["another phase", { phase: "error" }, /phase: expected "error", got "completed"/],
-    ["an effect too few", { effects: [] }, /effects\.0: not mentioned: .*turn\.ended/],
+    ["an effect too few", { effects: [] }, /effects\.1: not mentioned: .*turn\.ended/],
     [
       "an effect too many",
       { effects: [...completed.effects, { type: "callLlm" }] },
-      /effects\.2: missing: \{"type":"callLlm"\}/,
+      /effects\.3: missing: \{"type":"callLlm"\}/,
     ],
     [
       "another effect",
