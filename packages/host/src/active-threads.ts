@@ -1,93 +1,135 @@
-import type { Clock } from "./ports/clock.ts";
+import { type CodeScope, codeScope } from "./code-scope.ts";
 
 /** A thread that is used here, as those see it who share out the places. */
 export interface Worker {
-  /** It has a place and nothing to do, and somebody waits for one: it is to let go of the thread, or at least of the place. */
+  /** It has a place and does not work, and somebody waits for one: it is to let go of the thread, or at least of the place. */
   makeRoom(): void;
 }
 
-/**
- * What a thread does with its place. `rests`: nothing, until it is told something. `tools`: it waits for its tools,
- * which may themselves ask on other threads.
- */
-export type Doing = "works" | "rests" | "tools";
+/** What a thread does with its place. `works`: it is being opened, or its model is called. `rests`: it waits for something else, such as its tools. */
+export type Activity = "works" | "rests";
 
 /**
- * The places for threads that are worked on. When all are taken, whoever rests longest makes room for who waits;
- * where nobody rests, others wait in line, first come first served. Who gave up its place and has work again
- * stands at the end of the line.
+ * The places for threads that are worked on. A thread takes one to be opened, and to call its model; while it waits for
+ * anything else (a tool, a hook, an approval, a retry) the place may be taken by another. So whatever tools and hooks wait
+ * for, other threads above all, can go on. A model handler that waits for another thread lends its place meanwhile.
  *
- * Tools may ask on threads that wait here, and then no place would ever become free: when all who have one have waited
- * for their tools for a while, one more is let in.
+ * Whoever needs a place where there is none stands in line, first come first served, behind those that go on with a turn
+ * after their tools, and those that somebody's code here waits for: so what was begun is ended before more is begun.
  */
 export class ActiveThreads {
+  /** Whose code is running, of what runs on behalf of a thread: handlers, tools and hooks. */
+  readonly code: CodeScope<Worker> = codeScope();
   readonly #most: number;
-  readonly #clock: Clock;
   readonly #placed = new Set<Worker>();
   /** In line, with what lets them in. */
-  readonly #waiting = new Map<Worker, () => void>();
+  readonly #waiting = new Map<Worker, PromiseWithResolvers<void>>();
+  /** Who goes before others in line, now or when it comes there. */
+  readonly #urgent = new Set<Worker>();
   /** Who rests longest comes first. */
   readonly #resting = new Set<Worker>();
-  readonly #inTools = new Set<Worker>();
   /** Told to make room, and not gone yet. */
   readonly #leaving = new Set<Worker>();
-  #cancelRelief: (() => void) | null = null;
+  /** Whose code waits for other threads. */
+  readonly #lending = new Map<Worker, Loan>();
 
-  constructor(most: number, clock: Clock) {
+  constructor(most: number) {
     this.#most = most;
-    this.#clock = clock;
   }
 
-  /** Gives a place: at once, or when the promise resolves, as it also does when the worker leaves the line. */
-  enter(worker: Worker): void | Promise<void> {
-    if (this.#placed.has(worker)) return;
-    if (this.#placed.size < this.#most && this.#waiting.size === 0) {
-      this.#placed.add(worker);
+  /** Gives a place to work: at once, or when the promise resolves, as it also does when the worker leaves the line. */
+  enter(worker: Worker, isUrgent = false): void | Promise<void> {
+    if (this.#placed.has(worker)) {
+      this.report(worker, "works");
       return;
     }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.set(worker, resolve);
+    if (this.#placed.size < this.#most && this.#waiting.size === 0) {
+      this.#place(worker);
+      return;
+    }
+    if (isUrgent) this.#urgent.add(worker);
+    const waiting = this.#waiting.get(worker) ?? Promise.withResolvers<void>();
+    this.#waiting.set(worker, waiting);
     this.#makeRoom();
-    return promise;
+    return waiting.promise;
+  }
+
+  /** Somebody's code waits for what this worker does. */
+  hurry(worker: Worker): void {
+    if (!this.#placed.has(worker)) this.#urgent.add(worker);
   }
 
   /** Gives back its place, or its place in the line. */
   leave(worker: Worker): void {
-    this.#waiting.get(worker)?.();
+    this.#waiting.get(worker)?.resolve();
     this.#waiting.delete(worker);
+    this.#urgent.delete(worker);
+    this.#lending.delete(worker);
     this.#forget(worker);
     if (this.#placed.delete(worker)) this.#admit();
-    this.#relieve();
+    // Where more than all places were taken, others may still have to go.
+    this.#makeRoom();
   }
 
-  /** What who has a place does from now on. */
-  report(worker: Worker, doing: Doing): void {
+  /** What a worker that has a place does from now on. */
+  report(worker: Worker, activity: Activity): void {
     if (!this.#placed.has(worker)) return;
     this.#forget(worker);
-    if (doing === "rests") this.#resting.add(worker);
-    if (doing === "tools") this.#inTools.add(worker);
-    if (this.#waiting.size > 0) this.#makeRoom();
+    if (activity === "rests") this.#resting.add(worker);
+    this.#makeRoom();
+  }
+
+  /** Its code waits for another thread, and others may have its place until it says that it does so no more. */
+  lend(worker: Worker): void {
+    const loan = this.#lending.get(worker);
+    if (loan !== undefined) {
+      loan.times++;
+      return;
+    }
+    const works = this.#placed.has(worker) && !this.#resting.has(worker);
+    this.#lending.set(worker, { times: 1, works });
+    if (!works) return;
+    this.#forget(worker);
+    this.#placed.delete(worker);
+    this.#admit();
+  }
+
+  /** Its code goes on, which nobody can hinder: it has its place again, whoever has one meanwhile. */
+  reclaim(worker: Worker): void {
+    const loan = this.#lending.get(worker);
+    if (loan === undefined || --loan.times > 0) return;
+    this.#lending.delete(worker);
+    if (!loan.works) return;
+    if (this.#waiting.has(worker)) this.#urgent.add(worker);
+    else this.#place(worker);
+  }
+
+  #place(worker: Worker): void {
+    this.#urgent.delete(worker);
+    this.#placed.add(worker);
   }
 
   #forget(worker: Worker): void {
     this.#resting.delete(worker);
-    this.#inTools.delete(worker);
     this.#leaving.delete(worker);
   }
 
   #admit(): void {
-    while (this.#placed.size < this.#most && this.#letIn());
+    while (this.#placed.size < this.#most) {
+      const worker = this.#first();
+      if (worker === undefined) return;
+      const waiting = this.#waiting.get(worker);
+      this.#waiting.delete(worker);
+      this.#place(worker);
+      waiting?.resolve();
+    }
   }
 
-  /** Lets the first in line in. False when nobody waits. */
-  #letIn(): boolean {
-    const [first] = this.#waiting;
-    if (first === undefined) return false;
-    const [worker, enter] = first;
-    this.#waiting.delete(worker);
-    this.#placed.add(worker);
-    enter();
-    return true;
+  /** Who is to be let in next. */
+  #first(): Worker | undefined {
+    for (const worker of this.#urgent) if (this.#waiting.has(worker)) return worker;
+    const [first] = this.#waiting.keys();
+    return first;
   }
 
   #makeRoom(): void {
@@ -97,24 +139,12 @@ export class ActiveThreads {
       this.#leaving.add(worker);
       worker.makeRoom();
     }
-    this.#relieve();
-  }
-
-  /** Sees to it that somebody is let in where nobody who has a place can go on by itself. */
-  #relieve(): void {
-    const stuck = this.#waiting.size > 0 && this.#inTools.size === this.#placed.size;
-    if (!stuck) {
-      this.#cancelRelief?.();
-      this.#cancelRelief = null;
-    } else if (this.#cancelRelief === null) {
-      this.#cancelRelief = this.#clock.wakeAt(this.#clock.now() + stuckMs, () => {
-        this.#cancelRelief = null;
-        this.#letIn();
-        this.#relieve();
-      });
-    }
   }
 }
 
-/** How long all may wait for their tools before one more is let in. */
-const stuckMs = 250;
+interface Loan {
+  /** For how many things its code waits. */
+  times: number;
+  /** Whether it had a place to lend. */
+  readonly works: boolean;
+}

@@ -48,7 +48,7 @@ export const equipmentOf = (options: HostOptions): Equipment => {
     pollMs,
     whenHeld,
     ids,
-    active: new ActiveThreads(maxActive, clock),
+    active: new ActiveThreads(maxActive),
     progressMs,
     partials,
     snapshotEvery,

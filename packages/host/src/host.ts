@@ -53,12 +53,13 @@ export interface HostOptions {
   /** How long a thread on which nothing happens stays open, and held, in milliseconds. Shorter where several hosts share threads; each opening reads the journal. Default 5,000. */
   readonly idleMs?: number;
   /**
-   * How many threads are worked on at a time. When that many are, those on which nothing happens are let go at once,
-   * least recently used first; others wait, first come first served, and a thread with a queue of asks stands at the end
-   * of the line again after each turn, keeping its lease. One that waits for an approval or for a retry needs no place; one that
-   * waits for its tools does, but when all places are taken by such (whose tools may ask here), more are let in, one by one.
-   * A hook, or the model handler, that awaits an ask of another thread of this host may wait for a place for ever: let tools
-   * do that. Default 256.
+   * How many threads are worked on at a time: opened, or waiting for their model. One that waits for anything else (its tools,
+   * a hook, an approval, a retry) needs no place, whatever those wait for; so tools, hooks and model handlers may ask other
+   * threads of this host. Where all places are taken, threads on which nothing happens are let go, least recently used first;
+   * others wait in line, first come first served, behind those that go on with a turn after their tools and those that code
+   * of this host waits for. A thread with a queue of asks stands at the end of the line again after each turn, keeping its
+   * lease. How many calls of a tool run at a time is the tool's `concurrency`. In a browser, what a model handler asks after
+   * its first `await` is not known to be its own, and may wait for the handler's place. Default 256.
    */
   readonly maxActive?: number;
   /**

@@ -6,6 +6,7 @@ import type { AskHandle } from "./ask/ask.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
 import type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
 import { askEvent, askOptionNames, steerOptionNames } from "./ask-event.ts";
+import { CodeWaits } from "./code-waits.ts";
 import { AskRefusedError, ThreadClosedError } from "./errors.ts";
 import { type OptionNames, problemOfOptions } from "./option-names.ts";
 import { ThreadCopies } from "./thread-copies.ts";
@@ -116,17 +117,24 @@ export class HostedThread extends ThreadCopies {
 
   #ask(input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle {
     const { askId = this.ids.draw("ask"), signal, toolContext } = options;
-    const ask = new Ask(this.id, askId, toolContext, (stopped, reason) => this.#stop(stopped, reason));
+    const waits = new CodeWaits(this.equipment.active);
+    const ask = new Ask(this.id, askId, toolContext, (stopped, reason) => this.#stop(stopped, reason), waits);
     // Callers in JavaScript hand in anything.
     if (signal !== undefined && typeof signal?.addEventListener !== "function")
       ask.fail(new AskRefusedError(this.id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
     else if (signal !== undefined) ask.listenTo(signal);
     if (ask.settled) return ask;
     const event = askEvent(this.now(), askId, input, options, joins);
-    const loop = Either.isLeft(event) ? null : this.loops.use(this.id);
-    if (Either.isLeft(event)) ask.fail(new AskRefusedError(this.id, askId, event.left));
-    else if (loop === null) ask.fail(new ThreadClosedError(this.id));
-    else loop.postAsk(ask, event.right);
+    if (Either.isLeft(event)) {
+      ask.fail(new AskRefusedError(this.id, askId, event.left));
+      return ask;
+    }
+    waits.post(() => {
+      const loop = this.loops.use(this.id);
+      if (loop === null) ask.fail(new ThreadClosedError(this.id));
+      else loop.postAsk(ask, event.right);
+      return loop;
+    });
     return ask;
   }
 

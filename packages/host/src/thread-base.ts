@@ -1,5 +1,6 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import { CodeWaits } from "./code-waits.ts";
 import type { Equipment } from "./equipment.ts";
 import { EventRefusedError, ThreadClosedError } from "./errors.ts";
 import type { Loops } from "./loops.ts";
@@ -53,20 +54,33 @@ export class ThreadBase {
   }
 
   protected post(mail: Pick<Mail, "aim"> & { readonly event: Event | ThreadStarted }): Promise<Receipt> {
-    const loop = this.loops.use(this.id);
-    if (loop === null) return Promise.reject(new ThreadClosedError(this.id));
-    const raised = raiseFor(this.equipment.machine, mail.event);
-    if (raised !== null) loop.post(raised);
-    return new Promise((resolve, reject) => {
+    const waits = new CodeWaits(this.equipment.active);
+    const { promise, resolve, reject } = Promise.withResolvers<Receipt>();
+    // Before it is posted, since it may be done at once.
+    waits.begin();
+    const settle = (settled: () => void): void => {
+      waits.end();
+      settled();
+    };
+    waits.post(() => {
+      const loop = this.loops.use(this.id);
+      if (loop === null) {
+        settle(() => reject(new ThreadClosedError(this.id)));
+        return null;
+      }
+      const raised = raiseFor(this.equipment.machine, mail.event);
+      if (raised !== null) loop.post(raised);
       loop.post({
         ...mail,
         receipt: {
-          accepted: (entry) => resolve({ handled: true, entry }),
-          refused: (refusal) => resolve({ handled: false, refusal }),
-          failed: reject,
+          accepted: (entry) => settle(() => resolve({ handled: true, entry })),
+          refused: (refusal) => settle(() => resolve({ handled: false, refusal })),
+          failed: (error) => settle(() => reject(error)),
         },
       });
+      return loop;
     });
+    return promise;
   }
 
   /** What is seen of the present state, by something pure that may be done again; null when there is no such thread. Takes no lease. */

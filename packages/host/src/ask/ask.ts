@@ -1,5 +1,6 @@
 import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
 import { approvalsOf, askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine";
+import type { CodeWaits } from "../code-waits.ts";
 import { AskRefusedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
 import type { Receipt } from "../thread/mail.ts";
@@ -59,6 +60,7 @@ export class Ask implements AskHandle, Receipt {
   #turn: number | null = null;
   readonly #parts = new PartQueue();
   readonly #stop: StopAsk;
+  readonly #waits: CodeWaits | null;
   #signal: AbortSignal | null = null;
   /** Why it was aborted here. */
   #reason: string | null = null;
@@ -67,11 +69,19 @@ export class Ask implements AskHandle, Receipt {
   #watcher: AskWatcher | null = null;
   #carried = 0;
 
-  constructor(threadId: string, askId: string, toolContext: ToolContext | undefined, stop: StopAsk) {
+  /** @param waits of which threads' code waits for it; null where there is no need to know. */
+  constructor(
+    threadId: string,
+    askId: string,
+    toolContext: ToolContext | undefined,
+    stop: StopAsk,
+    waits: CodeWaits | null = null,
+  ) {
     this.threadId = threadId;
     this.askId = askId;
     this.toolContext = toolContext;
     this.#stop = stop;
+    this.#waits = waits;
   }
 
   get settled(): boolean {
@@ -224,12 +234,17 @@ export class Ask implements AskHandle, Receipt {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AskPart, undefined> {
-    return { next: () => this.#parts.next() };
+    const next = () => {
+      if (!this.settled) this.#waits?.begin();
+      return this.#parts.next();
+    };
+    return { next };
   }
 
   /** Made when somebody first wants it: a rejection that nobody waits for then rejects nothing. */
   #settlement(): Promise<AskResult> {
     this.#promise ??= Promise.withResolvers();
+    if (!this.settled) this.#waits?.begin();
     this.#deliver();
     return this.#promise.promise;
   }
@@ -238,6 +253,7 @@ export class Ask implements AskHandle, Receipt {
     if (this.settled) return;
     this.#outcome = outcome;
     this.#signal?.removeEventListener("abort", this.#onAbort);
+    this.#waits?.end();
     this.#parts.end(unread);
     this.#deliver();
     this.#watcher?.settled(this);

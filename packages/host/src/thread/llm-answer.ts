@@ -1,13 +1,19 @@
 import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
 import { decodeEvent, toolsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import type { Worker } from "../active-threads.ts";
 import type { Equipment } from "../equipment.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
 /** Calls the model. Never rejects: a handler that throws is told to `onObserverError`, and has failed. */
-export const callModel = async (equipment: Equipment, call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
+export const callModel = async (
+  loop: Worker & { readonly equipment: Equipment },
+  call: CallLlm,
+  context: LlmContext,
+): Promise<LlmOutcome> => {
+  const { equipment } = loop;
   try {
-    return await equipment.llm(call, context);
+    return await equipment.active.code.run(loop, () => equipment.llm(call, context));
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
     equipment.observation.report(thrown, "llm");

@@ -23,6 +23,7 @@ export class LlmRun implements Running, Receipt {
   #cancelProgress: (() => void) | null = null;
   #hasTold = false;
   #over = false;
+  #isCalling = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
@@ -31,6 +32,11 @@ export class LlmRun implements Running, Receipt {
 
   get effectId(): string {
     return this.#call.id;
+  }
+
+  /** Whether the model is called now. */
+  get isCalling(): boolean {
+    return this.#isCalling;
   }
 
   /** What has been shown of the reply. */
@@ -90,14 +96,20 @@ export class LlmRun implements Running, Receipt {
     const { equipment } = this.#loop;
     const { hooks } = equipment.observation;
     if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
-    if (this.#over || !this.#loop.mayCall()) return;
+    if (this.#over) return;
+    // What goes on after its tools is ended before more is begun.
+    const entering = equipment.active.enter(this.#loop, this.#call.step > 1);
+    if (entering !== undefined) await entering;
+    this.#isCalling = !this.#over && this.#loop.mayCall();
+    this.#loop.reportActivity();
+    if (!this.#isCalling) return;
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),
       clock: equipment.clock,
       tools: offeredTools(equipment, this.#call),
     };
-    const outcome = await callModel(equipment, this.#call, context);
+    const outcome = await callModel(this.#loop, this.#call, context);
     if (this.#over) return;
     this.mute();
     this.#loop.running.delete(this.#call.id);
@@ -106,10 +118,12 @@ export class LlmRun implements Running, Receipt {
   }
 
   async #callHooks(): Promise<void> {
-    const { observation } = this.#loop.equipment;
+    const { observation, active } = this.#loop.equipment;
     const { threadId, turn, step } = this.#call;
-    if (step === 1) await observation.before("beforeTurn", { threadId, turn });
-    await observation.before("beforeStep", this.#call);
+    await active.code.run(this.#loop, async () => {
+      if (step === 1) await observation.before("beforeTurn", { threadId, turn });
+      await observation.before("beforeStep", this.#call);
+    });
   }
 
   #show(delta: LlmDelta): void {

@@ -9,7 +9,7 @@ import type { ToolContext } from "../tools/tool.ts";
 import { isAtRest } from "./at-rest.ts";
 import { begin } from "./beginning.ts";
 import { decideMail } from "./decide-mail.ts";
-import { doingOf } from "./doing.ts";
+import { activityOf } from "./doing.ts";
 import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./hold.ts";
 import type { LlmRun } from "./llm-run.ts";
 import type { Mail } from "./mail.ts";
@@ -152,6 +152,11 @@ export class ThreadLoop implements Claimant {
     return this.#ended === null;
   }
 
+  /** Says what the thread does with its place. */
+  reportActivity(): void {
+    this.equipment.active.report(this, activityOf(this.running.values()));
+  }
+
   /** Somebody else waits for a place. */
   makeRoom(): void {
     if (this.#isIdle()) void this.#letGo();
@@ -185,11 +190,6 @@ export class ThreadLoop implements Claimant {
     this.#busy = true;
     const hold = this.#hold;
     if (this.#ended !== null || hold === null) return;
-    const entering = this.equipment.active.enter(this);
-    if (entering !== undefined) {
-      this.#underWay = entering.then(() => this.#drain());
-      return;
-    }
     for (let mail = this.#mailbox.take(); mail !== undefined; mail = this.#mailbox.take()) {
       try {
         const step = this.#state === null ? null : decideMail(hold, mail, this.#state, this.responding);
@@ -211,7 +211,7 @@ export class ThreadLoop implements Claimant {
     this.#busy = false;
     if (this.#ended !== null) return;
     this.#rest.begin();
-    this.equipment.active.report(this, doingOf(this.running.values()));
+    this.reportActivity();
   }
 
   /** As `#drain` after the append, where that takes its time. */

@@ -8,14 +8,19 @@ export class SummaryRun implements Running {
   readonly #loop: ThreadLoop;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
+  #isCalling = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
   }
 
+  /** Whether the model is called now. */
+  get isCalling(): boolean {
+    return this.#isCalling;
+  }
+
   begin(): void {
-    if (!this.#loop.mayCall()) return;
     this.#loop.running.set(this.#call.id, this);
     void this.#run();
   }
@@ -27,8 +32,13 @@ export class SummaryRun implements Running {
   async #run(): Promise<void> {
     const { signal } = this.#controller;
     const { equipment, running } = this.#loop;
-    const { clock } = equipment;
-    const outcome = await callModel(equipment, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
+    const { clock, active } = equipment;
+    const entering = active.enter(this.#loop);
+    if (entering !== undefined) await entering;
+    this.#isCalling = !signal.aborted && this.#loop.mayCall();
+    this.#loop.reportActivity();
+    if (!this.#isCalling) return;
+    const outcome = await callModel(this.#loop, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
     if (signal.aborted) return;
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);

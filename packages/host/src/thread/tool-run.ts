@@ -43,7 +43,7 @@ export class ToolRun implements Running, Receipt {
   begin(): void {
     this.#loop.running.set(this.#call.id, this);
     if (this.#tool === undefined) this.#fail("refused", `There is no tool "${this.#call.name}".`);
-    else if (this.#tool.slots === null) void this.#run(this.#tool);
+    else if (this.#tool.slots === null) this.#start(this.#tool);
     else this.#tool.slots.take(this.#take);
   }
 
@@ -71,8 +71,12 @@ export class ToolRun implements Running, Receipt {
   failed(): void {}
 
   readonly #take = (): void => {
-    if (this.#tool !== undefined && !this.#over) void this.#run(this.#tool);
+    if (this.#tool !== undefined && !this.#over) this.#start(this.#tool);
   };
+
+  #start(tool: RegisteredTool): void {
+    void this.#loop.equipment.active.code.run(this.#loop, () => this.#run(tool));
+  }
 
   async #run(tool: RegisteredTool): Promise<void> {
     const { clock, observation } = this.#loop.equipment;
