@@ -63,7 +63,7 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   }
 };
 
-type Values = ReturnType<typeof parse>["values"];
+type Values = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];
 
 interface Command {
   /** The options that it knows, by their names. */
@@ -116,31 +116,29 @@ const problemOfArguments = (args: readonly string[], thrown: unknown): string =>
 
 const listed = (options: readonly string[]): string => options.map((name) => `--${name}`).join(", ");
 
+const optionKinds = {
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+  thread: { type: "string" },
+  store: { type: "string" },
+  model: { type: "string" },
+  "base-url": { type: "string" },
+  system: { type: "string" },
+  window: { type: "string" },
+  before: { type: "string" },
+  after: { type: "string" },
+  options: { type: "string" },
+  at: { type: "string" },
+  find: { type: "string" },
+  as: { type: "string" },
+  to: { type: "string" },
+  all: { type: "boolean" },
+  from: { type: "string" },
+  repair: { type: "boolean" },
+} as const;
+
 const parse = (args: readonly string[]) =>
-  parseArgs({
-    args: withNegatives(args),
-    allowPositionals: true,
-    options: {
-      help: { type: "boolean", short: "h" },
-      version: { type: "boolean", short: "v" },
-      thread: { type: "string" },
-      store: { type: "string" },
-      model: { type: "string" },
-      "base-url": { type: "string" },
-      system: { type: "string" },
-      window: { type: "string" },
-      before: { type: "string" },
-      after: { type: "string" },
-      options: { type: "string" },
-      at: { type: "string" },
-      find: { type: "string" },
-      as: { type: "string" },
-      to: { type: "string" },
-      all: { type: "boolean" },
-      from: { type: "string" },
-      repair: { type: "boolean" },
-    },
-  });
+  parseArgs({ args: withNegatives(args), allowPositionals: true, options: optionKinds });
 
 /** `--at -1` as `--at=-1`: a negative number is a value, which is then refused by its name. */
 const withNegatives = (args: readonly string[]): string[] =>

@@ -1,4 +1,5 @@
 import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
+import type * as fc from "fast-check";
 import { runningClock } from "../virtual-clock.ts";
 
 /** The host and the store that a law is to hold for. What is left out is Colloquy's own. */
@@ -45,7 +46,10 @@ export const groundOf = async (subject: HostUnderTest): Promise<Ground> => {
 };
 
 /** What `fc.assert` is told. */
-export const parametersOf = ({ runs, seed, path }: HostLawRun, defaultRuns: number) => ({
+export const parametersOf = (
+  { runs, seed, path }: HostLawRun,
+  defaultRuns: number,
+): Pick<fc.Parameters, "numRuns" | "includeErrorInReport" | "seed" | "path"> => ({
   numRuns: runs ?? defaultRuns,
   includeErrorInReport: true,
   ...(seed === undefined ? {} : { seed }),
