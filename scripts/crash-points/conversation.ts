@@ -98,5 +98,5 @@ export const machine: ConversationMachine = conversationMachine({
   limits: { deadlineMs: 600_000 },
   // So little that some turns are summarised when they have ended, and some calls wait for a summary.
   budget: { tokens: 220, reserve: 20 },
-  policy: compactTurns({ keepTurns: 1, at: 0.8, maxTokens: 40, instruction: "Sum it up." }),
+  policy: compactTurns({ keepTurns: 1, at: 0.8, maxTokens: 40, requestTokens: 4_000, instruction: "Sum it up." }),
 });

@@ -70,7 +70,7 @@ const machineOf = (tools: readonly Tool[]): ConversationMachine =>
     limits: { deadlineMs: 600_000 },
     // So little that some turns are summarised when they have ended, and some calls wait for a summary.
     budget: { tokens: 220, reserve: 20 },
-    policy: compactTurns({ keepTurns: 2, at: 0.9, maxTokens: 40, instruction: "Sum it up." }),
+    policy: compactTurns({ keepTurns: 2, at: 0.9, maxTokens: 40, requestTokens: 4_000, instruction: "Sum it up." }),
   });
 
 /** The tools, whose functions call `run`. `overrule` lets the host follow another rule than the machine declares. */

@@ -89,6 +89,7 @@ const compacting: Policy = {
     instruction: "Sum it up.",
     model: {},
     maxTokens: 50,
+    requestTokens: 4_000,
     waitMs: 5_000,
     next: ({ history }) => {
       const [newest] = history.newestFirst();

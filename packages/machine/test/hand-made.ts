@@ -58,6 +58,8 @@ export const rolling = (options: RollingOptions = {}): Policy => {
       instruction: "Sum it up.",
       model: { name: "small" },
       maxTokens,
+      // Tests have rooms that no instruction fits into.
+      requestTokens: 4_000,
       next: (input) => {
         const turns = oldestFirst(input);
         return when === "full" && fits(input, showing(turns)) ? null : wanted(turns, keep, failures);
@@ -70,7 +72,7 @@ export const rolling = (options: RollingOptions = {}): Policy => {
 export const asking = (next: (input: PolicyInput) => SummaryWanted | null): Policy => ({
   ...keepAll(),
   name: "asking",
-  summariser: { instruction: "Sum it up.", model: {}, maxTokens: 1_000, next },
+  summariser: { instruction: "Sum it up.", model: {}, maxTokens: 1_000, requestTokens: 4_000, next },
 });
 
 const fits = ({ available, measure }: PolicyInput, decision: PolicyDecision): boolean =>

@@ -41,7 +41,11 @@ test("what does not fit is an error with the way out", async () => {
 });
 
 test("a summary that an answer waits for is told, and so is one that fails", async () => {
-  const machine = { ...bounded, policy: compactTurns({ keepTurns: 0, maxTokens: 20 }), retry: { attempts: 1 } };
+  const machine = {
+    ...bounded,
+    policy: compactTurns({ keepTurns: 0, maxTokens: 20, requestTokens: 4_000 }),
+    retry: { attempts: 1 },
+  };
   const [long, next] = ["a".repeat(50), "b".repeat(35)];
   const summed = await said(["1", next], [reply(long), reply("As."), reply("ok")], machine);
   expect(summed.written).toMatch(/\n  summing up turn 1 …\nok\n/);

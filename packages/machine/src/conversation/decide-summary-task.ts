@@ -36,14 +36,14 @@ export const decideSummary = (
 };
 
 const fitted = (
-  { counts }: Settings,
+  { counts, policy }: Settings,
   data: ConversationData,
   { available }: Situation,
   task: SummaryTask,
   instruction: string,
 ): SummaryTask => {
-  if (available === null) return task;
-  const room = Math.max(available, smallestRoom);
+  const room = policy.summariser?.requestTokens ?? available;
+  if (room === null) return task;
   const tokensAt = (characters: number): number | null =>
     counted(() =>
       counts.prompt(summaryRequest(data.conversation, { ...task, characters }, instruction, data.summaries)),
@@ -55,9 +55,6 @@ const fitted = (
   }
   return { ...task, unfit: { tokens, available: room } };
 };
-
-/** No model has a smaller window; a budget below it is that of an experiment, and the instruction alone would fill it. Unit: tokens. */
-const smallestRoom = 4_000;
 
 /** Unit: UTF-16 units. */
 const ladder: readonly number[] = [longestTranscriptText, 4_000, 2_000, 1_000, 500, 200, 100];

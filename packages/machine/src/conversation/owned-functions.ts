@@ -41,11 +41,12 @@ export const ownedPricing = (pricing: Pricing): Pricing => {
 };
 
 const ownedSummariser = (summariser: Summariser): Summariser => {
-  const { instruction, model, maxTokens, waitMs } = summariser;
+  const { instruction, model, maxTokens, requestTokens, waitMs } = summariser;
   return Object.freeze({
     instruction,
     model: frozenCopy(model),
     maxTokens,
+    ...(requestTokens === undefined ? {} : { requestTokens }),
     ...(waitMs === undefined ? {} : { waitMs }),
     next: summariser.next.bind(summariser),
   });

@@ -34,6 +34,8 @@ export interface Summariser {
   readonly model: JsonObject;
   /** A summary of more tokens than this is not used. */
   readonly maxTokens: number;
+  /** The most that the request for a summary may take. Default: the room of prompts; another, where another model writes summaries. Unit: tokens. */
+  readonly requestTokens?: number;
   /** How long a call waits for a summary that it can't fit without, before it does without. Unit: milliseconds. Default 60,000. */
   readonly waitMs?: number;
   /** What to have summarised now; null for nothing. Asked when a turn was answered, before a call, and when a summary has come; turns that ended otherwise wait for the next call. */

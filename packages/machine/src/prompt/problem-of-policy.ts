@@ -5,12 +5,14 @@ import type { Policy } from "./policy.ts";
 export const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null => {
   if (typeof decide !== "function") return `policy "${name}" has no function "decide"`;
   if (summariser === undefined) return null;
-  const { instruction, model, maxTokens, waitMs = 0, next } = summariser;
+  const { instruction, model, maxTokens, requestTokens = 1, waitMs = 0, next } = summariser;
   const of = `the summariser of policy "${name}"`;
   if (typeof instruction !== "string" || instruction === "") return `${of} has no instruction; give it a text`;
   if (typeof model !== "object" || model === null || Array.isArray(model))
     return `${of} has the model ${String(model)}; it must be an object of parameters ({} for the thread's)`;
   if (!isCount(maxTokens) || maxTokens === 0) return `${of} allows ${String(maxTokens)} tokens; it must be 1 or more`;
+  if (!isCount(requestTokens) || requestTokens === 0)
+    return `${of} allows its request ${String(requestTokens)} tokens; it must be 1 or more`;
   if (!isCount(waitMs)) return `${of} is waited for ${String(waitMs)} ms; it must be a whole number of 0 or more`;
   return typeof next === "function" ? null : `${of} has no function "next"`;
 };

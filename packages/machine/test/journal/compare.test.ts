@@ -152,8 +152,8 @@ describe("going through a recording", () => {
     let waited = 0;
     const room = { budget: { tokens: 130, reserve: 0 }, calibrate: false };
     const policies = [
-      compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 40 }),
-      summariseTurns({ maxTurns: 2, maxTokens: 40 }),
+      compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 40, requestTokens: 4_000 }),
+      summariseTurns({ maxTurns: 2, maxTokens: 40, requestTokens: 4_000 }),
     ];
     fc.assert(
       fc.property(
@@ -470,7 +470,7 @@ describe("a conversation that was had elsewhere", () => {
   });
 
   test("asks for no summary, and does without the ones that it would need", () => {
-    const policy = compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 20 });
+    const policy = compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 20, requestTokens: 4_000 });
     const { after } = comparePrompts(
       [{ name: "a", entries: added(6) }],
       {},
@@ -535,7 +535,10 @@ describe("summaries in a comparison", () => {
   });
 
   test("are waited for where a prompt does not fit without them, though the recording did not wait", () => {
-    const wide = { policy: compactTurns({ keepTurns: 1, at: 0.2, maxTokens: 40 }), calibrate: false };
+    const wide = {
+      policy: compactTurns({ keepTurns: 1, at: 0.2, maxTokens: 40, requestTokens: 4_000 }),
+      calibrate: false,
+    };
     const talk = new Talk(conversationMachine({ ...wide, budget: { tokens: 400, reserve: 0 } }));
     const entries: Entry[] = [talk.beginning];
     for (let turn = 1; turn <= 3; turn++)

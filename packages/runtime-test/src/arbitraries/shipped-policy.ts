@@ -65,10 +65,10 @@ export const plainPolicyArbitraries: { readonly [name: string]: fc.Arbitrary<Pol
 export const summarisingPolicyArbitraries: { readonly [name: string]: fc.Arbitrary<Policy> } = {
   compactTurns: fc
     .tuple(fc.nat({ max: 2 }), fc.constantFrom(0.3, 0.8, 1), fc.constantFrom(20, 1_000))
-    .map(([keepTurns, at, maxTokens]) => compactTurns({ keepTurns, at, maxTokens })),
+    .map(([keepTurns, at, maxTokens]) => compactTurns({ keepTurns, at, maxTokens, requestTokens: 4_000 })),
   summariseTurns: fc
     .tuple(fc.nat({ max: 4 }), fc.nat({ max: 2 }), fc.constantFrom("concise" as const, "verbose" as const))
-    .map(([maxTurns, keepTurns, level]) => summariseTurns({ maxTurns, keepTurns, level })),
+    .map(([maxTurns, keepTurns, level]) => summariseTurns({ maxTurns, keepTurns, level, requestTokens: 4_000 })),
 };
 
 const plain = fc.oneof(...Object.values(plainPolicyArbitraries));

@@ -103,7 +103,7 @@ const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): nu
   budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
 const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
-  const { budget = null } = options;
+  const { budget = null, policy } = options;
   const calibrations = calibrated(trace, options).slice(1);
   for (const [index, { event, before, transition }] of handledSteps(trace).entries()) {
     const room = roomOf(budget, calibrations[index]?.decidedWith ?? 1);
@@ -111,10 +111,12 @@ const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
     const name = `entry ${transition.entry.seq} (${event.type})`;
     const { unfit, counted } = transition.entry.decided ?? {};
     for (const effect of transition.effects) {
-      if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
+      if (effect.type !== "callLlm") continue;
       const tokens = tokensOf(counter, effect.messages);
-      if (tokens !== null && tokens > room)
-        throw new LawBroken("P4", `${effect.id} carries ${tokens} tokens, and there is room for ${room}`);
+      const most = effect.purpose === "answer" ? room : (policy?.summariser?.requestTokens ?? room);
+      if (tokens !== null && tokens > most)
+        throw new LawBroken("P4", `${effect.id} carries ${tokens} tokens, and there is room for ${most}`);
+      if (effect.purpose === "summary") continue;
       if (counted !== undefined) requireSame("P4", `what ${name} counted`, tokens, counted);
       if (unfit !== undefined) throw new LawBroken("P4", `${name} found the prompt unfit, and sent it`);
     }

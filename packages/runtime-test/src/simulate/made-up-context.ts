@@ -78,7 +78,11 @@ const summarising = (random: Random): Policy =>
 /** A summary of ours has about ten tokens, one that is too long more than a hundred. */
 const written = (random: Random): SummaryOptions => ({
   maxTokens: random.pick([30, 60]),
+  requestTokens: summaryRequestTokens,
   waitMs: random.pick([0, 30, 100, 300]),
   ...(random.chance(0.5) ? { instruction: "Sum it up." } : {}),
   ...(random.chance(0.3) ? { model: { temperature: 1 } } : {}),
 });
+
+/** The rooms of a simulation are smaller than any instruction. Unit: tokens. */
+export const summaryRequestTokens = 4_000;

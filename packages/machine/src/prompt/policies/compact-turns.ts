@@ -34,7 +34,8 @@ export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
     instruction: rollingInstruction,
     maxTokens: { concise: 1_000, verbose: 1_000 },
   });
-  const { instruction, model, maxTokens, waitMs } = options;
+  const { instruction, model, maxTokens, requestTokens, waitMs } = options;
+  const most = requestTokens === undefined ? { maxTokens } : { maxTokens, requestTokens };
   const next = (input: PolicyInput): SummaryWanted | null =>
     nextSummary(input, { keepTurns, at, instruction, maxTokens });
   return {
@@ -56,7 +57,7 @@ export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
         return { ...whole, reason: reasonFor(compacted) };
       return windowed(input, available, compacted);
     },
-    summariser: { instruction, model, maxTokens, waitMs, next },
+    summariser: { instruction, model, ...most, waitMs, next },
   };
 };
 

@@ -28,7 +28,8 @@ export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
     instruction: turnInstruction,
     maxTokens: { concise: 300, verbose: 1_000 },
   });
-  const { instruction, model, maxTokens, waitMs } = options;
+  const { instruction, model, maxTokens, requestTokens, waitMs } = options;
+  const most = requestTokens === undefined ? { maxTokens } : { maxTokens, requestTokens };
   return {
     name: "summarise-turns",
     version: 1,
@@ -40,7 +41,7 @@ export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
     summariser: {
       instruction,
       model,
-      maxTokens,
+      ...most,
       waitMs,
       next: ({ history }) => (keepTurns < maxTurns ? nextTurn([...newest(history, maxTurns * 2)], maxTurns) : null),
     },

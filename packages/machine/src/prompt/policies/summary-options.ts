@@ -15,6 +15,8 @@ export interface SummaryOptions {
   readonly model?: JsonObject;
   /** A summary of more tokens is not used; ours are asked for in words that stay well below. */
   readonly maxTokens?: number;
+  /** The most that the request for a summary may take: what is read is shortened to it. Default: the room of prompts; give another where another model writes them. Unit: tokens. */
+  readonly requestTokens?: number;
   /** How long an answer waits for a summary without which its prompt does not fit. Unit: milliseconds. Default 60,000. */
   readonly waitMs?: number;
 }
@@ -31,18 +33,34 @@ export const summaryOptions = (
     readonly instruction: (level: SummaryLevel, maxTokens: number) => string;
     readonly maxTokens: { readonly [level in SummaryLevel]: number };
   },
-): Required<SummaryOptions> => {
-  checkKeys(policy, given, [...ownOptions[policy], "level", "instruction", "model", "maxTokens", "waitMs"]);
-  const { level = "concise", instruction, model = {}, maxTokens, waitMs = defaultWaitMs } = given;
+): Required<Omit<SummaryOptions, "requestTokens">> & Pick<SummaryOptions, "requestTokens"> => {
+  checkKeys(policy, given, [
+    ...ownOptions[policy],
+    "level",
+    "instruction",
+    "model",
+    "maxTokens",
+    "requestTokens",
+    "waitMs",
+  ]);
+  const { level = "concise", instruction, model = {}, maxTokens, requestTokens, waitMs = defaultWaitMs } = given;
   checkWord(`${policy}({ level })`, level, ["verbose", "concise"]);
   const most = maxTokens ?? ours.maxTokens[level];
   checkCount(`${policy}({ maxTokens })`, most, 1);
+  if (requestTokens !== undefined) checkCount(`${policy}({ requestTokens })`, requestTokens, 1);
   checkCount(`${policy}({ waitMs })`, waitMs);
   if (instruction !== undefined) checkText(`${policy}({ instruction })`, instruction);
   if (typeof model !== "object" || model === null || Array.isArray(model)) {
     throw new ConfigurationError(`${policy}({ model }) is ${preview(model)}; it must be an object of parameters`);
   }
-  return { level, instruction: instruction ?? ours.instruction(level, most), model, maxTokens: most, waitMs };
+  return {
+    level,
+    instruction: instruction ?? ours.instruction(level, most),
+    model,
+    maxTokens: most,
+    ...(requestTokens === undefined ? {} : { requestTokens }),
+    waitMs,
+  };
 };
 
 /** What each of the policies knows beside these. */

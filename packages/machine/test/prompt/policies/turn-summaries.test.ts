@@ -20,7 +20,11 @@ import { calling } from "../../talk.ts";
 const heading = "Earlier in this conversation:\n";
 
 const talking = (options: SummariseTurnsOptions = {}, more: MachineOptions = {}): CheckedTalk =>
-  new CheckedTalk({ policy: summariseTurns(options), tools: [{ name: "get_weather" }], ...more });
+  new CheckedTalk({
+    policy: summariseTurns({ requestTokens: 4_000, ...options }),
+    tools: [{ name: "get_weather" }],
+    ...more,
+  });
 
 /** Turns `q1` and `a1` and so on, each with its summary `S1`. */
 const summarised = (count: number, options?: SummariseTurnsOptions): CheckedTalk => {

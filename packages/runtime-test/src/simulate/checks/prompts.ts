@@ -15,6 +15,7 @@ import {
   turnsOf,
 } from "@colloquy/machine";
 import { draftsOfAsk } from "../../laws/utterance.ts";
+import { summaryRequestTokens } from "../made-up-context.ts";
 import type { Law } from "../simulation-error.ts";
 
 /** What prompts may hold, and what is known of the policy that sees to it. */
@@ -74,13 +75,10 @@ const beyondBudget = ({ budget, counter, calibrate }: PromptRules, call: CallLlm
   const ratio = measured === null || !calibrate ? 1 : Math.round((measured.reported / measured.counted) * 100) / 100;
   // A report that is further off makes no sense.
   const room = Math.floor((budget.tokens - budget.reserve) / (ratio > 4 ? 1 : Math.max(1, ratio)));
-  const available = call.purpose === "summary" ? Math.max(room, smallestRoomOfSummaries) : room;
+  const available = call.purpose === "summary" ? summaryRequestTokens : room;
   const tokens = countPrompt(counter, call.messages);
   return tokens <= available ? null : ["P4", `"${call.id}" has ${tokens} tokens, and there is room for ${available}`];
 };
-
-/** However small the budget is. Unit: tokens. */
-const smallestRoomOfSummaries = 4_000;
 
 /** P1: in their order, what was said, and beside that nothing but a summary. */
 const notOfThread = (call: CallLlm, state: State): Broken | null => {
