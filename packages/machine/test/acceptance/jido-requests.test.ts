@@ -23,10 +23,13 @@ describe("27: what is told twice under one id", () => {
     const conversation = talk();
     conversation.ask("Q1", "one");
     const { seq } = conversation.state.context;
-    const repeat = { type: "ask.received", askId: "one", input: "another question" } as const;
+    const repeat = { type: "ask.received", askId: "one", input: "Q1" } as const;
+    const other = { ...repeat, input: "another question" };
     expect(conversation.refused(repeat)).toMatchObject({ kind: "stale" });
+    expect(conversation.refused(other)).toMatchObject({ kind: "invalid", reason: expect.stringContaining('"one"') });
     conversation.reply("A1");
     expect(conversation.refused(repeat)).toMatchObject({ kind: "stale", turn: 1 });
+    expect(conversation.refused(other)).toMatchObject({ kind: "invalid" });
     expect(conversation.state.context.seq).toBe(seq + 1);
   });
 

@@ -200,7 +200,9 @@ describe("what comes in stays its holder's", () => {
     const step = transition(machine, state, asked());
     expect(step).toMatchObject({ handled: true, effects: [{}, { type: "callLlm", model: { stop: ["."] } }] });
     if (!step.handled) return;
-    expect(transition(machine, step.state, reply)).toMatchObject({ effects: [{ type: "callTool" }] });
+    expect(transition(machine, step.state, reply)).toMatchObject({
+      effects: [{ type: "publish", signal: { type: "model.replied" } }, { type: "callTool" }],
+    });
   });
 });
 
