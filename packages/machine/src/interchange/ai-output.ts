@@ -123,8 +123,11 @@ const filePart = ({ mediaType, url, reference, filename, options }: AiFile): rea
 
 const partOfOutput = (part: JsonObject, lose: Lose): ContentPart => {
   const options = aiOptions.safeParse(part["providerOptions"]).data;
-  const { type, text } = part;
-  if (type === "text" && typeof text === "string") return partOfAiText(text, options);
+  const { type, text, providerOptions: _, ...rest } = part;
+  if (type === "text" && typeof text === "string") {
+    loseRest(lose, "", rest, keeps);
+    return partOfAiText(text, options);
+  }
   const file = fileOfOutput(part);
   const read = file === undefined ? undefined : partOfAiFile({ ...file, options }, lose);
   return read ?? foreignPart("model", part);
