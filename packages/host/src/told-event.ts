@@ -1,5 +1,13 @@
 import type { Event, Refusal, ThreadStarted } from "@colloquy/machine";
-import { type DecodeError, decodeEntry, decodeEvent, describeDecodeError, firstFormat } from "@colloquy/machine";
+import {
+  type DecodeError,
+  decodeEntry,
+  decodeEvent,
+  describeDecodeError,
+  describeValueProblem,
+  firstFormat,
+  problemOfJson,
+} from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";
@@ -23,13 +31,21 @@ export const toldStart = (event: ThreadStarted): ThreadStarted => {
   return decoded.right.event as ThreadStarted;
 };
 
-const plainCopy = (value: unknown): Either.Either<Refusal, unknown> => {
+/** The same as plain data that nobody else holds; or in words, with the place, why it would not be the same in a journal. */
+export const plainCopyOf = (value: unknown, whole: string): Either.Either<string, unknown> => {
   try {
-    return Either.right(JSON.parse(JSON.stringify(value)));
+    const problem = problemOfJson(value);
+    return problem === null
+      ? Either.right(JSON.parse(JSON.stringify(value)))
+      : Either.left(`it can't be journalled: ${describeValueProblem(problem, whole)}`);
   } catch (thrown) {
-    return Either.left({ kind: "invalid", reason: `it can't be written as JSON: ${messageOf(thrown)}` });
+    // What is looked at may be code.
+    return Either.left(`it can't be written as JSON: ${messageOf(thrown)}`);
   }
 };
+
+const plainCopy = (event: unknown): Either.Either<Refusal, unknown> =>
+  Either.mapLeft((reason: string): Refusal => ({ kind: "invalid", reason }))(plainCopyOf(event, "the event"));
 
 const invalid = (error: DecodeError): Either.Left<Refusal> => ({
   _tag: "Left",

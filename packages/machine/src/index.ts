@@ -1,4 +1,5 @@
 export * from "./thread/json.ts";
+export { describeValueProblem, problemOfJson, type ValueProblem } from "./thread/json-problem.ts";
 export * from "./thread/message.ts";
 export { chunkSize, type Chunks, toArray } from "./thread/chunks.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
@@ -129,6 +130,7 @@ export {
 } from "./journal/snapshot.ts";
 export { SnapshotDamagedError } from "./journal/snapshot-damaged.ts";
 export { StoredChunks } from "./journal/snapshot-stored.ts";
+export { lostEventIn } from "./journal/lost-events.ts";
 export { redactEntry } from "./journal/redact.ts";
 export { entriesToRedact, type RedactionTarget } from "./journal/redact-target.ts";
 export { stateAt } from "./journal/time-travel.ts";

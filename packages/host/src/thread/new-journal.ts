@@ -1,5 +1,13 @@
 import type { Entry, JsonObject, SeedDraft, State, SystemDraft, ThreadStarted, TurnAdded } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold, outstanding, start, transition } from "@colloquy/machine";
+import {
+  decodeJournal,
+  describeDecodeError,
+  fold,
+  lostEventIn,
+  outstanding,
+  start,
+  transition,
+} from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
 import {
@@ -10,7 +18,7 @@ import {
   ThreadHeldError,
 } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
-import { toldEvent, toldStart } from "../told-event.ts";
+import { plainCopyOf, toldEvent, toldStart } from "../told-event.ts";
 import { appendError } from "./append-error.ts";
 import { HeldLease } from "./held-lease.ts";
 import { withRedactions } from "./redaction.ts";
@@ -58,6 +66,8 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
   if (own === null) throw new ImportRefusedError(threadId, 0, "it is the journal of a thread without an id");
   // It may have been read while a redaction was under way.
   const told = withRedactions(decoded.right);
+  const lost = lostEventIn(told);
+  if (lost !== null) throw new ImportRefusedError(threadId, lost.seq, `entry ${lost.seq}: ${lost.reason}`);
   const entries = own === threadId ? told : told.map((entry) => renamed(entry, own, threadId));
   checkGoesOn(entries, threadId);
   return entries;
@@ -140,12 +150,9 @@ export const threadIdIn = (values: readonly unknown[]): string | null => {
 
 /** Plain data that nobody can change any more. */
 const plainCopy = (values: readonly unknown[], threadId: string): readonly unknown[] => {
-  try {
-    const copy: unknown = JSON.parse(JSON.stringify(values));
-    if (Array.isArray(copy)) return copy;
-  } catch (thrown) {
-    throw new ImportRefusedError(threadId, null, `it can't be written as JSON: ${messageOf(thrown)}`);
-  }
+  const copy = plainCopyOf(values, "the journal");
+  if (Either.isLeft(copy)) throw new ImportRefusedError(threadId, null, copy.left);
+  if (Array.isArray(copy.right)) return copy.right;
   throw new ImportRefusedError(threadId, null, "a journal is a list of entries");
 };
 

@@ -3,7 +3,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor } from "xstate";
-import { conversationMachine, decodeEvent, type Event, start, type State, transition } from "../../src/index.ts";
+import { conversationMachine, decodeEvent, type Event, transition } from "../../src/index.ts";
 import { problemOfEvent } from "../../src/conversation/event-shape.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
@@ -163,18 +163,6 @@ describe("the check of an event and the codec", () => {
       }),
       { numRuns: runs(1_000) },
     );
-  });
-});
-
-describe("a state", () => {
-  test("that XState's graph tools explore under events without fields is left as it was", () => {
-    const { machine } = asked();
-    let { state }: { state: State } = start(machine, { threadId: "t", at: 0 });
-    for (const type of machine.events) {
-      const told = transition(machine, state, { type } as Event);
-      state = told.state;
-      expect(told.handled).toBe(false);
-    }
   });
 });
 
