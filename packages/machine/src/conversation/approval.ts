@@ -1,4 +1,5 @@
 import { marked, messageFromResult } from "../thread/draft.ts";
+import { replaced } from "../thread/frozen.ts";
 import type { Message } from "../thread/message.ts";
 import { callTool, requestApproval } from "./call.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "./data.ts";
@@ -29,7 +30,7 @@ export const withholdCall = (
       arguments: event.arguments,
     },
   };
-  const after = calls.with(position, asked);
+  const after = replaced(calls, position, asked);
   const { data: withheld, open: asking } = withCalls(data, open, after);
   return {
     data: withheld,
@@ -58,7 +59,7 @@ export const receiveApproval = (
       attempt: call.attempt + 1,
       approval: { ...approval, status: "granted" },
     };
-    const after = calls.with(position, granted);
+    const after = replaced(calls, position, granted);
     const running = withCalls(data, open, after);
     return {
       data: running.data,
@@ -66,7 +67,7 @@ export const receiveApproval = (
       effects: () => [callTool(running.data, running.open, granted, position)],
     };
   }
-  const after = calls.with(position, { ...call, result: denied(call, approval, event) });
+  const after = replaced(calls, position, { ...call, result: denied(call, approval, event) });
   return allAnswered(after)
     ? nextCall(data, settleRound(open, after), decided, event.at)
     : { data: withCalls(data, open, after).data, arrow: arrowBetween(calls, after), effects: () => [] };

@@ -118,8 +118,7 @@ const invalid = (reason: string): Either.Either<Refusal, never> => Either.left({
 
 const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
-  if (data.queue.some((ask) => ask.askId === askId))
-    return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
+  if (isAmong(data.queue, askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
   if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   const dropped = data.dropped.find((ask) => ask.askId === askId);
   if (dropped !== undefined)
@@ -128,8 +127,8 @@ const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   return answered === undefined ? null : repeatedIn(askId, answered.number);
 };
 
-/** Asked of hundreds of turns for each ask, and `some` takes ten times as long to look at a frozen list. */
-const isAmong = (asks: readonly Ask[], askId: string): boolean => {
+/** Asked of hundreds of turns and of all that wait, for each ask, and `some` takes ten times as long to look at a frozen list. */
+const isAmong = (asks: readonly Pick<Ask, "askId">[], askId: string): boolean => {
   for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;
   return false;
 };

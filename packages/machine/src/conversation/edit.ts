@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { append, at, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
 import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../thread/draft.ts";
+import { extended } from "../thread/frozen.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
 import { changeTurn, placeAfter, turnOf } from "../thread/path.ts";
@@ -49,14 +50,14 @@ const nextPlace = ({ open, conversation }: ConversationData): { readonly turn: n
 const appended = (data: ConversationData, messages: readonly Message[]): ConversationData => {
   const { open, conversation } = data;
   if (open === null)
-    return { ...data, conversation: { ...conversation, appended: [...conversation.appended, ...messages] } };
+    return { ...data, conversation: { ...conversation, appended: extended(conversation.appended, ...messages) } };
   const made = open.made + 1;
   return {
     ...data,
     open:
       open.stage.type === "backing_off" || open.stage.type === "compacting"
         ? { ...open, made, messages: messages.reduce((all, message) => append(all, message), open.messages) }
-        : { ...open, made, waiting: [...open.waiting, ...messages] },
+        : { ...open, made, waiting: extended(open.waiting, ...messages) },
   };
 };
 

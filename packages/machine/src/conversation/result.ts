@@ -1,4 +1,5 @@
 import { messageFromResult } from "../thread/draft.ts";
+import { replaced } from "../thread/frozen.ts";
 import { arrowBetween } from "./approval.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
 import type { Decided, ToolCompleted, ToolFailed, ToolStarted } from "./event.ts";
@@ -20,7 +21,7 @@ export const receiveResult = (
   const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
   const call = calls[position];
   if (call === undefined) return { data, arrow: "stays", effects: noEffects };
-  const answered = calls.with(position, { ...call, result: messageFromResult(call, outcome, event.content) });
+  const answered = replaced(calls, position, { ...call, result: messageFromResult(call, outcome, event.content) });
   if (allAnswered(answered)) return nextCall(data, settleRound(open, answered), decided, event.at);
   return { data: withCalls(data, open, answered), arrow: arrowBetween(calls, answered), effects: noEffects };
 };
@@ -35,7 +36,7 @@ export const receiveStart = (
   const position = positionOut(data.threadId, calls, event.effectId);
   const call = calls[position];
   if (call === undefined) return { data, arrow: "stays", effects: noEffects };
-  const started = calls.with(position, { ...call, started: true });
+  const started = replaced(calls, position, { ...call, started: true });
   return { data: withCalls(data, open, started), arrow: "stays", effects: noEffects };
 };
 

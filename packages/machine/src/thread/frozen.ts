@@ -30,6 +30,31 @@ const freeze = (value: object): void => {
 };
 
 /**
+ * A list with more at its end. Of one that is frozen it is frozen at once, so that nobody looks at each of its elements
+ * again: a list may have thousands, and grow by one at a time. (`slice`, `with` and `concat` of a frozen list take some
+ * forty times as long as this.)
+ */
+export const extended = <Element>(list: readonly Element[], ...added: readonly Element[]): readonly Element[] =>
+  frozenAs(list, added, [...list, ...added]);
+
+/** The same with another element at an index, which it has. */
+export const replaced = <Element>(list: readonly Element[], index: number, element: Element): readonly Element[] => {
+  const copy = [...list];
+  copy[index] = element;
+  return frozenAs(list, [element], copy);
+};
+
+const frozenAs = <Element>(
+  list: readonly Element[],
+  added: readonly Element[],
+  copy: readonly Element[],
+): readonly Element[] => {
+  if (!Object.isFrozen(list)) return copy;
+  for (const element of added) frozen(element);
+  return Object.freeze(copy);
+};
+
+/**
  * A frozen copy of plain data that somebody else holds: whatever they change afterwards, frozen or not, changes nothing
  * here. Each member is read once. What is no plain data (a date, an instance of a class) stays as it is, to be refused.
  */
