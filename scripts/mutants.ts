@@ -47,9 +47,12 @@ const main = async (): Promise<void> => {
     // The slowest of the machine's tests takes less than half of it.
     secondsWithoutProgressMax: 15,
   };
-  const found = await hunt(subject, options, (survivor) => console.log(printed(survivor)));
-  const seconds = (performance.now() - started) / 1000;
-  console.log(summary(found, options, seconds));
+  let held = 0;
+  const found = await hunt(subject, options, (outcome, mutant) => {
+    if (outcome === "survived") console.log(printed(mutant));
+    if (++held % 20 === 0) console.error(`${held} of ${options.count}, after ${secondsSince(started)} s`);
+  });
+  console.log(`\n${summary(found, options)}, in ${secondsSince(started)} s`);
   for (const { path, original, mutated } of found.stale) {
     console.error(`stale in scripts/mutants/equivalent.ts, remove it: ${path}\n  - ${original}\n  + ${mutated}`);
   }
@@ -63,10 +66,12 @@ const shareOf = ({ killed, survivors }: Hunt): number => killed / (killed + surv
 const printed = ({ path, line, original, mutated }: Mutant): string =>
   `alive: ${path}:${line}\n  - ${original}\n  + ${mutated === "" ? "(removed)" : mutated}`;
 
-const summary = (found: Hunt, { seed, share, folder }: Options, seconds: number): string => {
+const secondsSince = (started: number): string => ((performance.now() - started) / 1000).toFixed(0);
+
+const summary = (found: Hunt, { seed, share, folder }: Options): string => {
   const total = found.killed + found.survivors.length;
   const percent = (of: number): string => `${(of * 100).toFixed(1)} %`;
-  return `\n${total} of ${found.mutants.toLocaleString("en")} mutants of ${folder}, seed ${seed}: ${found.killed} killed (${found.timeouts} of them came to no end), ${found.survivors.length} alive: ${percent(shareOf(found))}, asked for ${percent(share)}; ${found.equivalent} equivalent ones left out; in ${seconds.toFixed(0)} s`;
+  return `${total} of ${found.mutants.toLocaleString("en")} mutants of ${folder}, seed ${seed}: ${found.killed} killed (${found.timeouts} of them came to no end), ${found.survivors.length} alive: ${percent(shareOf(found))}, asked for ${percent(share)}; ${found.equivalent} equivalent ones left out`;
 };
 
 const optionsOf = (args: string[]): Options | string => {

@@ -31,6 +31,9 @@ export interface Sample {
   readonly workers: number;
 }
 
+/** What became of a mutant. An invalid one could not be held against the tests. */
+export type Outcome = "killed" | "timeout" | "survived" | "invalid";
+
 export interface Hunt {
   /** How many mutants there are, without those that are known to be equivalent. */
   readonly mutants: number;
@@ -49,7 +52,7 @@ export interface Hunt {
 export const hunt = async (
   subject: Subject,
   { count, seed, workers }: Sample,
-  onSurvivor: (survivor: Mutant) => void = () => {},
+  onOutcome: (outcome: Outcome, mutant: Mutant) => void = () => {},
 ): Promise<Hunt> => {
   const all = filesOf(subject, [`${subject.mutated}{,/**/*.ts}`]).flatMap((source) =>
     mutantsOf(source).map((mutant) => ({ source, mutant })),
@@ -60,16 +63,15 @@ export const hunt = async (
     .filter((mutant) => !subject.equivalent.some((entry) => names(entry, mutant)));
   const tests = new Tests(subject);
   const survivors: Mutant[] = [];
-  const outcomes: ("killed" | "timeout" | "survived" | "invalid")[] = [];
+  const outcomes: Outcome[] = [];
   const waiting = [...drawn(counted, count, seed)];
   const work = async (): Promise<void> => {
     const runner = tests.runner();
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const outcome = await tests.against(mutant, places.get(mutant), runner);
       outcomes.push(outcome);
-      if (outcome !== "survived") continue;
-      survivors.push(mutant);
-      onSurvivor(mutant);
+      if (outcome === "survived") survivors.push(mutant);
+      onOutcome(outcome, mutant);
     }
     runner.close();
   };
@@ -121,11 +123,7 @@ class Tests {
     return new Runner({ root, source, tests, secondsWithoutProgressMax });
   }
 
-  async against(
-    mutant: Mutant,
-    source: Source | undefined,
-    runner: Runner,
-  ): Promise<"killed" | "timeout" | "survived" | "invalid"> {
+  async against(mutant: Mutant, source: Source | undefined, runner: Runner): Promise<Outcome> {
     if (source === undefined || mutatedText(source, mutant) === undefined) return "invalid";
     const tests = this.#order.testsOf(mutant);
     if (tests.length === 0) return "survived";

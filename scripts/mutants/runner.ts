@@ -56,17 +56,17 @@ const outcomeOf = async (vitest: Vitest, files: SwappedFiles, watch: Watch, job:
   const wanted = job.tests.flatMap((path) => specifications.filter(({ moduleId }) => files.pathOf(moduleId) === path));
   watch.begin();
   const { unhandledErrors } = await vitest.runTestSpecifications(wanted).finally(() => watch.end());
-  const passed = watch.ended
-    .filter((testModule) => testModule.state() === "passed")
-    .map((testModule) => files.passed(testModule));
+  const passed = watch.ended.flatMap((testModule) => files.passed(testModule) ?? []);
   const failed = watch.ended.find((testModule) => testModule.state() === "failed");
   if (failed !== undefined || unhandledErrors.length > 0) {
     const [error] = [...(failed?.errors() ?? []), ...errorsOfTests(failed), ...unhandledErrors];
     const why = withMessage.safeParse(error).data?.message ?? "";
     return { outcome: "killed", by: files.pathOf(failed?.moduleId ?? watch.running), why, passed };
   }
-  if (passed.length === job.tests.length) return { outcome: "survived", passed };
-  return { outcome: "unable", problem: `${job.tests.length} test files were to run, and ${passed.length} did` };
+  // A file may have nothing to test where something is missing, such as recordings.
+  const ran = watch.ended.filter((testModule) => ["passed", "skipped"].includes(testModule.state())).length;
+  if (ran === job.tests.length) return { outcome: "survived", passed };
+  return { outcome: "unable", problem: `${job.tests.length} test files were to run, and ${ran} did` };
 };
 
 const withMessage = z.object({ message: z.string() });
@@ -116,7 +116,8 @@ class SwappedFiles {
     this.#mutant = mutant;
   }
 
-  passed(testModule: TestModule): Passed {
+  passed(testModule: TestModule): Passed | undefined {
+    if (testModule.state() !== "passed") return undefined;
     const { collectDuration, duration } = testModule.diagnostic();
     const { loaded, reached } = reachedBy.parse(testModule.meta());
     const names = (indices: readonly number[]): readonly string[] =>

@@ -126,6 +126,16 @@ describe("shrinkMessage", () => {
     fc.assert(fc.property(messages, rules, untouched), { numRuns: runs(200) });
   });
 
+  test.each(["\u{10000}", "\u{103ff}", "\u{10fc00}", "\u{10ffff}"])("%j is never cut in half", (character) => {
+    for (const before of ["", "."]) {
+      for (const applied of [rule(), rule({ characters: 201 }), rule({ rule: "reference", characters: 201 })]) {
+        const text = textOf(shrinkMessage(result(before + character.repeat(300)), [applied]));
+        expect(text.length).toBeGreaterThan(195);
+        expect(text.isWellFormed()).toBe(true);
+      }
+    }
+  });
+
   test("what is as long as allowed stays the same message", () => {
     const message = result("a".repeat(200));
     expect(shrinkMessage(message, [rule(), rule({ rule: "clear" }), rule({ rule: "reference" })])).toBe(message);
