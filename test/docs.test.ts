@@ -71,6 +71,11 @@ const programs = [
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },
+  {
+    path: "examples/docs/resuming.ts",
+    run: () => import("../examples/docs/resuming.ts"),
+    says: "A line that is served from the front.",
+  },
   { path: "examples/docs/observing.ts", run: () => import("../examples/docs/observing.ts"), says: "1 completed" },
   {
     path: "examples/docs/policies.ts",

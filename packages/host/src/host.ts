@@ -1,6 +1,7 @@
 import type { ConversationMachine, Entry, JsonObject, State } from "@colloquy/machine";
 import { ConfigurationError } from "@colloquy/machine";
-import type { Ask, AskHandle } from "./ask/ask.ts";
+import type { Ask } from "./ask/ask.ts";
+import type { AskHandle } from "./ask/ask-handle.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
 import type { Equipment, ThreadDefaults } from "./equipment.ts";
 import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./errors.ts";
@@ -17,6 +18,7 @@ import type { ListOptions, ThreadPage } from "./ports/listing.ts";
 import type { LlmHandler } from "./ports/llm.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import type { Store } from "./ports/store.ts";
+import { resumeAll, type ResumeAllOptions, type ResumedAll } from "./resume-all.ts";
 import { ThreadLoop } from "./thread/loop.ts";
 import { lookAt } from "./thread/opening.ts";
 import type { ForeignConversation } from "./thread/new-journal.ts";
@@ -75,7 +77,13 @@ export interface HostOptions {
   readonly partials?: "askAgain" | "keep";
   /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
   readonly snapshotEvery?: number;
-  /** Under which name leases are taken. Default: drawn, so that no two hosts have the same. */
+  /**
+   * Under which name leases are taken. Default: drawn, so that no two hosts have the same. A host of the same name takes a
+   * lease over at once, without waiting for it to run out: so a process that is restarted under the name that it had goes on
+   * without a wait. Two hosts that live at the same time must never have one name: each would take the other's threads in
+   * the middle of a turn, again and again. What is journalled stays whole (whoever lost the lease writes nothing more), but
+   * models are called, and tools that may run again are run, in both.
+   */
   readonly owner?: string;
 }
 
@@ -99,6 +107,13 @@ export interface Host {
   importJournal(entries: readonly unknown[], options?: { readonly threadId?: string }): Promise<HostedThread>;
   /** Makes a thread from a conversation that was had elsewhere, each of its turns as one that was added by hand. Rejects as `importJournal` does; the id is drawn where none is given. */
   importMessages(conversation: ForeignConversation, options?: ImportOptions): Promise<HostedThread>;
+  /**
+   * Takes up each thread of the store that has something outstanding (a turn that is open, asks that wait, a summary, letters
+   * of an inbox), as `HostedThread.resume` does: after a restart, so that none has to wait for its next use. At most
+   * `maxActive` are worked on at a time; the promise resolves when each was taken up, not when its turn ends. Reads the
+   * journal, or the snapshot, of every thread that the options name. May be called again at any time.
+   */
+  resumeAll(options?: ResumeAllOptions): Promise<ResumedAll>;
   /** Lets go of all threads, as `HostedThread.close` does, when what is being stored is stored. To end turns first, await or abort their asks. */
   close(): Promise<void>;
 }
@@ -177,6 +192,10 @@ class ConversationHost implements Host, Loops {
     return thread;
   }
 
+  async resumeAll(options: ResumeAllOptions = {}): Promise<ResumedAll> {
+    return resumeAll(this.#equipment, (threadId, asks) => this.thread(threadId).takeUp(asks), options);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     for (const loop of this.#loops.values()) void loop.close();
@@ -231,7 +250,8 @@ class ConversationHost implements Host, Loops {
     const next = this.#closed ? null : this.#open(threadId, this.#ids.draw("owner"), loop.state ?? loop.lost);
     for (const ask of carried) {
       // By its id an ask is known wherever the thread is now.
-      if (next === null || ask.event === null) ask.fail(new ThreadClosedError(threadId));
+      if (next === null) ask.fail(new ThreadClosedError(threadId));
+      else if (ask.event === null) next.postEarlierAsk(ask);
       else next.postAsk(ask, ask.event);
     }
   };

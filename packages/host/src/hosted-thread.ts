@@ -1,14 +1,16 @@
 import type { AskReceived, AskRecord, Explanation, RequestApproval, State, ThreadFigures } from "@colloquy/machine";
 import { approvalsOf, askNamed, asksOf, ConfigurationError, explain, figuresOf, loadAll } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { Ask } from "./ask/ask.ts";
-import type { AskHandle } from "./ask/ask.ts";
+import { Ask, type StopAsk } from "./ask/ask.ts";
+import type { AskHandle } from "./ask/ask-handle.ts";
+import { EarlierAsk } from "./ask/earlier-ask.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
 import type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
 import { askEvent, askOptionNames, steerOptionNames } from "./ask-event.ts";
 import { CodeWaits } from "./code-waits.ts";
 import { AskRefusedError, ThreadClosedError } from "./errors.ts";
 import { type OptionNames, problemOfOptions } from "./option-names.ts";
+import { type AsksUnderWay, asksOfEffect, asksUnderWay, type Resumed } from "./resumed.ts";
 import { ThreadCopies } from "./thread-copies.ts";
 import { messageOf } from "./thrown.ts";
 
@@ -53,12 +55,25 @@ export class HostedThread extends ThreadCopies {
   }
 
   /**
-   * Takes the thread up, as any use of it does, and does nothing else: what was under way when a process died goes on.
-   * Rejects with `ThreadUnknownError` where there is no such thread, with `ThreadHeldError` where another host has it.
+   * Takes the thread up, as any use of it does, and does nothing else: what was under way when a process died goes on, and
+   * the result has handles to it. Rejects with `ThreadUnknownError` where there is no such thread, with `ThreadHeldError`
+   * where another host has it; `host.resumeAll` waits for that one's lease.
    */
-  async resume(): Promise<void> {
+  async resume(): Promise<Resumed> {
+    return this.takeUp(await this.look(asksUnderWay));
+  }
+
+  /**
+   * The same, when it is known which asks are under way.
+   *
+   * @internal
+   */
+  async takeUp(asks: AsksUnderWay | null): Promise<Resumed> {
+    // Before it goes on, so that they are shown all of it.
+    const resumed = this.#resumed(asks);
     const aim = () => Either.left({ kind: "stale", reason: "there is nothing to tell" } as const);
     await this.post({ event: { type: "cancel.requested", at: this.now() }, aim });
+    return resumed;
   }
 
   /** What is known of an ask by its id, also long after; null for none, or one of more than some 256 turns ago. Takes no lease. */
@@ -79,25 +94,32 @@ export class HostedThread extends ThreadCopies {
   /**
    * Has a tool call run, by the `id` of its request, however long ago that was made and whoever made it: exactly what was
    * shown. A call whose tool or arguments are not the same any more is asked about anew. Where another host holds the
-   * thread it is told by way of the store. Rejects with `ConfigurationError` where this host has no such tool.
+   * thread it is told by way of the store. The result has a handle to the turn, which goes on when nothing else of it waits.
+   * Rejects with `ConfigurationError` where this host has no such tool.
    */
-  async approve(id: string, options: ApproveOptions = {}): Promise<void> {
+  async approve(id: string, options: ApproveOptions = {}): Promise<Resumed> {
     this.checkOptions("approve", options, approveOptionNames);
+    const asked = (state: State) => ({
+      name: approvalsOf(state).find((request) => request.id === id)?.name,
+      underWay: asksOfEffect(state, id),
+    });
     const state = this.loops.opened(this.id)?.state ?? null;
     // Where the thread is open, nothing that is told next comes before it.
-    const requests = state === null ? await this.approvals() : approvalsOf(state);
-    const name = requests.find((request) => request.id === id)?.name;
+    const { name, underWay } = (state === null ? await this.look(asked) : asked(state)) ?? nothingAsked;
     if (name !== undefined && !this.equipment.tools.has(name))
       throw new ConfigurationError(
         `this host has no tool "${name}": answer where it is equipped with it, since whoever answers goes on with the thread`,
       );
-    await this.#answerApproval(id, true, options);
+    return this.#answerApproval(id, true, options, underWay);
   }
 
-  /** Has a tool call not run. The model reads so, and goes on. */
-  async deny(id: string, options: DenyOptions = {}): Promise<void> {
+  /** Has a tool call not run. The model reads so, and goes on. The result has a handle to the turn. */
+  async deny(id: string, options: DenyOptions = {}): Promise<Resumed> {
     this.checkOptions("deny", options, denyOptionNames);
-    await this.#answerApproval(id, false, options);
+    const asked = (state: State): AsksUnderWay => asksOfEffect(state, id);
+    const state = this.loops.opened(this.id)?.state ?? null;
+    const underWay = state === null ? await this.look(asked) : asked(state);
+    return this.#answerApproval(id, false, options, underWay);
   }
 
   /** The present state; null when there is no such thread. Takes no lease, so anybody may look. */
@@ -138,7 +160,14 @@ export class HostedThread extends ThreadCopies {
     return ask;
   }
 
-  async #answerApproval(effectId: string, approved: boolean, { by, digest, reason }: DenyOptions): Promise<void> {
+  async #answerApproval(
+    effectId: string,
+    approved: boolean,
+    { by, digest, reason }: DenyOptions,
+    underWay: AsksUnderWay | null,
+  ): Promise<Resumed> {
+    // Before it goes on, so that they are shown all of it.
+    const resumed = this.#resumed(underWay);
     await this.tell({
       type: "approval.answered",
       at: this.now(),
@@ -148,17 +177,53 @@ export class HostedThread extends ThreadCopies {
       ...(reason === undefined ? {} : { reason }),
       ...(by === undefined ? {} : { by }),
     });
+    return resumed;
+  }
+
+  /** Handles to asks that were made before. */
+  #resumed(asks: AsksUnderWay | null): Resumed {
+    const { turn, queued } = asks ?? { turn: null, queued: [] };
+    return {
+      threadId: this.id,
+      turn: turn === null ? null : this.#earlierAsk(turn),
+      queued: queued.map((askId) => this.#earlierAsk(askId)),
+    };
+  }
+
+  #earlierAsk(askId: string): AskHandle {
+    const waits = new CodeWaits(this.equipment.active);
+    const find = (found: Ask): void =>
+      waits.post(() => {
+        const loop = this.loops.use(this.id);
+        if (loop === null) found.fail(new ThreadClosedError(this.id));
+        else loop.postEarlierAsk(found);
+        return loop;
+      });
+    const stop: StopAsk = (stopped, reason) => {
+      this.#cancel(stopped, reason);
+      return false;
+    };
+    const ask = new EarlierAsk(this.id, askId, stop, waits, find);
+    find(ask);
+    return ask;
   }
 
   #stop(ask: Ask, reason: string | undefined): boolean {
     const loop = this.loops.opened(this.id);
     if (loop === undefined || loop.takeBack(ask)) return true;
-    // Whoever writes JavaScript may hand in an error, as to `AbortController.abort`.
-    const why = reason === undefined ? {} : { reason: messageOf(reason) };
-    loop.post({ event: { type: "cancel.requested", at: this.now(), askId: ask.askId, ...why }, receipt: null });
+    this.#cancel(ask, reason);
     return false;
   }
+
+  #cancel({ askId }: Ask, reason: string | undefined): void {
+    // Whoever writes JavaScript may hand in an error, as to `AbortController.abort`.
+    const why = reason === undefined ? {} : { reason: messageOf(reason) };
+    const event = { type: "cancel.requested", at: this.now(), askId, ...why } as const;
+    this.loops.use(this.id)?.post({ event, receipt: null });
+  }
 }
+
+const nothingAsked = { name: undefined, underWay: null };
 
 const approveOptionNames: OptionNames<ApproveOptions> = { by: true, digest: true };
 

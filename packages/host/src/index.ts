@@ -1,4 +1,4 @@
-export { type AskHandle } from "./ask/ask.ts";
+export type { AskHandle } from "./ask/ask-handle.ts";
 export { type AskOutcome, awaitMany } from "./ask/await-many.ts";
 export type { AskPart, AskSignal, TextDelta, ToolCallDelta } from "./ask/parts.ts";
 export type { AskResult } from "./ask/result.ts";
@@ -10,6 +10,8 @@ export { createHost, type Host, type HostOptions, type ImportOptions } from "./h
 export type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
 export type { ApproveOptions, DenyOptions, HostedThread } from "./hosted-thread.ts";
 export { type OptionNames, problemOfOptions } from "./option-names.ts";
+export type { LeftThread, ResumeAllOptions, ResumedAll } from "./resume-all.ts";
+export type { Resumed } from "./resumed.ts";
 export type { Receipt } from "./thread-base.ts";
 export type { Fork, ForkOptions, RedactOptions } from "./thread-copies.ts";
 export type { Checkpoint } from "./thread-edits.ts";

@@ -36,6 +36,8 @@ describe("an ask on a thread that another host holds", () => {
     await first.clock.advance(400);
     expect(await two).toMatchObject({ askId: "b", turn: 2, text: "2", status: "completed" });
     expect(await parts).toEqual([
+      { type: "wait.started", for: "lease", until: 1_000_000 + 30_000 },
+      { type: "wait.ended" },
       { type: "signal", signal: { type: "ask.queued", askId: "b", place: 1 } },
       { type: "turn.started", turn: 2, askIds: ["b"] },
       { type: "turn.ended", turn: 2, status: "completed" },
@@ -369,6 +371,8 @@ describe("a lease that is lost", () => {
       { type: "step.started", turn: 1 },
       { type: "text.delta", text: "void" },
       { type: "thread.lost", turn: 1 },
+      { type: "wait.started" },
+      { type: "wait.ended" },
       { type: "turn.ended", turn: 1, status: "completed" },
     ]);
     expect(await journalOf(first.store)).toEqual([

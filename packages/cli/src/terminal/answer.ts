@@ -38,10 +38,13 @@ const showPart = (screen: Screen, part: AskPart): void => {
       return showSignal(screen, part.signal);
     case "approval.requested":
       return screen.line(`  ${oneLine(part.request.name)} waits for an approval: ${oneLine(part.request.id)}`, "dim");
+    case "wait.started":
+      return screen.line("  waiting for the process that holds the thread, or for its lease to run out", "dim");
     case "thread.lost":
       return screen.line("  another process went on with the thread; what was shown is void", "dim");
     case "parts.dropped":
       return screen.line("  …", "dim");
+    case "wait.ended":
     case "turn.started":
     case "step.started":
     case "toolCall.delta":

@@ -6,33 +6,12 @@ import { messageOf } from "../thrown.ts";
 import type { Receipt } from "../thread/mail.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { PartQueue } from "./part-queue.ts";
+import type { AskHandle } from "./ask-handle.ts";
 import type { AskPart } from "./parts.ts";
 import type { AskResult } from "./result.ts";
 import { resultOf, unanswered } from "./result.ts";
 import { standingOf } from "./standing.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
-
-/**
- * An ask that is under way. Awaiting it gives its result, or rejects with what there is instead: `TurnFailedError`,
- * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`,
- * `AskRefusedError`, or why the thread could not be used. One that nobody awaits rejects nothing.
- *
- * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers
- * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end
- * with `turn.ended`, whatever the status; where no turn could be had, reading throws what awaiting rejects with.
- *
- * Where another host holds the thread, that one answers, and this one follows the journal: the handle shows the signals
- * about its ask, `turn.started` and `turn.ended`, and has the same outcome; what happens within the turn, deltas above
- * all, is shown only where it happens. Should this host take the thread over meanwhile, all is shown from there on.
- */
-export interface AskHandle extends PromiseLike<AskResult>, AsyncIterable<AskPart> {
-  readonly threadId: string;
-  readonly askId: string;
-  /** Cancels the turn, or withdraws the ask where it still waits. What had been shown is kept. Does nothing after the end. */
-  abort(reason?: string): void;
-  catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<AskResult | Caught>;
-  finally(onSettled: () => void): Promise<AskResult>;
-}
 
 /** How often a lease may be lost before whoever asks is told: one that never lasts is no accident. */
 const carriedMost = 16;
@@ -187,6 +166,11 @@ export class Ask implements AskHandle, Receipt {
     return standing.because !== "left";
   }
 
+  /** The turn that is open may be its own, and is taken up now: what it waits for is shown then. */
+  joinOpenTurn({ context: { open } }: State): void {
+    if (open?.asks.some(({ askId }) => askId === this.askId) === true) this.join(open.number);
+  }
+
   /** Its turn is under way already, and may wait for approvals. */
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
@@ -202,6 +186,31 @@ export class Ask implements AskHandle, Receipt {
 
   push(part: AskPart): void {
     this.#parts.push(part);
+  }
+
+  /** Another host has the thread, until then if it is dead. */
+  waits(until: number): void {
+    if (!this.settled) this.#parts.beginWait(until);
+  }
+
+  /** Whatever it waited for has come. */
+  goesOn(): void {
+    this.#parts.endWait();
+  }
+
+  /** Whether the thread has to be kept open for it. */
+  get isWaitedFor(): boolean {
+    return true;
+  }
+
+  /** The loop that it was in has ended, and nobody waits for it yet: it comes to another when somebody does. False where it can't. */
+  comesBack(): boolean {
+    return false;
+  }
+
+  /** Somebody waits for it. */
+  protected awaited(): void {
+    if (!this.settled) this.#waits?.begin();
   }
 
   /** Its turn was closed. */
@@ -235,7 +244,7 @@ export class Ask implements AskHandle, Receipt {
 
   [Symbol.asyncIterator](): AsyncIterator<AskPart, undefined> {
     const next = () => {
-      if (!this.settled) this.#waits?.begin();
+      this.awaited();
       return this.#parts.next();
     };
     return { next };
@@ -244,7 +253,7 @@ export class Ask implements AskHandle, Receipt {
   /** Made when somebody first wants it: a rejection that nobody waits for then rejects nothing. */
   #settlement(): Promise<AskResult> {
     this.#promise ??= Promise.withResolvers();
-    if (!this.settled) this.#waits?.begin();
+    this.awaited();
     this.#deliver();
     return this.#promise.promise;
   }

@@ -1,4 +1,4 @@
-import type { Entry } from "@colloquy/machine";
+import type { Entry, State } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Ask } from "./ask.ts";
 import type { AskPart } from "./parts.ts";
@@ -12,6 +12,13 @@ export class Asks {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Whether somebody waits for one of them, or may. */
+  get areWaitedFor(): boolean {
+    // Mostly the first of them says so.
+    for (const asks of this.#named?.values() ?? []) for (const ask of asks) if (ask.isWaitedFor) return true;
+    return false;
   }
 
   add(ask: Ask): void {
@@ -43,6 +50,22 @@ export class Asks {
 
   all(): readonly Ask[] {
     return [...(this.#named?.values() ?? [])].flatMap((asks) => [...asks]);
+  }
+
+  /** The thread was opened: those that were asked before are shown what happens in the open turn, from the beginning. */
+  opened(state: State): void {
+    for (const ask of this.all()) if (ask.event === null) ask.joinOpenTurn(state);
+  }
+
+  /** The loop has ended. Gives those that go on in another, where they may. */
+  end(reason: Error, mayGoOn: boolean): readonly Ask[] {
+    const carried: Ask[] = [];
+    for (const ask of this.all()) {
+      if (ask.comesBack()) continue;
+      if (mayGoOn && ask.carryOver()) carried.push(ask);
+      else ask.fail(reason);
+    }
+    return carried;
   }
 
   /** Shows a part to the asks of a turn. */

@@ -1,4 +1,4 @@
-import type { AskHandle } from "./ask.ts";
+import type { AskHandle } from "./ask-handle.ts";
 import type { AskResult } from "./result.ts";
 
 /** What became of one of several asks. `error` is what awaiting it rejects with. */

@@ -8,10 +8,28 @@ export class PartQueue {
   #parts: AskPart[] = [];
   #dropped = 0;
   #ended = false;
+  #waits = false;
   #error: Error | null = null;
   readonly #readers: PromiseWithResolvers<IteratorResult<AskPart, undefined>>[] = [];
 
   push(part: AskPart): void {
+    this.endWait();
+    this.#add(part);
+  }
+
+  /** Shows that another host has the thread, until `endWait`, or until something else is shown. */
+  beginWait(until: number): void {
+    if (this.#waits) return;
+    this.#add({ type: "wait.started", for: "lease", until });
+    this.#waits = true;
+  }
+
+  endWait(): void {
+    if (this.#waits) this.#add({ type: "wait.ended" });
+    this.#waits = false;
+  }
+
+  #add(part: AskPart): void {
     if (this.#ended) return;
     const reader = this.#readers.shift();
     if (reader !== undefined) {

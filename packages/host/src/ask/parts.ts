@@ -21,6 +21,14 @@ export type AskPart =
     }
   | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
   | { readonly type: "signal"; readonly signal: AskSignal }
+  /**
+   * Another host holds the thread: the ask was left there, and its journal is followed. Should that host be dead, its lease
+   * has run out by `until` (milliseconds since the epoch, by this host's `leaseTtlMs`), and this host goes on. One that is
+   * alive may take longer.
+   */
+  | { readonly type: "wait.started"; readonly for: "lease"; readonly until: number }
+  /** It goes on: this host has the thread now, or the other one did something about the ask. */
+  | { readonly type: "wait.ended" }
   /** This host lost the thread: what was shown of the step that is under way is void. It is made anew, and shown where that happens: here only if the thread comes back. */
   | { readonly type: "thread.lost"; readonly turn: number }
   /** Nobody read: this many older parts were let go. */

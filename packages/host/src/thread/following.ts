@@ -10,7 +10,7 @@ import { isAtRest } from "./at-rest.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "./held-lease.ts";
 import { mayBeLetter } from "./letters.ts";
-import type { Mail, Receipt } from "./mail.ts";
+import { askedEarlier, type Mail, type Receipt } from "./mail.ts";
 import type { Diversion } from "./mailbox.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
@@ -58,12 +58,18 @@ export class Following implements Diversion {
   /** Leaves it as a letter; what can't be one is told so. */
   post(mail: Mail): void {
     const { receipt, event, aim } = mail;
-    if (aim !== undefined || !mayBeLetter(event)) {
-      receipt?.failed(new ThreadHeldError(this.#follower.threadId));
+    const { clock, leaseTtlMs } = this.#follower.equipment;
+    if (receipt instanceof Ask) receipt.waits(clock.now() + leaseTtlMs);
+    if (receipt instanceof Ask && receipt.event === null) {
+      // Before the journal was read, it is found there as all others are.
+      if (this.#isCaughtUp) receipt.refused(askedEarlier, this.#journal.state);
       return;
     }
-    this.outbox.add(mail, event);
-    if (this.#wake !== null) this.#wake();
+    if (aim !== undefined || !mayBeLetter(event)) {
+      receipt?.failed(new ThreadHeldError(this.#follower.threadId));
+    } else this.outbox.add(mail, event);
+    // Somebody wants the thread: perhaps it is free by now.
+    this.#wake?.();
   }
 
   takeBack(receipt: Receipt): boolean {
@@ -135,7 +141,10 @@ export class Following implements Diversion {
     const { asks } = this.#follower;
     if (!goesOn) this.#askAnew(state);
     if (state !== null && !this.#isCaughtUp) {
-      for (const ask of asks.all()) if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
+      for (const ask of asks.all()) {
+        if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
+        else if (ask.event === null) ask.refused(askedEarlier, state);
+      }
       this.#isCaughtUp = true;
     }
     this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
@@ -171,7 +180,7 @@ export class Following implements Diversion {
   }
 
   get #waits(): boolean {
-    return this.#follower.asks.size > 0 || this.outbox.size > 0;
+    return this.#follower.asks.areWaitedFor || this.outbox.size > 0;
   }
 
   /** Whoever has the thread, or had it, is not done with it. */

@@ -54,6 +54,7 @@ export const takeHold = async (claimant: Claimant, mailbox: Mailbox): Promise<Ho
   if (followed === null) return null;
   if (!claimant.hasEnded) await active.enter(claimant);
   mailbox.divert(null);
+  for (const ask of claimant.asks.all()) ask.goesOn();
   const { left, others } = following.outbox.takeAll();
   for (const mail of others) mailbox.add(mail);
   return new Hold(followed, claimant, left);

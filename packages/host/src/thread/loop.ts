@@ -12,7 +12,7 @@ import { decideMail } from "./decide-mail.ts";
 import { activityOf } from "./doing.ts";
 import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./hold.ts";
 import type { LlmRun } from "./llm-run.ts";
-import type { Mail } from "./mail.ts";
+import { type Mail, mailOfEarlierAsk } from "./mail.ts";
 import { Mailbox } from "./mailbox.ts";
 import { endedMeanwhile } from "./never-ran.ts";
 import { perform, stopAnswered } from "./perform.ts";
@@ -118,6 +118,12 @@ export class ThreadLoop implements Claimant {
     }
     this.asks.add(ask);
     this.post({ event, receipt: ask });
+  }
+
+  /** Takes in an ask that was made before: it waits for what comes of it, or has it at once. */
+  postEarlierAsk(ask: Ask): void {
+    this.asks.add(ask);
+    this.post(mailOfEarlierAsk(ask, this.equipment.clock.now()));
   }
 
   /** Takes an ask out of the mailbox again. False when it was taken already. */
@@ -270,12 +276,7 @@ export class ThreadLoop implements Claimant {
     this.running.clear();
     for (const { receipt } of this.#mailbox.end(reason)) receipt?.failed(reason);
     // Somebody else may have the thread now, who can be followed.
-    const mayGoOn = reason instanceof LeaseLostError && mayFollow(this.equipment);
-    const carried: Ask[] = [];
-    for (const ask of this.asks.all()) {
-      if (mayGoOn && ask.carryOver()) carried.push(ask);
-      else ask.fail(reason);
-    }
+    const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.equipment));
     this.#released = this.#release();
     this.equipment.active.leave(this);
     this.#onEnd(this, carried);
@@ -294,6 +295,6 @@ export class ThreadLoop implements Claimant {
 
   #isIdle(): boolean {
     if (this.#ended !== null || this.#busy || this.#mailbox.size > 0 || this.running.size > 0) return false;
-    return this.asks.size === 0 && this.#state !== null && isAtRest(this.#state);
+    return !this.asks.areWaitedFor && this.#state !== null && isAtRest(this.#state);
   }
 }

@@ -1,5 +1,5 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
-import type * as Either from "fp-ts/lib/Either.js";
+import * as Either from "fp-ts/lib/Either.js";
 
 /** What waits in a thread's mailbox. */
 export interface Mail {
@@ -21,3 +21,13 @@ export interface Receipt {
   /** It was not looked at, or it is not known whether it is journalled. */
   failed(error: Error): void;
 }
+
+/** For an ask that was made before: it has what became of it from the state that this is told in. */
+export const mailOfEarlierAsk = (receipt: Receipt, at: number): Mail => ({
+  event: { type: "cancel.requested", at },
+  aim: () => Either.left(askedEarlier),
+  receipt,
+});
+
+/** What an ask is told that is not asked now: it is stale where it is known, and else there is none. */
+export const askedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };

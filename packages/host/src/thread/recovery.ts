@@ -28,6 +28,7 @@ export const recover = async (
   state: State,
   known: (state: State) => void,
 ): Promise<readonly Mail[]> => {
+  loop.asks.opened(state);
   try {
     return await takeUp(loop, state);
   } catch (thrown) {

@@ -94,6 +94,7 @@ export const changedHost = (host: Host, change: Partial<Host>): Host => ({
   search: (...given) => host.search(...given),
   importJournal: (...given) => host.importJournal(...given),
   importMessages: (...given) => host.importMessages(...given),
+  resumeAll: (...given) => host.resumeAll(...given),
   close: () => host.close(),
   ...change,
 });

@@ -1,0 +1,20 @@
+// What was under way when a process ended: docs/host.md shows it.
+import { createHost, type LlmHandler, memoryStore } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
+import { runningClock, sequentialIds } from "@colloquy/runtime-test";
+import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+
+const clock = runningClock(); // delays take no time
+const setting = { machine: conversationMachine(), store: memoryStore({ clock }), clock, ids: sequentialIds() };
+
+const silent: LlmHandler = () => new Promise(() => {});
+const before = createHost({ ...setting, llm: silent });
+before.ask("What is a queue?", { threadId: "ada" });
+await before.thread("grace").append({ role: "user", content: "A note, and no question." });
+await before.close();
+
+const host = createHost({ ...setting, llm: scriptedModel([reply("A line that is served from the front.")]) });
+const { resumed, left } = await host.resumeAll();
+for (const { threadId, error } of left) console.log(`${threadId} stays: ${error.message}`);
+for (const { turn } of resumed) if (turn !== null) console.log((await turn).text);
+await host.close();

@@ -1,0 +1,24 @@
+import type { AskPart } from "./parts.ts";
+import type { AskResult } from "./result.ts";
+
+/**
+ * An ask that is under way. Awaiting it gives its result, or rejects with what there is instead: `TurnFailedError`,
+ * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`,
+ * `AskRefusedError`, or why the thread could not be used. One that nobody awaits rejects nothing.
+ *
+ * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers
+ * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end
+ * with `turn.ended`, whatever the status; where no turn could be had, reading throws what awaiting rejects with.
+ *
+ * Where another host holds the thread, that one answers, and this one follows the journal: the handle shows the signals
+ * about its ask, `turn.started` and `turn.ended`, and has the same outcome; what happens within the turn, deltas above
+ * all, is shown only where it happens. Should this host take the thread over meanwhile, all is shown from there on.
+ */
+export interface AskHandle extends PromiseLike<AskResult>, AsyncIterable<AskPart> {
+  readonly threadId: string;
+  readonly askId: string;
+  /** Cancels the turn, or withdraws the ask where it still waits. What had been shown is kept. Does nothing after the end. */
+  abort(reason?: string): void;
+  catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<AskResult | Caught>;
+  finally(onSettled: () => void): Promise<AskResult>;
+}

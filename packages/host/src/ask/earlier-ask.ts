@@ -1,0 +1,36 @@
+import type { CodeWaits } from "../code-waits.ts";
+import { Ask, type StopAsk } from "./ask.ts";
+
+/**
+ * A handle to an ask that was made before, here or elsewhere. While nobody waits for it the thread need not be kept open
+ * for it: it then finds the thread anew when somebody does.
+ */
+export class EarlierAsk extends Ask {
+  readonly #find: (ask: Ask) => void;
+  #isWaitedFor = false;
+  #isThere = true;
+
+  /** @param find brings it to the loop of its thread; done once by whoever makes it. */
+  constructor(threadId: string, askId: string, stop: StopAsk, waits: CodeWaits, find: (ask: Ask) => void) {
+    super(threadId, askId, undefined, stop, waits);
+    this.#find = find;
+  }
+
+  override get isWaitedFor(): boolean {
+    return this.#isWaitedFor;
+  }
+
+  override comesBack(): boolean {
+    if (this.#isWaitedFor) return false;
+    this.watch(null);
+    this.#isThere = false;
+    return true;
+  }
+
+  protected override awaited(): void {
+    this.#isWaitedFor = true;
+    if (!this.#isThere) this.#find(this);
+    this.#isThere = true;
+    super.awaited();
+  }
+}
