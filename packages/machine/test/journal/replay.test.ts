@@ -128,7 +128,7 @@ describe("replay", () => {
   test("says which event is refused", () => {
     const again = recorded().map((entry): Entry =>
       entry.seq === 3 && entry.event.type === "ask.received"
-        ? { ...entry, event: { ...entry.event, askId: "a" } }
+        ? { ...entry, event: { ...entry.event, askId: "a", input: [] } }
         : entry,
     );
     expect(differenceUnder({ tools }, again)).toMatchObject({

@@ -66,7 +66,7 @@ const causes: readonly Conversation[] = [
       { move: "redact", pick: 1 },
       ...turn("Four?"),
     ],
-    options: { policy: firstTurnAsSummary(), budget: { tokens: 100, reserve: 0 } },
+    options: { policy: firstTurnAsSummary(), budget: { tokens: 300, reserve: 0 } },
   },
 ];
 
@@ -114,7 +114,7 @@ const withoutCause = (run: PolicyRun): PolicyRun => ({
 function firstTurnAsSummary(): Policy {
   const summarised = { from: 1, to: 1 };
   return {
-    ...compactTurns({ keepTurns: 1, at: 0.1 }),
+    ...compactTurns({ keepTurns: 1, at: 0.02 }),
     name: "first-as-summary",
     decide: ({ history }) =>
       [...history.newestFirst()].length < 2
