@@ -102,6 +102,12 @@ const steps: readonly Step[] = [
     command: ["node", "scripts/mutants.ts", "--count", "10", "--seed", "1", "--share", "0.8", ...threads],
     minutesMax: 2,
   },
+  {
+    name: "bad networks",
+    command: ["node", "scripts/bad-network.ts", "--runs", "2"],
+    minutesMax: 2,
+    servers: true,
+  },
   // The two whose figures do not depend on how busy the machine is.
   { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
   { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },

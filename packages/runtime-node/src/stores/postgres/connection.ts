@@ -63,7 +63,7 @@ export const connect = ({ pool: given, connectionString, schema, timeoutMs }: Co
   let closed = false;
   let migrated: Promise<void> | null = null;
   const ready = (): Promise<void> =>
-    (migrated ??= attempt(() => migrate(pool, schema, name)).catch((error: unknown) => {
+    (migrated ??= attempt(() => migrate(pool, schema, name, timeoutMs)).catch((error: unknown) => {
       migrated = null;
       throw error;
     }));

@@ -40,6 +40,8 @@ const problems: { readonly [code: string]: readonly [StorageProblem, string] | u
   "53300": ["unreachable", "its server has no connection left; allow more, or use smaller pools"],
   "53100": ["full", "the disk of its server is full; make room and try again"],
   "58": ["io", "the disk of its server refused to read or write; look at the disk"],
+  // It was silent in the middle of bringing its schema up to date.
+  "25P03": ["unreachable", down],
   "25006": ["read-only", "it may only be read; connect to the primary server, as a user that may write"],
   "42501": [
     "cannot-open",

@@ -4,13 +4,16 @@ import { quoted, steps as released } from "./schema.ts";
 
 /**
  * Brings a schema up to the newest version, in one transaction. Two processes may do it at the same moment: the
- * second waits, and finds it done. One that is up to date is not written to, so that it can be read on a standby.
+ * second waits, and finds it done. One that is up to date is not written to, so that it can be read on a standby, and
+ * not locked, so that nobody waits for a process that hangs. One that is silent for `timeoutMs` while it has the lock
+ * loses it: the server need not notice that its network is dead.
  * Throws `StorageError` for a schema that a newer version wrote, and for one that belongs to something else.
  */
 export const migrate = async (
   pool: PostgresPool,
   schema: string,
   name: string,
+  timeoutMs: number,
   steps: readonly ((schema: string) => string)[] = released,
 ): Promise<void> => {
   const client = await pool.connect();
@@ -18,12 +21,14 @@ export const migrate = async (
   const ignore = (): void => {};
   client.on("error", ignore);
   try {
-    await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
-    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`colloquy ${schema}`]);
-    const version = await versionOf(client, schema, name);
-    if (version > steps.length) throw newer(name, version, steps.length);
-    if (version < steps.length) await climb(client, quoted(schema), steps, version);
-    await client.query("COMMIT");
+    if ((await versionOf(client, schema, name, steps.length)) < steps.length) {
+      await client.query("BEGIN ISOLATION LEVEL READ COMMITTED");
+      await client.query(`SET LOCAL idle_in_transaction_session_timeout = ${Math.ceil(timeoutMs)}`);
+      await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`colloquy ${schema}`]);
+      const version = await versionOf(client, schema, name, steps.length);
+      if (version < steps.length) await climb(client, quoted(schema), steps, version);
+      await client.query("COMMIT");
+    }
     client.release();
   } catch (error) {
     // With the connection goes its transaction, whatever state it is in.
@@ -34,8 +39,8 @@ export const migrate = async (
   }
 };
 
-/** How many steps the schema has seen; 0 when it is empty or not there. */
-const versionOf = async (client: PostgresClient, schema: string, name: string): Promise<number> => {
+/** How many steps the schema has seen, none of them unknown; 0 when it is empty or not there. */
+const versionOf = async (client: PostgresClient, schema: string, name: string, stepsKnown: number): Promise<number> => {
   const { rows } = await client.query(
     `SELECT to_regclass($1) IS NOT NULL AS ours, current_setting('server_encoding') AS encoding,
        EXISTS (SELECT FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $2) AS taken`,
@@ -52,6 +57,7 @@ const versionOf = async (client: PostgresClient, schema: string, name: string): 
   if (found.ours) {
     const { rows } = await client.query(`SELECT steps FROM ${quoted(schema)}.version`);
     const [version] = rows as readonly { readonly steps: number }[];
+    if (version !== undefined && version.steps > stepsKnown) throw newer(name, version.steps, stepsKnown);
     if (version !== undefined) return version.steps;
   }
   if (!found.taken) return 0;

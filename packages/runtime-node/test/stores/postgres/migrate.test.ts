@@ -11,7 +11,7 @@ withPostgres("The schema in PostgreSQL", (server) => {
   const migrateBy = async (schema: string, known: readonly ((schema: string) => string)[]): Promise<void> => {
     const pool = new pg.Pool({ connectionString: await server.url() });
     try {
-      await migrate(pool, schema, `the store "${schema}"`, known);
+      await migrate(pool, schema, `the store "${schema}"`, 7_000, known);
     } finally {
       await pool.end();
     }
@@ -48,6 +48,29 @@ withPostgres("The schema in PostgreSQL", (server) => {
     expect(await server.rows(`SELECT to_regnamespace('${schema}') AS there`)).toEqual([{ there: null }]);
     await migrateBy(schema, [...steps, half]);
     expect(await stepsSeen(schema)).toEqual([{ steps: steps.length + 1 }]);
+  });
+
+  test("keeps nobody waiting for a process that hangs while it has the lock", async () => {
+    const [schema, connectionString] = [server.schema(), await server.url()];
+    await migrateBy(schema, steps);
+    const hanging = new pg.Client({ connectionString });
+    await hanging.connect();
+    await hanging.query("BEGIN");
+    await hanging.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`colloquy ${schema}`]);
+    const store = postgresStore({ connectionString, schema, timeoutMs: 5_000 });
+    try {
+      expect(await store.read("thread")).toEqual([]);
+    } finally {
+      await store.close();
+      await hanging.end();
+    }
+  });
+
+  test("is made by a process that loses the lock when it falls silent", async () => {
+    const schema = server.schema();
+    const setting = "current_setting('idle_in_transaction_session_timeout')";
+    await migrateBy(schema, [...steps, (name) => `CREATE TABLE ${name}.silence AS SELECT ${setting} AS most`]);
+    expect(await server.rows(`SELECT most FROM ${schema}.silence`)).toEqual([{ most: "7s" }]);
   });
 
   test("is refused when a newer version made it, and when it belongs to something else", async () => {

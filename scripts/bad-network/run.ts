@@ -1,0 +1,127 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import type { Store } from "@colloquy/host";
+import { postgresStore } from "@colloquy/runtime-node/postgres";
+import { redisStore } from "@colloquy/runtime-node/redis";
+
+import { randomOf } from "../crash/random.ts";
+import { Book } from "./book.ts";
+import { violationsIn } from "./check.ts";
+import { type Fault, faultyStore } from "./faults.ts";
+import { badNetwork, type FateName } from "./network.ts";
+import { noteStray } from "./stray.ts";
+import { startTalk, type Talk } from "./talk.ts";
+import { ending, isUnreachable, User } from "./user.ts";
+
+export const storeNames = ["postgres", "redis"] as const;
+
+export type StoreName = (typeof storeNames)[number];
+
+export interface Target {
+  readonly store: StoreName;
+  /** Of its server. */
+  readonly url: string;
+  readonly fault: Fault | null;
+  /** A call that takes longer never ends. Default 15,000. */
+  readonly limitMs?: number;
+}
+
+/** What came of one bad network. */
+export interface Run {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly fates: ReadonlyMap<FateName, number>;
+  readonly acknowledged: number;
+  readonly failures: number;
+  readonly recognised: number;
+  readonly again: number;
+}
+
+/** Lets users and hosts work over a network that is bad for a while, and looks at what they left. */
+export const run = async (seed: number, target: Target): Promise<Run> => {
+  const { limitMs = 15_000 } = target;
+  const near = opening(target, seed);
+  const network = await badNetwork(target.url, seed);
+  const stray = noteStray();
+  const direct = near(target.url, 30_000);
+  const far = Array.from({ length: 4 }, () => near(network.url, timeoutMs));
+  const talking = far.slice(0, 2);
+  const book = new Book();
+  try {
+    const random = randomOf(seed + 1);
+    const talk = startTalk(talking, asksEach, limitMs);
+    const users = far.map((store, index) => {
+      const owner = `user-${index}`;
+      const options = { store: faultyStore(store, target.fault), owner, threadIds: [owner, shared], book, limitMs };
+      return new User({ ...options, random: randomOf(seed * 10 + index) });
+    });
+    await pause(random.integer(1_000, 2_500));
+    network.mend();
+    const recovered = await recoveryProblems(far, users, talk, limitMs);
+    await Promise.all(users.map((user) => user.stop()));
+    const left = await violationsIn(direct, book, [...far.map((_, index) => `user-${index}`), shared]);
+    const talked = recovered.length === 0 ? await talk.judge(direct) : [];
+    const { acknowledged, failures, recognised } = book;
+    const violations = [...book.violations, ...recovered, ...left, ...talked, ...stray.noted];
+    return { seed, violations, fates: network.fates, acknowledged, failures, recognised, again: talk.again() };
+  } finally {
+    for (const { threadId } of (await direct.list({ limit: 100 })).threads) await direct.delete(threadId);
+    await Promise.all([direct, ...far].map((store) => ending("close", limitMs, store.close())));
+    await network.close();
+    stray.end();
+  }
+};
+
+const shared = "shared";
+const asksEach = 4;
+
+/** How long a store waits for its server: many calls of a run are late, and many are not. */
+const timeoutMs = 300;
+
+type Open = (url: string, timeoutMs: number) => Store;
+
+/** In a place of its own, for all that one run opens. */
+const opening = ({ store }: Target, seed: number): Open => {
+  const place = `bad_network_${process.pid}_${seed}`;
+  return store === "postgres"
+    ? (url, timeoutMs) => postgresStore({ connectionString: url, schema: place, timeoutMs })
+    : (url, timeoutMs) => redisStore({ url, prefix: `${place}:`, timeoutMs });
+};
+
+/** The network is sound again: each store works, for many calls at once, each user comes to its end, each ask has its answer. */
+const recoveryProblems = async (
+  stores: readonly Store[],
+  users: readonly User[],
+  talk: Talk,
+  limitMs: number,
+): Promise<readonly string[]> => {
+  const works = stores.map(async (store, index) => {
+    const calls = Array.from({ length: callsAtOnce }, () => eventually(() => store.read(shared)));
+    await ending(`store ${index}, ${callsAtOnce} reads on a sound network`, limitMs, Promise.all(calls));
+  });
+  const visited = users.map(async (user, index) => {
+    const before = user.visits;
+    const visit = async (): Promise<void> => {
+      while (user.visits === before && !user.ended) await pause(20);
+    };
+    await ending(`a visit of user ${index} on a sound network`, limitMs, visit());
+  });
+  const talked = ending("the answers to all asks on a sound network", 2 * limitMs, talk.done);
+  const outcomes = await Promise.allSettled([...works, ...visited, talked]);
+  return outcomes.flatMap((outcome) =>
+    outcome.status === "rejected" ? [String(outcome.reason)] : (outcome.value ?? []),
+  );
+};
+
+/** More than a pool has connections. */
+const callsAtOnce = 15;
+
+const eventually = async <A>(call: () => Promise<A>): Promise<A> => {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+    }
+  }
+};

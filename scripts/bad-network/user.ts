@@ -1,0 +1,240 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { StorageError } from "@colloquy/runtime-node";
+
+import type { Random } from "../crash/random.ts";
+import { type Book, entryOf } from "./book.ts";
+
+/** Who uses a store: on which threads, and how long one call may take before it counts as one that never ends. */
+export interface UserOptions {
+  readonly store: Store;
+  readonly owner: string;
+  readonly threadIds: readonly string[];
+  readonly random: Random;
+  readonly book: Book;
+  readonly limitMs: number;
+}
+
+/** A user of a store at work, who goes on whatever becomes of the network. */
+export class User {
+  /** Visits of a thread that met with no failure. */
+  visits = 0;
+  /** It met a call that never ends, and can't go on. */
+  ended = false;
+  readonly #options: UserOptions;
+  readonly #running: Promise<void>;
+  #stopped = false;
+  #drawn = 0;
+
+  constructor(options: UserOptions) {
+    this.#options = options;
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { threadIds, random, book, owner } = this.#options;
+    while (!this.#stopped) {
+      try {
+        await this.#visit(threadIds[random.integer(0, threadIds.length - 1)] ?? "");
+        this.visits += 1;
+      } catch (error) {
+        book.failures += 1;
+        if (!isPassing(error)) book.violations.push(`${owner}: ${String(error)}`);
+        this.ended = error instanceof NeverEnds;
+        if (this.ended) return;
+      }
+      await pause(random.integer(1, 20));
+    }
+  }
+
+  /** Takes the lease, reads, and does some of the things that holders do. After a failure it is taken anew, which voids what is still under way. */
+  async #visit(threadId: string): Promise<void> {
+    const { store, owner, random } = this.#options;
+    await this.#post(threadId);
+    const ttlMs = random.percent(50) ? ttlMsShort : ttlMsLong;
+    const lease = await this.#call("acquire", () => store.acquire(threadId, owner, ttlMs));
+    if (lease === null) return;
+    const hold: Hold = { lease, threadId, length: (await this.#read(threadId)).length };
+    const count = random.integer(1, 8);
+    for (let done = 0; done < count && !this.#stopped; done += 1) await this.#hold(hold);
+    // Left to run out now and then.
+    if (random.percent(80)) await this.#call("release", () => store.release(lease));
+  }
+
+  async #hold(hold: Hold): Promise<void> {
+    const { store, random } = this.#options;
+    const choice = random.integer(1, 100);
+    if (choice <= 55) await this.#append(hold);
+    else if (choice <= 65) await this.#rewrite(hold);
+    else if (choice <= 77) await this.#saveSnapshot(hold);
+    else if (choice <= 87) await this.#answer(hold);
+    else if (choice <= 92) await this.#call("renew", () => store.renew(hold.lease, ttlMsShort));
+    else if (choice <= 96) await this.#call("list", () => store.list());
+    else await this.#read(hold.threadId);
+  }
+
+  async #append(hold: Hold): Promise<void> {
+    const { random, book } = this.#options;
+    const { threadId, length, lease } = hold;
+    const entries = Array.from({ length: random.integer(1, 3) }, (_, index) => {
+      const tag = this.#tag(lease);
+      book.appending(threadId, tag, length + index);
+      return { tag, entry: entryOf(threadId, length + index, tag, 0) };
+    });
+    await this.#appendAll(
+      hold,
+      entries.map(({ entry }) => entry),
+    );
+    for (const { tag } of entries) book.appended(tag);
+    hold.length += entries.length;
+  }
+
+  /** An append whose answer is lost is tried again now and then, as it was: it is then done, or refused because it is there. */
+  async #appendAll({ lease, threadId, length }: Hold, entries: readonly Entry[]): Promise<void> {
+    const { store, random, book } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#call("append", async () => store.append(lease, length - 1, entries));
+        return;
+      } catch (error) {
+        if (error instanceof SequenceConflictError) {
+          if (tries === 1) book.violations.push(`${threadId}: two could append: ${error.message}`);
+          const there = await this.#read(threadId);
+          const isOurs = entries.every((entry, index) => same(there[length + index], entry));
+          if (!isOurs) book.violations.push(`${threadId}: refused, and is not there: ${JSON.stringify(entries)}`);
+          book.recognised += 1;
+          return;
+        }
+        if (tries === triesMax || !isUnreachable(error) || random.percent(40)) throw error;
+      }
+    }
+  }
+
+  async #rewrite({ lease, threadId }: Hold): Promise<void> {
+    const { store, owner, random, book } = this.#options;
+    const own = book.thereOf(threadId, owner);
+    const entry = own[random.integer(0, own.length - 1)];
+    if (entry === undefined) return;
+    const version = book.rewriting(threadId, entry.tag);
+    await this.#call("rewrite", () => store.rewrite(lease, [entryOf(threadId, entry.seq, entry.tag, version)]));
+    book.rewritten(entry.tag, version);
+  }
+
+  async #saveSnapshot({ lease, threadId, length }: Hold): Promise<void> {
+    const { store, book } = this.#options;
+    const found = await this.#call("readSnapshot", () => store.readSnapshot(threadId));
+    const before = found === null ? noHead : headIn(found.head);
+    const number = (newestNumber += 1);
+    const head: Head = { number, chunks: [...before.chunks.slice(-2), `${number}/a`, `${number}/b`] };
+    const chunks = new Map(head.chunks.slice(-2).map((id) => [id, chunkText(id)]));
+    const dropped = before.chunks.slice(0, -2);
+    const draft = { threadId, seq: length - 1, head: JSON.stringify(head), chunks, dropped };
+    await this.#call("saveSnapshot", () => store.saveSnapshot(lease, draft));
+    book.snapshot(threadId, number);
+  }
+
+  /** Leaves a letter, again under its id where the answer was lost, and discards one that was answered. */
+  async #post(threadId: string): Promise<void> {
+    const { store, random, book, owner } = this.#options;
+    const { inbox } = store;
+    if (inbox === undefined) return;
+    const answered = book.lettersOf(threadId).find(([id, known]) => known === "answered" && id.startsWith(`${owner} `));
+    if (answered !== undefined) {
+      book.letter(threadId, answered[0], "discarding");
+      await this.#call("discard", () => inbox.discard(threadId, answered[0]));
+    }
+    const id = `${owner} ${(this.#drawn += 1)}`;
+    const letter = { id, event: { type: "ask.received", at: 0, askId: id, input: id } } as const;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await this.#call("post", () => inbox.post(threadId, letter));
+        // Whoever holds the thread may have answered it already.
+        if (!book.lettersOf(threadId).some(([known]) => known === id)) book.letter(threadId, id, "posted");
+        return;
+      } catch (error) {
+        if (tries === triesMax || !isUnreachable(error) || random.percent(40)) throw error;
+      }
+    }
+  }
+
+  async #answer({ lease, threadId, length }: Hold): Promise<void> {
+    const { inbox } = this.#options.store;
+    if (inbox === undefined) return;
+    const letters = await this.#call("unanswered", () => inbox.unanswered(threadId));
+    // Only users leave letters.
+    const ids = letters.slice(0, 2).map((letter) => (letter as { readonly id: string }).id);
+    await this.#call("answer", () =>
+      inbox.answer(
+        lease,
+        ids.map((id) => ({ id, handled: true, seq: length })),
+      ),
+    );
+    for (const id of ids) this.#options.book.letter(threadId, id, "answered");
+  }
+
+  async #read(threadId: string): Promise<readonly unknown[]> {
+    const { store, book } = this.#options;
+    const stored = await this.#call("read", () => store.read(threadId));
+    book.violations.push(...book.problemsOf(threadId, stored));
+    return stored;
+  }
+
+  #tag({ token }: Lease): string {
+    return `${this.#options.owner}/${token}/${(this.#drawn += 1)}`;
+  }
+
+  #call<A>(name: string, work: () => Promise<A>): Promise<A> {
+    return ending(name, this.#options.limitMs, work());
+  }
+}
+
+interface Hold {
+  readonly lease: Lease;
+  readonly threadId: string;
+  length: number;
+}
+
+/** The outcome of a call, which is late beyond all limits where it throws `NeverEnds`. */
+export const ending = async <A>(name: string, limitMs: number, call: Promise<A>): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined;
+  const never = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NeverEnds(`${name} did not end within ${limitMs} ms`)), limitMs);
+  });
+  return Promise.race([call, never]).finally(() => clearTimeout(timer));
+};
+
+class NeverEnds extends Error {}
+
+export const isUnreachable = (error: unknown): boolean => error instanceof StorageError && error.kind === "unreachable";
+
+const isPassing = (error: unknown): boolean => isUnreachable(error) || error instanceof LeaseLostError;
+
+/** The head of a snapshot. What its chunks say follows from their ids. */
+export interface Head {
+  readonly number: number;
+  readonly chunks: readonly string[];
+}
+
+const noHead: Head = { number: 0, chunks: [] };
+
+// Only users write heads.
+export const headIn = (text: string): Head => JSON.parse(text) as Head;
+
+export const chunkText = (id: string): string => `what chunk ${id} says`;
+
+const same = (stored: unknown, entry: Entry): boolean => JSON.stringify(stored) === JSON.stringify(entry);
+
+/** Of all snapshots of this process. */
+let newestNumber = 0;
+
+/** Short enough that others often take over, and long enough to try again after a call that was late. */
+const ttlMsShort = 250;
+const ttlMsLong = 2_000;
+const triesMax = 3;
