@@ -7,6 +7,7 @@ export const newestThatFit = (): Policy => ({
   options: {},
   monotone: true, // a larger budget keeps no less
   stable: false, // its beginning moves with each turn
+  newestFirst: true, // what fits is shown, newest first
   decide: ({ history, available }) => {
     if (available === null) return { from: null, reason: "there is no budget" };
     let left = available - history.fixedTokens();

@@ -43,10 +43,7 @@ export interface Kernel {
  */
 export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
   const settings = settingsOf(options);
-  const machine = handingOutNothingLive(machineOf(settings));
-  return Object.assign(machine, {
-    [kernel]: { settings, arrows: arrowsOf(machine) },
-  });
+  return Object.assign(handingOutNothingLive(machineOf(settings)), { [kernel]: { settings, arrows } });
 };
 
 const machineOf = (settings: Settings) => {
@@ -185,6 +182,9 @@ const opening = {
   "ask.received": [responding, compacting, error],
   "timer.fired": [responding, compacting, error],
 } as const;
+
+/** Where events lead is the same in every configuration, so it is read once. */
+const arrows = arrowsOf(machineOf(settingsOf({})));
 
 const planFor = (settings: Settings, context: ConversationData, event: Event): Plan | null => {
   const data = owned(context);

@@ -4,6 +4,7 @@ import type { Summary } from "../thread/summary.ts";
 import type { Cut, TurnRange, UnitPosition } from "./cut.ts";
 import type { Counter } from "./counter.ts";
 import type { Fields } from "./fields.ts";
+import type { NewestFirst } from "./newest-first.ts";
 import type { Shrink } from "./shrink.ts";
 import type { Unit } from "./unit.ts";
 
@@ -21,6 +22,12 @@ export interface Policy {
   readonly monotone: boolean;
   /** Consecutive prompts are prefixes of each other, but for journalled causes. */
   readonly stable: boolean;
+  /**
+   * What fits is shown, newest first: no unit is left out while an older one that is not pinned is shown, and the
+   * newest turn of which something is left out would not fit as a whole. `true`: into the room; a policy with limits of
+   * its own gives them. Absent: it claims nothing.
+   */
+  readonly newestFirst?: boolean | NewestFirst;
   readonly decide: (input: PolicyInput) => PolicyDecision;
   /** Who writes the summaries that it shows; absent where it shows none. */
   readonly summariser?: Summariser;

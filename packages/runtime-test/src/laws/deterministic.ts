@@ -4,7 +4,8 @@ import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law
 /** M1: the same configuration, state and event give the same transition, in another machine and a second time. */
 export const deterministic: MachineLaw = (options, schedule, subject = realSubject) => {
   const first = traceFor(options, schedule, subject);
-  const second = traceFor(options, schedule, subject);
+  // Options of their own, so machines of their own.
+  const second = traceFor({ ...options }, schedule, subject);
   requireSame("M1", "two beginnings", first.started, second.started);
   for (const [index, step] of first.steps.entries()) {
     const name = stepNamed(index, step.event);

@@ -3,7 +3,7 @@
  * undefined differs from one that is absent, since JSON keeps only the latter.
  */
 export const differenceOf = (expected: unknown, actual: unknown, path = ""): string | null => {
-  if (Object.is(expected, actual)) return null;
+  if (isSame(expected, actual)) return null;
   if (!isObject(expected) || !isObject(actual)) return at(path, expected, actual);
   if (Object.getPrototypeOf(expected) !== Object.getPrototypeOf(actual)) {
     return `${path || "the whole"}: expected ${kindOf(expected)}, got ${kindOf(actual)}`;
@@ -17,6 +17,18 @@ export const differenceOf = (expected: unknown, actual: unknown, path = ""): str
     if (difference !== null) return difference;
   }
   return null;
+};
+
+/** Most values are the same, and no path to a difference has to be put into words. */
+const isSame = (expected: unknown, actual: unknown): boolean => {
+  if (Object.is(expected, actual)) return true;
+  if (!isObject(expected) || !isObject(actual)) return false;
+  if (Object.getPrototypeOf(expected) !== Object.getPrototypeOf(actual)) return false;
+  const names = Object.keys(expected);
+  return (
+    names.length === Object.keys(actual).length &&
+    names.every((name) => Object.hasOwn(actual, name) && isSame(expected[name], actual[name]))
+  );
 };
 
 /** A value in a few words. */

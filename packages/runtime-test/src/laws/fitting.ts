@@ -1,5 +1,6 @@
 import {
   ConfigurationError,
+  type ConversationMachine,
   conversationMachine,
   type ContextUnfit,
   type Event,
@@ -38,20 +39,27 @@ export const fitsOrSaysSo: PolicyLaw = (run) => {
     }
   }
   requireCallsFit(run);
-  for (const state of statesOf(run.trace)) requireWaitEnds(run, state);
+  const waiting = statesOf(run.trace).filter(isWaiting);
+  if (waiting.length === 0) return;
+  const machine = conversationMachine(run.options);
+  for (const state of waiting) requireWaitEnds(run, machine, state);
 };
 
 /**
  * P7: zero means zero, and bad numbers are refused. Within a budget of nothing nothing is sent; a budget that can't be
  * is refused where it is configured, in words that name it.
  */
-export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, subject }) => {
+export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subject }) => {
   for (const budget of badBudgets) {
     const { tokens, reserve } = budget;
     refused(`a budget of ${tokens} with a reserve of ${reserve}`, () => conversationMachine({ ...options, budget }));
   }
-  const nothing = conversationMachine({ ...options, budget: { tokens: 0, reserve: 0 } });
-  for (const { event, before } of handledSteps(trace)) {
+  const least = views.flatMap(({ looks }) => looks).find(({ budget }) => budget?.tokens === 0);
+  const nothing = least?.machine ?? conversationMachine({ ...options, budget: { tokens: 0, reserve: 0 } });
+  for (const { event, before, transition } of handledSteps(trace)) {
+    const isAboutPrompt =
+      transition.entry.decided?.unfit !== undefined || transition.effects.some(({ type }) => type === "callLlm");
+    if (!isAboutPrompt) continue;
     const told = subject.transition(nothing, before, event);
     for (const effect of told.handled ? told.effects : []) {
       if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
@@ -98,8 +106,8 @@ const refused = (what: string, build: () => unknown): string => {
   throw new LawBroken("P7", `${what} is taken`);
 };
 
-/** Tokens that there is room for, as the counter counts them. */
-const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
+/** Tokens that there is room for, as the counter counts them; null for no bound. */
+export const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
   budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
 
 const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
@@ -170,14 +178,12 @@ const sizeOf = (counter: PolicyRun["counter"], message: Message): number =>
   sumOfTokens(counter, [message]) - counter.perPrompt;
 
 /** A call that waits is let go by the timer that bounds the wait, and by any outcome of what it waits for, unless that is used and another summary is asked for under the same timer. */
-const requireWaitEnds = ({ options, subject }: PolicyRun, state: State): void => {
-  if (!isWaiting(state)) return;
+const requireWaitEnds = ({ subject }: PolicyRun, machine: ConversationMachine, state: State): void => {
   const name = `the call that waits after entry ${state.context.seq}`;
   const out = outstanding(state);
   const summary = out.find((effect) => effect.type === "callLlm");
   const timer = out.find((effect) => effect.type === "startTimer" && effect.purpose === "summary");
   if (timer?.type !== "startTimer") throw new LawBroken("P4", `${name} waits without an end: no timer bounds it`);
-  const machine = conversationMachine(options);
   const at = state.context.updatedAt;
   const events: Event[] = [{ type: "timer.fired", at: timer.dueAt, effectId: timer.id }];
   if (summary !== undefined) events.push(...outcomesOf(summary.id, at));

@@ -12,7 +12,15 @@ export { LawBroken } from "./law-broken.ts";
 export type { MachineLaw } from "./machine-law.ts";
 export { checkMachineLaws, laws } from "./machine-laws.ts";
 export { type BadOptions, badOptionsAreRefused, fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
-export { checkPolicyLaws, policyLaws, type PolicyLawsRun, threadIsUntouched } from "./policy-laws.ts";
+export { makesRoom } from "./making-room.ts";
+export { newestIsShownFirst } from "./newest-first.ts";
+export {
+  checkPolicyLaws,
+  policyLaws,
+  type PolicyLawsReport,
+  type PolicyLawsRun,
+  threadIsUntouched,
+} from "./policy-laws.ts";
 export {
   type HowToLook,
   type Look,

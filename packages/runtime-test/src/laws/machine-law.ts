@@ -1,4 +1,10 @@
-import { conversationMachine, keepAll, lastTurns, type MachineOptions } from "@colloquy/machine";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  keepAll,
+  lastTurns,
+  type MachineOptions,
+} from "@colloquy/machine";
 import { runSchedule } from "../arbitraries/run-schedule.ts";
 import type { Schedule } from "../arbitraries/schedule.ts";
 import type { Subject } from "../arbitraries/subject.ts";
@@ -13,8 +19,26 @@ import { LawBroken } from "./law-broken.ts";
 export type MachineLaw = (options: MachineOptions, schedule: Schedule, subject?: Subject) => void;
 
 /** What came of a schedule; `reconfigure` moves go to a machine that decides most things otherwise, and back. */
-export const traceFor = (options: MachineOptions, schedule: Schedule, subject: Subject): Trace =>
-  runSchedule(conversationMachine(options), schedule, { alternate: conversationMachine(otherwise(options)), subject });
+export const traceFor = (options: MachineOptions, schedule: Schedule, subject: Subject): Trace => {
+  const { machine, alternate } = machinesFor(options);
+  return runSchedule(machine, schedule, { alternate, subject });
+};
+
+/** Made once for the same options, which one law after the other is asked about. */
+const machinesFor = (options: MachineOptions): Machines => {
+  const known = machines.get(options);
+  if (known !== undefined) return known;
+  const made = { machine: conversationMachine(options), alternate: conversationMachine(otherwise(options)) };
+  machines.set(options, made);
+  return made;
+};
+
+interface Machines {
+  readonly machine: ConversationMachine;
+  readonly alternate: ConversationMachine;
+}
+
+const machines = new WeakMap<MachineOptions, Machines>();
 
 /** Throws unless two values are the same. */
 export const requireSame = (law: string, what: string, expected: unknown, actual: unknown): void => {

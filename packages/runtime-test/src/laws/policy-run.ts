@@ -16,7 +16,7 @@ import type { Schedule } from "../arbitraries/schedule.ts";
 import { realSubject, type Subject } from "../arbitraries/subject.ts";
 import { handledSteps, type Trace } from "../arbitraries/trace.ts";
 import { LawBroken } from "./law-broken.ts";
-import { messagesIn, type SaidUnits, saidUnits, sumOfTokens } from "./said-units.ts";
+import { fixedIn, type SaidUnits, saidUnits, tokensOf, wholeOf } from "./said-units.ts";
 import { deepFreeze, freezing, isWriteToFrozen } from "./untouched.ts";
 
 /** What a policy makes of a conversation: what the laws of pruning are about. */
@@ -33,6 +33,8 @@ export interface PolicyRun {
 /** The prompts of one state. */
 export interface View {
   readonly state: State;
+  /** The state as it was before anybody looked at it, as text. */
+  readonly text: string;
   /** How many tokens a model reports for one that is counted. */
   readonly calibration: number;
   readonly said: SaidUnits;
@@ -67,7 +69,7 @@ export const runPolicy = (options: MachineOptions, schedule: Schedule, how: HowT
 export interface HowToLook {
   /** Further budgets, as shares of what all of a thread takes. Default: none. */
   readonly shares?: readonly number[];
-  /** At how many states, the last one among them. Default 4. */
+  /** At how many states, the last one among them. Default 3. */
   readonly states?: number;
   /** For tests of the laws. */
   readonly subject?: Subject;
@@ -75,23 +77,37 @@ export interface HowToLook {
 
 /** The same, of a conversation that was had: of a recorded one, for instance. The trace is of one machine with these options. */
 export const policyRunOf = (options: MachineOptions, trace: Trace, how: HowToLook = {}): PolicyRun => {
-  const { shares = [], states = 4 } = how;
+  const { shares = [], states = 3 } = how;
   const subject = freezing(how.subject ?? realSubject);
   const { policy = keepAll(), counter = estimateCounter } = options;
   return unwritten(() => {
     const all = calibrated(trace, options);
     const every = Math.max(1, Math.ceil(all.length / states));
     const some = all.filter((_, index) => (all.length - 1 - index) % every === 0);
+    const machineFor = machines(options);
     const views = some.map(({ state, calibration }): View => {
+      const text = JSON.stringify(state);
       const said = saidUnits(state);
       const looks = budgetsFor(said, counter, calibration, shares).map((budget): Look => {
-        const machine = conversationMachine({ ...options, budget: deepFreeze(budget) });
+        const machine = machineFor(budget);
         return { machine, state, budget, said, prompt: subject.promptOf(machine, state) };
       });
-      return { state, calibration, said, looks };
+      return { state, text, calibration, said, looks };
     });
     return { options, policy, counter, trace, views, subject };
   });
+};
+
+/** A machine for each budget, made once: making them costs more than the prompts. */
+const machines = (options: MachineOptions): ((budget: Budget | null) => ConversationMachine) => {
+  const made = new Map<number | null, ConversationMachine>();
+  return (budget) => {
+    const known = made.get(budget?.tokens ?? null);
+    if (known !== undefined) return known;
+    const machine = conversationMachine({ ...options, budget: deepFreeze(budget) });
+    made.set(budget?.tokens ?? null, machine);
+    return machine;
+  };
 };
 
 /** How a look is named in a message. */
@@ -103,7 +119,7 @@ export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>
   `it decided ${JSON.stringify({ ...cut, reason })}`;
 
 /** P10 is broken by whoever writes into what is frozen. */
-export const unwritten = <Result>(run: () => Result): Result => {
+const unwritten = <Result>(run: () => Result): Result => {
   try {
     return run();
   } catch (thrown) {
@@ -113,7 +129,7 @@ export const unwritten = <Result>(run: () => Result): Result => {
 };
 
 /** The schedule under one configuration. */
-const unchanging = (schedule: Schedule): Schedule => ({
+export const unchanging = (schedule: Schedule): Schedule => ({
   ...schedule,
   moves: schedule.moves.filter(
     (move) => move.move !== "reconfigure" && !(move.move === "tell" && move.event.type === "thread.configured"),
@@ -140,8 +156,8 @@ export const calibrated = (
       const ratio = Math.max(1, Math.round((reported / asked.counted) * 100) / 100);
       calibration = ratio > 4 ? 1 : ratio;
     }
-    // What was measured was measured of the words that a redaction takes out.
-    if (event.type === "thread.redacted") calibration = 1;
+    if (forgetful.has(event.type)) calibration = 1;
+    if (event.type === "thread.configured") asked = null;
     const decidedWith = calibration;
     if (transition.entry.decided?.unfit !== undefined) calibration = 1;
     for (const effect of transition.effects) {
@@ -154,10 +170,13 @@ export const calibrated = (
   return [{ state: trace.started.state, calibration: 1, decidedWith: 1 }, ...later];
 };
 
+/** What was measured was measured of the words that a redaction takes out, or under a configuration that is another now. */
+const forgetful: ReadonlySet<Event["type"]> = new Set(["thread.redacted", "thread.configured"]);
+
 const reportedBy = (event: Event, asked: string | null): number | null =>
   event.type === "llm.completed" && event.effectId === asked ? (event.usage?.inputTokens ?? null) : null;
 
-/** Nothing, what must be shown, all that there is, a token less and more of each, and shares between them. */
+/** Nothing, what must be shown, all that there is, a token less than that, and shares between them. */
 const budgetsFor = (
   said: SaidUnits,
   counter: Counter,
@@ -167,25 +186,14 @@ const budgetsFor = (
   const sizes = sizesOf(said, counter);
   if (sizes === null) return [null];
   const { fixed, whole } = sizes;
-  const between = [0.25, 0.6, ...shares].map((share) => fixed + (whole - fixed) * share);
-  const rooms = [0, fixed - 1, fixed, ...between, whole - 1, whole, whole + 1];
+  const between = [0.4, ...shares].map((share) => fixed + (whole - fixed) * share);
+  const rooms = [0, fixed, ...between, whole - 1, whole];
   const tokens = rooms.map((room) => Math.ceil(Math.max(0, room) * calibration));
   const ascending = [...new Set(tokens)].sort((left, right) => left - right);
   return [...ascending.map((each): Budget => ({ tokens: each, reserve: 0 })), null];
 };
 
-const sizesOf = (
-  { system, open, closed }: SaidUnits,
-  counter: Counter,
-): { readonly fixed: number; readonly whole: number } | null => {
-  const first = system === null ? [] : [system];
-  const count = counter.countPrompt ?? ((messages) => sumOfTokens(counter, messages));
-  const pinned = closed.filter((unit) => unit.pinned === true);
-  try {
-    const fixed = count([...first, ...messagesIn(pinned), ...messagesIn(open)]);
-    const whole = count([...first, ...messagesIn(closed), ...messagesIn(open)]);
-    return Number.isFinite(fixed) && Number.isFinite(whole) ? { fixed, whole } : null;
-  } catch {
-    return null;
-  }
+const sizesOf = (said: SaidUnits, counter: Counter): { readonly fixed: number; readonly whole: number } | null => {
+  const [fixed, whole] = [tokensOf(counter, fixedIn(said)), tokensOf(counter, wholeOf(said))];
+  return fixed === null || whole === null ? null : { fixed, whole };
 };

@@ -1,5 +1,6 @@
 import {
   type Counter,
+  type MachineOptions,
   type Message,
   messageFromDraft,
   type OpenTurn,
@@ -49,6 +50,35 @@ export const saidUnits = (state: State): SaidUnits => {
 
 /** The messages of units, in order. */
 export const messagesIn = (units: readonly Unit[]): readonly Message[] => units.flatMap(({ messages }) => messages);
+
+/** The messages that take room whatever is decided: the system message, what is pinned, the open turn. */
+export const fixedIn = (said: SaidUnits): readonly Message[] =>
+  wholeOf({ ...said, closed: said.closed.filter(({ pinned }) => pinned === true) });
+
+/** All messages of a prompt that leaves nothing out. */
+export const wholeOf = ({ system, closed, open }: SaidUnits): readonly Message[] => [
+  ...(system === null ? [] : [system]),
+  ...messagesIn(closed),
+  ...messagesIn(open),
+];
+
+/** The result of a call that is out, which nobody knows yet. */
+export const isGap = ({ synthesised, digest }: Message): boolean => synthesised === true && digest === "";
+
+/** What was said, with what a prompt shows in the place of results that nobody knows yet. */
+export const withGapsFilled = (said: SaidUnits, shown: readonly Message[]): SaidUnits => {
+  const byId = new Map(shown.map((message) => [message.id, message]));
+  const filled = (message: Message): Message => (isGap(message) ? (byId.get(message.id) ?? message) : message);
+  return { ...said, open: said.open.map((unit) => ({ ...unit, messages: unit.messages.map(filled) })) };
+};
+
+/** What was said, without the turns that are left out because they were interrupted, but for what is pinned in them. */
+export const withoutLeftOut = (said: SaidUnits, { interrupted }: Pick<MachineOptions, "interrupted">): SaidUnits => {
+  if (interrupted !== "omit") return said;
+  const turns = new Map([...said.turns].filter(([, { outcome }]) => outcome.status === "completed"));
+  const closed = said.closed.filter(({ turn, pinned }) => turn === 0 || turns.has(turn) || pinned === true);
+  return { ...said, turns, closed };
+};
 
 /** Tokens of a prompt, counted part by part; null where the counter can't. */
 export const tokensOf = (counter: Counter, messages: readonly Message[]): number | null => {

@@ -14,7 +14,7 @@ import { differenceOf } from "./difference.ts";
 import { LawBroken } from "./law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";
 import { problemOfPrompt } from "./prompts.ts";
-import { messagesIn } from "./said-units.ts";
+import { isGap, messagesIn } from "./said-units.ts";
 
 /**
  * P1: what a prompt shows is a subsequence of what was said on the path, and all else in it is marked as synthesised.
@@ -135,9 +135,6 @@ const expectedOf = (unit: Unit, { shrink = [] }: Cut, isNewest: boolean): readon
 
 const isBefore = (at: UnitPosition, { before }: Shrink): boolean =>
   before === undefined || at.turn < before.turn || (at.turn === before.turn && at.unit < before.unit);
-
-/** The result of a call that is out, which nobody knows yet. */
-const isGap = ({ synthesised, digest }: Message): boolean => synthesised === true && digest === "";
 
 const requirePinned = (look: Look): void => {
   const { system, closed } = look.said;

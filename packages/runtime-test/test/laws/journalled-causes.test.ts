@@ -82,10 +82,18 @@ describe("P9 knows the causes that stand in the journal", () => {
 });
 
 describe("P4 knows what corrects the counter", () => {
-  test("a report of a model, until a redaction", () => {
+  const round = { toolCalls: [{ id: "c", name: "search", arguments: "{}" }] };
+
+  test.each<readonly [string, Said]>([
+    ["a redaction", { move: "redact", pick: 0 }],
+    [
+      "a thread that rises to another format",
+      { move: "appendRound", reply: round, results: [{ outcome: "completed", content: "found" }] },
+    ],
+  ])("a report of a model, until %s", (what, move) => {
     const run = ran({
-      what: "a redaction",
-      moves: [ask("One?"), { ...answer, usage: { inputTokens: 80 } }, { move: "redact", pick: 0 }, ...turn("Two?")],
+      what,
+      moves: [ask("One?"), { ...answer, usage: { inputTokens: 80 } }, move, ...turn("Two?")],
       options: { policy: keepAll(), budget: { tokens: 80, reserve: 0 } },
       input: { seed: [{ role: "user", content: "A remark that takes up some room. ".repeat(5) }] },
     });

@@ -1,21 +1,6 @@
-import {
-  compose,
-  keepAll,
-  lastMessages,
-  lastTurns,
-  type MachineOptions,
-  type Policy,
-  tokenWindow,
-} from "@colloquy/machine";
+import { keepAll, lastMessages, lastTurns, type MachineOptions, type Policy, tokenWindow } from "@colloquy/machine";
 import { scheduleFor } from "@colloquy/runtime-test/arbitraries";
-import {
-  badOptionsAreRefused,
-  checkPolicyLaws,
-  cutsSeldom,
-  LawBroken,
-  policyLaws,
-  runPolicy,
-} from "@colloquy/runtime-test/laws";
+import { badOptionsAreRefused, cutsSeldom, LawBroken, policyLaws, runPolicy } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { policyFaults } from "./policy-faults.ts";
@@ -66,40 +51,5 @@ describe("each law of pruning catches a fault", () => {
         throw new RangeError("-1");
       });
     }).toThrow(/P7: window\(-1\) is refused with .*, no ConfigurationError/);
-  });
-});
-
-describe("checkPolicyLaws", () => {
-  const forgetful: Policy = {
-    ...keepAll(),
-    name: "forgetful",
-    decide: ({ history }) => {
-      if ([...history.newestFirst()].length > 1) throw new RangeError("that is too much");
-      return { from: null, reason: "all is kept" };
-    },
-  };
-
-  test("tells the law, the policy, and the seed and path that lead to the conversation", () => {
-    const run = () => checkPolicyLaws(forgetful, { runs: 50, seed: 7 });
-    expect(run).toThrow(/usable: .*"forgetful@1" threw: .*that is too much.*\(policy forgetful@1 \{\}\)/);
-    expect(run).toThrow(/seed: 7, path: "/);
-    expect(run).toThrow(/Counterexample: .*"moves":\[/);
-  });
-
-  test("tells what was decided", () => {
-    const policy: Policy = {
-      ...compose(lastTurns(1)),
-      decide: ({ lastCut }) => ({
-        from: lastCut === null ? { turn: Number.MAX_SAFE_INTEGER, unit: 0 } : null,
-        reason: "on a whim",
-      }),
-    };
-    expect(() => checkPolicyLaws(policy, { runs: 20, seed: 1 })).toThrow(
-      /P5: compose@1 after entry \d+, .* decides otherwise.*it decided \{"policy":"compose@1".*"reason":"on a whim"/,
-    );
-  });
-
-  test("leaves out a law that a policy is not held to", () => {
-    checkPolicyLaws(forgetful, { runs: 10, except: ["usable"] });
   });
 });

@@ -1,11 +1,15 @@
 import {
   type CallLlm,
+  compose,
   type ConversationData,
   conversationMachine,
   type Effect,
   type Event,
   type Handled,
   keepAll,
+  lastMessages,
+  lastTurns,
+  limitResults,
   type MachineOptions,
   type Message,
   type Policy,
@@ -14,6 +18,7 @@ import {
   type State,
   summariseTurns,
   toArray,
+  tokenWindow,
   transition,
 } from "@colloquy/machine";
 import { fickle, realSubject, scribbling, type Subject } from "@colloquy/runtime-test/arbitraries";
@@ -46,6 +51,8 @@ export const policyFaults: readonly PolicyFault[] = [
   prompts("P1", "tells who said it otherwise", (messages) =>
     messages.map((message) => (message.role === "user" ? { ...message, role: "developer" } : message)),
   ),
+  prompts("P1", "shows a round without its results", (messages) => messages.filter(({ role }) => role !== "tool")),
+  prompts("P1", "shows a call with other arguments", (messages) => messages.map(askingOtherwise)),
   prompts("P2", "splits a round", (messages) => messages.filter((message) => message !== firstResult(messages))),
   prompts("P3", "leaves out the beginning of the open turn", (messages, { open, conversation }) => {
     const [first] = open === null ? conversation.appended : toArray(open.messages);
@@ -53,6 +60,9 @@ export const policyFaults: readonly PolicyFault[] = [
   }),
   prompts("P3", "leaves out what is pinned", (messages, { conversation }) =>
     messages.filter(({ id, role }) => role !== "user" || !conversation.pins.some(({ message }) => message === id)),
+  ),
+  prompts("P3", "leaves out the system message", (messages, { conversation }) =>
+    messages.filter(({ id }) => id !== conversation.system?.id),
   ),
   prompts("P3", "clears the newest results", (messages) => messages.map(cleared)),
   {
@@ -66,6 +76,17 @@ export const policyFaults: readonly PolicyFault[] = [
     law: "P4",
     what: "tells less room than there was",
     subject: () => transitions((told) => withUnfit(told, (unfit) => ({ ...unfit, available: unfit.available - 1 }))),
+  },
+  looks("P4", "tells more room than there was", (prompt) => ({ ...prompt, available: (prompt.available ?? 0) + 1 })),
+  {
+    law: "P4",
+    what: "tells that less must be shown",
+    subject: () => transitions((told) => withUnfit(told, (unfit) => ({ ...unfit, fixed: unfit.fixed - 1 }))),
+  },
+  {
+    law: "P4",
+    what: "tells of another largest message",
+    subject: () => transitions((told) => withUnfit(told, (unfit) => ({ ...unfit, largest: null }))),
   },
   { law: "P4", what: "waits for a summary for ever", options: waiting(), subject: () => deaf() },
   { law: "P5", what: "drops one turn more whenever it is asked", options: { policy: creeping() } },
@@ -96,6 +117,30 @@ export const policyFaults: readonly PolicyFault[] = [
     subject: () => ({ ...realSubject, promptOf: writing }),
   },
   { law: "usable", what: "writes into what it is given", options: { policy: scribbling() } },
+  { law: "P11", what: "forgets the newest turn", options: { policy: forgetful() } },
+  { law: "P11", what: "starts one turn later than what fits", options: { policy: oneLater(tokenWindow()) } },
+  { law: "P11", what: "starts one turn later than it says", options: { policy: oneLater(lastTurns(2)) } },
+  {
+    law: "P11",
+    what: "starts one turn later than it says, with slack",
+    options: { policy: oneLater(lastTurns(1, { slack: 2 })) },
+  },
+  {
+    law: "P11",
+    what: "starts one turn later than as many messages as it says",
+    options: { policy: oneLater(lastMessages({ max: 6, keepRecent: 4 })) },
+  },
+  {
+    law: "P11",
+    what: "starts one turn later than its own room holds",
+    options: { policy: oneLater(tokenWindow({ tokens: 100, reserve: 10, cutTo: 0.5 })), budget: null },
+  },
+  {
+    law: "P11",
+    what: "starts one turn later, among several",
+    options: { policy: compose(limitResults({ characters: 300 }), oneLater(tokenWindow()), lastTurns(4)) },
+  },
+  { law: "usable", what: "names a unit that there is not", options: { policy: pointingNowhere() } },
   { law: "usable", what: "throws", options: { policy: throwing() } },
 ];
 
@@ -197,6 +242,39 @@ function terse(): Policy {
   const decide: Policy["decide"] = ({ available }) =>
     available === null ? { from: null, shrink, reason: "there is no hurry" } : { from: null, reason: "all is kept" };
   return { ...keepAll(), name: "terse", decide };
+}
+
+/** Leaves out the newest turn that has ended, and says that it shows what fits, newest first. */
+function forgetful(): Policy {
+  const decide: Policy["decide"] = ({ history }) => {
+    const [newest] = history.newestFirst();
+    return { from: null, dropped: newest?.units().map(({ id }) => id) ?? [], reason: "who was that again?" };
+  };
+  return { ...keepAll(), name: "forgetful", decide };
+}
+
+/** Decides as another one does, claims what that one claims, and shows a turn less. */
+function oneLater(policy: Policy): Policy {
+  const decide: Policy["decide"] = (input) => {
+    const decision = policy.decide(input);
+    const turns = [...input.history.newestFirst()].map(({ number }) => number);
+    const { from } = decision;
+    const shown = turns.filter((number) => from === null || number >= from.turn);
+    const [oldest, next] = [shown.at(-1), shown.at(-2)];
+    if (oldest === undefined) return decision;
+    return { ...decision, from: next === undefined ? { turn: oldest + 1, unit: 0 } : { turn: next, unit: 0 } };
+  };
+  return { ...policy, name: "one-later", decide };
+}
+
+function pointingNowhere(): Policy {
+  const decide: Policy["decide"] = () => ({ from: null, dropped: ["99.99"], reason: "it was dull" });
+  return { ...keepAll(), name: "pointing-nowhere", decide };
+}
+
+function askingOtherwise(message: Message): Message {
+  const parts = message.parts.map((part) => (part.type === "toolCall" ? { ...part, arguments: "{}!" } : part));
+  return { ...message, parts };
 }
 
 function throwing(): Policy {

@@ -39,6 +39,7 @@ export const clearResults = (options: ClearResultsOptions = {}): Policy => {
     // With more room results are shown whole, and a window behind it shows fewer of them.
     monotone: !pressed,
     stable: slack > 0,
+    newestFirst: true,
     decide: (input) => {
       if (pressed && fits(input)) return { from: null, reason: "the whole thread fits" };
       const before = clearBefore(input, keep, slack, pressed);

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../thread/json.ts";
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Cut } from "../cut.ts";
+import { newestFirstOf } from "../newest-first.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
 import { isOlder } from "../position.ts";
 import { inputUnder } from "./input-under.ts";
@@ -16,7 +17,8 @@ export interface ComposedPolicy extends Policy {
 
 /**
  * One policy of several: each is asked about what those before it leave of the history, and nothing is shown that one
- * of them leaves out. It is monotone, or stable, where all of them are. Of none, it shows the whole thread.
+ * of them leaves out. It is monotone, or stable, where all of them are, and shows what
+ * fits newest first within the limits of all of them, where each says its own. Of none, it shows the whole thread.
  *
  * All are told of the last cut, which is that of all of them. Where it is new to one of them, they are asked again, so
  * that the next prompt does not change once more.
@@ -40,6 +42,7 @@ export const compose = (...policies: readonly Policy[]): ComposedPolicy => {
     options: { policies: policies.map(identityOf) },
     monotone: parts.every(({ monotone }) => monotone),
     stable: parts.every(({ stable }) => stable),
+    newestFirst: newestFirstOf(parts.map(({ newestFirst }) => newestFirst)),
     decide: (input) => decideTogether(together, input),
     ...(summariser === null ? {} : { summariser }),
     parts,

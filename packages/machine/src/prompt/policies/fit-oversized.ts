@@ -36,6 +36,7 @@ export const fitOversized = (options: FitOversizedOptions = {}): Policy => {
     // With more room texts are shown longer, and a window behind it shows fewer of them.
     monotone: false,
     stable: true,
+    newestFirst: true,
     decide: (input) => {
       const { available } = input;
       if (available === null || fixedFits(input, available, [])) {

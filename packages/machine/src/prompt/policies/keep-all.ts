@@ -7,5 +7,6 @@ export const keepAll = (): Policy => ({
   options: {},
   monotone: true,
   stable: true,
+  newestFirst: true,
   decide: () => ({ from: null, reason: "everything is kept" }),
 });

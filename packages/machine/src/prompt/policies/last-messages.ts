@@ -42,6 +42,7 @@ export const lastMessages = (options: LastMessagesOptions = {}): Policy => {
     // More history may be what makes it cut: then it shows less.
     monotone: keepRecent === max,
     stable: keepRecent < max,
+    newestFirst: { messages: keepRecent },
     decide: (input) => {
       const { history } = input;
       const open = openUnits(history).reduce((total, { messages }) => total + messages.length, 0);

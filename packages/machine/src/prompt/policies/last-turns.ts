@@ -29,6 +29,7 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
     // With slack, more history may be what makes it cut: then it shows less.
     monotone: slack === 0,
     stable: slack > 0,
+    newestFirst: { turns: count },
     decide: (input) => {
       const { history } = input;
       const newest = (turns: number) => newestTurns(history, turns);

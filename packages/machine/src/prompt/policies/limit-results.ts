@@ -39,6 +39,7 @@ export const limitResults = (options: LimitResultsOptions): Policy => {
     options: { characters, rule, ...named },
     monotone: true,
     stable: true,
+    newestFirst: true,
     decide: () => ({ from: null, shrink: [shrink], reason: `results longer than ${characters} characters are shrunk` }),
   };
 };

@@ -1,6 +1,8 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy, PolicyInput } from "../policy.ts";
 import type { Unit } from "../unit.ts";
+import type { NewestFirst } from "../newest-first.ts";
+import { newestFirstOf } from "../newest-first.ts";
 import { newestFittingOf } from "../newest-fitting.ts";
 import { newestMeasured, newestWithin } from "../newest-units.ts";
 import type { Start } from "../position.ts";
@@ -43,6 +45,7 @@ export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
     // Below 1, more history may be what makes it cut: then it shows less. Of one history, more room shows more in any case.
     monotone: cutTo === 1,
     stable: cutTo < 1,
+    newestFirst: claimOf(tokens, reserve, cutTo),
     decide: (input) => {
       const room = roomOf(input, tokens, reserve);
       if (room === null) return { from: null, reason: "there is no budget" };
@@ -61,6 +64,12 @@ export const tokenWindow = (options: TokenWindowOptions = {}): Policy => {
     },
   };
 };
+
+/** How much it shows in any case. A reserve of the machine's window alone is a limit that only the machine knows. */
+const claimOf = (tokens: number | null, reserve: number, cutTo: number): boolean | NewestFirst =>
+  tokens === null && reserve > 0
+    ? false
+    : newestFirstOf([tokens === null || { tokens: tokens - reserve }, cutTo === 1 || { share: cutTo }]);
 
 /** Tokens that a prompt may hold, as they are counted: of the own room and the machine's the smaller one. */
 const roomOf = (

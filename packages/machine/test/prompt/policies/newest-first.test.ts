@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import {
+  clearResults,
+  compactTurns,
+  compose,
+  fitOversized,
+  keepAll,
+  lastMessages,
+  lastTurns,
+  limitResults,
+  omitFields,
+  onlyInputs,
+  type Policy,
+  summariseTurns,
+  tokenWindow,
+} from "../../../src/index.ts";
+
+// What policies claim of the order in which they show what fits. Law P11 holds them to it.
+
+test.each<readonly [string, Policy, Policy["newestFirst"]]>([
+  ["everything", keepAll(), true],
+  ["so many turns", lastTurns(3, { slack: 2 }), { turns: 3 }],
+  ["so many messages", lastMessages({ max: 20, keepRecent: 8 }), { messages: 8 }],
+  ["a window of the machine's room", tokenWindow(), true],
+  ["one that cuts deep", tokenWindow({ cutTo: 0.5 }), { share: 0.5 }],
+  ["one with a room of its own", tokenWindow({ tokens: 500, reserve: 100 }), { tokens: 400 }],
+  ["one that leaves more free than the machine, which only that knows", tokenWindow({ reserve: 100 }), false],
+  ["results that are cleared", clearResults(), true],
+  ["results that are shortened", limitResults({ characters: 200 }), true],
+  ["texts that are shortened", fitOversized(), true],
+  ["fields that are left out, and messages with them", omitFields(["mood"]), false],
+  ["no fields that are left out", omitFields([]), true],
+  ["some inputs", onlyInputs(["question"]), undefined],
+  ["a summary", compactTurns(), undefined],
+  ["summaries", summariseTurns(), undefined],
+])("%s", (_, { newestFirst }, claim) => {
+  expect(newestFirst).toEqual(claim);
+});
+
+test.each<readonly [string, readonly Policy[], Policy["newestFirst"]]>([
+  ["nothing", [], true],
+  ["policies without limits", [limitResults({ characters: 200 }), tokenWindow()], true],
+  [
+    "windows, within the narrowest of their limits",
+    [lastTurns(5), tokenWindow({ tokens: 500, cutTo: 0.8 }), lastTurns(3), tokenWindow({ tokens: 300, cutTo: 0.6 })],
+    { turns: 3, tokens: 300, share: 0.6 },
+  ],
+  ["one that claims nothing", [tokenWindow(), compactTurns()], false],
+  ["a policy of one's own that claims nothing", [{ ...keepAll(), newestFirst: false }, tokenWindow()], false],
+])("a composition of %s", (_, policies, claim) => {
+  expect(compose(...policies).newestFirst).toEqual(claim);
+});
