@@ -87,6 +87,7 @@ const steps: readonly Step[] = [
     command: ["node", "scripts/crash-store.ts", "--writing", "all", "--runs", "10"],
     minutesMax: 2,
   },
+  { name: "power cuts", command: ["node", "scripts/power-loss.ts", "--runs", "100", "--seed", "1"], minutesMax: 2 },
   // On each store, PostgreSQL and Redis among them.
   { name: "crash points", command: ["node", "scripts/crash-points.ts"], minutesMax: 2, servers: true },
   { name: "writers", command: ["node", "scripts/writers.ts", "--asks", "1000"], minutesMax: 2 },

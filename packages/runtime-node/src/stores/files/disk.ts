@@ -16,7 +16,7 @@ import {
   unlinkSync,
   writeSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 
 import { StorageError } from "../storage-error.ts";
 
@@ -99,12 +99,20 @@ export const makeFolder = (path: string): void => {
 };
 
 /** Makes the folder of a store, if it is not there and the one around it is. That may be a link. */
-export const makeStoreFolder = (path: string): void => {
+export const makeStoreFolder = (path: string, flush: boolean): void => {
   try {
     mkdirSync(path, { mode: folderMode });
   } catch (error) {
     // What is wrong, if anything, is told when it is opened.
     if (!isCode(error, "EEXIST", "ENOENT")) throw error;
+  }
+  if (!flush) return;
+  try {
+    // Also where it is there: nobody may have flushed it.
+    flushFolder(dirname(path));
+  } catch (error) {
+    // A folder may be one that others can only pass through. What is wrong else is told when the store's is opened.
+    if (!isCode(error, "EACCES", "EPERM", "ENOENT", "ENOTDIR", "EINVAL")) throw error;
   }
 };
 

@@ -95,7 +95,7 @@ class StoreOfFiles implements Store {
     this.#reserve = reserveAt(join(folder, "leases.db-reserve"), reserveBytes);
     this.#leases = this.#reserve.makingRoom(() =>
       inWords(folder, () => {
-        makeStoreFolder(folder);
+        makeStoreFolder(folder, setting.flush);
         return openLeases(folder, busyTimeoutMs);
       }),
     );
@@ -140,7 +140,7 @@ class StoreOfFiles implements Store {
     const { journal } = this.#paths(lease.threadId);
     try {
       this.#reserve.makingRoom(() =>
-        this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries)),
+        this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries, this.#setting.flush)),
       );
     } catch (error) {
       throw notRewritten(error, lease.threadId, `${lookAt(journal)?.size ?? 0} bytes, for its journal is written anew`);
@@ -168,7 +168,7 @@ class StoreOfFiles implements Store {
     let existed = false;
     this.#exclusivelyAnyway((held) => {
       // First, for what the lease's end takes of the disk.
-      existed = deleteThread(paths) || existed;
+      existed = deleteThread(paths, this.#setting.flush) || existed;
       held.forget(threadId);
     });
     this.#flushFolder();
@@ -184,7 +184,8 @@ class StoreOfFiles implements Store {
     return {
       post: async (threadId, letter) => {
         const { inbox } = this.#paths(threadId);
-        if (this.#exclusively(() => postLetter(inbox, letter, flush))) this.#flushFolder();
+        this.#exclusively(() => postLetter(inbox, letter, flush));
+        this.#flushFolder();
       },
       unanswered: async (threadId) => {
         const { inbox } = this.#paths(threadId);
@@ -197,7 +198,8 @@ class StoreOfFiles implements Store {
       },
       discard: async (threadId, letterId) => {
         const { inbox } = this.#paths(threadId);
-        this.#exclusively(() => discardLetter(inbox, letterId));
+        this.#exclusively(() => discardLetter(inbox, letterId, flush));
+        this.#flushFolder();
       },
     };
   }

@@ -8,19 +8,22 @@ import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFi
 import { idOf, nameOf } from "./file-name.ts";
 
 /**
- * Leaves a letter in a folder, one file a letter, numbered in the order in which they came. False when one with its
- * id is there already. Under the lock, as all that changes an inbox.
+ * Leaves a letter in a folder, one file a letter, numbered in the order in which they came; none when one with its id
+ * is there already. Under the lock, as all that changes an inbox.
  */
-export const postLetter = (folder: string, letter: Letter, flush: boolean): boolean => {
+export const postLetter = (folder: string, letter: Letter, flush: boolean): void => {
   const name = nameOf(letter.id);
   const files = lettersIn(folder);
-  if (files.some((file) => isOf(file, name))) return false;
+  if (files.some((file) => isOf(file, name))) {
+    // Whoever left it may have died before it was flushed.
+    if (flush) flushFolder(folder);
+    return;
+  }
   const number = Number.parseInt(files.at(-1) ?? "0", 10) + 1;
   makeFolder(folder);
   const file = `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
   replaceFile(join(folder, file), JSON.stringify(letter), flush);
   if (flush) flushFolder(folder);
-  return true;
 };
 
 /** Letters that are not answered, as they were left, oldest first. */
@@ -52,10 +55,11 @@ export const answerToLetter = (folder: string, letterId: string): unknown => {
 };
 
 /** Removes a letter, and the folder with the last of them. */
-export const discardLetter = (folder: string, letterId: string): void => {
+export const discardLetter = (folder: string, letterId: string, flush: boolean): void => {
   const name = nameOf(letterId);
   const files = lettersIn(folder);
   for (const file of files.filter((each) => isOf(each, name))) rmSync(join(folder, file));
+  if (flush && files.length > 0) flushFolder(folder);
   try {
     if (files.length <= 1) rmdirSync(folder);
   } catch {

@@ -96,8 +96,8 @@ export const appendToJournal = (
     const end = known?.length === size ? known : endOf(file, path);
     if (end.seq !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, end.seq);
     if (size > end.length) ftruncateSync(file, end.length);
-    // Two appends that are not flushed could be torn in one, and what is cut off come back in the midst of another.
-    if (flush && (size > end.length || known === undefined)) fdatasyncSync(file);
+    // Not flushed, what is cut off could come back in the midst of what takes its place.
+    if (flush && size > end.length) fdatasyncSync(file);
     try {
       writeAll(file, lines, end.length);
     } catch (error) {

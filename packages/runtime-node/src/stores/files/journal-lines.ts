@@ -19,8 +19,8 @@ export interface Line {
 
 /**
  * The lines that were appended whole, in the piece that ends a journal. What stands after them was never
- * acknowledged: a torn line, an append of several lines without its last, the zeros that a power cut can leave. A
- * piece that is not the whole journal begins somewhere in a line, which is left out.
+ * acknowledged: a torn line, an append of several lines without its last, what a power cut left of one. A piece that is
+ * not the whole journal begins somewhere in a line, which is left out; it has no lines where more has to be read.
  */
 export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => {
   let end = bytes.length;
@@ -33,13 +33,73 @@ export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => 
     from = lineBreak + 1;
   }
   while (isContinued(bytes, lines.at(-1))) lines.pop();
-  return lines;
+  return lines.slice(0, untorn(bytes, lines, isWhole));
 };
+
+/**
+ * How many lines stand before an append that a power cut has torn: pages of it are there and others are not, or hold
+ * what was never written. Such bytes tell it from a line that was damaged later, which is for its reader to report; and
+ * so does what stands behind it, for nothing is appended before the last append is on the disk.
+ */
+const untorn = (bytes: Buffer, lines: readonly Line[], isWhole: boolean): number => {
+  let kept = lines.length;
+  let hasEntryBehind = false;
+  while (kept > 0) {
+    const first = beginOfAppend(bytes, lines, kept);
+    // Where it begins has to be seen.
+    if (first === 0 && !isWhole) return 0;
+    const append = lines.slice(first, kept);
+    const before = first === 0 ? -1 : seqIn(bytes, lines[first - 1]);
+    if (isJoined(bytes, append, before, kept < lines.length)) break;
+    if (hasEntryBehind && endsInText(bytes, lines[kept - 1])) return lines.length;
+    hasEntryBehind ||= append.some((line) => entryIn(bytes, line) !== undefined);
+    kept = first;
+  }
+  if (kept === 0 && !beginsLikeJournal(bytes)) return lines.length;
+  const from = lines[kept]?.from ?? bytes.length;
+  return isText(bytes, from, lines.at(-1)?.until ?? from) ? lines.length : kept;
+};
+
+const beginOfAppend = (bytes: Buffer, lines: readonly Line[], end: number): number => {
+  let first = end - 1;
+  while (first > 0 && isContinued(bytes, lines[first - 1])) first -= 1;
+  return first;
+};
+
+/** Whether an append is whole and continues what stands before it. All of its lines are read where there is a doubt. */
+const isJoined = (bytes: Buffer, append: readonly Line[], before: number | undefined, inDoubt: boolean): boolean => {
+  const [begin, end] = [append[0], append.at(-1)];
+  if (begin === undefined || end === undefined || before === undefined) return false;
+  if (seqIn(bytes, begin) !== before + 1 || seqIn(bytes, end) !== before + append.length) return false;
+  if (!isText(bytes, begin.from, end.until)) return false;
+  return !inDoubt || append.every((line, index) => seqIn(bytes, line) === before + 1 + index);
+};
+
+/** Not the first bytes of what somebody else put there, which is no journal and is to be left alone. */
+const beginsLikeJournal = (bytes: Buffer): boolean => bytes[0] === 0 || bytes.toString("latin1", 0, 8) === '{"seq":0';
+
+/** The last line of an append whose words are all there, whatever they are. */
+const endsInText = (bytes: Buffer, line: Line | undefined): boolean =>
+  line !== undefined && bytes[line.until - 2] === closingBrace && isText(bytes, line.from, line.until);
+
+/** No entry has a control character in its JSON. */
+const isText = (bytes: Buffer, from: number, until: number): boolean => {
+  for (let at = from; at < until; at += 1) {
+    const byte = bytes[at];
+    if (byte !== undefined && byte < space && byte !== lineFeed) return false;
+  }
+  return true;
+};
+
+const seqIn = (bytes: Buffer, line: Line | undefined): number | undefined =>
+  line === undefined ? undefined : entryIn(bytes, line)?.seq;
 
 const isContinued = (bytes: Buffer, line: Line | undefined): boolean =>
   line !== undefined && bytes[line.until - 2] === space;
 
+const lineFeed = 10;
 const space = 32;
+const closingBrace = 125;
 
 /** An entry as it was stored, not yet decoded, but for its seq. */
 export type StoredEntry = { readonly seq: number } & Readonly<Record<string, unknown>>;

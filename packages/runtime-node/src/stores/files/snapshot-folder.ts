@@ -21,9 +21,12 @@ export const writeSnapshot = (folder: string, { head, chunks, dropped }: Snapsho
 };
 
 /** Removes a snapshot. The head goes first: what is left when it is interrupted is no snapshot. Under the lock. */
-export const removeSnapshot = (folder: string): void => {
+export const removeSnapshot = (folder: string, flush: boolean): void => {
   checkFolder(folder);
+  if (!isFolderThere(folder)) return;
   rmSync(join(folder, headName), { force: true });
+  // Neither what is done next nor the end of a chunk may be on the disk before.
+  if (flush) flushFolder(folder);
   removeFolder(folder);
 };
 

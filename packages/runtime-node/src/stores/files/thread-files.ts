@@ -32,9 +32,8 @@ export const pathsOf = (folder: string, threadId: string): ThreadPaths => {
   };
 };
 
-/** Before a thread's first entry. A snapshot is what a power cut left of a deleted thread, and tells of that one. */
-export const prepareThread = ({ id, snapshot }: ThreadPaths, threadId: string, flush: boolean): void => {
-  removeSnapshot(snapshot);
+/** Before a thread's first entry. */
+export const prepareThread = ({ id }: ThreadPaths, threadId: string, flush: boolean): void => {
   if (id === null) return;
   replaceFile(id, threadId, flush);
   // A journal without it would not be listed.
@@ -49,6 +48,7 @@ export const replaceEntries = (
   { journal, snapshot }: ThreadPaths,
   threadId: string,
   entries: readonly Entry[],
+  flush: boolean,
 ): void => {
   if (entries.length === 0) return;
   const bytes = readIfThere(journal) ?? Buffer.alloc(0);
@@ -64,7 +64,7 @@ export const replaceEntries = (
     if (entryIn(bytes, line)?.seq !== entry.seq) throw damaged(journal, entry.seq + 1, bytes, line);
     pieces[entry.seq] = linesOf([entry]);
   }
-  removeSnapshot(snapshot);
+  removeSnapshot(snapshot, flush);
   replaceFile(journal, Buffer.concat(pieces), true);
 };
 
@@ -72,14 +72,17 @@ export const replaceEntries = (
  * Removes all of a thread, its journal last. True when it had entries. Throws a `StorageError`, and removes nothing,
  * where a link has taken a place: what it leads to would stay.
  */
-export const deleteThread = ({ journal, id, snapshot, inbox }: ThreadPaths): boolean => {
+export const deleteThread = ({ journal, id, snapshot, inbox }: ThreadPaths, flush: boolean): boolean => {
   for (const file of id === null ? [journal] : [journal, id]) checkFile(file);
   for (const folder of [snapshot, inbox]) checkFolder(folder);
   const existed = hasEntries(journal);
-  removeSnapshot(snapshot);
+  removeSnapshot(snapshot, flush);
   removeFolder(inbox);
   for (const file of [journal + partEnding, journal]) rmSync(file, { force: true });
-  if (id !== null) for (const file of [id + partEnding, id]) rmSync(file, { force: true });
+  if (id === null) return existed;
+  // A journal without it would not be listed.
+  if (flush) flushFolder(dirname(journal));
+  for (const file of [id + partEnding, id]) rmSync(file, { force: true });
   return existed;
 };
 

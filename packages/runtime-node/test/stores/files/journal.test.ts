@@ -67,6 +67,44 @@ test("the zeros that a power cut leaves at the end of a file are no entry", asyn
   expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
 });
 
+test.each([
+  ["zeros", () => 0],
+  ["what was on the disk before", (index: number) => [10, 125, 7, 255, 34, 0, 91][index % 7] ?? 0],
+])(
+  "blocks of an append that a power cut left out, and %s in their places, are none of the journal",
+  async (_, byteAt) => {
+    const lease = await leaseOf("thread");
+    await store.append(lease, -1, [entry(0)]);
+    await store.append(lease, 0, [entry(1)]);
+    const whole = readFileSync(journal()).length;
+    await store.append(lease, 1, [entry(2), entry(3, "é🙂".repeat(10)), entry(4)]);
+    const after = readFileSync(journal());
+    for (const length of [32, 64, 200])
+      for (let from = whole; from < after.length; from += 16) {
+        const torn = Buffer.from(after);
+        for (let at = from; at < Math.min(from + length, torn.length); at += 1) torn[at] = byteAt(at - from);
+        writeFileSync(journal(), torn);
+        expect(await store.read("thread")).toEqual([entry(0), entry(1)]);
+        expect(await store.read("thread", 1)).toEqual([entry(1)]);
+        expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: 1 }]);
+        await store.append(await leaseOf("thread"), 1, [entry(2, "again")]);
+        expect(await store.read("thread")).toEqual([entry(0), entry(1), entry(2, "again")]);
+      }
+  },
+);
+
+test("a damage with appends behind it is no torn append, and nothing is cut off", async () => {
+  const lease = await leaseOf("thread");
+  for (let seq = 0; seq < 6; seq += 1) await store.append(lease, seq - 1, [entry(seq)]);
+  const bytes = readFileSync(journal());
+  bytes.fill(0, bytes.indexOf('{"seq":2') + 5, bytes.indexOf('{"seq":3') + 20);
+  writeFileSync(journal(), bytes);
+  await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt" });
+  const other = await leaseOf("thread");
+  await expect(async () => store.append(other, 1, [entry(2)])).rejects.toMatchObject({ name: "SequenceConflictError" });
+  expect(readFileSync(journal())).toEqual(bytes);
+});
+
 test("a thread whose first append was torn is not there", async () => {
   writeFileSync(journal(), '{"seq":0,"format":1');
   expect(await store.read("thread")).toEqual([]);
@@ -147,10 +185,11 @@ test("what is no thread's file is left alone", async () => {
 test("the end of a long journal is read alone", async () => {
   const lease = await leaseOf("thread");
   const entries = Array.from({ length: 3000 }, (_, seq) => entry(seq, "x".repeat(seq % 500)));
-  await store.append(lease, -1, entries);
+  // What was appended at once is read at once.
+  for (let seq = 0; seq < entries.length; seq += 100) await store.append(lease, seq - 1, entries.slice(seq, seq + 100));
   // With its beginning gone, whoever read more than need be would say so.
   const bytes = readFileSync(journal());
-  writeFileSync(journal(), bytes.fill("?", 0, bytes.length / 2));
+  writeFileSync(journal(), bytes.fill("?", 0, Math.floor(bytes.length / 2)));
   expect(await store.read("thread", 2990)).toEqual(entries.slice(2990));
   expect(await store.read("thread", 2999)).toEqual(entries.slice(2999));
   expect(await store.read("thread", 3000)).toEqual([]);

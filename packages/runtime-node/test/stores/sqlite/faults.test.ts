@@ -80,6 +80,22 @@ test.each(Object.entries({ ...writes, ...smallWrites }))(
   },
 );
 
+test.each([
+  ["FULL", { synchronous: 2, fullfsync: 1, autocheckpoint: 64 }],
+  ["NORMAL", { synchronous: 1, fullfsync: 0, autocheckpoint: 1000 }],
+] as const)("with %s SQLite flushes what the page says", (synchronous, told) => {
+  const database = openSqlite({ path, busyTimeoutMs: 1, synchronous });
+  const pragma = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+  expect({
+    synchronous: pragma("synchronous"),
+    fullfsync: pragma("fullfsync"),
+    autocheckpoint: pragma("wal_autocheckpoint"),
+  }).toEqual(told);
+  // The log is flushed before it is put into the file, and the file before the log begins anew, with either.
+  expect(pragma("journal_mode")).toBe("wal");
+  database.close();
+});
+
 test("a file that may only be read is refused, and taken when it may be written", async () => {
   await (await began()).close();
   // Whoever is root may write any file, and has to say that it will not.
