@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import type { Source } from "../../test/rules/source.ts";
 import type { Equivalent } from "./equivalent.ts";
+import type { Answer } from "./messages.ts";
 import { type Mutant, mutantsOf, mutatedText } from "./mutations.ts";
 import { TestOrder } from "./order.ts";
 import { drawn } from "./sample.ts";
@@ -76,6 +77,8 @@ export const hunt = async (
     runner.close();
   };
   if (waiting.length >= firstAllFrom) await tests.runAll();
+  // Tests that fail without a mutant would kill them all.
+  if (tests.problems.length > 0) waiting.length = 0;
   await Promise.all(Array.from({ length: workers }, work));
   await tests.checkKillers();
   const timeouts = outcomes.filter((outcome) => outcome === "timeout").length;
@@ -140,7 +143,8 @@ class Tests {
     const runner = this.runner();
     const answer = await runner.run({ mutant: null, tests: this.#order.all });
     runner.close();
-    if ("passed" in answer) this.#order.note(answer.passed, null);
+    if (answer.outcome === "survived") this.#order.note(answer.passed, null);
+    else this.#noteFailure(answer);
   }
 
   /** A test that fails without a mutant has killed none. */
@@ -149,6 +153,11 @@ class Tests {
     const runner = this.runner();
     const answer = await runner.run({ mutant: null, tests: [...this.#killers] });
     runner.close();
+    this.#noteFailure(answer);
+  }
+
+  /** Of tests that were run without a mutant. */
+  #noteFailure(answer: Answer): void {
     if (answer.outcome === "unable") this.problems.push(answer.problem);
     if (answer.outcome === "timeout") this.problems.push(`${answer.by} comes to no end without a mutant, too`);
     if (answer.outcome === "killed") {

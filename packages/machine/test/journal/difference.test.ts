@@ -71,6 +71,16 @@ test("as a table it is for a person to read", async () => {
   );
 });
 
+test("turns that follow one another are named as one", () => {
+  const talk = new CheckedTalk({}, {});
+  for (const text of ["One", "Two", "Three"]) talk.say(text, `${text}!`);
+  talk.tell({ type: "head.moved", to: 2 });
+  talk.say("Four", "Four!");
+  const table = differenceTable(differenceBetween(at(talk, 0), at(talk, talk.entries.length - 1)));
+  expect(table).toMatch(/turns closed only here +1 to 4\n/);
+  expect(table).toMatch(/turns on the path only here +1 to 2, 4\n/);
+});
+
 test("a state differs in nothing from itself, and plainly from one with another turn", () => {
   fc.assert(
     fc.property(journalArbitrary(), fc.nat(), fc.nat(), (entries, one, other) => {
