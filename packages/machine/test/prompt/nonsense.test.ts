@@ -42,7 +42,6 @@ describe("a decision", () => {
 
   test.each<readonly [unknown, string]>([
     [Promise.resolve({ from: null, reason: "" }), "it is a promise; decide must answer at once"],
-    [{ from: null, reason: "", then: () => {} }, "it is a promise; decide must answer at once"],
     [null, "it is null, not a decision"],
     [undefined, "it is undefined, not a decision"],
     ["all", 'it is "all", not a decision'],
