@@ -68,8 +68,9 @@ export class SimulatedFileSystem {
     let folder: DiskNode | undefined = this.#disk.root;
     for (const part of relative(this.#root, dirname(text)).split(sep))
       if (part !== "") folder = folder?.kind === "folder" ? folder.names.get(part) : undefined;
-    if (folder?.kind !== "folder") throw new Error(`${text}: its folder is not on the disk`);
-    return { folder, name: basename(text) };
+    if (folder?.kind === "folder") return { folder, name: basename(text) };
+    if (this.#real.existsSync(dirname(text))) throw new Error(`${text}: its folder was made past the disk`);
+    return null;
   }
 
   #files(): Partial<typeof fs> {
