@@ -10,6 +10,7 @@ const benchmarks: {
   transition: () => import("./transition.ts"),
   turn: () => import("./turn.ts"),
   growth: () => import("./growth.ts"),
+  queues: () => import("./queues.ts"),
   streaming: () => import("./streaming.ts"),
   disk: () => import("./disk.ts"),
   opening: () => import("./opening.ts"),

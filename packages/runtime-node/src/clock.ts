@@ -11,17 +11,29 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   wakeAt: (dueAt, callback) => {
     if (Number.isNaN(dueAt)) throw new RangeError("wakeAt: dueAt is NaN; give milliseconds since the epoch");
-    let timer: NodeJS.Timeout;
+    let cancel: () => void;
     const sleep = (): void => {
-      timer = setTimeout(wake, Math.min(Math.max(dueAt - Date.now(), 0), longestSleepMs));
+      const ms = dueAt - Date.now();
+      // A timeout of 0 takes 1 ms, which each turn of a long queue would wait.
+      cancel = ms > 0 ? timeout(wake, Math.min(ms, longestSleepMs)) : immediate(wake);
     };
     const wake = (): void => {
       if (Date.now() < dueAt) sleep();
       else callback();
     };
     sleep();
-    return () => clearTimeout(timer);
+    return () => cancel();
   },
+};
+
+const timeout = (callback: () => void, ms: number): (() => void) => {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+};
+
+const immediate = (callback: () => void): (() => void) => {
+  const timer = setImmediate(callback);
+  return () => clearImmediate(timer);
 };
 
 /**

@@ -23,7 +23,6 @@ export class LlmRun implements Running, Receipt {
   #cancelProgress: (() => void) | null = null;
   #hasTold = false;
   #over = false;
-  #isCalling = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
@@ -32,11 +31,6 @@ export class LlmRun implements Running, Receipt {
 
   get effectId(): string {
     return this.#call.id;
-  }
-
-  /** Whether the model is called now. */
-  get isCalling(): boolean {
-    return this.#isCalling;
   }
 
   /** What has been shown of the reply. */
@@ -53,6 +47,7 @@ export class LlmRun implements Running, Receipt {
   /** From here on nothing more is shown of it. */
   mute(): void {
     this.#over = true;
+    this.#loop.callingModel.delete(this);
     this.#cancelProgress?.();
     this.#cancelProgress = null;
   }
@@ -100,9 +95,10 @@ export class LlmRun implements Running, Receipt {
     // What goes on after its tools is ended before more is begun.
     const entering = equipment.active.enter(this.#loop, this.#call.step > 1);
     if (entering !== undefined) await entering;
-    this.#isCalling = !this.#over && this.#loop.mayCall();
+    const mayCall = !this.#over && this.#loop.mayCall();
+    if (mayCall) this.#loop.callingModel.add(this);
     this.#loop.reportActivity();
-    if (!this.#isCalling) return;
+    if (!mayCall) return;
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),

@@ -9,7 +9,6 @@ import type { ToolContext } from "../tools/tool.ts";
 import { isAtRest } from "./at-rest.ts";
 import { begin } from "./beginning.ts";
 import { decideMail } from "./decide-mail.ts";
-import { activityOf } from "./doing.ts";
 import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./hold.ts";
 import type { LlmRun } from "./llm-run.ts";
 import { type Mail, mailOfEarlierAsk } from "./mail.ts";
@@ -46,6 +45,7 @@ export class ThreadLoop implements Claimant {
   /** Asks that are not settled. */
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
+  readonly callingModel: Set<Running> = new Set();
   /** The model call that is out for an answer. */
   responding: LlmRun | null = null;
   readonly #mailbox = new Mailbox();
@@ -160,7 +160,7 @@ export class ThreadLoop implements Claimant {
 
   /** Says what the thread does with its place. */
   reportActivity(): void {
-    this.equipment.active.report(this, activityOf(this.running.values()));
+    this.equipment.active.report(this, this.callingModel.size > 0 ? "works" : "rests");
   }
 
   /** Somebody else waits for a place. */

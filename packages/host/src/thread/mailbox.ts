@@ -12,16 +12,18 @@ export interface Diversion {
 /** What a thread is still to be told, oldest first. */
 export class Mailbox {
   #mails: Mail[] = [];
+  /** How many of them were taken: taking the first out of a long list would move all others. */
+  #taken = 0;
   #diversion: Diversion | null = null;
   #ended: Error | null = null;
 
   get size(): number {
-    return this.#mails.length;
+    return this.#mails.length - this.#taken;
   }
 
   /** The oldest. */
   get first(): Mail | undefined {
-    return this.#mails[0];
+    return this.#mails[this.#taken];
   }
 
   /** After the end its sender is told so; of asks the thread tells that itself, or takes them along. */
@@ -34,15 +36,27 @@ export class Mailbox {
 
   /** Before all others. */
   addFirst(mails: readonly Mail[]): void {
-    this.#mails = [...mails, ...this.#mails];
+    this.#mails.splice(0, this.#taken, ...mails);
+    this.#taken = 0;
   }
 
   take(): Mail | undefined {
-    return this.#mails.shift();
+    const mail = this.#mails[this.#taken];
+    if (mail === undefined) return undefined;
+    this.#taken++;
+    // Half of them at a time: so each is moved once, however many there are.
+    if (this.#taken * 2 >= this.#mails.length) this.#forgetTaken();
+    return mail;
+  }
+
+  #forgetTaken(): void {
+    this.#mails.splice(0, this.#taken);
+    this.#taken = 0;
   }
 
   /** Takes out the mail of whom this is the receipt. False when it is not there any more. */
   takeBack(receipt: Receipt): boolean {
+    this.#forgetTaken();
     const index = this.#mails.findIndex((mail) => mail.receipt === receipt);
     if (index >= 0) this.#mails.splice(index, 1);
     return index >= 0 || this.#diversion?.takeBack(receipt) === true;
@@ -51,16 +65,18 @@ export class Mailbox {
   /** From here on mails go elsewhere, those that are here first; null: they come here again. */
   divert(diversion: Diversion | null): void {
     this.#diversion = diversion;
+    this.#forgetTaken();
     if (diversion !== null) for (const mail of this.#mails.splice(0)) diversion.post(mail);
   }
 
   /** All that nobody will be told now. */
   end(reason: Error): readonly Mail[] {
     this.#ended = reason;
+    this.#forgetTaken();
     return [...(this.#diversion?.end() ?? []), ...this.#mails.splice(0)];
   }
 
   some(test: (mail: Mail) => boolean): boolean {
-    return this.#mails.some(test);
+    return this.#mails.some((mail, index) => index >= this.#taken && test(mail));
   }
 }

@@ -8,16 +8,10 @@ export class SummaryRun implements Running {
   readonly #loop: ThreadLoop;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
-  #isCalling = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
-  }
-
-  /** Whether the model is called now. */
-  get isCalling(): boolean {
-    return this.#isCalling;
   }
 
   begin(): void {
@@ -26,6 +20,7 @@ export class SummaryRun implements Running {
   }
 
   stop(reason: Error | null): void {
+    this.#loop.callingModel.delete(this);
     this.#controller.abort(...(reason === null ? [] : [reason]));
   }
 
@@ -35,11 +30,13 @@ export class SummaryRun implements Running {
     const { clock, active } = equipment;
     const entering = active.enter(this.#loop);
     if (entering !== undefined) await entering;
-    this.#isCalling = !signal.aborted && this.#loop.mayCall();
+    const mayCall = !signal.aborted && this.#loop.mayCall();
+    if (mayCall) this.#loop.callingModel.add(this);
     this.#loop.reportActivity();
-    if (!this.#isCalling) return;
+    if (!mayCall) return;
     const outcome = await callModel(this.#loop, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
     if (signal.aborted) return;
+    this.#loop.callingModel.delete(this);
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
     this.#loop.post({ event, receipt: null });

@@ -1,0 +1,92 @@
+// What waits, and what comes at once: twice as much of it must cost twice as much.
+import { createHost, declarationsOf, type Host, type LlmHandler, memoryStore, tool } from "@colloquy/host";
+import { conversationMachine, lastTurns } from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { cpuMicros, type Figure, median, short } from "./measure.ts";
+import { userText } from "./work.ts";
+
+const many = 4_000;
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  await figure("asks that queue, and are answered one by one", askedAtOnce, rounds),
+  await figure("messages appended to a thread", (count) => appended(count, instant), rounds),
+  await figure("messages appended while a turn is open", (count) => appended(count, silent), rounds),
+  await figure("tool calls of one reply", calledAtOnce, rounds),
+];
+
+/** Both by turns, on threads of their own. The first ones warm up. */
+const figure = async (name: string, work: (count: number) => Promise<void>, rounds: number): Promise<Figure> => {
+  const once: number[] = [];
+  const twice: number[] = [];
+  await work(many);
+  for (let round = 0; round < rounds; round++) {
+    once.push(await cost(() => work(many)));
+    twice.push(await cost(() => work(2 * many)));
+  }
+  const [less, more] = [median(once), median(twice)];
+  return {
+    name: `${2 * many} / ${many} ${name}`,
+    value: more / less,
+    most: 2.6,
+    note: `${short(more / 1000)} ms against ${short(less / 1000)}`,
+  };
+};
+
+const cost = async (work: () => Promise<void>): Promise<number> => {
+  const before = cpuMicros();
+  await work();
+  return cpuMicros() - before;
+};
+
+const askedAtOnce = async (count: number): Promise<void> => {
+  const host = hostOf(instant);
+  await Promise.all(Array.from({ length: count }, (_, index) => host.ask(userText(index))));
+  await host.close();
+};
+
+const appended = async (count: number, llm: LlmHandler): Promise<void> => {
+  const host = hostOf(llm);
+  const thread = host.thread();
+  await thread.start();
+  if (llm === silent) void thread.ask("Go on.");
+  await Promise.all(
+    Array.from({ length: count }, (_, index) => thread.append({ role: "user", content: userText(index) })),
+  );
+  await host.close();
+};
+
+const calledAtOnce = async (count: number): Promise<void> => {
+  const toolCalls = Array.from({ length: count }, (_, index) => ({ id: `${index}`, name: "note", arguments: "{}" }));
+  const host = hostOf(async ({ step }) =>
+    step === 1 ? { type: "completed", reply: { toolCalls }, finishReason: "tool_calls" } : done,
+  );
+  await host.ask("Note them all.");
+  await host.close();
+};
+
+const note = tool({
+  name: "note",
+  description: "Notes.",
+  input: { jsonSchema: { type: "object" } },
+  run: () => "noted",
+});
+
+const done = { type: "completed", reply: { content: "Done." }, finishReason: "stop" } as const;
+const instant: LlmHandler = async () => done;
+const silent: LlmHandler = () => new Promise(() => {});
+
+/** The prompts are short, whatever is said: what they cost is measured elsewhere. */
+const hostOf = (llm: LlmHandler): Host =>
+  createHost({
+    machine: conversationMachine({
+      tools: declarationsOf([note]),
+      policy: lastTurns(2),
+      overlap: { type: "queue", max: 3 * many },
+      limits: { toolCalls: 3 * many },
+    }),
+    store: memoryStore({ clock: systemClock }),
+    llm,
+    tools: [note],
+    clock: systemClock,
+    ids: randomIds,
+  });
