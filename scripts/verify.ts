@@ -103,6 +103,8 @@ const steps: readonly Step[] = [
     command: ["node", "scripts/mutants.ts", "--count", "10", "--seed", "1", "--share", "0.8", ...threads],
     minutesMax: 2,
   },
+  { name: "crashes of Redis", command: ["node", "scripts/crash-redis.ts", "--runs", "3"], minutesMax: 2 },
+  { name: "tampering", command: ["node", "scripts/tampering.ts", "--runs", "12"], minutesMax: 2, servers: true },
   {
     name: "bad networks",
     command: ["node", "scripts/bad-network.ts", "--runs", "2"],

@@ -49,7 +49,8 @@ const appendAgain = async (store: Store, threadId: string, owner: string, entrie
   }
 };
 
-const methodsOf = (store: Store): Store => ({
+/** A store whose methods can be replaced one by one. */
+export const methodsOf = (store: Store): Store => ({
   acquire: (...given) => store.acquire(...given),
   renew: (...given) => store.renew(...given),
   release: (...given) => store.release(...given),

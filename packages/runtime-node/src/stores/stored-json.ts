@@ -1,3 +1,6 @@
+import { factsOf } from "@colloquy/host";
+import type { Entry, JsonObject } from "@colloquy/machine";
+
 import { StorageError } from "./storage-error.ts";
 
 /** The value of a JSON text that a store keeps as `what`. Throws `StorageError`. `store` names the store. */
@@ -23,6 +26,22 @@ export const letterOf = (readId: () => unknown, text: string): unknown => {
 
 /** The answer to a letter. One that can't be read is a refusal without a reason: whoever waits for it must not wait for ever. */
 export const answerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
+
+/**
+ * The metadata of a thread as it is kept for listings. Where that was damaged, what the journal says; where that can't be
+ * read either, nothing: whoever reads the thread is told, and all are listed.
+ */
+export const metadataOf = async (text: string, read: () => Promise<readonly unknown[]>): Promise<JsonObject> => {
+  const kept = recordIn(text);
+  // What is JSON, and an object.
+  if (kept !== null) return kept as JsonObject;
+  try {
+    // One that is no entry throws, or says nothing.
+    return factsOf((await read()) as readonly Entry[]).metadata ?? {};
+  } catch {
+    return {};
+  }
+};
 
 /** The JSON object that a text is; null for any other text. */
 const recordIn = (text: string): object | null => {

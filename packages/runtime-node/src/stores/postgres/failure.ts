@@ -4,9 +4,15 @@ import { StorageError, type StorageProblem } from "../storage-error.ts";
 export const postgresFailure = (error: unknown, store: string): unknown => {
   if (!(error instanceof Error) || error instanceof StorageError) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : undefined;
-  const [kind, advice] = problemOf(code, error.message);
+  const [kind, advice] = problemOf(code, wordsOf(error));
   return new StorageError(kind, `${store}: ${advice}.`, { cause: error });
 };
+
+/** With the row where it says which: the numbers of a thread and of an entry. */
+const wordsOf = (error: Error): string =>
+  "table" in error && error.table === "words" && "detail" in error && typeof error.detail === "string"
+    ? `${error.message}: ${error.detail}`
+    : error.message;
 
 const problemOf = (code: string | undefined, message: string): readonly [StorageProblem, string] => {
   if (code === undefined && message === poolEnded) return ["closed", "its pool was closed with end(); make another"];
@@ -55,6 +61,7 @@ const problems: { readonly [code: string]: readonly [StorageProblem, string] | u
   "55P03": ["locked", "somebody else keeps it locked; try again"],
   "57014": ["locked", "the server called it off after statement_timeout; try again, or allow more"],
   "40": ["locked", "somebody else wrote at the same moment; try again"],
+  "23505": ["corrupt", "entries were removed, and what is kept beside them was not; delete the thread, or restore it"],
   XX001: ["corrupt", "what is stored is damaged; restore it from a backup"],
   XX002: ["corrupt", "an index is damaged; run REINDEX on the schema"],
 };

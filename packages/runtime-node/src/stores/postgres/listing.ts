@@ -6,14 +6,13 @@ import {
   type ThreadPage,
   type TimeRange,
 } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
 
-import { parseStored } from "../stored-json.ts";
+import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { membersOf } from "./entry-rows.ts";
 
 /** A page of threads, along the index of their times. Throws a `RangeError` for options that can't be meant. */
-export const list = async (connection: Connection, options: ListOptions = {}): Promise<ThreadPage> => {
+export const list = async (connection: Connection, read: Read, options: ListOptions = {}): Promise<ThreadPage> => {
   const { query, schema } = connection;
   const { order, limit, after } = checkedListing(options);
   const { metadata = {}, created, updated } = options;
@@ -35,7 +34,7 @@ export const list = async (connection: Connection, options: ListOptions = {}): P
       limit + 1,
     ],
   );
-  const threads = rows.slice(0, limit).map((row) => threadOf(connection, row));
+  const threads = await Promise.all(rows.slice(0, limit).map((row) => threadOf(row, read)));
   const last = threads.at(-1);
   return { threads, next: last === undefined || rows.length <= limit ? null : cursorOf(last) };
 };
@@ -50,11 +49,13 @@ interface ThreadRow {
 
 const rangeOf = ({ from = -Infinity, until = Infinity }: TimeRange = {}): readonly [number, number] => [from, until];
 
-const threadOf = (connection: Connection, { thread, createdAt, metadata, seq, at }: ThreadRow): StoredThread => ({
+/** A journal, for what is not right in the row of its thread. */
+type Read = (threadId: string) => Promise<readonly unknown[]>;
+
+const threadOf = async ({ thread, createdAt, metadata, seq, at }: ThreadRow, read: Read): Promise<StoredThread> => ({
   threadId: thread,
   seq,
   createdAt,
   updatedAt: at,
-  // As its entry told it.
-  metadata: parseStored(connection.name, metadata, `the metadata of thread "${thread}"`) as JsonObject,
+  metadata: await metadataOf(metadata, () => read(thread)),
 });

@@ -85,22 +85,14 @@ const storeOver = (connection: Timed): PostgresStore => {
       await query(`DELETE FROM ${schema}.leases WHERE thread = $1 AND token = $2`, [threadId, token]);
     },
     append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
-    read: async (threadId, fromSeq = 0) => {
-      refuseUnstorable(connection.name, threadId);
-      const rows = await query<{ readonly seq: number; readonly body: string }>(
-        `SELECT seq, body FROM ${schema}.entries
-         WHERE thread = (SELECT number FROM ${schema}.threads WHERE thread = $1) AND seq >= $2 ORDER BY seq`,
-        [threadId, Math.max(fromSeq, 0)],
-      );
-      return rows.map(({ seq, body }) => parseStored(connection.name, body, `entry ${seq} of thread "${threadId}"`));
-    },
+    read: (threadId, fromSeq = 0) => read(connection, threadId, fromSeq),
     rewrite: (lease, entries) => rewrite(connection, lease, entries),
     saveSnapshot: (lease, snapshot) => saveSnapshot(connection, lease, snapshot),
     readSnapshot: async (threadId) => {
       refuseUnstorable(connection.name, threadId);
       return readSnapshot(connection, threadId);
     },
-    list: (options) => list(connection, options),
+    list: (options) => list(connection, (threadId) => read(connection, threadId, 0), options),
     search: (words, options) => search(connection, words, options),
     inbox: postgresInbox(connection),
     delete: async (threadId) => {
@@ -125,6 +117,16 @@ const acquire = async (connection: Timed, threadId: string, owner: string, ttlMs
   ]);
   const token = row?.token ?? null;
   return token === null ? null : { threadId, owner, token: Number(token) };
+};
+
+const read = async ({ query, schema, name }: Timed, threadId: string, fromSeq: number): Promise<readonly unknown[]> => {
+  refuseUnstorable(name, threadId);
+  const rows = await query<{ readonly seq: number; readonly body: string }>(
+    `SELECT seq, body FROM ${schema}.entries
+     WHERE thread = (SELECT number FROM ${schema}.threads WHERE thread = $1) AND seq >= $2 ORDER BY seq`,
+    [threadId, Math.max(fromSeq, 0)],
+  );
+  return rows.map(({ seq, body }) => parseStored(name, body, `entry ${seq} of thread "${threadId}"`));
 };
 
 const append = async (

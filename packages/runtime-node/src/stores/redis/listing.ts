@@ -7,12 +7,12 @@ import {
   type StoredThread,
   type ThreadPage,
 } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
 
-import { parseStored } from "../stored-json.ts";
+import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
+import { readEntries } from "./entries.ts";
 import { keysOf, listingKey } from "./keys.ts";
-import { afterAll, beforeAll, threadAt, timeText } from "./place.ts";
+import { afterAll, beforeAll, threadAt, timeAt, timeText } from "./place.ts";
 import { backwards, describe, forwards, strike } from "./scripts.ts";
 
 /** A page of threads, along the list of places. Throws a `RangeError` for options that can't be meant. */
@@ -69,20 +69,23 @@ const threadOf = async (connection: Connection, place: string): Promise<StoredTh
   const { threadId, token } = threadAt(place);
   const { prefix, run } = connection;
   // As the script says.
-  const [there, createdAt, updatedAt, metadata, seq, lease] = (await run(
-    describe,
-    keysOf(prefix, threadId),
-    [],
-  )) as readonly [string | null, string, string, string, number, string | null];
+  const [there, , updatedAt, metadata, seq, lease] = (await run(describe, keysOf(prefix, threadId), [])) as readonly [
+    string | null,
+    unknown,
+    string | null,
+    string | null,
+    number,
+    string | null,
+  ];
   // Its lease may still be used to append the first entry.
   if (there !== place) return lease === token ? "absent" : "gone";
   return {
     threadId,
     seq,
-    createdAt: Number(createdAt),
-    updatedAt: Number(updatedAt),
-    // As its entry told it.
-    metadata: parseStored(connection.name, metadata, `the metadata of thread "${threadId}"`) as JsonObject,
+    createdAt: timeAt(place),
+    // Damaged, it is no number.
+    updatedAt: Number.isFinite(Number(updatedAt ?? Number.NaN)) ? Number(updatedAt) : timeAt(place),
+    metadata: await metadataOf(metadata ?? "", () => readEntries(connection, threadId, 0)),
   };
 };
 

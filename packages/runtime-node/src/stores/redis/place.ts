@@ -17,6 +17,14 @@ export const threadAt = (place: string): { readonly threadId: string; readonly t
   return { threadId: place.slice(timeLength, end), token: place.slice(end + 1) };
 };
 
+/** The time at a place. */
+export const timeAt = (place: string): number => {
+  const sortable = BigInt(`0x${place.slice(0, timeLength)}`);
+  const view = new DataView(new ArrayBuffer(8));
+  view.setBigUint64(0, (sortable & signBit) === 0n ? ~sortable & allBits : sortable & allBits & ~signBit);
+  return view.getFloat64(0);
+};
+
 /** A number as 16 hexadecimal digits that sort as it does: its bits, those of negative ones turned around. */
 export const timeText = (time: number): string => {
   const view = new DataView(new ArrayBuffer(8));

@@ -13,8 +13,8 @@ import { checkTimeout } from "../answer-in-time.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
 import { toStorable } from "../storable-text.ts";
-import { parseStored } from "../stored-json.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
+import { readEntries } from "./entries.ts";
 import { redisInbox } from "./inbox.ts";
 import { keysOf, listingKey } from "./keys.ts";
 import { list } from "./listing.ts";
@@ -90,15 +90,7 @@ const storeOver = (connection: Connection): RedisStore => {
       await run(scripts.release, keysOf(prefix, threadId), [token]);
     },
     append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
-    read: async (threadId, fromSeq = 0) => {
-      refuseUnstorable(name, threadId);
-      const first = Math.max(fromSeq, 0);
-      // As the script says.
-      const bodies = (await run(scripts.read, keysOf(prefix, threadId), [first])) as readonly string[];
-      return bodies.map((body, index) =>
-        parseStored(connection.name, body, `entry ${first + index} of thread "${threadId}"`),
-      );
-    },
+    read: (threadId, fromSeq = 0) => readEntries(connection, threadId, fromSeq),
     rewrite: (lease, entries) => rewrite(connection, lease, entries),
     saveSnapshot: (lease, snapshot) => saveSnapshot(connection, lease, snapshot),
     readSnapshot: async (threadId) => {

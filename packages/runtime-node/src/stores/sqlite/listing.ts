@@ -8,16 +8,20 @@ import {
   isListed,
   type ListingPlace,
   type ListOptions,
+  type Store,
   type StoredThread,
   type ThreadPage,
 } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
 
-import { attempt, type Connection, parse } from "./connection.ts";
+import { metadataOf } from "../stored-json.ts";
+import { attempt, type Connection } from "./connection.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 
 /** Goes through the index of threads by the time of their making, and leaves out those that are not wanted. */
-export const sqliteListing = (connection: Connection): ((options?: ListOptions) => Promise<ThreadPage>) => {
+export const sqliteListing = (
+  connection: Connection,
+  journals: Pick<Store, "read">,
+): ((options?: ListOptions) => Promise<ThreadPage>) => {
   const read = (order: string, from: string, until: string): StatementSync =>
     connection.database.prepare(
       `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
@@ -39,7 +43,8 @@ export const sqliteListing = (connection: Connection): ((options?: ListOptions) 
         // The columns that the statement names, of STRICT tables; the driver types a row as any record.
         statements[order].all(place.createdAt, place.threadId, end, wanted),
       ) as unknown as readonly ThreadRow[];
-      found.push(...rows.map((row) => threadOf(connection, row)).filter((thread) => isListed(thread, options)));
+      const threads = await Promise.all(rows.map((row) => threadOf(row, journals)));
+      found.push(...threads.filter((thread) => isListed(thread, options)));
       const last = rows.at(-1);
       if (last === undefined || rows.length < wanted || found.length > limit) break;
       place = farther(order, place, last);
@@ -72,11 +77,13 @@ interface ThreadRow {
 /** At once; so many take about a millisecond. */
 const batch = 512;
 
-const threadOf = (connection: Connection, { body, metadata, ...row }: ThreadRow): StoredThread => ({
+const threadOf = async (
+  { body, metadata, ...row }: ThreadRow,
+  journals: Pick<Store, "read">,
+): Promise<StoredThread> => ({
   ...row,
   updatedAt: timeIn(body) ?? row.createdAt,
-  // What `append` stored, or the migration found in a first entry.
-  metadata: parse(connection, metadata, `the metadata of thread "${row.threadId}"`) as JsonObject,
+  metadata: await metadataOf(metadata, () => journals.read(row.threadId)),
 });
 
 /** Undefined where the body is damaged: whoever reads the thread is told, and the others are listed all the same. */

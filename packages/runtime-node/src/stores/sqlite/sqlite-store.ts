@@ -87,7 +87,7 @@ export const storeOver = (
     rewrite: removing.rewrite,
     saveSnapshot: snapshots.saveSnapshot,
     readSnapshot: snapshots.readSnapshot,
-    list: sqliteListing(connection),
+    list: sqliteListing(connection, journals),
     search: sqliteSearch(connection, index),
     inbox,
     delete: removing.delete,

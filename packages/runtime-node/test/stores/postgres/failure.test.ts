@@ -34,6 +34,7 @@ test.each([
 
 test.each<[string | undefined, string, string]>([
   ["53100", "could not extend file", "full"],
+  ["23505", "duplicate key value violates unique constraint", "corrupt"],
   ["58030", "could not read block", "io"],
   ["25006", "cannot execute INSERT in a read-only transaction", "read-only"],
   ["28P01", "password authentication failed", "cannot-open"],

@@ -1,0 +1,18 @@
+import { refuseUnstorable } from "../store-arguments.ts";
+import { parseStored } from "../stored-json.ts";
+import type { Connection } from "./connection.ts";
+import { keysOf } from "./keys.ts";
+import * as scripts from "./scripts.ts";
+
+/** The entries of a thread from a seq on, not yet decoded. Throws `StorageError`. */
+export const readEntries = async (
+  { name, prefix, run }: Connection,
+  threadId: string,
+  fromSeq: number,
+): Promise<readonly unknown[]> => {
+  refuseUnstorable(name, threadId);
+  const first = Math.max(fromSeq, 0);
+  // As the script says.
+  const bodies = (await run(scripts.read, keysOf(prefix, threadId), [first])) as readonly string[];
+  return bodies.map((body, index) => parseStored(name, body, `entry ${first + index} of thread "${threadId}"`));
+};

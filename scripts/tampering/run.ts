@@ -1,0 +1,241 @@
+import { setTimeout as pause } from "node:timers/promises";
+
+import { createHost, type Host, JournalUnreadableError, type Store, StoreError } from "@colloquy/host";
+import { canonicalText, conversationMachine, decodeJournal, type Entry, fold, type State } from "@colloquy/machine";
+import { randomIds, StorageError, systemClock } from "@colloquy/runtime-node";
+import * as Either from "fp-ts/lib/Either.js";
+
+import { ending } from "../bad-network/user.ts";
+import { noteStray } from "../bad-network/stray.ts";
+import { randomOf } from "../crash/random.ts";
+import { type Damage, tamper } from "./damage.ts";
+import { type Fault, faultyStore } from "./faults.ts";
+import { type PlaceName, places } from "./places.ts";
+
+/** What came of one thread that was tampered with. */
+export interface Run {
+  readonly seed: number;
+  readonly damage: Damage;
+  /** Whether it went on, or was refused in words. */
+  readonly wentOn: boolean;
+  readonly violations: readonly string[];
+}
+
+/** Has two threads, tampers with what is kept of the first, and looks at what a host makes of both. A call that takes longer than `limitMs` never ends. */
+export const run = async (
+  seed: number,
+  store: PlaceName,
+  fault: Fault | null,
+  limitMs: number = limitMsDefault,
+): Promise<Run> => {
+  const place = await places[store]();
+  const stray = noteStray();
+  try {
+    const before = await conversations(place.open());
+    const damage = await tamper(await place.cells(), damaged, randomOf(seed));
+    const opened = faultyStore(place.open(), fault);
+    const reports: string[] = [];
+    // With the snapshot, and by the journal alone.
+    const host = hostOn(opened, reports, seed % 2 === 0 ? 6 : 0);
+    const looking = place.open();
+    const found = new Findings(looking, host, before, reports, damage, limitMs);
+    try {
+      await found.lookAtDamaged();
+      await found.lookAtOther(store === "files");
+      await found.useDamaged();
+    } catch (error) {
+      found.violations.push(String(error));
+    }
+    await ending("close", limitMs, host.close());
+    await opened.close();
+    await looking.close();
+    return { seed, damage, wentOn: found.wentOn, violations: [...found.violations, ...stray.noted] };
+  } finally {
+    stray.end();
+    await place.leave();
+  }
+};
+
+const damaged = "one";
+const other = "two";
+const limitMsDefault = 10_000;
+const looksMax = 100;
+
+/** Two threads of the same kind, with snapshots and with letters that nobody has answered. */
+const conversations = async (store: Store): Promise<ReadonlyMap<string, readonly Entry[]>> => {
+  const host = hostOn(store, []);
+  for (const threadId of [damaged, other]) {
+    const turns = Array.from({ length: turnsImported }, (_, turn) => [
+      { role: "user", content: `question ${turn} on ${threadId}, long ago` } as const,
+      { role: "assistant", content: "An answer." } as const,
+    ]);
+    await host.importMessages({ turns }, { threadId, metadata: { topic: "tampering" } });
+    for (let turn = 1; turn <= turnsBefore; turn += 1)
+      await host.ask(`question ${turn} on ${threadId}`, { threadId, askId: `ask-${turn}` });
+  }
+  await host.close();
+  const journals = new Map<string, readonly Entry[]>();
+  for (const threadId of [damaged, other]) {
+    journals.set(threadId, decoded(await store.read(threadId)) ?? []);
+    for (const id of letterIds)
+      await store.inbox?.post(threadId, { id, event: { type: "ask.received", at: 0, askId: id, input: id } });
+  }
+  await store.close();
+  return journals;
+};
+
+/** Enough for chunks of a snapshot. */
+const turnsImported = 40;
+const turnsBefore = 4;
+const letterIds = ["left-1", "left-2", "left-3"];
+
+const hostOn = (store: Store, reports: string[], snapshotEvery = 6): Host =>
+  createHost({
+    machine: conversationMachine({ overlap: { type: "queue", max: 100 } }),
+    store,
+    llm: async () => ({ type: "completed", reply: { content: "An answer." }, finishReason: "stop" }),
+    clock: systemClock,
+    ids: randomIds,
+    onObserverError: (error) => void reports.push(String(error)),
+    snapshotEvery,
+    pollMs: 20,
+  });
+
+class Findings {
+  readonly violations: string[] = [];
+  wentOn = true;
+  /** Read past what may be built into the store of the host. */
+  readonly #store: Store;
+  readonly #host: Host;
+  readonly #before: ReadonlyMap<string, readonly Entry[]>;
+  readonly #reports: readonly string[];
+  readonly #damage: Damage;
+  readonly #limitMs: number;
+
+  constructor(
+    store: Store,
+    host: Host,
+    before: ReadonlyMap<string, readonly Entry[]>,
+    reports: readonly string[],
+    damage: Damage,
+    limitMs: number,
+  ) {
+    this.#store = store;
+    this.#host = host;
+    this.#before = before;
+    this.#reports = reports;
+    this.#damage = damage;
+    this.#limitMs = limitMs;
+  }
+
+  /** It is as it was, or as its journal says now, or it is refused. */
+  async lookAtDamaged(): Promise<void> {
+    await this.#requireState(damaged, () => this.#host.thread(damaged).state());
+  }
+
+  /** Nothing became of it, and all about it works. */
+  async lookAtOther(listMayBeRefused: boolean): Promise<void> {
+    const thread = this.#host.thread(other);
+    await ending(
+      "an ask on the other thread",
+      this.#limitMs,
+      Promise.resolve(thread.ask("And now?", { askId: "now" })),
+    );
+    await this.#requireState(other, () => thread.state());
+    const stored = decoded(await this.#store.read(other)) ?? [];
+    const before = this.#before.get(other) ?? [];
+    if (!same(stored.slice(0, before.length), before)) this.violations.push("the other thread was changed");
+    // A folder is not listed past a journal that is damaged.
+    const page = await this.#orRefused("list", () => this.#store.list());
+    if (page === undefined && !listMayBeRefused) this.violations.push("the threads can't be listed");
+    if (page !== undefined && !page.threads.some(({ threadId }) => threadId === other))
+      this.violations.push("the other thread is not listed");
+    await this.#orRefused("search", async () => this.#store.search?.("question"));
+  }
+
+  /** It is asked, and its letters are answered. */
+  async useDamaged(): Promise<void> {
+    const thread = this.#host.thread(damaged);
+    const asked = await this.#orRefused("ask", () => Promise.resolve(thread.ask("And now?", { askId: "now" })));
+    if (asked === undefined) {
+      this.wentOn = false;
+      return;
+    }
+    await ending("the letters to be answered", this.#limitMs, this.#lettersAnswered());
+    await this.#requireState(damaged, () => thread.state());
+    await this.#requireReports();
+  }
+
+  async #lettersAnswered(): Promise<void> {
+    while (((await this.#store.inbox?.unanswered(damaged)) ?? []).length > 0) await pause(10);
+  }
+
+  /** A letter that was refused was reported. */
+  async #requireReports(): Promise<void> {
+    for (const id of letterIds) {
+      const answer = await this.#store.inbox?.answerTo(damaged, id);
+      const refused = typeof answer === "object" && answer !== null && "handled" in answer && answer.handled === false;
+      if (refused && this.#reports.length === 0) this.violations.push(`letter ${id} was refused, and nobody was told`);
+    }
+  }
+
+  async #requireState(threadId: string, see: () => Promise<State | null>): Promise<void> {
+    const before = this.#before.get(threadId) ?? [];
+    // Letters may be answered between a look at the state and one at the journal.
+    for (let looks = 1; ; looks += 1) {
+      const state = await this.#orRefused("state", see);
+      if (state === undefined) return;
+      const [stored, later] = [await this.#stored(threadId, 0), await this.#stored(threadId, before.length)];
+      const right = [stored, later === null ? null : [...before, ...later]].map((each) => stateOf(each));
+      if (right.includes(state === null ? "null" : textOfState(state))) return;
+      if (looks === looksMax) break;
+      await pause(20);
+    }
+    this.violations.push(`thread "${threadId}": its state is neither what it was nor what its journal says`);
+  }
+
+  /** What the store has from a seq on; null where that can't be read. */
+  async #stored(threadId: string, fromSeq: number): Promise<readonly unknown[] | null> {
+    try {
+      return await this.#store.read(threadId, fromSeq);
+    } catch {
+      return null;
+    }
+  }
+
+  /** What it gives; undefined where it is refused in words that name the thread, and the entry where it is one. */
+  async #orRefused<A>(name: string, work: () => Promise<A>): Promise<A | undefined> {
+    try {
+      return await ending(name, this.#limitMs, work());
+    } catch (error) {
+      const isKnown =
+        error instanceof StoreError || error instanceof StorageError || error instanceof JournalUnreadableError;
+      const message = error instanceof Error ? error.message : "";
+      // A file has the name of its thread.
+      const namesThread = message.includes(`"${damaged}"`) || message.includes(`/${damaged}.`);
+      const namesEntry =
+        this.#damage.kind !== "entry" || /(entry|seq|line) \d+|seq\)=\(\d+, \d+|is empty|begin/.test(message);
+      if (!isKnown || !namesThread || !namesEntry) this.violations.push(`${name}: ${String(error)}`);
+      return undefined;
+    }
+  }
+}
+
+const decoded = (stored: readonly unknown[]): readonly Entry[] | null => {
+  const entries = decodeJournal(stored);
+  return Either.isRight(entries) ? entries.right : null;
+};
+
+/** As text; `null` for no journal, and a text that no state has for one that can't be folded. */
+const stateOf = (stored: readonly unknown[] | null): string => {
+  const entries = stored === null ? null : decoded(stored);
+  if (entries === null) return "unreadable";
+  if (entries.length === 0) return "null";
+  const state = fold(entries);
+  return Either.isRight(state) ? textOfState(state.right) : "unfoldable";
+};
+
+/** Whatever the order of its members. */
+const textOfState = (state: State): string => canonicalText(state);
+
+const same = (one: unknown, another: unknown): boolean => JSON.stringify(one) === JSON.stringify(another);
