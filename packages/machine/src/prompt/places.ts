@@ -6,8 +6,7 @@ import type { Cut, UnitPosition } from "./cut.ts";
 import type { PolicyDecision } from "./policy.ts";
 import { preview } from "./policies/preview.ts";
 import { isNowhere } from "./position.ts";
-import type { Unit } from "./unit.ts";
-import { unitsOf } from "./unit.ts";
+import { hasUnit, unitsOf } from "./unit.ts";
 
 /** Where a decision may point to. */
 export interface Places {
@@ -37,11 +36,13 @@ const problemOfPosition = (position: UnitPosition, places: Places): string | nul
   const next = places.thread.turns.length + 1;
   // The beginning of the turn that comes next is right behind all that is closed.
   if (unit === 0 && turn <= next) return null;
-  if (isNowhere(position) || isOfLastCut(position, places)) return null;
+  if (isNowhere(position)) return null;
+  const messages = turn > next ? [] : messagesOf(turn, places);
+  if (hasUnit(messages, unit) || isOfLastCut(position, places)) return null;
   if (turn > next)
     return `the thread has ${next - 1} turns that have ended; behind all of them is turn ${next}, unit 0`;
-  const units = unitsIn(turn, places).length;
-  return unit < units ? null : `turn ${turn} has ${units} ${units === 1 ? "unit" : "units"}`;
+  const units = unitsOf(turn, messages).length;
+  return `turn ${turn} has ${units} ${units === 1 ? "unit" : "units"}`;
 };
 
 /** A cut that stands may point to what is there no more: an open turn that a copy of the thread left behind. */
@@ -56,16 +57,16 @@ const unknownUnit = (ids: readonly string[], places: Places): string | undefined
     if (id === places.system?.id) return false;
     // Ids begin with the number of their turn.
     const turn = Number.parseInt(id, 10);
-    const units = known.get(turn) ?? new Set(unitsIn(turn, places).map((unit) => unit.id));
+    const units = known.get(turn) ?? new Set(unitsOf(turn, messagesOf(turn, places)).map((unit) => unit.id));
     known.set(turn, units);
     return !units.has(id);
   });
 };
 
-/** The units of a closed turn, of the seed, or of the turn that is open or comes next. */
-const unitsIn = (turn: number, { thread, open }: Places): readonly Unit[] => {
-  if (turn === 0) return unitsOf(0, thread.seed);
-  if (turn === thread.turns.length + 1) return unitsOf(turn, open());
+/** The messages of a closed turn, of the seed, or of the turn that is open or comes next. */
+const messagesOf = (turn: number, { thread, open }: Places): readonly Message[] => {
+  if (turn === 0) return thread.seed;
+  if (turn === thread.turns.length + 1) return open();
   const closed = turnOf(thread, turn);
-  return closed === undefined ? [] : unitsOf(turn, toArray(closed.messages));
+  return closed === undefined ? [] : toArray(closed.messages);
 };

@@ -37,6 +37,19 @@ export const unitsOf = (turn: number, messages: readonly Message[], pins?: Reado
   return units;
 };
 
+/** Whether messages have a unit at a position: as `unitsOf`, without making them. */
+export const hasUnit = (messages: readonly Message[], position: number): boolean => {
+  let index = 0;
+  for (let before = 0; before < position; before++) {
+    const first = messages[index];
+    if (first === undefined) return false;
+    index += 1;
+    // Most messages call nothing.
+    if (first.role === "assistant") index += resultsFrom(messages, index, toolCallsOf(first).length);
+  }
+  return index < messages.length;
+};
+
 const resultsFrom = (messages: readonly Message[], from: number, most: number): number => {
   let found = 0;
   while (found < most && messages[from + found]?.role === "tool") found++;

@@ -1,3 +1,5 @@
+import { seedArbitrary } from "@colloquy/runtime-test/arbitraries";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
@@ -7,7 +9,10 @@ import {
   type Policy,
   type PolicyDecision,
   promptOf,
+  unitsOf,
 } from "../../src/index.ts";
+import { hasUnit } from "../../src/prompt/unit.ts";
+import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 
 // A decision may name only what the thread has: a position or an id that it does not have is a mistake of the policy.
@@ -101,4 +106,17 @@ describe("a place that the thread does not have", () => {
     expect(promptOf(machine, state).failed).toContain("turn 3 has 2 units");
     expect(promptOf(machine, { ...state, context: { ...state.context, cut } }).failed).toBeUndefined();
   });
+});
+
+test("whether messages have a unit is known without making units", () => {
+  fc.assert(
+    fc.property(seedArbitrary(["search"]), (seed) => {
+      const { state } = new Talk(conversationMachine(), { seed });
+      const messages = state.context.conversation.seed;
+      const units = unitsOf(0, messages);
+      for (let position = 0; position <= messages.length; position++)
+        expect(hasUnit(messages, position)).toBe(position < units.length);
+    }),
+    { numRuns: runs(100) },
+  );
 });
