@@ -46,9 +46,8 @@ export const decidePrompt = (settings: Settings, data: ConversationData, asked: 
   return { ...decision, ...counting, situation, blocks: () => shown, tokens, fits };
 };
 
-/** All that a policy is asked with about the next prompt. What was rehearsed for it is as immutable as what was. */
-export const situationOf = (settings: Settings, rehearsed: ConversationData, asked: Asked): Situation => {
-  const data = frozen(rehearsed);
+/** All that a policy is asked with about the next prompt. Messages and closed turns are immutable from their birth on, also those that are rehearsed. */
+export const situationOf = (settings: Settings, data: ConversationData, asked: Asked): Situation => {
   const { budget, interrupted, counts } = settings;
   const calibration = calibrationOf(settings, data);
   let messages: readonly Message[] | null = null;
@@ -61,7 +60,7 @@ export const situationOf = (settings: Settings, rehearsed: ConversationData, ask
     budget,
     calibration,
     available: budget === null ? null : Math.floor((budget.tokens - budget.reserve) / calibration),
-    lastCut: data.cut,
+    lastCut: frozen(data.cut),
     withoutSummary: asked.withoutSummary === true,
     summaries: data.summarising === null ? data.summaries : data.summaries - 1,
   };

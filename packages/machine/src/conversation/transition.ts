@@ -15,6 +15,7 @@ import type { State } from "./state.ts";
 import { ownedState } from "./state.ts";
 import { step } from "./step.ts";
 import { ownedEvent } from "./owned-event.ts";
+import { frozenSince, thawed } from "./thaw.ts";
 import { update } from "./update.ts";
 
 /** A thread that has just begun. */
@@ -76,10 +77,12 @@ export const transition = (
   const { settings, arrows } = machine[kernel];
   const before = ownedState(state);
   const told = ownedEvent(event);
-  const decided = decide(settings, before.context, told);
+  const data = thawed(before.context);
+  const decided = decide(settings, data, told);
   if (Either.isLeft(decided)) return refused(state, decided.left);
   const decision = frozen(decided.right);
-  const plan = update(before.context, told, decision);
+  const plan = update(data, told, decision);
+  frozenSince(plan.data, before.context);
   const after = step(arrows, before, told, plan);
   if (after === null) return refused(state, noArrow(state, event));
   const entry: LaterEntry = {

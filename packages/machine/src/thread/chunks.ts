@@ -1,4 +1,4 @@
-import { frozen } from "./frozen.ts";
+import { extended, frozen } from "./frozen.ts";
 import { StoredChunk } from "./stored-chunk.ts";
 
 /**
@@ -34,15 +34,19 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
   const levels = [...chunks.levels];
   let carried: Nested<Element> = element;
   for (let level = 0; ; level++) {
-    const nodes: readonly Nested<Element>[] = [...(levels[level] ?? []), carried];
+    const nodes: readonly Nested<Element>[] = extended(levels[level] ?? noNodes, carried);
     if (nodes.length < chunkSize) {
       levels[level] = nodes;
-      return { length: chunks.length + 1, levels };
+      return Object.isFrozen(chunks)
+        ? Object.freeze({ length: chunks.length + 1, levels: Object.freeze(levels) })
+        : { length: chunks.length + 1, levels };
     }
-    levels[level] = [];
+    levels[level] = noNodes;
     carried = nodes;
   }
 };
+
+const noNodes: readonly never[] = Object.freeze([]);
 
 /** The element at an index, from 0; undefined outside the list. */
 export const at = <Element>(chunks: Chunks<Element>, index: number): Element | undefined => {
@@ -93,7 +97,8 @@ export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, eleme
     const nodes = chunks.levels[level] ?? [];
     const held = nodes.length * chunkSize ** level;
     if (offset < held) {
-      return { length: chunks.length, levels: chunks.levels.with(level, replaced(nodes, level, offset, element)) };
+      const changed = replaced(nodes, level, offset, frozen(element));
+      return { length: chunks.length, levels: chunks.levels.with(level, changed) };
     }
     offset -= held;
   }

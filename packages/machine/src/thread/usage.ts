@@ -50,6 +50,8 @@ export interface Cost {
   readonly currency: string;
 }
 
+const noCost: Usage["cost"] = Object.freeze({});
+
 const nothing: Tally = { sum: 0, reported: 0, unreported: 0 };
 
 /** Usage of no call at all. */
@@ -72,40 +74,44 @@ export const usageMonoid: Monoid<Usage> = frozen({ empty: noUsage, concat: (left
  * The usage of one call. Its total is the reported one, else input plus output when both are known.
  * A call without any report counts as unreported in each field.
  */
-export const usageOfCall = (reported: ReportedUsage | null, cost: Cost | null): Usage => ({
-  calls: 1,
-  inputTokens: tallyOf(reported?.inputTokens),
-  outputTokens: tallyOf(reported?.outputTokens),
-  totalTokens: tallyOf(reported?.totalTokens ?? sumOfKnown(reported)),
-  cacheReadTokens: tallyOf(reported?.cacheReadTokens),
-  cacheWriteTokens: tallyOf(reported?.cacheWriteTokens),
-  reasoningTokens: tallyOf(reported?.reasoningTokens),
-  unpriced: cost === null ? 1 : 0,
-  cost: cost === null ? {} : { [cost.currency]: tallyOf(cost.nano) },
-});
+export const usageOfCall = (reported: ReportedUsage | null, cost: Cost | null): Usage =>
+  Object.freeze({
+    calls: 1,
+    inputTokens: tallyOf(reported?.inputTokens),
+    outputTokens: tallyOf(reported?.outputTokens),
+    totalTokens: tallyOf(reported?.totalTokens ?? sumOfKnown(reported)),
+    cacheReadTokens: tallyOf(reported?.cacheReadTokens),
+    cacheWriteTokens: tallyOf(reported?.cacheWriteTokens),
+    reasoningTokens: tallyOf(reported?.reasoningTokens),
+    unpriced: cost === null ? 1 : 0,
+    cost: cost === null ? noCost : Object.freeze({ [cost.currency]: tallyOf(cost.nano) }),
+  });
 
 const addUsage = (left: Usage, right: Usage): Usage => {
   if (left.calls === 0) return right;
   return right.calls === 0 ? left : addCalls(left, right);
 };
 
-const addCalls = (left: Usage, right: Usage): Usage => ({
-  calls: left.calls + right.calls,
-  inputTokens: addTally(left.inputTokens, right.inputTokens),
-  outputTokens: addTally(left.outputTokens, right.outputTokens),
-  totalTokens: addTally(left.totalTokens, right.totalTokens),
-  cacheReadTokens: addTally(left.cacheReadTokens, right.cacheReadTokens),
-  cacheWriteTokens: addTally(left.cacheWriteTokens, right.cacheWriteTokens),
-  reasoningTokens: addTally(left.reasoningTokens, right.reasoningTokens),
-  unpriced: left.unpriced + right.unpriced,
-  cost: addCost(left, right),
-});
+// Frozen as it is made: each reply makes dozens of these, and nobody has to look for what is not frozen yet.
+const addCalls = (left: Usage, right: Usage): Usage =>
+  Object.freeze({
+    calls: left.calls + right.calls,
+    inputTokens: addTally(left.inputTokens, right.inputTokens),
+    outputTokens: addTally(left.outputTokens, right.outputTokens),
+    totalTokens: addTally(left.totalTokens, right.totalTokens),
+    cacheReadTokens: addTally(left.cacheReadTokens, right.cacheReadTokens),
+    cacheWriteTokens: addTally(left.cacheWriteTokens, right.cacheWriteTokens),
+    reasoningTokens: addTally(left.reasoningTokens, right.reasoningTokens),
+    unpriced: left.unpriced + right.unpriced,
+    cost: Object.freeze(addCost(left, right)),
+  });
 
-const addTally = (left: Tally, right: Tally): Tally => ({
-  sum: left.sum + right.sum,
-  reported: left.reported + right.reported,
-  unreported: left.unreported + right.unreported,
-});
+const addTally = (left: Tally, right: Tally): Tally =>
+  Object.freeze({
+    sum: left.sum + right.sum,
+    reported: left.reported + right.reported,
+    unreported: left.unreported + right.unreported,
+  });
 
 const addCost = (left: Usage, right: Usage): Usage["cost"] =>
   Object.keys(right.cost).reduce<Usage["cost"]>(
@@ -120,7 +126,7 @@ const tallyIn = (cost: Usage["cost"], currency: string): Tally =>
 const one: Tally = frozen({ sum: 0, reported: 0, unreported: 1 });
 
 const tallyOf = (value: number | undefined): Tally =>
-  value === undefined ? one : { sum: value, reported: 1, unreported: 0 };
+  value === undefined ? one : Object.freeze({ sum: value, reported: 1, unreported: 0 });
 
 const sumOfKnown = (reported: ReportedUsage | null): number | undefined =>
   reported?.inputTokens === undefined || reported.outputTokens === undefined
