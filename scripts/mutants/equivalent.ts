@@ -21,4 +21,22 @@ export const equivalent: readonly Equivalent[] = [
     mutated: "if (index < 0 || index > chunks.length) return undefined;",
     reason: "behind the last element no level holds the index either, and the end is undefined, too",
   },
+  {
+    path: "packages/machine/src/thread/path.ts",
+    original: "if (run === undefined || turn === undefined || turn.number !== run.first + chunkSize) return undefined;",
+    mutated: "if (run === undefined && turn === undefined || turn.number !== run.first + chunkSize) return undefined;",
+    reason: "the two are set together, so that either both are there or neither is",
+  },
+  {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "if (leftOut && pinned === undefined) return [];",
+    mutated: "",
+    reason: "of a turn that is left out only what is pinned is shown, one by one, too; this only spares the looking",
+  },
+  {
+    path: "packages/machine/src/prompt/policies/clear-results.ts",
+    original: "const newest = newestRounds(input, kept + slack + 1);",
+    mutated: "const newest = newestRounds(input, kept + slack + 2);",
+    reason: "that there is one round more than the slack is all that is asked; a second one is found for nothing",
+  },
 ];

@@ -93,6 +93,29 @@ describe("what is shown of earlier turns", () => {
     expect(talk.sent()).toEqual([`${heading}[Turn 1] S1\n[Turn 2] S2`, "q3", "a3", "q4"]);
   });
 
+  test("a line made by rule is cut after 200 characters, and never within one", () => {
+    const lineOf = (asked: string): string | undefined => {
+      const talk = talking();
+      talk.say(asked, "a1");
+      talk.failSummary();
+      talk.ask("q2");
+      talk.failSummary();
+      talk.reply("a2");
+      talk.summarise("S2");
+      talk.ask("q3");
+      return talk.sent()[0]?.split("\n")[1];
+    };
+    expect(lineOf("x".repeat(200))).toBe(`[Turn 1] Asked: ${"x".repeat(200)} Answered: a1`);
+    expect(lineOf("x".repeat(201))).toBe(`[Turn 1] Asked: ${"x".repeat(200)}… Answered: a1`);
+    for (const character of ["\u{10000}", "\u{10ffff}"]) {
+      expect(lineOf(`${"x".repeat(199)}${character}yy`)).toBe(`[Turn 1] Asked: ${"x".repeat(199)}… Answered: a1`);
+      expect(lineOf(`${"x".repeat(198)}${character}yy`)).toBe(
+        `[Turn 1] Asked: ${"x".repeat(198)}${character}… Answered: a1`,
+      );
+    }
+    expect(lineOf(`a\n \t${"b".repeat(3)}`)).toBe("[Turn 1] Asked: a bbb Answered: a1");
+  });
+
   test("a seed is the oldest turn, and a line made by rule", () => {
     const talk = new CheckedTalk(
       { policy: summariseTurns() },
