@@ -8,6 +8,7 @@ const benchmarks: {
   readonly [name: string]: () => Promise<{ readonly benchmark: (rounds: number) => Promise<readonly Figure[]> }>;
 } = {
   transition: () => import("./transition.ts"),
+  immutable: () => import("./immutable.ts"),
   turn: () => import("./turn.ts"),
   growth: () => import("./growth.ts"),
   queues: () => import("./queues.ts"),

@@ -1,5 +1,6 @@
-import { ConfigurationError, toolsOf } from "@colloquy/machine";
+import { ConfigurationError, frozenCopy, toolsOf } from "@colloquy/machine";
 import { ActiveThreads } from "./active-threads.ts";
+import { withContext } from "./ask/asks.ts";
 import type { Equipment } from "./equipment.ts";
 import { Observation } from "./hooks.ts";
 import type { HostOptions } from "./host.ts";
@@ -53,9 +54,9 @@ export const equipmentOf = (options: HostOptions): Equipment => {
     partials,
     snapshotEvery,
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
-    observation: new Observation(options.hooks ?? {}, options.observers ?? [], options.onObserverError),
-    toolContext: options.toolContext ?? {},
-    threadDefaults: options.thread ?? {},
+    observation: new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError),
+    toolContext: withContext(options.toolContext ?? {}, undefined),
+    threadDefaults: frozenCopy(options.thread ?? {}),
     owner: options.owner ?? ids.draw("owner"),
   };
 };

@@ -1,5 +1,5 @@
 import type { ConversationMachine, Entry, JsonObject, State } from "@colloquy/machine";
-import { ConfigurationError } from "@colloquy/machine";
+import { ConfigurationError, frozenCopy } from "@colloquy/machine";
 import type { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
@@ -165,13 +165,13 @@ class ConversationHost implements Host, Loops {
   }
 
   async threads(options?: ListOptions): Promise<ThreadPage> {
-    return this.#equipment.store.list(options);
+    return this.#equipment.store.list(frozenCopy(options));
   }
 
   async search(words: string, options?: SearchOptions): Promise<SearchPage> {
     const { store } = this.#equipment;
     if (store.search === undefined) throw new SearchUnavailableError();
-    return store.search(words, options);
+    return store.search(words, frozenCopy(options));
   }
 
   async importJournal(

@@ -3,6 +3,7 @@ import { approvalsOf, askNamed, asksOf, ConfigurationError, explain, figuresOf, 
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask, type StopAsk } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
+import { withContext } from "./ask/asks.ts";
 import { EarlierAsk } from "./ask/earlier-ask.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
 import type { AskInput, AskOptions, SteerOptions } from "./ask-event.ts";
@@ -140,7 +141,8 @@ export class HostedThread extends ThreadCopies {
   #ask(input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle {
     const { askId = this.ids.draw("ask"), signal, toolContext } = options;
     const waits = new CodeWaits(this.equipment.active);
-    const ask = new Ask(this.id, askId, toolContext, (stopped, reason) => this.#stop(stopped, reason), waits);
+    const context = toolContext == null ? undefined : withContext(toolContext, undefined);
+    const ask = new Ask(this.id, askId, context, (stopped, reason) => this.#stop(stopped, reason), waits);
     // Callers in JavaScript hand in anything.
     if (signal !== undefined && typeof signal?.addEventListener !== "function")
       ask.fail(new AskRefusedError(this.id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));

@@ -1,5 +1,6 @@
 import type {
   Entry,
+  Event,
   JsonObject,
   LeftBehind,
   RedactionTarget,
@@ -7,7 +8,7 @@ import type {
   State,
   StateDifference,
 } from "@colloquy/machine";
-import { differenceBetween, entriesToRedact, fold, forkOf, stateAt, transition } from "@colloquy/machine";
+import { differenceBetween, entriesToRedact, fold, forkOf, frozenCopy, stateAt, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, JournalUnreadableError, ThreadClosedError, ThreadUnknownError } from "./errors.ts";
 import type { HostedThread } from "./hosted-thread.ts";
@@ -73,6 +74,9 @@ export class ThreadCopies extends ThreadEdits {
     const { turn, threadId, metadata } = options;
     const thread = this.loops.thread(threadId ?? "new");
     const at = this.now();
+    // At once: what is handed in may be another by the time that the journal is read.
+    const changed = metadata === undefined ? null : toldEvent({ type: "metadata.changed", at, metadata });
+    if (changed !== null && Either.isLeft(changed)) throw new EventRefusedError(this.id, changed.left);
     const copied = forkOf(await this.exportJournal(), {
       at,
       threadId: thread.id,
@@ -80,7 +84,7 @@ export class ThreadCopies extends ThreadEdits {
     });
     if (Either.isLeft(copied)) throw new EventRefusedError(this.id, { kind: "unknown", reason: copied.left });
     const { entries, left } = copied.right;
-    const all = metadata === undefined ? entries : [...entries, this.#metadataEntry(entries, metadata, at)];
+    const all = changed === null ? entries : [...entries, this.#entryBehind(entries, changed.right)];
     await this.loops.store(thread.id, all);
     return { thread, left };
   }
@@ -90,9 +94,10 @@ export class ThreadCopies extends ThreadEdits {
    * search found them by. The place stays, and says so. Gives the seqs of this thread's entries. Refused as busy while a
    * turn is open. The copies come first, one after the other; where one can't be redacted, do it again: what is done is done.
    */
-  async redact(target: RedactionTarget, options: RedactOptions = {}): Promise<readonly number[]> {
+  async redact(given: RedactionTarget, options: RedactOptions = {}): Promise<readonly number[]> {
     this.checkOptions("redact", options, redactOptionNames);
-    const { reason, copies = [] } = options;
+    const { reason } = options;
+    const [target, copies] = frozenCopy([given, options.copies ?? []] as const);
     if (!isTarget(target)) throw new EventRefusedError(this.id, noTarget);
     const chosen = (entries: readonly Entry[]) => Either.mapLeft(refusalOf)(entriesToRedact(entries, target));
     if (copies.length > 0) await this.#redactCopies(target, chosen, copies, reason);
@@ -180,13 +185,11 @@ export class ThreadCopies extends ThreadEdits {
     throw new JournalUnreadableError(this.id, `entry ${state.left.seq}: ${state.left.reason}`);
   }
 
-  #metadataEntry(entries: readonly Entry[], metadata: JsonObject, at: number): Entry {
+  #entryBehind(entries: readonly Entry[], event: Event): Entry {
     const state = fold(entries);
     if (Either.isLeft(state))
       throw new JournalUnreadableError(this.id, `entry ${state.left.seq}: ${state.left.reason}`);
-    const event = toldEvent({ type: "metadata.changed", at, metadata });
-    if (Either.isLeft(event)) throw new EventRefusedError(this.id, event.left);
-    const step = transition(this.equipment.machine, state.right, event.right);
+    const step = transition(this.equipment.machine, state.right, event);
     if (!step.handled) throw new EventRefusedError(this.id, step.refusal);
     return step.entry;
   }

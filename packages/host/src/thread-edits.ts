@@ -17,6 +17,7 @@ import type { ThreadDefaults } from "./equipment.ts";
 import { EventRefusedError } from "./errors.ts";
 import { threadDefaultNames } from "./host-option-names.ts";
 import { ThreadBase } from "./thread-base.ts";
+import { toldStart } from "./told-event.ts";
 
 /** A name for a place in the conversation. */
 export interface Checkpoint {
@@ -30,7 +31,7 @@ export class ThreadEdits extends ThreadBase {
   /** Begins the thread. Rejects with `ThreadExistsError` when it was begun before, with `SeedError` for a seed that is no conversation. */
   async start(input: ThreadDefaults = {}): Promise<void> {
     this.checkOptions("start", input, threadDefaultNames);
-    await this.post({ event: { ...input, type: "thread.started", threadId: this.id, at: this.now() } });
+    await this.post({ event: toldStart({ ...input, type: "thread.started", threadId: this.id, at: this.now() }) });
   }
 
   /** A message joins the thread, and no model is called; in an open turn, at its next gap. */

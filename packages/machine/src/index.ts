@@ -3,6 +3,7 @@ export { describeValueProblem, problemOfJson, type ValueProblem } from "./thread
 export * from "./thread/message.ts";
 export { chunkSize, type Chunks, toArray } from "./thread/chunks.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
+export { frozenCopy } from "./thread/frozen.ts";
 export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/draft.ts";
 export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";
 export type { Summary } from "./thread/summary.ts";

@@ -77,7 +77,7 @@ export class Asks {
   /** A tool context with that of a turn's first ask laid over it: who asks again under the same id changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
     const [first] = this.#ofTurn?.get(turn) ?? [];
-    return first === undefined ? toolContext : { ...toolContext, ...first.toolContext };
+    return withContext(toolContext, first?.toolContext);
   }
 
   readonly #watcher = {
@@ -94,6 +94,12 @@ export class Asks {
     },
   };
 }
+
+/** A record of its own each time: what one tool puts into it another does not find. Only an instance of a class is what it is. */
+export const withContext = (host: ToolContext, asked: ToolContext | undefined): ToolContext => {
+  const isRecord = Object.getPrototypeOf(host) === Object.prototype || Object.getPrototypeOf(host) === null;
+  return asked === undefined && !isRecord ? host : { ...host, ...asked };
+};
 
 const withAsk = <Key>(sets: Map<Key, Set<Ask>> | null, key: Key, ask: Ask): Map<Key, Set<Ask>> => {
   const set = sets?.get(key);

@@ -12,6 +12,7 @@ export class PartQueue {
   #error: Error | null = null;
   readonly #readers: PromiseWithResolvers<IteratorResult<AskPart, undefined>>[] = [];
 
+  /** A part is immutable from here on: several asks may wait for one turn, and each is shown the same. */
   push(part: AskPart): void {
     this.endWait();
     this.#add(part);
@@ -31,6 +32,7 @@ export class PartQueue {
 
   #add(part: AskPart): void {
     if (this.#ended) return;
+    Object.freeze(part);
     const reader = this.#readers.shift();
     if (reader !== undefined) {
       reader.resolve({ value: part, done: false });
@@ -39,7 +41,7 @@ export class PartQueue {
     const last = this.#parts.length - 1;
     const joined = joinedWith(this.#parts[last], part);
     if (joined !== null) {
-      this.#parts[last] = joined;
+      this.#parts[last] = Object.freeze(joined);
       return;
     }
     this.#parts.push(part);

@@ -18,12 +18,13 @@ export const resultOf = (
   turn: Turn,
   cause?: { readonly cause: unknown },
 ): AskResult | TurnError => {
-  const messages = toArray(turn.messages);
+  const messages = Object.freeze(toArray(turn.messages));
   const answer = messages.find(({ id }) => id === turn.answer);
   const text = answer === undefined ? "" : textOf(answer);
-  const summary = { threadId, askId, turn: turn.number, text, messages, usage: turn.usage };
+  const summary = Object.freeze({ threadId, askId, turn: turn.number, text, messages, usage: turn.usage });
   const { outcome } = turn;
-  if (outcome.status === "completed") return { ...summary, status: "completed", finishReason: outcome.finishReason };
+  if (outcome.status === "completed")
+    return Object.freeze({ ...summary, status: "completed", finishReason: outcome.finishReason });
   if (outcome.status === "cancelled") return new TurnCancelledError(summary, outcome.reason, cause);
   if ("limit" in outcome) return new LimitReachedError(summary, outcome.limit);
   return "unfit" in outcome

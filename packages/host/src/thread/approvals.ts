@@ -1,4 +1,4 @@
-import type { Approvable, CallTool, State, ToolFailed, ToolWithheld } from "@colloquy/machine";
+import type { Approvable, CallTool, Json, State, ToolFailed, ToolWithheld } from "@colloquy/machine";
 import { approvalsOf, canonicalText } from "@colloquy/machine";
 import type { Asks } from "../ask/asks.ts";
 import type { ValidArguments } from "../tools/arguments.ts";
@@ -14,13 +14,13 @@ export const whyWithheld = async (
   { declaration, needsApproval }: RegisteredTool,
   { approval }: CallTool,
   valid: ValidArguments,
+  shown: Json,
   call: ToolCall,
 ): Promise<Approvable["because"] | null> => {
   if (approval === "required") return "declared";
   if (approval !== null) {
     const same =
-      approval.version === (declaration.version ?? null) &&
-      canonicalText(approval.arguments) === canonicalText(approvableArguments(valid));
+      approval.version === (declaration.version ?? null) && canonicalText(approval.arguments) === canonicalText(shown);
     return same ? null : approval.because;
   }
   if (needsApproval === null) return declaration.approval === undefined ? null : "declared";
@@ -33,7 +33,7 @@ export const whyWithheld = async (
 export const withheld = (
   { declaration }: RegisteredTool,
   { id }: CallTool,
-  valid: ValidArguments,
+  shown: Json,
   because: Approvable["because"],
   at: number,
 ): ToolWithheld => ({
@@ -42,7 +42,7 @@ export const withheld = (
   effectId: id,
   because,
   ...(declaration.version === undefined ? {} : { version: declaration.version }),
-  arguments: approvableArguments(valid),
+  arguments: shown,
 });
 
 /** Shows asks that somebody is asked about a call, from the entry that had it withheld; the state is the one after it. */
@@ -66,7 +66,7 @@ export const withheldAfterCrash = async (
 ): Promise<ToolWithheld | ToolFailed> => {
   try {
     const read = await readArguments(call.arguments, tool.schema, tool.declaration.parameters);
-    return "problem" in read ? otherwise : withheld(tool, call, read, "unknown_outcome", at);
+    return "problem" in read ? otherwise : withheld(tool, call, approvableArguments(read), "unknown_outcome", at);
   } catch {
     // A validator may be anybody's code.
     return otherwise;

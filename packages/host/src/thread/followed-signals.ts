@@ -1,5 +1,5 @@
 import type { LaterEntry, Signal, State } from "@colloquy/machine";
-import { turnNumbered } from "@colloquy/machine";
+import { frozenCopy, turnNumbered } from "@colloquy/machine";
 
 /**
  * What an entry that somebody else wrote says of asks and turns, as its writer's machine told it: the signals that can
@@ -19,7 +19,7 @@ export const followedSignals = (before: State, { event, decided }: LaterEntry, a
   if (event.type === "ask.received" && is.queue.some(({ askId }) => askId === event.askId))
     signals.push({ type: "ask.queued", askId: event.askId, place: is.queue.length });
   signals.push(...steering(before, after), ...turnsBetween(before, after));
-  return signals;
+  return frozenCopy(signals);
 };
 
 /** What became of asks that join the open turn. */

@@ -5,15 +5,19 @@ import type { Worker } from "../active-threads.ts";
 import type { Equipment } from "../equipment.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
+/** What a handler returned, as plain JSON that nobody else holds: of an outcome it has what the handler gave it. */
+export type GivenOutcome = Partial<LlmOutcome>;
+
 /** Calls the model. Never rejects: a handler that throws is told to `onObserverError`, and has failed. */
 export const callModel = async (
   loop: Worker & { readonly equipment: Equipment },
   call: CallLlm,
   context: LlmContext,
-): Promise<LlmOutcome> => {
+): Promise<GivenOutcome> => {
   const { equipment } = loop;
   try {
-    return await equipment.active.code.run(loop, () => equipment.llm(call, context));
+    // Copied before anything else is done: it stays its handler's.
+    return plainCopy(await equipment.active.code.run(loop, () => equipment.llm(call, context)));
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
     equipment.observation.report(thrown, "llm");
@@ -40,15 +44,12 @@ export const offeredTools = ({ machine }: Equipment, { tools }: CallLlm): readon
  */
 export const llmAnswer = (
   call: CallLlm,
-  outcome: LlmOutcome,
+  { type, ...given }: GivenOutcome,
   at: number,
   shown: ReplyDraft | undefined,
 ): LlmCompleted | LlmFailed => {
   const answered = { at, effectId: call.id, promptDigest: call.promptDigest };
   const kept = shown === undefined ? {} : { partial: shown };
-  const copy = plainCopy(outcome);
-  if (copy === null) return { type: "llm.failed", ...answered, failure: failureOf(notJson), ...kept };
-  const { type, ...given } = copy;
   const fields = withoutKnownTotal(given);
   const told =
     type === "failed"
@@ -63,16 +64,13 @@ export const llmAnswer = (
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
 };
 
-/**
- * Plain JSON that nobody else holds: what a journal can't keep is not believed. Null where there is no such copy.
- * Whoever writes a handler in JavaScript may also forget to return.
- */
-const plainCopy = (outcome: LlmOutcome | undefined): Partial<LlmOutcome> | null => {
+/** What a journal can't keep is not believed. Whoever writes a handler in JavaScript may also forget to return. */
+const plainCopy = (outcome: LlmOutcome | undefined): GivenOutcome => {
   try {
     // The copy has the members that the outcome had.
-    return JSON.parse(JSON.stringify(outcome ?? {})) as Partial<LlmOutcome>;
+    return JSON.parse(JSON.stringify(outcome ?? {})) as GivenOutcome;
   } catch {
-    return null;
+    return { type: "failed", failure: failureOf(notJson) };
   }
 };
 

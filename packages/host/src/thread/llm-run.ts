@@ -122,8 +122,10 @@ export class LlmRun implements Running, Receipt {
     });
   }
 
-  #show(delta: LlmDelta): void {
+  #show(given: LlmDelta): void {
     if (this.#over) return;
+    // Read once: it stays its handler's.
+    const delta = typeof given === "object" && given !== null ? { ...given } : given;
     if (!isDelta(delta)) {
       // What stands in it may hold a key.
       this.#loop.equipment.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");

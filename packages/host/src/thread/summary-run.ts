@@ -1,6 +1,5 @@
 import type { CallLlm } from "@colloquy/machine";
-import type { LlmOutcome } from "../ports/llm.ts";
-import { callModel, llmAnswer } from "./llm-answer.ts";
+import { callModel, type GivenOutcome, llmAnswer } from "./llm-answer.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 
 /** A summary that is being written, in the background: no ask sees anything of it, and no hook. */
@@ -44,8 +43,8 @@ export class SummaryRun implements Running {
 }
 
 /** Half a summary is none, and no journal needs it. */
-const withoutPartial = (outcome: LlmOutcome): LlmOutcome => {
-  if (outcome?.type !== "failed") return outcome;
+const withoutPartial = (outcome: GivenOutcome): GivenOutcome => {
+  if (outcome.type !== "failed") return outcome;
   const { partial: _, ...failed } = outcome;
   return failed;
 };

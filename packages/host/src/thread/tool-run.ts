@@ -13,7 +13,7 @@ import { SnapshotDamagedError } from "@colloquy/machine";
 import { ThreadClosedError } from "../errors.ts";
 import { messageOf } from "../thrown.ts";
 import type { ValidArguments } from "../tools/arguments.ts";
-import { readArguments } from "../tools/arguments.ts";
+import { approvableArguments, readArguments } from "../tools/arguments.ts";
 import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
@@ -107,9 +107,11 @@ export class ToolRun implements Running, Receipt {
   /** Has somebody asked where that is needed; else the call goes on. */
   async #isWithheld(tool: RegisteredTool, valid: ValidArguments): Promise<boolean> {
     const { clock, observation } = this.#loop.equipment;
-    const because = await whyWithheld(tool, this.#call, valid, this.#toolCall());
+    // As they were validated: the tool is asked with them, and may write into them.
+    const shown = approvableArguments(valid);
+    const because = await whyWithheld(tool, this.#call, valid, shown, this.#toolCall());
     if (because !== null) {
-      this.#answer(withheld(tool, this.#call, valid, because, clock.now()));
+      this.#answer(withheld(tool, this.#call, shown, because, clock.now()));
       return true;
     }
     await observation.before("beforeToolCall", this.#call);

@@ -1,4 +1,4 @@
-import { ConfigurationError } from "@colloquy/machine";
+import { ConfigurationError, frozenCopy } from "@colloquy/machine";
 import type { ToolDeclaration } from "@colloquy/machine";
 import { Slots } from "./slots.ts";
 import type { Tool } from "./tool.ts";
@@ -23,7 +23,11 @@ export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDecl
     const { name, concurrency } = tool.declaration;
     if (registry.has(name))
       throw new ConfigurationError(`the host is given two tools of the name "${name}"; names must differ`);
-    registry.set(name, { ...tool, slots: concurrency === undefined ? null : new Slots(concurrency) });
+    registry.set(name, {
+      ...tool,
+      declaration: frozenCopy(tool.declaration),
+      slots: concurrency === undefined ? null : new Slots(concurrency),
+    });
   }
   for (const { name, version, approval } of declared) {
     const registered = registry.get(name);

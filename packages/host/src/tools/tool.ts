@@ -1,4 +1,4 @@
-import { ConfigurationError } from "@colloquy/machine";
+import { ConfigurationError, frozenCopy } from "@colloquy/machine";
 import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
 import { type OptionNames, problemOfOptions } from "../option-names.ts";
 import { messageOf } from "../thrown.ts";
@@ -95,7 +95,7 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
     declaration: {
       name,
       description,
-      parameters: definition.parameters ?? parametersOf(name, input),
+      parameters: frozenCopy(definition.parameters ?? parametersOf(name, input)),
       ...(version === undefined ? {} : { version }),
       ...(recovery === undefined ? {} : { recovery }),
       ...(approval === undefined ? {} : { approval: approval === "always" ? "always" : "conditional" }),

@@ -8,13 +8,10 @@ import type { Pricing } from "./options.ts";
 
 /** The policy as it is now. */
 export const ownedPolicy = (policy: Policy): Policy => {
-  const { name, version, options, monotone, stable, summariser } = policy;
+  const { summariser } = policy;
   return Object.freeze({
-    name,
-    version,
-    options: frozenCopy(options),
-    monotone,
-    stable,
+    ...policy,
+    ...identityOf(policy),
     decide: policy.decide.bind(policy),
     ...(summariser === undefined ? {} : { summariser: ownedSummariser(summariser) }),
   });
@@ -22,11 +19,10 @@ export const ownedPolicy = (policy: Policy): Policy => {
 
 /** The counter as it is now. */
 export const ownedCounter = (counter: Counter): Counter => {
-  const { name, version, options, perMessage, perPrompt } = counter;
+  const { perMessage, perPrompt } = counter;
   return Object.freeze({
-    name,
-    version,
-    options: frozenCopy(options),
+    ...counter,
+    ...identityOf(counter),
     countPart: counter.countPart.bind(counter),
     perMessage,
     perPrompt,
@@ -35,10 +31,8 @@ export const ownedCounter = (counter: Counter): Counter => {
 };
 
 /** The pricing as it is now. */
-export const ownedPricing = (pricing: Pricing): Pricing => {
-  const { name, version, options } = pricing;
-  return Object.freeze({ name, version, options: frozenCopy(options), price: pricing.price.bind(pricing) });
-};
+export const ownedPricing = (pricing: Pricing): Pricing =>
+  Object.freeze({ ...pricing, ...identityOf(pricing), price: pricing.price.bind(pricing) });
 
 const ownedSummariser = (summariser: Summariser): Summariser => {
   const { instruction, model, maxTokens, requestTokens, waitMs } = summariser;
@@ -51,3 +45,10 @@ const ownedSummariser = (summariser: Summariser): Summariser => {
     next: summariser.next.bind(summariser),
   });
 };
+
+/** Named one by one: an instance of a class may have them from its prototype. */
+const identityOf = ({ name, version, options }: Pick<Policy, "name" | "version" | "options">) => ({
+  name,
+  version,
+  options: frozenCopy(options),
+});

@@ -17,6 +17,7 @@ import { nothingLost } from "./said.ts";
 import { shownBeforeDelivered } from "./steering.ts";
 import { total } from "./total.ts";
 import { untouched } from "./untouched.ts";
+import { immutable } from "./immutable.ts";
 import { usageOfThread } from "./usage.ts";
 
 /** The laws of the machine, by name. */
@@ -28,7 +29,10 @@ export const laws: {
   M1: deterministic,
   M2: total,
   M3: plainData,
-  M4: untouched,
+  M4: (options, schedule, subject) => {
+    untouched(options, schedule, subject);
+    immutable(options, schedule, subject);
+  },
   M5: folding,
   M6: (options, schedule, subject) => {
     answering(options, schedule, subject);

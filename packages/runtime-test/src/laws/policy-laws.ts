@@ -10,6 +10,7 @@ import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
 import { newestIsShownFirst } from "./newest-first.ts";
 import type { PolicyLaw } from "./policy-run.ts";
 import { cutsSeldom, promptsArePrefixes } from "./prefixes.ts";
+import { scribblingChangesNothing } from "./scribbled-upon.ts";
 import { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./settling.ts";
 import { openAndPinnedAreWhole, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
 import { turnNumbersAreStable } from "./turn-numbers.ts";
@@ -41,7 +42,10 @@ export const policyLaws: {
   P7: zeroMeansZero,
   P8: turnNumbersAreStable,
   P9: promptsArePrefixes,
-  P10: threadIsUntouched,
+  P10: (run) => {
+    threadIsUntouched(run);
+    scribblingChangesNothing(run);
+  },
   P11: newestIsShownFirst,
 };
 

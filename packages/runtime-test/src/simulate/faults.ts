@@ -14,6 +14,8 @@ export interface Faults {
   readonly hookThrows: number;
   /** Of each thing that the user does: it is done on a second host, which competes for the lease. */
   readonly rival: number;
+  /** Of each time that something leaves a host, or was handed in: whoever was given it, or handed it in, writes into all of it. In a third of the conversations the policy, its summariser, the counter and the pricing do so each time. */
+  readonly scribbles: number;
   /** Of each append: nothing is written, and the host is told so. */
   readonly appendFails: number;
   /** Of each append: it is written, and the host is told that it failed. */
@@ -64,6 +66,7 @@ export const defaultFaults: Faults = {
   pause: 0.002,
   handover: 0.03,
   rival: 0.06,
+  scribbles: 0.1,
   reconfigure: 0.1,
   hookSlow: 0.2,
   hookThrows: 0.05,

@@ -13,6 +13,7 @@ import {
   type SeedDraft,
 } from "@colloquy/machine";
 import { madeUpContext } from "./made-up-context.ts";
+import { scribblingOptions } from "../scribbling/scribbling-options.ts";
 import { Random } from "./random.ts";
 import type { Action, EventWithoutTime } from "./script.ts";
 import { simulatedTools } from "./simulated-tools.ts";
@@ -68,16 +69,18 @@ export const madeUpMachine = (seed: number, revision: number): ConversationMachi
   const choices = [0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
   const overlap = random.pick(overlapTypes);
   const context = madeUpContext(seed);
-  const key = [...choices.map(Number), overlap, context?.index ?? 0, revision].join(" ");
+  const scribbles = new Random(seed, "scribbling policy").chance(0.3);
+  const key = [...choices.map(Number), overlap, context?.index ?? 0, revision, scribbles].join(" ");
   const known = machines.get(key);
   if (known !== undefined) return known;
-  const machine = conversationMachine({
+  const options: MachineOptions = {
     ...optionsOf(choices),
     overlap: overlapOf(overlap),
     ...context?.options,
     tools: declarationsOf(simulatedTools),
     model: { revision },
-  });
+  };
+  const machine = conversationMachine(scribbles ? scribblingOptions(options) : options);
   if (machines.size >= machinesMax) machines.clear();
   machines.set(key, machine);
   return machine;

@@ -7,8 +7,9 @@ import type { World } from "./world.ts";
 /** Hooks, in every fourth conversation: without any, a host waits for nothing before it performs an effect. */
 export const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
   if (!new Random(world.seed, "hooks").chance(0.25)) return {};
-  const hook = async (): Promise<void> => {
+  const hook = async (...given: readonly unknown[]): Promise<void> => {
     if (!process.crosses("a hook")) return;
+    world.scribbling.given(...given);
     if (world.hits("hookSlow")) await process.sleep(world.random.whole(1, 20));
     if (world.hits("hookThrows")) throw new SimulatedFailure("the hook is broken");
   };

@@ -29,6 +29,7 @@ export const modelIn =
     process.note(`calls the model (${call.id})`);
     checkModelCall(world, process, journal, call);
     const random = new Random(world.seed, `model ${call.id} ${process.name} ${process.opening?.token ?? 0}`);
+    world.scribbling.given(call);
     const work = { id: call.id, type: call.purpose, signal: context.signal } as const;
     process.work.add(work);
     try {
@@ -40,7 +41,7 @@ export const modelIn =
         heard(world, random, process, context),
         (position) => `call_${position}`,
       );
-      if (process.crosses("after a model call")) return outcome;
+      if (process.crosses("after a model call")) return world.scribbling.handsIn(outcome);
       onSwallowed(call, outcome);
       return await never();
     } finally {

@@ -82,6 +82,7 @@ const runTool = async (workshop: Workshop, input: unknown, call: ToolCall): Prom
     if (world.hits("toolThrows", random)) throw new Error(`${name} is out of order`);
     if (call.signal.aborted && !world.hits("toolDeaf", random)) throw new Error("it was stopped");
     run.returned = await tool.run(input, call);
+    world.scribbling.given(input, call.state(), call.toolContext);
     return process.crosses("after a tool ran") ? run.returned : await never();
   } finally {
     process.work.delete(work);

@@ -118,8 +118,11 @@ export class Stage {
       observers: [
         {
           entry: (entry, thread) => {
+            world.scribbling.given(entry);
             if (thread === threadId) this.#acknowledged(process, entry);
           },
+          signal: (signal) => world.scribbling.given(signal),
+          approval: (request) => world.scribbling.given(request),
         },
       ],
       thread: script === undefined ? madeUpThread(this.#options.seed) : (script.thread ?? {}),
@@ -168,6 +171,7 @@ export class Stage {
     try {
       const live = await process.host.thread(threadId).state();
       if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, told, live);
+      this.#world.scribbling.given(live);
     } catch (error) {
       // Closed meanwhile, it is read from the store, which may be away.
       if (process.alive && !(error instanceof StoreError))

@@ -72,10 +72,15 @@ export class User {
     const process = this.#processes.reachable();
     if (process === null) return;
     process.note(`is told ${event.type}`);
-    const sending = process.host.thread(this.#threadId).send(event);
+    const own = this.#world.scribbling.handsIn(event);
+    const sending = process.host.thread(this.#threadId).send(own);
+    this.#world.scribbling.handedIn(own);
     process.unsettled.add(sending);
     sending.then(
-      () => process.unsettled.delete(sending),
+      (receipt) => {
+        this.#world.scribbling.given(receipt);
+        return process.unsettled.delete(sending);
+      },
       (error: unknown) => {
         process.unsettled.delete(sending);
         if (process.alive && !isPassing(error) && !(error instanceof ThreadUnknownError))
@@ -164,15 +169,17 @@ export class User {
       return;
     }
     process.note(`is asked ${question.askId}`);
-    const { askId, input, steers } = question;
+    const { askId, steers } = question;
+    const input = this.#world.scribbling.handsIn(question.input);
     // The process may die in the very call.
     this.#at(process).add(question);
     question.mayBeLetter ||= process.opening?.over !== false || process.opening.superseded;
-    const options = { askId, ...howOf(question) };
+    const options = { askId, ...this.#world.scribbling.handsIn(howOf(question)) };
     const handle =
       steers === true
         ? process.host.thread(this.#threadId).steer(input, { askId })
         : process.host.ask(input, { ...options, threadId: this.#threadId });
+    this.#world.scribbling.handedIn(input, options);
     question.handle = handle;
     process.unsettled.add(handle);
     checkParts(this.#world, process, handle);
@@ -187,6 +194,7 @@ export class User {
     this.#at(process).delete(question);
     question.handle = null;
     process.note(`answers ${question.askId}: ${inWords(end)}`);
+    this.#world.scribbling.given(end);
     if (isPassing(end)) {
       this.#tryLater(question);
       return;

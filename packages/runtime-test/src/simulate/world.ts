@@ -2,6 +2,7 @@ import { type VirtualClock, virtualClock } from "../virtual-clock.ts";
 import type { Fault, Faults } from "./faults.ts";
 import { SimulationError } from "./simulation-error.ts";
 import type { Law } from "./simulation-error.ts";
+import { Scribbling } from "../scribbling/scribbling.ts";
 import { Random } from "./random.ts";
 
 /** What a simulated conversation happens in: its time, its chances, and what is noted of it. */
@@ -19,6 +20,8 @@ export class World {
   step = 0;
   /** From here on nothing more goes wrong. */
   calm = false;
+  /** Whoever is given something, or hands something in. */
+  readonly scribbling: Scribbling;
   readonly #faults: Faults;
   readonly #crashAt: ReadonlySet<number>;
   readonly #startedAt: number;
@@ -28,6 +31,11 @@ export class World {
     this.seed = seed;
     this.random = new Random(seed, "world");
     this.#faults = faults;
+    const whims = new Random(seed, "scribbles");
+    this.scribbling = new Scribbling(
+      () => this.hits("scribbles", whims),
+      () => this.clock.now(),
+    );
     this.#crashAt = new Set(crashAt);
     this.#startedAt = this.clock.now();
     // It is looked at by `run` alone; before that it must not count as unhandled.

@@ -69,6 +69,8 @@ export const faults: readonly Fault[] = [
   transitions("M3", "knows a state by its reference", wrong.knowingByReference),
   transitions("M4", "pushes onto the messages that were appended", () => wrong.pushing),
   transitions("M4", "writes into the event", () => wrong.writingIntoEvent),
+  transitions("M4", "hands out a state that can be written to", () => wrong.handingOutWhatIsLive),
+  transitions("M4", "keeps the event that it was handed", () => wrong.keepingTheEvent),
   folds("M5", "a fold that drops what was decided", wrong.foldWithoutDecisions),
   folds("M5", "a fold that drops the newest entry", wrong.foldWithoutTheNewest),
   outstandings("M6", "misses one of the effects that are out", wrong.missingTheLast),

@@ -86,6 +86,16 @@ export const pushing: typeof transition = (machine, state, event) => {
 export const writingIntoEvent: typeof transition = (machine, state, event) =>
   transition(machine, state, Object.assign(event, { at: 0 }));
 
+export const handingOutWhatIsLive: typeof transition = (machine, state, event) => {
+  const told = transition(machine, state, event);
+  return told.handled ? { ...told, state: structuredClone(told.state) } : told;
+};
+
+export const keepingTheEvent: typeof transition = (machine, state, event) => {
+  const told = transition(machine, state, event);
+  return told.handled ? { ...told, entry: { ...told.entry, event } } : told;
+};
+
 export const foldWithoutDecisions: typeof fold = (entries) =>
   fold(
     entries.map((entry) => {

@@ -9,7 +9,7 @@ import { checkNames } from "./check-options.ts";
  */
 export const omitFields = (names: readonly string[]): Policy => {
   checkNames("omitFields(names)", names);
-  const omit = [...names];
+  const omit = Object.freeze([...names]);
   return {
     name: "omit-fields",
     version: 1,

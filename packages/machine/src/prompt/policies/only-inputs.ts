@@ -9,7 +9,7 @@ import { checkNames } from "./check-options.ts";
  */
 export const onlyInputs = (names: readonly string[]): Policy => {
   checkNames("onlyInputs(names)", names);
-  const inputs = [...names];
+  const inputs = Object.freeze([...names]);
   return {
     name: "only-inputs",
     version: 1,

@@ -1,4 +1,5 @@
 import { ConfigurationError } from "../configuration-error.ts";
+import { frozenCopy } from "../../thread/frozen.ts";
 import type { JsonObject } from "../../thread/json.ts";
 import { defaultWaitMs } from "../policy.ts";
 import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
@@ -56,7 +57,7 @@ export const summaryOptions = (
   return {
     level,
     instruction: instruction ?? ours.instruction(level, most),
-    model,
+    model: frozenCopy(model),
     maxTokens: most,
     ...(requestTokens === undefined ? {} : { requestTokens }),
     waitMs,

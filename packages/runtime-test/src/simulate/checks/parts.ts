@@ -16,6 +16,7 @@ export const checkParts = (world: World, process: SimulatedProcess, handle: AskH
     try {
       for await (const part of handle) {
         last = part;
+        world.scribbling.given(part);
         if (part.type === "step.started" || (part.type === "signal" && part.signal.type === "retry.scheduled"))
           text = "";
         if (part.type === "thread.lost") text = "";

@@ -1,0 +1,68 @@
+// What it costs that messages and events are immutable: each is copied where it comes in, and frozen when it is made.
+import {
+  conversationMachine,
+  digestOfMessage,
+  type Event,
+  frozenCopy,
+  type Message,
+  messageFromDraft,
+  start,
+  transition,
+} from "@colloquy/machine";
+import { type Figure, pair, short } from "./measure.ts";
+import { userText } from "./work.ts";
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  await ofMessages(rounds),
+  await ofEvents(rounds),
+];
+
+const messages = 20_000;
+
+/** Beside what making a message costs anyway, which is mostly its digest. */
+const ofMessages = async (rounds: number): Promise<Figure> => {
+  const drafts = Array.from({ length: messages }, (_, index) => userText(index));
+  const measured = await pair(
+    rounds,
+    messages,
+    () => drafts.map((content, index) => messageFromDraft(`1.${index}`, { role: "user", content })),
+    () =>
+      drafts.map((text, index): Message => {
+        const message = { id: `1.${index}`, role: "user" as const, parts: [{ type: "text" as const, text }] };
+        return { ...message, digest: digestOfMessage(message) };
+      }),
+  );
+  return {
+    name: "a message / the same one that could be written to",
+    value: measured.ours / measured.reference,
+    most: 2.5,
+    note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
+  };
+};
+
+const events = 2_000;
+
+/** The copy of an event that its holder may change afterwards, as a share of telling it. */
+const ofEvents = async (rounds: number): Promise<Figure> => {
+  const machine = conversationMachine();
+  const { state } = start(machine, { threadId: "t", at: 0 });
+  const told = Array.from({ length: events }, (_, index): Event => ({
+    type: "ask.received",
+    at: index,
+    askId: `ask-${index}`,
+    input: [{ type: "text", text: userText(index) }],
+    metadata: { index },
+  }));
+  const measured = await pair(
+    rounds,
+    events,
+    () => told.map((event) => frozenCopy(event)),
+    () => told.map((event) => transition(machine, state, event)),
+  );
+  return {
+    name: "the copy of an event / telling it",
+    value: measured.ours / measured.reference,
+    most: 0.15,
+    note: `${short(measured.ours)} µs of ${short(measured.reference)}`,
+  };
+};

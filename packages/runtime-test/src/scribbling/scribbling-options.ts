@@ -1,0 +1,108 @@
+import { estimateCounter, keepAll, type MachineOptions, type Policy, type PolicyInput } from "@colloquy/machine";
+import { Scribbler } from "./scribble.ts";
+
+/**
+ * The same options, whose functions write into all that they are given, and into what they gave the last time: the policy,
+ * its summariser, the counter and the pricing. They decide as they do otherwise, and have the same fingerprint.
+ */
+export const scribblingOptions = (options: MachineOptions, scribbler: Scribbler = new Scribbler()): MachineOptions => {
+  const scribbledAfter = <Result>(run: () => Result, given: unknown): Result => {
+    const result = run();
+    scribbler.visit(given);
+    return result;
+  };
+  const { policy = keepAll(), counter = estimateCounter, pricing } = options;
+  return {
+    ...options,
+    policy: scribblingPolicy(policy, scribbler),
+    counter: {
+      ...named(counter),
+      perMessage: counter.perMessage,
+      perPrompt: counter.perPrompt,
+      countPart: (part) => scribbledAfter(() => counter.countPart(part), part),
+      ...(counter.countPrompt === undefined
+        ? {}
+        : { countPrompt: (messages) => scribbledAfter(() => counter.countPrompt?.(messages) ?? 0, messages) }),
+    },
+    ...(pricing === undefined
+      ? {}
+      : {
+          pricing: {
+            ...named(pricing),
+            price: (usage, model) => scribbledAfter(() => pricing.price(usage, model), usage),
+          },
+        }),
+  };
+};
+
+/** A policy that decides as another one does, and then writes into all that it was given. */
+const scribblingPolicy = (policy: Policy, scribbler: Scribbler): Policy => {
+  const { summariser } = policy;
+  const decide = writingAfter(scribbler, (input) => policy.decide(input));
+  return {
+    ...policy,
+    ...named(policy),
+    decide,
+    ...(summariser === undefined
+      ? {}
+      : {
+          summariser: {
+            ...summariser,
+            next: writingAfter(scribbler, (input) => summariser.next(input)),
+          },
+        }),
+  };
+};
+
+const named = <Options>({
+  name,
+  version,
+  options,
+}: {
+  readonly name: string;
+  readonly version: number;
+  readonly options: Options;
+}) => ({ name, version, options });
+
+/** What was decided is looked at before anybody else has a say; the next time it is written into. */
+const writingAfter = <Decision>(
+  scribbler: Scribbler,
+  decide: (input: PolicyInput) => Decision,
+): ((input: PolicyInput) => Decision) => {
+  let last: Decision | null = null;
+  return (input) => {
+    scribbler.visit(last);
+    const given = allGiven(input);
+    last = ownCopy(decide(input));
+    scribbler.visit(given);
+    return last;
+  };
+};
+
+/** What was decided may be a part of the policy, which is not what is to be written into; and it may be no data at all. */
+const ownCopy = <Decision>(decision: Decision): Decision => {
+  try {
+    return structuredClone(decision);
+  } catch {
+    return decision;
+  }
+};
+
+/** All that a policy can get hold of. */
+const allGiven = (input: PolicyInput): readonly unknown[] => {
+  const { history, lastCut, budget, counter, shrink } = input;
+  const turns = [...history.newestFirst()];
+  const units = [...history.fixed(), ...turns.flatMap((turn) => turn.units())];
+  const [message] = units.flatMap(({ messages }) => messages);
+  const rules = [{ rule: "headAndTail", of: "messages", characters: 200 }] as const;
+  return [
+    units,
+    turns,
+    lastCut,
+    budget,
+    counter,
+    message === undefined ? null : shrink(message, rules),
+    history,
+    input,
+  ];
+};
