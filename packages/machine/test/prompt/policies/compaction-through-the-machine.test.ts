@@ -192,3 +192,17 @@ describe("a summariser that never does its work", () => {
     talk.replays();
   });
 });
+
+test("as many of the newest turns stay as there is room for, beside a long question", () => {
+  const summarisedTo = (newest: number): number => {
+    const talk = told(3);
+    talk.ask(question(4));
+    talk.reply("a4".padEnd(newest - 100, "."));
+    talk.ask("q5".padEnd(1_000, "."));
+    return wanted(talk).to;
+  };
+  // The question leaves 1,000 tokens, of which the summary may take 300. Older turns take 200 each.
+  expect(summarisedTo(690)).toBe(3);
+  expect(summarisedTo(450)).toBe(2);
+  expect(summarisedTo(800)).toBe(4);
+});
