@@ -71,5 +71,5 @@ const linesOfWriting = (format: Format, messages: readonly Message[], before: un
   return [out === JSON.stringify(before) ? "  out   the same" : `  out   ${out}`, ...losses.map(lineOfLoss)];
 };
 
-const lineOfLoss = ({ index, path, what, why }: Loss): string =>
-  `  lost  ${index}${path === "" ? "" : `.${path}`}: ${what}: ${why}`;
+const lineOfLoss = ({ index, messageId, path, what, why }: Loss): string =>
+  `  lost  ${index}${messageId === undefined ? "" : ` (${messageId})`}${path === "" ? "" : ` ${path}`}: ${what}: ${why}`;
