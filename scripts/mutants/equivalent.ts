@@ -39,4 +39,18 @@ export const equivalent: readonly Equivalent[] = [
     mutated: "const newest = newestRounds(input, kept + slack + 2);",
     reason: "that there is one round more than the slack is all that is asked; a second one is found for nothing",
   },
+  {
+    path: "packages/machine/src/thread/chunks.ts",
+    original: "for (let level = chunks.levels.length - 1; level >= 0; level--) {",
+    mutated: "for (let level = chunks.levels.length + 1; level >= 0; level--) {",
+    reason: "a level that there is not holds nothing, and is passed over",
+  },
+  {
+    path: "packages/machine/src/thread/chunks.ts",
+    original:
+      "for (let level = chunks.levels.length - 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);",
+    mutated:
+      "for (let level = chunks.levels.length + 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);",
+    reason: "a level that there is not holds nothing to collect",
+  },
 ];

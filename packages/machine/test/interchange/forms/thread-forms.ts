@@ -32,6 +32,12 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
   "an empty text": [user("")],
   "a name and metadata": [user("Hi.", { name: "ada", metadata: { a: 1 } })],
   "fields of a provider": [user("Hi.", { provider: { cache_control: { type: "ephemeral" } } })],
+  "a text with options of the AI SDK": [
+    user([{ type: "text", text: "Hi.", provider: { ai: { openai: { x: 1 } }, b: 2 } }]),
+  ],
+  "a text with no options of the AI SDK": [user([{ type: "text", text: "Hi.", provider: { ai: {} } }])],
+  "a text with options that are none": [user([{ type: "text", text: "Hi.", provider: { ai: { openai: 1 } } }])],
+  "a text with options of our own name": [user([{ type: "text", text: "Hi.", provider: { ai: { colloquy: {} } } }])],
   "a data field": [user([{ type: "data", field: "city", value: { name: "Oslo" } }])],
   "an image": image("https://example.org/a.png"),
   "an image that is low": image("https://example.org/a.png", { detail: "low" }),
