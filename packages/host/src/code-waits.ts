@@ -14,8 +14,12 @@ export class CodeWaits {
 
   /** Does what asks for it, on nobody's behalf, and gives it precedence where a thread's code asks. */
   post(post: () => Worker | null): void {
+    if (this.#asker === null) {
+      post();
+      return;
+    }
     const worker = this.#active.code.run(null, post);
-    if (this.#asker !== null && worker !== null) this.#active.hurry(worker);
+    if (worker !== null) this.#active.hurry(worker);
   }
 
   /** It is awaited from here on, by the code that is running. */

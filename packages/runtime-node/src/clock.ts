@@ -11,29 +11,24 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   wakeAt: (dueAt, callback) => {
     if (Number.isNaN(dueAt)) throw new RangeError("wakeAt: dueAt is NaN; give milliseconds since the epoch");
-    let cancel: () => void;
+    let timer: NodeJS.Timeout | undefined;
+    let immediate: NodeJS.Immediate | undefined;
     const sleep = (): void => {
       const ms = dueAt - Date.now();
       // A timeout of 0 takes 1 ms, which each turn of a long queue would wait.
-      cancel = ms > 0 ? timeout(wake, Math.min(ms, longestSleepMs)) : immediate(wake);
+      if (ms > 0) timer = setTimeout(wake, Math.min(ms, longestSleepMs));
+      else immediate = setImmediate(wake);
     };
     const wake = (): void => {
       if (Date.now() < dueAt) sleep();
       else callback();
     };
     sleep();
-    return () => cancel();
+    return () => {
+      clearTimeout(timer);
+      clearImmediate(immediate);
+    };
   },
-};
-
-const timeout = (callback: () => void, ms: number): (() => void) => {
-  const timer = setTimeout(callback, ms);
-  return () => clearTimeout(timer);
-};
-
-const immediate = (callback: () => void): (() => void) => {
-  const timer = setImmediate(callback);
-  return () => clearImmediate(timer);
 };
 
 /**

@@ -81,15 +81,7 @@ export class Hold {
     this.#claimant = claimant;
     this.#lease = lease;
     this.#own = own;
-    this.#inbox =
-      inbox === undefined
-        ? null
-        : new HeldInbox(inbox, lease.lease, equipment, {
-            post: (mails) => {
-              for (const mail of mails) claimant.post(mail);
-            },
-            lost: (error) => claimant.end(error),
-          });
+    this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, equipment, claimant);
     this.#snapshots = new Snapshots(equipment);
   }
 

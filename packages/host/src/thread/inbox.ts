@@ -9,9 +9,9 @@ import type { Mail, Receipt } from "./mail.ts";
 
 /** Who reads the inbox of a thread, as long as the lease lasts. */
 export interface InboxHolder {
-  readonly post: (mails: readonly Mail[]) => void;
+  post(mail: Mail): void;
   /** The store says that the lease is somebody else's. */
-  readonly lost: (error: LeaseLostError) => void;
+  end(reason: LeaseLostError): void;
 }
 
 /**
@@ -24,8 +24,8 @@ export class HeldInbox {
   readonly #lease: Lease;
   readonly #equipment: Equipment;
   readonly #holder: InboxHolder;
-  /** Letters that became mails and may still lie in the inbox; with a refusal, where they were refused before their turn came. */
-  readonly #taken = new Map<string, Refusal | null>();
+  /** Letters that became mails and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
+  #taken: Map<string, Refusal | null> | null = null;
   readonly #answers: LetterAnswer[] = [];
   /** Answers that are written, oldest first, until they are cleared away. */
   readonly #written: { readonly id: string; readonly at: number }[] = [];
@@ -61,8 +61,8 @@ export class HeldInbox {
       if (id === null && !this.#hasNameless)
         this.#reportUnreadable("a letter without an id can't be answered, and stays");
       this.#hasNameless ||= id === null;
-      if (id === null || this.#taken.has(id)) continue;
-      this.#taken.set(id, null);
+      if (id === null || this.#taken?.has(id) === true) continue;
+      this.#take(id, null);
       const letter = readLetter(id, each);
       if ("problem" in letter) {
         this.#reportUnreadable(`letter "${id}" was refused: ${letter.problem}`);
@@ -87,8 +87,8 @@ export class HeldInbox {
       if (letter === null || "problem" in letter) continue;
       if (letter.event.type !== "ask.received" || letter.event.askId !== askId) continue;
       // One that is a mail already is refused when its turn comes.
-      if (!this.#taken.has(letter.id)) this.#answer({ id: letter.id, handled: false, refusal });
-      this.#taken.set(letter.id, refusal);
+      if (this.#taken?.has(letter.id) !== true) this.#answer({ id: letter.id, handled: false, refusal });
+      this.#take(letter.id, refusal);
     }
     await this.#writing;
     if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
@@ -110,7 +110,7 @@ export class HeldInbox {
   async #poll(): Promise<void> {
     const mails = await this.collect();
     if (this.#over) return;
-    this.#holder.post(mails);
+    for (const mail of mails) this.#holder.post(mail);
     this.#writeSoon();
     await this.#clear();
     this.watch();
@@ -142,7 +142,7 @@ export class HeldInbox {
 
   #mail(id: string, event: Event, own: Receipt | null): Mail {
     const aim = (): Either.Either<Refusal, Event> => {
-      const refusal = this.#taken.get(id) ?? null;
+      const refusal = this.#taken?.get(id) ?? null;
       return refusal === null ? Either.right(event) : Either.left(refusal);
     };
     return { event, aim, receipt: this.#receipt(id, event, own) };
@@ -177,6 +177,10 @@ export class HeldInbox {
       if (this.#isLeft(id) && error !== null) return own.fail(error);
     } else if (this.#isLeft(id) && error !== null) return own.failed(error);
     tell();
+  }
+
+  #take(id: string, refusal: Refusal | null): void {
+    this.#taken = (this.#taken ?? new Map<string, Refusal | null>()).set(id, refusal);
   }
 
   #isLeft(id: string): boolean {
@@ -233,7 +237,7 @@ export class HeldInbox {
 
   #lose(error: LeaseLostError): void {
     this.#failure = error;
-    if (!this.#over) this.#holder.lost(error);
+    if (!this.#over) this.#holder.end(error);
   }
 
   /** Forgets answers that nobody came for. Should somebody still come, the letter is left again and recognised. */
@@ -243,7 +247,7 @@ export class HeldInbox {
     for (let [oldest] = this.#written; oldest !== undefined; [oldest] = this.#written) {
       if (oldest.at > before && this.#written.length <= keptMax) return;
       this.#written.shift();
-      this.#taken.delete(oldest.id);
+      this.#taken?.delete(oldest.id);
       try {
         await this.#inbox.discard(this.#lease.threadId, oldest.id);
       } catch (thrown) {

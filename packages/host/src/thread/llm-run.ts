@@ -23,6 +23,7 @@ export class LlmRun implements Running, Receipt {
   #cancelProgress: (() => void) | null = null;
   #hasTold = false;
   #over = false;
+  #isCalling = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
@@ -47,7 +48,8 @@ export class LlmRun implements Running, Receipt {
   /** From here on nothing more is shown of it. */
   mute(): void {
     this.#over = true;
-    this.#loop.callingModel.delete(this);
+    if (this.#isCalling) this.#loop.callsToModel--;
+    this.#isCalling = false;
     this.#cancelProgress?.();
     this.#cancelProgress = null;
   }
@@ -95,10 +97,10 @@ export class LlmRun implements Running, Receipt {
     // What goes on after its tools is ended before more is begun.
     const entering = equipment.active.enter(this.#loop, this.#call.step > 1);
     if (entering !== undefined) await entering;
-    const mayCall = !this.#over && this.#loop.mayCall();
-    if (mayCall) this.#loop.callingModel.add(this);
+    this.#isCalling = !this.#over && this.#loop.mayCall();
+    if (this.#isCalling) this.#loop.callsToModel++;
     this.#loop.reportActivity();
-    if (!mayCall) return;
+    if (!this.#isCalling) return;
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),

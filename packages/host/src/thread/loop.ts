@@ -45,7 +45,7 @@ export class ThreadLoop implements Claimant {
   /** Asks that are not settled. */
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
-  readonly callingModel: Set<Running> = new Set();
+  callsToModel = 0;
   /** The model call that is out for an answer. */
   responding: LlmRun | null = null;
   readonly #mailbox = new Mailbox();
@@ -160,7 +160,7 @@ export class ThreadLoop implements Claimant {
 
   /** Says what the thread does with its place. */
   reportActivity(): void {
-    this.equipment.active.report(this, this.callingModel.size > 0 ? "works" : "rests");
+    this.equipment.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
 
   /** Somebody else waits for a place. */

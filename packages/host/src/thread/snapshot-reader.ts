@@ -8,9 +8,9 @@ import { messageOf } from "../thrown.ts";
  */
 export class SnapshotReader {
   readonly #stored: StoredSnapshot | null;
-  /** What was fetched, or is being fetched; null stands for all. */
-  readonly #fetched = new Set<string | null>();
-  readonly #underWay = new Map<string | null, Promise<void>>();
+  /** What was fetched; null stands for all. Absent where nothing was, as of most threads. */
+  #fetched: Set<string | null> | null = null;
+  #underWay: Map<string | null, Promise<void>> | null = null;
   #missed: string | null = null;
 
   /** @param stored null: there is no snapshot, and nothing to read. */
@@ -27,7 +27,7 @@ export class SnapshotReader {
 
   /** Whether all that is there can be read at once. */
   get isWhole(): boolean {
-    return this.#stored?.fetch === undefined || this.#fetched.has(null);
+    return this.#stored?.fetch === undefined || this.#fetched?.has(null) === true;
   }
 
   /**
@@ -38,20 +38,23 @@ export class SnapshotReader {
    */
   async fetch(chunk: string | null): Promise<boolean> {
     const stored = this.#stored;
-    if (stored?.fetch === undefined || this.#fetched.has(null) || this.#fetched.has(chunk)) return false;
+    if (stored?.fetch === undefined) return false;
+    const fetched = (this.#fetched ??= new Set<string | null>());
+    const underWay = (this.#underWay ??= new Map<string | null, Promise<void>>());
+    if (fetched.has(null) || fetched.has(chunk)) return false;
     try {
-      let fetching = this.#underWay.get(chunk);
+      let fetching = underWay.get(chunk);
       if (fetching === undefined) {
         fetching = stored.fetch(chunk);
-        this.#underWay.set(chunk, fetching);
+        underWay.set(chunk, fetching);
       }
       await fetching;
-      this.#fetched.add(chunk);
+      fetched.add(chunk);
       return true;
     } catch (thrown) {
       throw new SnapshotDamagedError(chunk ?? "*", `could not be fetched: ${messageOf(thrown)}`);
     } finally {
-      this.#underWay.delete(chunk);
+      underWay.delete(chunk);
     }
   }
 

@@ -7,6 +7,7 @@ export class SummaryRun implements Running {
   readonly #loop: ThreadLoop;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
+  #isCalling = false;
 
   constructor(loop: ThreadLoop, call: CallLlm) {
     this.#loop = loop;
@@ -19,8 +20,13 @@ export class SummaryRun implements Running {
   }
 
   stop(reason: Error | null): void {
-    this.#loop.callingModel.delete(this);
+    this.#endCall();
     this.#controller.abort(...(reason === null ? [] : [reason]));
+  }
+
+  #endCall(): void {
+    if (this.#isCalling) this.#loop.callsToModel--;
+    this.#isCalling = false;
   }
 
   async #run(): Promise<void> {
@@ -29,13 +35,13 @@ export class SummaryRun implements Running {
     const { clock, active } = equipment;
     const entering = active.enter(this.#loop);
     if (entering !== undefined) await entering;
-    const mayCall = !signal.aborted && this.#loop.mayCall();
-    if (mayCall) this.#loop.callingModel.add(this);
+    this.#isCalling = !signal.aborted && this.#loop.mayCall();
+    if (this.#isCalling) this.#loop.callsToModel++;
     this.#loop.reportActivity();
-    if (!mayCall) return;
+    if (!this.#isCalling) return;
     const outcome = await callModel(this.#loop, this.#call, { signal, clock, onDelta: () => {}, tools: [] });
     if (signal.aborted) return;
-    this.#loop.callingModel.delete(this);
+    this.#endCall();
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
     this.#loop.post({ event, receipt: null });

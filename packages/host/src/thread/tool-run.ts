@@ -43,7 +43,7 @@ export class ToolRun implements Running, Receipt {
   begin(): void {
     this.#loop.running.set(this.#call.id, this);
     if (this.#tool === undefined) this.#fail("refused", `There is no tool "${this.#call.name}".`);
-    else if (this.#tool.slots === null) this.#start(this.#tool);
+    else if (this.#tool.slots === null) void this.#run(this.#tool);
     else this.#tool.slots.take(this.#take);
   }
 
@@ -71,15 +71,11 @@ export class ToolRun implements Running, Receipt {
   failed(): void {}
 
   readonly #take = (): void => {
-    if (this.#tool !== undefined && !this.#over) this.#start(this.#tool);
+    if (this.#tool !== undefined && !this.#over) void this.#run(this.#tool);
   };
 
-  #start(tool: RegisteredTool): void {
-    void this.#loop.equipment.active.code.run(this.#loop, () => this.#run(tool));
-  }
-
   async #run(tool: RegisteredTool): Promise<void> {
-    const { clock, observation } = this.#loop.equipment;
+    const { clock, observation, active } = this.#loop.equipment;
     const { timeoutMs } = tool.declaration;
     if (timeoutMs !== undefined)
       this.#cancelTimeout = clock.wakeAt(clock.now() + timeoutMs, () => this.#timeOut(timeoutMs));
@@ -87,7 +83,7 @@ export class ToolRun implements Running, Receipt {
     const awaitsApproval = this.#call.approval !== null || tool.declaration.approval !== undefined;
     try {
       const { hooks } = observation;
-      if (!awaitsApproval && hooks.beforeToolCall !== undefined) await observation.before("beforeToolCall", this.#call);
+      if (!awaitsApproval && hooks.beforeToolCall !== undefined) await this.#callHook();
       const reading = readArguments(this.#call.arguments, tool.schema, tool.declaration.parameters);
       const read = reading instanceof Promise ? await reading : reading;
       if ("problem" in read) return this.#fail("refused", read.problem);
@@ -97,7 +93,8 @@ export class ToolRun implements Running, Receipt {
       const isTold = mustBeTold(tool, this.#call);
       if (isTold && !(await this.#tellStarted())) return;
       if (!this.#mayRun(isTold)) return;
-      this.#complete(contentOf(await tool.run(read.value, this.#toolCall())));
+      const result = active.code.run(this.#loop, () => tool.run(read.value, this.#toolCall()));
+      this.#complete(contentOf(await result));
     } catch (thrown) {
       if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageMail(thrown, clock.now()));
       this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
@@ -114,8 +111,14 @@ export class ToolRun implements Running, Receipt {
       this.#answer(withheld(tool, this.#call, shown, because, clock.now()));
       return true;
     }
-    await observation.before("beforeToolCall", this.#call);
+    if (observation.hooks.beforeToolCall !== undefined) await this.#callHook();
     return false;
+  }
+
+  /** What it asks is asked on behalf of the thread, as what the tool asks. */
+  #callHook(): Promise<void> {
+    const { active, observation } = this.#loop.equipment;
+    return active.code.run(this.#loop, () => observation.before("beforeToolCall", this.#call));
   }
 
   /** A start that is journalled is one that was made, even when the thread was closed in that very moment: else nobody could say later whether it ran. */
