@@ -1,16 +1,7 @@
 import type { ConversationData, RoundCall } from "./data.ts";
-import {
-  approvalId,
-  deadlineId,
-  isSameEffect,
-  llmId,
-  queueId,
-  retryId,
-  summaryId,
-  toolId,
-  waitId,
-} from "./effect-id.ts";
+import { approvalId, deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
 import type { Event } from "./event.ts";
+import { positionNamedBy, positionOut } from "./round-calls.ts";
 
 /** Whether somebody waits for what an event tells: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
 export const isAwaited = (data: ConversationData, event: Event): boolean => {
@@ -22,19 +13,20 @@ export const isAwaited = (data: ConversationData, event: Event): boolean => {
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":
-    case "tool.failed":
-      return callsOf(data).some(
-        (call) =>
-          call.approval?.status !== "requested" &&
-          !(event.type === "tool.started" && call.started) &&
-          isSameEffect(event.effectId, toolId(data.threadId, call.callId, call.attempt)),
+    case "tool.failed": {
+      const call = callsOf(data)[positionOut(data.threadId, callsOf(data), event.effectId)];
+      return (
+        call !== undefined && call.approval?.status !== "requested" && !(event.type === "tool.started" && call.started)
       );
-    case "approval.answered":
-      return callsOf(data).some(
-        ({ callId, approval }) =>
-          approval?.status === "requested" &&
-          isSameEffect(event.effectId, approvalId(data.threadId, callId, approval.number)),
+    }
+    case "approval.answered": {
+      const call = callsOf(data)[positionNamedBy(event.effectId)];
+      return (
+        call?.result === null &&
+        call.approval?.status === "requested" &&
+        isSameEffect(event.effectId, approvalId(data.threadId, call.callId, call.approval.number))
       );
+    }
     case "timer.fired":
       return timersOf(data).some((id) => isSameEffect(event.effectId, id));
     default:
@@ -47,9 +39,9 @@ const awaitsModel = ({ threadId, open, summarising }: ConversationData, effectId
   (open?.stage.type === "responding" &&
     isSameEffect(effectId, llmId(threadId, open.number, open.step, open.stage.call.attempt)));
 
-/** The calls of the open round that have no result. */
+/** The calls of the open round. */
 const callsOf = ({ open }: ConversationData): readonly RoundCall[] =>
-  open?.stage.type === "running" ? open.stage.calls.filter(({ result }) => result === null) : [];
+  open?.stage.type === "running" ? open.stage.calls : [];
 
 const timersOf = ({ threadId, open, waking }: ConversationData): readonly string[] => {
   if (open === null) return waking === null ? [] : [queueId(threadId, waking.seq)];

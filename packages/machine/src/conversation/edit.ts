@@ -50,14 +50,14 @@ const nextPlace = ({ open, conversation }: ConversationData): { readonly turn: n
 const appended = (data: ConversationData, messages: readonly Message[]): ConversationData => {
   const { open, conversation } = data;
   if (open === null)
-    return { ...data, conversation: { ...conversation, appended: extended(conversation.appended, ...messages) } };
+    return { ...data, conversation: { ...conversation, appended: extended(conversation.appended, messages) } };
   const made = open.made + 1;
   return {
     ...data,
     open:
       open.stage.type === "backing_off" || open.stage.type === "compacting"
         ? { ...open, made, messages: messages.reduce((all, message) => append(all, message), open.messages) }
-        : { ...open, made, waiting: extended(open.waiting, ...messages) },
+        : { ...open, made, waiting: extended(open.waiting, messages) },
   };
 };
 

@@ -8,7 +8,7 @@ import type { Plan } from "./plan.ts";
 
 /** An ask joins the open turn, and waits for its next prompt. */
 export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan => ({
-  data: { ...data, open: { ...open, joining: extended(open.joining, ask) } },
+  data: { ...data, open: { ...open, joining: extended(open.joining, [ask]) } },
   arrow: "stays",
   effects: () => [{ type: "publish", signal: { type: "ask.joined", askId: ask.askId, turn: open.number } }],
 });

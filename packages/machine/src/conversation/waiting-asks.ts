@@ -12,7 +12,7 @@ import { interruptTurn } from "./turn-closing.ts";
 export const enqueue = (before: ConversationData, ask: QueuedAsk, place: number, decided: Decided): Plan => {
   const { data, effects } = superseding(before, ask, decided);
   return {
-    data: { ...data, queue: extended(data.queue, ask) },
+    data: { ...data, queue: extended(data.queue, [ask]) },
     arrow: "stays",
     effects: () => [...effects, queued(ask, place)],
   };
@@ -27,7 +27,7 @@ export const interruptFor = (
   decided: Decided,
 ): Plan => {
   const { data, effects } = superseding(before, ask, decided);
-  const waiting = { ...data, queue: extended(data.queue, ask) };
+  const waiting = { ...data, queue: extended(data.queue, [ask]) };
   const stopping = { partial, results: decided.results ?? [] };
   const reason = `interrupted by ask "${ask.askId}"`;
   const plan = interruptTurn(waiting, open, stopping, { status: "cancelled", reason }, ask.at);

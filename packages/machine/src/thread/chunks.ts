@@ -34,7 +34,7 @@ export const append = <Element>(chunks: Chunks<Element>, element: Element): Chun
   const levels = [...chunks.levels];
   let carried: Nested<Element> = element;
   for (let level = 0; ; level++) {
-    const nodes: readonly Nested<Element>[] = extended(levels[level] ?? noNodes, carried);
+    const nodes: readonly Nested<Element>[] = extended(levels[level] ?? noNodes, [carried]);
     if (nodes.length < chunkSize) {
       levels[level] = nodes;
       return Object.isFrozen(chunks)

@@ -34,7 +34,7 @@ const freeze = (value: object): void => {
  * again: a list may have thousands, and grow by one at a time. (`slice`, `with` and `concat` of a frozen list take some
  * forty times as long as this.)
  */
-export const extended = <Element>(list: readonly Element[], ...added: readonly Element[]): readonly Element[] =>
+export const extended = <Element>(list: readonly Element[], added: readonly Element[]): readonly Element[] =>
   frozenAs(list, added, [...list, ...added]);
 
 /** The same with another element at an index, which it has. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  conversationMachine,
   checkPrompt,
   explain,
   messagesOf,
@@ -11,7 +12,7 @@ import {
 } from "../../src/index.ts";
 import type { Event, RoundAppended } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
-import { calling } from "../talk.ts";
+import { calling, Talk } from "../talk.ts";
 
 const round = (found = "found"): Omit<RoundAppended, "at"> => ({
   type: "round.appended",
@@ -79,6 +80,16 @@ describe("a journal of format 1", () => {
 });
 
 describe("a round that is appended", () => {
+  test("may have more calls than a function takes arguments", () => {
+    const many = 130_000;
+    const talk = new Talk(conversationMachine());
+    talk.tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
+    const toolCalls = Array.from({ length: many }, () => ({ id: null, name: "f", arguments: "{}" }));
+    const results = Array.from({ length: many }, () => ({ outcome: "completed", content: "" }) as const);
+    talk.tell({ type: "round.appended", reply: { toolCalls }, results });
+    expect(talk.state.context.conversation.appended).toHaveLength(many + 1);
+  });
+
   test("between turns leads the next turn, whole, as one unit", () => {
     const talk = risen();
     talk.tell({ ...round(), metadata: { from: "elsewhere" } });

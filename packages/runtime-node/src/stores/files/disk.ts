@@ -75,15 +75,16 @@ export const replaceFile = (path: string, text: string | Buffer, flush: boolean)
 /** What a file is called while it is not whole. */
 export const partEnding = ".part";
 
-/** Makes a file, in the place of one that somebody left half done. */
+/** Makes a file, in the place of one that somebody left half done. Others may do the same in the same moment: each of them gets its own. */
 export const createAnew = (path: string): number => {
-  try {
-    return openFile(path, "create");
-  } catch (error) {
-    if (!isCode(error, "EEXIST")) throw error;
-    checkFile(path);
-    ifThere(() => unlinkSync(path));
-    return openFile(path, "create");
+  for (;;) {
+    try {
+      return openFile(path, "create");
+    } catch (error) {
+      if (!isCode(error, "EEXIST")) throw error;
+      checkFile(path);
+      ifThere(() => unlinkSync(path));
+    }
   }
 };
 
