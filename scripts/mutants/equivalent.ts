@@ -9,6 +9,27 @@ export interface Equivalent {
 
 /** Of the machine. An entry that no longer names a mutant is reported, to be removed. */
 export const equivalent: readonly Equivalent[] = [
+  ...[
+    "tools",
+    "policy",
+    "counter",
+    "budget",
+    "calibrate",
+    "warnAt",
+    "limits",
+    "overlap",
+    "model",
+    "retry",
+    "interrupted",
+    "unknownTool",
+    "idleTimeoutMs",
+    "pricing",
+  ].map((option) => ({
+    path: "packages/machine/src/conversation/settings.ts",
+    original: `${option}: true,`,
+    mutated: `${option}: false,`,
+    reason: "only the names of the list are read; the type sees to it that none is missing",
+  })),
   {
     path: "packages/machine/src/prompt/counts.ts",
     original: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);',

@@ -45,6 +45,8 @@ describe("options that can't be meant are refused where the machine is made", ()
       { counter: { ...estimateCounter, countPart: () => Promise.reject(new Error("late")) } },
       /"estimate" counts asynchronously/,
     ],
+    ["no time to wait", { idleTimeoutMs: 0 }, /idleTimeoutMs is 0; it must be a whole number of milliseconds above 0/],
+    ["half a millisecond", { idleTimeoutMs: 0.5 }, /idleTimeoutMs is 0\.5/],
     ["a share above all", { warnAt: 1.5 }, /warnAt is 1.5/],
     ["another option", { polcy: keepAll() }, /^conversationMachine has no option "polcy"; there are tools, policy, /],
     ["another option of the budget", { budget: { tokens: 9, reserve: 1, max: 1 } }, /"max"; there are tokens, reserve/],
