@@ -49,6 +49,17 @@ export const chatForms: Readonly<Record<string, unknown>> = {
     { type: "input_audio", input_audio: { data: "AA==", format: "wav" } },
   ),
 
+  "two questions before each answer, and instructions for the second": [
+    user(),
+    user({ content: "There?" }),
+    { role: "assistant", content: "Hello." },
+    { role: "system", content: "Be kind." },
+    user({ content: "How?" }),
+    user({ content: "Why?" }),
+    { role: "assistant", content: "So." },
+    { role: "system", content: "Be brief." },
+  ],
+
   "a reply": said(),
   "a reply with a name": said({ name: "bot" }),
   "an empty reply": said({ content: "" }),

@@ -60,6 +60,8 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
   "sound as mp3": opaque({ type: "input_audio", input_audio: { data: "AA==", format: "mp3" } }),
   "sound in another form": opaque({ type: "input_audio", input_audio: { data: "AA==", format: "ogg" } }),
   "sound with a field": opaque({ type: "input_audio", input_audio: { data: "AA==", format: "wav", rate: "8" } }),
+  "sound that is none": opaque({ type: "input_audio", input_audio: "AA==" }),
+  "what only looks like sound": opaque({ type: "noise", input_audio: { data: "AA==", format: "wav" } }),
   "what nobody knows": opaque({ any: "thing" }),
   "a part of another format": opaque({ type: "foreign", format: "ui", value: { type: "data-x", data: "1" } }),
   "two parts": [
@@ -90,6 +92,10 @@ export const threadForms: Readonly<Record<string, readonly Message[]>> = {
   }),
   "a call that waits": reply({ toolCalls: [{ id: "a", name: "f", arguments: "{}" }] }),
   "a round": round("4"),
+  "a round, and a call that waits": [
+    ...round("4"),
+    messageFromReply("1.2", "1.2", { toolCalls: [{ id: "b", name: "f", arguments: "{}" }] }),
+  ],
   "a round with fields of a provider": round("4", "completed", { extra_content: { a: 1 } }),
   "a round of a custom call": round("4", "completed", { type: "custom" }),
   "a result that is empty": round(""),
