@@ -143,6 +143,38 @@ test("a key that is fetched for each request is known when the answer comes", as
   });
 });
 
+test("a key that is cut over several parts of a reply is taken out as it is where it stands in one", async () => {
+  const cut = 9;
+  const parts = (...texts: readonly string[]) => texts.map((text) => ({ type: "text", text }));
+  const content = [...parts(`It is ${key.slice(0, cut)}`), ...parts(key.slice(cut), " and", " more")];
+  const answers = [
+    answeringJson({ choices: [{ message: { content }, finish_reason: "stop" }] }),
+    streaming(
+      ...content.map((part) => `data: ${JSON.stringify({ choices: [{ delta: { content: [part] } }] })}\n\n`),
+      `data: ${JSON.stringify({ choices: [{ delta: {}, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`,
+    ),
+  ];
+  for (const [index, answer] of answers.entries()) {
+    const { baseURL } = await chatServer(answer);
+    const stream = index === 1;
+    const { outcome, deltas } = perform(openaiChat({ ...connection(baseURL), stream }));
+    const got = await outcome;
+    expect(got).toMatchObject({ type: "completed" });
+    const said = got.type === "completed" && typeof got.reply.content === "object" ? got.reply.content : [];
+    expect(said.map((part) => ("text" in part ? part.text : "")).join("")).toBe("It is [redacted] and more");
+    expect(JSON.stringify([got, deltas])).not.toContain(key.slice(cut));
+  }
+});
+
+test("a header is a key's by the words of its name, not by a piece of one", () => {
+  const keysIn = (name: string, value: string): boolean =>
+    keysOf(new OpenAI({ apiKey: key, defaultHeaders: { [name]: value } })).includes(value);
+  for (const name of ["x-api-key", "apikey", "Ocp-Apim-Subscription-Key", "X-Auth", "x-goog-signature", "accessToken"])
+    expect([name, keysIn(name, "some-value-9")]).toEqual([name, true]);
+  for (const name of ["x-design-version", "X-Authority", "x-author"])
+    expect([name, keysIn(name, "release-2026")]).toEqual([name, false]);
+});
+
 test("what is no key stays in replies: a placeholder for one, a title, an address", async () => {
   const defaultHeaders = { "x-title": "Travel assistant", "http-referer": "https://travel.example/app" };
   const content = "Your assistant at https://travel.example/app: nothing is not-needed here, tasks end in s";

@@ -17,6 +17,7 @@ import { type KeyFilter, keyFilter } from "./key-filter.ts";
 import { redact } from "./redact.ts";
 import { redirectFailure } from "./redirect.ts";
 import { keysOf, refuseCredentials, secretsOf } from "./secrets.ts";
+import { withoutSplitKeys } from "./split-keys.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection =
@@ -105,10 +106,16 @@ const perform = async (client: OpenAI, call: CallLlm, body: JsonObject, context:
 };
 
 /** Whatever a server sends may hold the key that it was sent. */
-const withoutSecrets = (outcome: LlmOutcome, { json }: KeyFilter, { secrets }: FailureSetting): LlmOutcome =>
-  outcome.type === "completed" && outcome.finishReason !== null
-    ? { ...json(outcome), finishReason: redact(outcome.finishReason, secrets) }
-    : json(outcome);
+const withoutSecrets = (outcome: LlmOutcome, filter: KeyFilter, { secrets }: FailureSetting): LlmOutcome => {
+  if (outcome.type === "failed")
+    return filter.json(
+      outcome.partial === undefined ? outcome : { ...outcome, partial: withoutSplitKeys(outcome.partial, filter) },
+    );
+  const completed = filter.json({ ...outcome, reply: withoutSplitKeys(outcome.reply, filter) });
+  return completed.finishReason === null
+    ? completed
+    : { ...completed, finishReason: redact(completed.finishReason, secrets) };
+};
 
 /** A `fetch` of the caller's own that follows redirects although it is asked not to. Nobody reads the body. */
 const followed = (response: Response, setting: FailureSetting): Failure => {

@@ -17,9 +17,16 @@ export const secretsOf = (client: OpenAI): readonly string[] =>
  */
 export const keysOf = (client: OpenAI): readonly string[] =>
   sentBy(client).flatMap(({ name, value }) => {
-    const isKey = name === null || /key|token|secret|auth|passw|cookie|credential|sig|^code$/i.test(name);
+    const isKey = name === null || wordsOf(name).some((word) => namesOfKeys.test(word));
     return partsOf(value).filter((part) => !isPlaceholder(part) && (isKey || redact(part) !== part));
   });
+
+/** `x-design-version` is no signature, and `X-Authority` no authorization. */
+const namesOfKeys =
+  /(?:keys?|tokens?|secrets?|passwords?|passwd|credentials?|cookies?)$|^(?:o?auth|authorization|authentication|sig|signature|code)$/i;
+
+/** Names are written in words: `x-api-key`, `apiKey`, `access_token`. */
+const wordsOf = (name: string): readonly string[] => name.replaceAll(/([a-z])([A-Z])/g, "$1-$2").split(/[-_. ]+/);
 
 /**
  * Refuses a base URL with a user name or a password: `fetch` refuses each request to it, with the whole URL in the
