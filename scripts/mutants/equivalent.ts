@@ -9,27 +9,14 @@ export interface Equivalent {
 
 /** Of the machine. An entry that no longer names a mutant is reported, to be removed. */
 export const equivalent: readonly Equivalent[] = [
-  ...[
-    "tools",
-    "policy",
-    "counter",
-    "budget",
-    "calibrate",
-    "warnAt",
-    "limits",
-    "overlap",
-    "model",
-    "retry",
-    "interrupted",
-    "unknownTool",
-    "idleTimeoutMs",
-    "pricing",
-  ].map((option) => ({
-    path: "packages/machine/src/conversation/settings.ts",
-    original: `${option}: true,`,
-    mutated: `${option}: false,`,
-    reason: "only the names of the list are read; the type sees to it that none is missing",
-  })),
+  ...completeByType(
+    "conversation/settings.ts",
+    "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
+  ),
+  ...completeByType(
+    "conversation/thaw.ts",
+    "conversation usage open queue waking cut configuration summarising measured model dropped forkedFrom metadata system firstSystem seed turns appended pins shortened checkpoints asks messages waiting joining limits stage",
+  ),
   {
     path: "packages/machine/src/prompt/counts.ts",
     original: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);',
@@ -75,3 +62,13 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a level that there is not holds nothing to collect",
   },
 ];
+
+/** Members of a list of which only the names are read; its type sees to it that none is missing. */
+function completeByType(path: string, names: string): readonly Equivalent[] {
+  return names.split(" ").map((name) => ({
+    path: `packages/machine/src/${path}`,
+    original: `${name}: true,`,
+    mutated: `${name}: false,`,
+    reason: "only the names of the list are read; the type sees to it that none is missing",
+  }));
+}

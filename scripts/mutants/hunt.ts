@@ -133,8 +133,11 @@ class Tests {
     const answer = await runner.run({ mutant, tests });
     if ("passed" in answer) this.#order.note(answer.passed, mutant);
     if (answer.outcome === "killed") this.#killers.add(answer.by);
-    if (answer.outcome !== "unable") return answer.outcome;
-    this.problems.push(`${mutant.path}:${mutant.line}: ${answer.problem}`);
+    if (answer.outcome !== "died" && answer.outcome !== "unable") return answer.outcome;
+    // Without the mutant a runner lives.
+    const plain = answer.outcome === "died" ? await runner.run({ mutant: null, tests: tests.slice(0, 1) }) : answer;
+    if (plain.outcome === "survived") return "timeout";
+    this.problems.push(`${mutant.path}:${mutant.line}: ${answer.outcome === "died" ? answer.how : answer.problem}`);
     return "invalid";
   }
 
@@ -159,6 +162,7 @@ class Tests {
   /** Of tests that were run without a mutant. */
   #noteFailure(answer: Answer): void {
     if (answer.outcome === "unable") this.problems.push(answer.problem);
+    if (answer.outcome === "died") this.problems.push(answer.how);
     if (answer.outcome === "timeout") this.problems.push(`${answer.by} comes to no end without a mutant, too`);
     if (answer.outcome === "killed") {
       this.problems.push(`${answer.by} fails without a mutant, too: ${answer.why.split("\n")[0]}`);

@@ -34,6 +34,8 @@ export type Answer =
   | { readonly outcome: "survived"; readonly passed: readonly Passed[] }
   /** The tests came to no end. The runner has ended. */
   | { readonly outcome: "timeout"; readonly by: string }
+  /** The runner died, as of too much memory. */
+  | { readonly outcome: "died"; readonly how: string }
   /** The tests could not be run, which says nothing about the mutant. The runner may have ended. */
   | { readonly outcome: "unable"; readonly problem: string };
 

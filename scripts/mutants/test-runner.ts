@@ -14,11 +14,11 @@ export class Runner {
     this.#setup = setup;
   }
 
-  /** A runner that dies, or says nothing for ten minutes, is taken for a killed mutant by whoever asked. */
+  /** One that says nothing for ten minutes is given up, as one whose tests come to no end. */
   async run(job: Job): Promise<Answer> {
     const runner = this.#running();
     const answer = await answerOf(runner, job);
-    if (answer.outcome === "timeout" || answer.outcome === "unable") this.close();
+    if (answer.outcome !== "killed" && answer.outcome !== "survived") this.close();
     return answer;
   }
 
@@ -54,7 +54,7 @@ const answerOf = (runner: ChildProcess, job: Job): Promise<Answer> =>
     const timer = setTimeout(() => settle({ outcome: "timeout", by: "" }), answerMinutesMax * 60_000);
     runner.on("message", (answer: Answer) => settle(answer));
     runner.on("exit", (code, signal) =>
-      settle({ outcome: "unable", problem: `the runner of the tests ended with ${signal ?? code}` }),
+      settle({ outcome: "died", how: `the runner of the tests ended with ${signal ?? code}` }),
     );
     runner.on("error", ({ message }) => settle({ outcome: "unable", problem: message }));
     runner.send(job, (error) => {
