@@ -30,6 +30,7 @@ const sqlite: HostUnderTest = { createStore: ({ clock }) => sqliteStore({ path: 
 /** Parts with a fault, and what the law says of it. */
 type Fault = readonly [what: string, subject: HostUnderTest, words: RegExp];
 
+// Faults are looked for under one seed: some broken stores keep a host busy for half a minute in other conversations.
 const finds = async (checking: Promise<void>, words: RegExp): Promise<void> => {
   const error: unknown = await checking.then(
     () => null,
@@ -64,7 +65,9 @@ describe("R3: two hosts lose, repeat and duplicate nothing", () => {
       withTools((tool) => ({ ...tool, run: () => "done" })),
       /R3: the call .* has a result, and its tool never ran/,
     ],
-  ])("or else %s is found out", (_, subject, words) => finds(checkSharedThread(subject, { runs: 400 }), words));
+  ])("or else %s is found out", (_, subject, words) =>
+    finds(checkSharedThread(subject, { runs: 400, seed: 1 }), words),
+  );
 });
 
 describe("R4: one script gives the same journal on every runtime", () => {
@@ -115,7 +118,7 @@ describe("R4: one script gives the same journal on every runtime", () => {
       /R4: .*usage/,
     ],
   ])("or else a runtime that %s is found out", (_, other, words) =>
-    finds(checkSameJournal({ memory, other }, { runs: 100 }), words),
+    finds(checkSameJournal({ memory, other }, { runs: 100, seed: 1 }), words),
   );
 
   test("an entry too few is a difference", () => {
@@ -149,7 +152,7 @@ describe("redaction leaves the words nowhere, and all else as it was", () => {
       withThread((thread) => ({ redact: (target) => thread.redact(target) })),
       /redaction: .* is in (a copy|the search)/,
     ],
-  ])("or else %s is found out", (_, subject, words) => finds(checkRedaction(subject, { runs: 100 }), words));
+  ])("or else %s is found out", (_, subject, words) => finds(checkRedaction(subject, { runs: 100, seed: 1 }), words));
 });
 
 describe("what needs approval runs when it was granted, as it was granted", () => {
@@ -178,5 +181,5 @@ describe("what needs approval runs when it was granted, as it was granted", () =
       })),
       /approvals: .* ran before somebody was asked/,
     ],
-  ])("or else %s is found out", (_, subject, words) => finds(checkApprovals(subject, { runs: 200 }), words));
+  ])("or else %s is found out", (_, subject, words) => finds(checkApprovals(subject, { runs: 200, seed: 1 }), words));
 });
