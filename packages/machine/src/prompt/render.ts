@@ -1,4 +1,4 @@
-import { chunkSize, toArray } from "../thread/chunks.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { isOnPath, PathWalk, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -87,15 +87,17 @@ export const blocksOf = (
 
 /** Blocks, which stand newest first, as one list. */
 export const messagesIn = ({ messages }: Blocks): readonly Message[] => {
-  const joined: Message[] = [];
-  for (let index = messages.length - 1; index >= 0; index--) {
-    const block = messages[index] ?? [];
-    // Of frozen lists the fastest way; a call takes no more than some ten thousand arguments.
-    if (block.length <= chunkSize) joined.push(...block);
-    else for (const message of block) joined.push(message);
-  }
-  return joined;
+  const blocks = messages.toReversed();
+  const nothing: readonly Message[] = [];
+  if (blocks.length <= mostArguments) return nothing.concat(...blocks);
+  const parts: (readonly Message[])[] = [];
+  for (let index = 0; index < blocks.length; index += mostArguments)
+    parts.push(nothing.concat(...blocks.slice(index, index + mostArguments)));
+  return parts.flat();
 };
+
+/** A call takes no more than some ten thousands. */
+const mostArguments = 1_000;
 
 /** A cut at work: what showing unit after unit takes, made once. */
 export interface Showing {

@@ -21,9 +21,10 @@ export const unitsOf = (turn: number, messages: readonly Message[], pins?: Reado
   for (let index = 0; index < messages.length;) {
     const first = messages[index];
     if (first === undefined) break;
-    const calls = toolCallsOf(first).length;
+    // Most messages call nothing, and those of others than a model never do.
+    const calls = first.role === "assistant" ? toolCallsOf(first).length : 0;
     const end = calls === 0 ? index + 1 : index + 1 + resultsFrom(messages, index + 1, calls);
-    const inUnit = messages.slice(index, end);
+    const inUnit = between(messages, index, end);
     units.push({
       id: first.id,
       turn,
@@ -48,6 +49,16 @@ export const hasUnit = (messages: readonly Message[], position: number): boolean
     if (first.role === "assistant") index += resultsFrom(messages, index, toolCallsOf(first).length);
   }
   return index < messages.length;
+};
+
+/** As `slice`, which takes many times as long of a frozen list. */
+const between = (messages: readonly Message[], from: number, end: number): readonly Message[] => {
+  const found: Message[] = [];
+  for (let index = from; index < end; index++) {
+    const message = messages[index];
+    if (message !== undefined) found.push(message);
+  }
+  return found;
 };
 
 const resultsFrom = (messages: readonly Message[], from: number, most: number): number => {
