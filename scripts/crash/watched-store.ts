@@ -71,7 +71,8 @@ export const watchedStore = (inner: Store, { point, record, fault }: Watch): Wat
     append,
     read: async (...given) => {
       const entries = await inner.read(...given);
-      newestSeq = entries.length - 1;
+      // Something may have been stored since it was read.
+      newestSeq = Math.max(newestSeq, entries.length - 1);
       point();
       return fault === "once-runs-again" ? entries.map(withoutStart) : entries;
     },
