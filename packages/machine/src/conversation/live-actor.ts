@@ -1,27 +1,59 @@
-import type { AnyMachineSnapshot, AnyStateMachine, Snapshot } from "xstate";
+import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, Snapshot } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
+import type { Event } from "./event.ts";
+import { problemOfEvent } from "./event-shape.ts";
+import { ownedEvent } from "./owned-event.ts";
 
 /**
- * The machine such that a live actor hands out nothing that can be written to: its snapshots, and the contexts that they
- * hold, are as immutable as the states of `transition`. One that is restored goes on with a copy of what was persisted.
+ * The machine such that a live actor hands out nothing that can be written to, and that nothing but an event reaches it:
+ * its snapshots, and the contexts that they hold, are as immutable as the states of `transition`, and what is no event
+ * changes nothing. One that is restored goes on with a copy of what was persisted.
  */
-export const handingOutNothingLive = <Machine extends AnyStateMachine>(machine: Machine): Machine => {
+export const guardedMachine = <Machine extends AnyStateMachine>(machine: Machine): Machine => {
   const getInitialSnapshot = machine.getInitialSnapshot.bind(machine);
   const transition = machine.transition.bind(machine);
   const restoreSnapshot = machine.restoreSnapshot.bind(machine);
   const provide = machine.provide.bind(machine);
   const overrides: Pick<AnyStateMachine, "getInitialSnapshot" | "provide" | "restoreSnapshot" | "transition"> = {
     getInitialSnapshot: (...given) => immutable(getInitialSnapshot(...given)),
-    transition: (before, ...given) => {
-      const after = transition(before, ...given);
+    transition: (before, given, scope) => {
+      const event = takenEvent(given);
+      if (event === null) return before;
+      const after = transition(before, event, scope);
       // What nothing was assigned to may be its caller's.
       return after.context === before.context ? after : immutable(after);
     },
     restoreSnapshot: (persisted, ...given) => immutable(restoreSnapshot(withOwnContext(persisted), ...given)),
-    provide: (implementations) => handingOutNothingLive(provide(implementations)),
+    provide: (implementations) => guardedMachine(provide(implementations)),
   };
   return Object.assign(machine, overrides);
 };
+
+/**
+ * What goes on to XState: a copy of an event, and what `stop()` of an actor sends; null for what is no event. XState itself
+ * would throw for some of it (a type that is no text, `*`), and end the actor for others (`xstate.error.…`).
+ *
+ * @throws TypeError for what has no type that can be read. XState reads it again behind this, and an error there would
+ *   leave the actor deaf for ever; thrown here it ends it, with the reason.
+ */
+const takenEvent = (given: unknown): AnyEventObject | null => {
+  if (typeOf(given) === stopping) return { type: stopping };
+  try {
+    // It is looked at before it is believed.
+    const event = ownedEvent(given as Event);
+    return problemOfEvent(event) === null ? event : null;
+  } catch {
+    // It throws where it is read.
+    return null;
+  }
+};
+
+const typeOf = (given: unknown): unknown => {
+  if (given === null || given === undefined) throw new TypeError(problemOfEvent(given) ?? "");
+  return Reflect.get(Object(given), "type");
+};
+
+const stopping = "xstate.stop";
 
 const withOwnContext = <Persisted extends Snapshot<unknown>>(persisted: Persisted): Persisted =>
   "context" in persisted ? Object.assign({}, persisted, { context: owned(persisted.context) }) : persisted;

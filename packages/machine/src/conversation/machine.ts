@@ -17,7 +17,7 @@ import type { MachineOptions } from "./options.ts";
 import type { Arrow, Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { settingsOf } from "./settings.ts";
-import { handingOutNothingLive } from "./live-actor.ts";
+import { guardedMachine } from "./live-actor.ts";
 import { ownedEvent } from "./owned-event.ts";
 import { update } from "./update.ts";
 
@@ -43,7 +43,7 @@ export interface Kernel {
  */
 export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
   const settings = settingsOf(options);
-  return Object.assign(handingOutNothingLive(machineOf(settings)), { [kernel]: { settings, arrows } });
+  return Object.assign(guardedMachine(machineOf(settings)), { [kernel]: { settings, arrows } });
 };
 
 const machineOf = (settings: Settings) => {

@@ -84,6 +84,38 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ],
 ];
 
+/** What XState would throw for, or take for its own. */
+const wrongForXState: readonly unknown[] = [
+  5,
+  { type: 5 },
+  { type: null },
+  { type: "*" },
+  { type: "" },
+  { type: "xstate.init" },
+  { type: "xstate.error.actor.x", error: new Error("made up") },
+  { type: "xstate.done.actor.x" },
+  {
+    type: "ask.received",
+    at: 2,
+    askId: "b",
+    get input(): never {
+      throw new Error("read");
+    },
+  },
+  {
+    type: "ask.received",
+    at: 2,
+    askId: "b",
+    input: [
+      {
+        get type(): never {
+          throw new Error("read");
+        },
+      },
+    ],
+  },
+];
+
 describe("what is no event", () => {
   test.each(wrong)("%s is refused by transition in words, and the state is the same", (_, event, reason) => {
     const { machine, state } = asked();
@@ -103,9 +135,9 @@ describe("what is no event", () => {
     actor.send({ type: "ask.received", at: 1, askId: "a", input: "Go." });
     const before = { ...actor.getSnapshot().context };
     const count = performed.length;
-    for (const [, event] of wrong) {
-      // XState itself takes nothing but objects with a type that is a text.
-      if (typeof event === "object" && event !== null && "type" in event) actor.send(event as Event);
+    for (const event of [...wrong.map(([, event]) => event), ...wrongForXState]) {
+      // XState's own `send` throws for a text, and reads the type of all else.
+      if (event !== null && typeof event !== "string") actor.send(event as Event);
     }
     expect(actor.getSnapshot().status).toBe("active");
     expect(actor.getSnapshot().context).toEqual(before);
@@ -113,6 +145,32 @@ describe("what is no event", () => {
     actor.send({ type: "llm.completed", at: 2, effectId: "t/1.1#1", reply: { content: "Hi." }, finishReason: "stop" });
     expect(actor.getSnapshot().value).toBe("completed");
     actor.stop();
+  });
+
+  test("but for what has no type that can be read: it ends the actor, which says why, as XState reads it too", () => {
+    const revoked = Proxy.revocable({}, {});
+    revoked.revoke();
+    const ends: readonly (readonly [unknown, RegExp])[] = [
+      [null, /an event is an object with a type; this is null/],
+      [undefined, /an event is an object with a type; this is undefined/],
+      [revoked.proxy, /revoked/],
+    ];
+    for (const [event, reason] of ends) {
+      const actor = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } });
+      const errors: unknown[] = [];
+      actor.subscribe({ error: (error) => void errors.push(error) });
+      actor.start();
+      actor.send(event as Event);
+      expect(actor.getSnapshot().status).toBe("error");
+      expect(errors).toEqual([expect.objectContaining({ message: expect.stringMatching(reason) })]);
+    }
+  });
+
+  test("and for what `stop()` sends, which stops it whoever sends it", () => {
+    const actor = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } }).start();
+    // As from a caller without types.
+    actor.send({ type: "xstate.stop" } as unknown as Event);
+    expect(actor.getSnapshot().status).toBe("stopped");
   });
 
   test("an absent member and one that is undefined mean the same", () => {
