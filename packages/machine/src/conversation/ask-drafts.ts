@@ -1,4 +1,5 @@
 import type { Content, MessageDraft } from "../thread/message.ts";
+import type { Ask } from "../thread/turn.ts";
 import type { QueuedAsk } from "./data.ts";
 
 /** The messages that an ask says. */
@@ -14,6 +15,10 @@ export const draftsOf = (ask: Pick<QueuedAsk, "input" | "name" | "metadata">): r
     },
   ];
 };
+
+/** An ask as one of its turn's, which brings the messages of these drafts. */
+export const askBringing = ({ askId, at }: Pick<QueuedAsk, "askId" | "at">, drafts: readonly MessageDraft[]): Ask =>
+  drafts.length === 1 ? { askId, askedAt: at } : { askId, askedAt: at, messages: drafts.length };
 
 /** Whether an ask's input is whole messages. */
 export const isDrafts = (input: Content | readonly MessageDraft[]): input is readonly MessageDraft[] =>

@@ -1,7 +1,7 @@
 import { extended } from "../thread/frozen.ts";
 import { append, chunksOf, toArray } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
-import { draftsOf, isDrafts } from "./ask-drafts.ts";
+import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Effect } from "./effect.ts";
 import type { Plan } from "./plan.ts";
@@ -48,7 +48,7 @@ const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
   const drafts = draftsOf(ask);
   return {
     ...open,
-    asks: [...open.asks, { askId: ask.askId, askedAt: ask.at }],
+    asks: [...open.asks, askBringing(ask, drafts)],
     messages: drafts.reduce(
       (messages, draft, index) => append(messages, messageFromDraft(`${open.number}.${open.made + index}`, draft)),
       open.messages,

@@ -1,10 +1,10 @@
 import { findNewest, toArray } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
+import type { Ask, Turn } from "../thread/turn.ts";
 import { draftsOf } from "./ask-drafts.ts";
-import type { ConversationData, QueuedAsk } from "./data.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import { remembered } from "./data.ts";
-import { messagesOfOpen } from "./read.ts";
 import { redactedText } from "./redacted.ts";
 import type { Refusal } from "./refusal.ts";
 import type { State } from "./state.ts";
@@ -36,20 +36,39 @@ const saysTheSame = ({ open, queue, conversation }: ConversationData, ask: SaidA
   const isNamed = ({ askId }: { readonly askId: string }): boolean => askId === ask.askId;
   const waiting = queue.find(isNamed) ?? open?.joining.find(isNamed);
   if (waiting !== undefined) return isSameInput(waiting, ask);
-  if (open?.asks.some(isNamed) === true) return isSaidIn(messagesOfOpen(open), ask);
+  if (open?.asks.some(isNamed) === true) return isSaidIn(open, ask);
   const turn = findNewest(conversation.turns, remembered, ({ asks }) => asks.some(isNamed));
-  return turn === undefined || isSaidIn(toArray(turn.messages), ask);
+  return turn === undefined || isSaidIn(turn, ask);
 };
 
-/** What an ask says stands in its turn in one piece. */
-const isSaidIn = (messages: readonly Message[], ask: SaidAsk): boolean => {
+/**
+ * Whether an ask brought just these messages to the turn that answers it. They stand there in one piece, in the order of the
+ * asks, and as many as were counted. What was appended around them looks like them; what a model said does not.
+ */
+const isSaidIn = (turn: Pick<Turn | OpenTurn, "asks" | "messages" | "answer">, ask: SaidAsk): boolean => {
   const digests = digestsOf(ask);
+  const named = turn.asks.findIndex(({ askId }) => askId === ask.askId);
+  const counted = turn.asks[named]?.messages;
+  // A state that 0.1 stored counted none of them.
+  if (counted === undefined ? digests.length === 0 : digests.length !== counted) return false;
+  const messages = toArray(turn.messages);
+  const from = broughtBy(turn.asks.slice(0, named));
+  const to = messages.findLastIndex((message) => !isModels(message, turn)) + 1 - broughtBy(turn.asks.slice(named + 1));
+  const isHere = (first: number): boolean =>
+    digests.every((digest, index) => {
+      const message = messages[first + index];
+      return message !== undefined && !isModels(message, turn) && (message.digest === digest || isRedacted(message));
+    });
   return (
-    digests.length === 0 ||
-    messages.some((_, from) => digests.every((digest, index) => messages[from + index]?.digest === digest)) ||
-    messages.some(isRedacted)
+    digests.length === 0 || messages.some((_, index) => index >= from && index + digests.length <= to && isHere(index))
   );
 };
+
+const broughtBy = (asks: readonly Ask[]): number => asks.reduce((total, { messages = 1 }) => total + messages, 0);
+
+/** Whether a message is surely none that an ask brought. */
+const isModels = ({ id, role, incomplete, parts }: Message, { answer }: Pick<Turn | OpenTurn, "answer">): boolean =>
+  id === answer || role === "tool" || incomplete === true || parts.some(({ type }) => type === "toolCall");
 
 const isRedacted = ({ parts }: Message): boolean =>
   parts.some(

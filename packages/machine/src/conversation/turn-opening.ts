@@ -4,7 +4,7 @@ import type { JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
-import { draftsOf, isDrafts } from "./ask-drafts.ts";
+import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
 import { callLlm, waitTimer } from "./call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import type { Effect } from "./effect.ts";
@@ -95,7 +95,7 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
   return {
     number,
     parent: data.conversation.head,
-    asks: asks.map((ask) => ({ askId: ask.askId, askedAt: ask.at })),
+    asks: asks.map((ask) => askBringing(ask, draftsOf(ask))),
     startedAt: at,
     messages: said.reduce((messages, message) => append(messages, message), chunksOf(led)),
     waiting: [],

@@ -117,6 +117,8 @@ export type LimitName = "steps" | "toolCalls" | "tokens" | "costNano" | "deadlin
 export interface Ask {
   readonly askId: string;
   readonly askedAt: number;
+  /** How many messages it brought, where that is not one. States that 0.1 stored lack it. */
+  readonly messages?: number;
 }
 
 /** Something said about a turn: a score, a label. */

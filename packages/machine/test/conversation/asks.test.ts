@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
-import type { AskReceived } from "../../src/index.ts";
-import { conversationMachine, lastTurnOf, messagesOf, redactedText, textOf, turnsOf } from "../../src/index.ts";
+import type { AskReceived, State } from "../../src/index.ts";
+import {
+  conversationMachine,
+  lastTurnOf,
+  messagesOf,
+  redactedText,
+  textOf,
+  transition,
+  turnsOf,
+} from "../../src/index.ts";
 import { Talk } from "../talk.ts";
 
 const queueing = () => new Talk(conversationMachine({ overlap: { type: "queue", max: 3 } }));
@@ -14,11 +22,11 @@ describe("a repeated ask", () => {
     talk.ask("Two", "b");
     talk.tell({ type: "cancel.requested" });
     talk.tell({ type: "head.moved", to: 0 });
-    for (const [askId, turn] of [
-      ["a", 1],
-      ["b", 2],
+    for (const [askId, turn, input] of [
+      ["a", 1, "One"],
+      ["b", 2, "Two"],
     ] as const) {
-      expect(talk.refused({ type: "ask.received", askId, input: [] })).toMatchObject({ kind: "stale", turn });
+      expect(talk.refused({ type: "ask.received", askId, input })).toMatchObject({ kind: "stale", turn });
     }
   });
 
@@ -99,6 +107,91 @@ describe("a repeated ask that says something else", () => {
     expect(talk.refused(again(said)).kind).toBe("stale");
     expect(talk.refused(again(said.toReversed()))).toEqual(another);
     expect(talk.refused(again([...said, { role: "user", content: "more" }]))).toEqual(another);
+  });
+
+  test("is refused where it is a part of what was asked, nothing, more than it, or what a model said", () => {
+    const one = { role: "user", content: "One" } as const;
+    const two = { role: "user", content: "Two" } as const;
+    const three = { role: "user", content: "Three" } as const;
+    const talk = new Talk(conversationMachine());
+    talk.tell(again([one, two, three]));
+    const whileOpenAndAfter = (): void => {
+      expect(talk.refused(again([one, two, three])).kind).toBe("stale");
+      for (const input of ["One", [two], [one, two], [two, three], [one, three], []])
+        expect(talk.refused(again(input))).toEqual(another);
+    };
+    whileOpenAndAfter();
+    talk.reply("Four");
+    whileOpenAndAfter();
+    expect(talk.refused(again([{ role: "assistant", content: "Four" }]))).toEqual(another);
+    const single = new Talk(conversationMachine());
+    single.ask("One", "a");
+    single.reply("Two");
+    expect(single.refused(again([{ role: "assistant", content: "Two" }]))).toEqual(another);
+    expect(single.refused(again([]))).toEqual(another);
+    expect(single.refused(again("One")).kind).toBe("stale");
+  });
+
+  test("asks of nothing are repeated by nothing", () => {
+    const talk = new Talk(conversationMachine());
+    talk.tell({ type: "message.appended", message: { role: "user", content: "One" } });
+    talk.tell(again([]));
+    talk.reply("Two");
+    expect(talk.refused(again([])).kind).toBe("stale");
+    expect(talk.refused(again("One"))).toEqual(another);
+  });
+
+  test("of several asks in one turn each is repeated by its own messages alone", () => {
+    const merging = new Talk(conversationMachine({ overlap: { type: "merge", max: 3 } }));
+    merging.ask("First", "first");
+    merging.ask("One", "a");
+    merging.tell(
+      again(
+        [
+          { role: "user", content: "Two" },
+          { role: "user", content: "Three" },
+        ],
+        { askId: "b" },
+      ),
+    );
+    merging.reply("!");
+    merging.fire("queue");
+    const eachOfThem = (): void => {
+      for (const input of [
+        "Two",
+        "Three",
+        [
+          { role: "user", content: "One" },
+          { role: "user", content: "Two" },
+        ],
+      ] as const)
+        expect(merging.refused(again(input))).toEqual(another);
+      expect(merging.refused(again("One"))).toMatchObject({ kind: "stale", turn: 2 });
+      expect(merging.refused(again("Three", { askId: "b" })).kind).toBe("invalid");
+      const both = [
+        { role: "user", content: "Two" },
+        { role: "user", content: "Three" },
+      ] as const;
+      expect(merging.refused(again(both, { askId: "b" }))).toMatchObject({ kind: "stale", turn: 2 });
+    };
+    eachOfThem();
+    merging.reply("!");
+    eachOfThem();
+  });
+
+  test("a state that 0.1 stored counted no messages: what was asked counts as the same", () => {
+    const talk = new Talk(conversationMachine());
+    const said = [
+      { role: "user", content: "One" },
+      { role: "user", content: "Two" },
+    ] as const;
+    talk.tell(again(said));
+    // As from its snapshot.
+    const stored = JSON.parse(
+      JSON.stringify(talk.state, (key, value: unknown) => (key === "asks" ? [{ askId: "a", askedAt: 99 }] : value)),
+    ) as State;
+    expect(transition(talk.machine, stored, again(said))).toMatchObject({ handled: false, refusal: { kind: "stale" } });
+    expect(transition(talk.machine, stored, again([said[1], said[0]]))).toMatchObject({ refusal: another });
   });
 
   test("is taken for the same where nobody can know: it was withdrawn, forgotten, or its words were taken out", () => {
