@@ -1,6 +1,6 @@
 // Stores that come back with an older copy of what they had, as a server does that is restored from a dump.
 import type { Entry } from "@colloquy/machine";
-import { memoryStore, type Store } from "@colloquy/host";
+import { type Inbox, memoryStore, type Store } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { overriding } from "./gated-store.ts";
 import { entriesOf, held, manualClock, partsOf, says, settle, stage, type ManualClock } from "./stage.ts";
@@ -89,4 +89,49 @@ test("what was shown of a turn that is gone is said to be void", async () => {
   await clock.advance(100_000);
   expect((await asked).text).toBe("2");
   expect((await partsOf(asked)).map(({ type }) => type)).toContain("thread.lost");
+});
+
+/** A store whose inbox does something more when the answer to a letter is read. */
+const onAnswer = (store: Store, then: () => Promise<void>): Store => {
+  const { inbox } = store;
+  if (inbox === undefined) throw new Error("no inbox");
+  const answerTo: Inbox["answerTo"] = async (...given) => {
+    const answer = await inbox.answerTo(...given);
+    if (answer !== null) await then();
+    return answer;
+  };
+  return overriding(store, { inbox: { ...inbox, answerTo } });
+};
+
+test("an ask whose letter was answered, and whose entry is lost before its asker has read it, is asked again", async () => {
+  const clock = manualClock();
+  const { store, restore } = replaceable(clock);
+  let restored = 0;
+  const losing = onAnswer(store, async () => {
+    if (restored++ === 0) await restore(3);
+  });
+  const first = stage({ clock, store: losing, script: [says("1"), says("lost")] });
+  await first.host.ask("one");
+  const second = first.another({ script: [says("2")] });
+  const asked = second.host.ask("two", { askId: "two" });
+  await clock.advance(100_000);
+  expect(restored).toBeGreaterThan(0);
+  expect(await Promise.race([asked.then(({ text }) => text, String), settle()])).toBe("2");
+});
+
+test("an ask that a store takes and loses again and again fails, and says so", async () => {
+  const clock = manualClock();
+  const inner = memoryStore({ clock });
+  const store = overriding(inner, {
+    append: async (lease, expectedSeq, entries) => {
+      if (expectedSeq < 2) await inner.append(lease, expectedSeq, entries);
+    },
+  });
+  const first = stage({ clock, store, idleMs: 1_000_000, script: [says("1"), held().step] });
+  await first.host.ask("one");
+  const asked = first.another({ script: [] }).host.ask("two", { askId: "two" });
+  await clock.advance(100_000);
+  expect(await Promise.race([asked.then(({ text }) => text, String), settle()])).toBe(
+    'StoreError: thread "default": the store failed to keep the ask: it took it, and lost it again',
+  );
 });

@@ -13,7 +13,7 @@ import { resultOf, unanswered } from "./result.ts";
 import { standingOf } from "./standing.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
-/** How often a lease may be lost before whoever asks is told: one that never lasts is no accident. */
+/** How often a lease, or what the store has taken, may be lost before the asker is notified: if neither ever lasts, it is no accident. */
 const carriedMost = 16;
 
 /** Told what becomes of an ask. */
@@ -117,11 +117,12 @@ export class Ask implements AskHandle, Receipt {
     this.fail(new TurnCancelledError(summary, this.#reason, this.#cause()));
   }
 
-  /** The journal that it stood in was lost: what was shown of its turn is void. */
-  lost(): void {
+  /** The journal that it stood in was lost: what was shown of its turn is void. False when that was so too often. */
+  lost(): boolean {
     if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
     this.#watcher?.left(this);
     this.#turn = null;
+    return ++this.#carried <= carriedMost;
   }
 
   /** The loop that it was in has ended without its doing: it goes on in another. False when that was so too often. */

@@ -155,18 +155,21 @@ export class Following implements Diversion {
   #askAnew(state: State | null): void {
     const { asks } = this.#follower;
     this.#seen.clear();
-    for (const ask of asks.all()) {
-      if (state !== null && ask.isKnownTo(state)) continue;
-      ask.lost();
-      if (ask.event !== null) this.outbox.addAnew(ask, ask.event);
-    }
+    for (const ask of asks.all()) if (state === null || !ask.isKnownTo(state)) this.#addAnew(ask);
+  }
+
+  #addAnew(ask: Ask): void {
+    if (!ask.lost()) ask.fail(new StoreError(ask.threadId, "keep the ask", new Error("it took it, and lost it again")));
+    else if (ask.event !== null) this.outbox.addAnew(ask, ask.event);
   }
 
   #settle(answered: Answered): Promise<void> {
     const { receipt } = answered.letter.mail;
     const { state } = this.#journal;
-    // The entry may be one that was read long ago.
-    if (answered.answer.handled && receipt instanceof Ask && state !== null) receipt.isKnownTo(state);
+    const isInJournal = answered.answer.handled || answered.answer.refusal.turn !== undefined;
+    // The entry may be one that was read long ago. If it is nowhere, the store lost it before it was read here.
+    if (receipt instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
+      if (state === null || !receipt.isKnownTo(state)) this.#addAnew(receipt);
     return this.outbox.settle(answered, (receipt, { refusal }) => receipt.refused(refusal, this.#journal.state));
   }
 

@@ -87,6 +87,11 @@ export class Outbox {
     return answered;
   }
 
+  /** Whether the letter of an answer is still waited for. */
+  waitsFor({ letter }: Answered): boolean {
+    return this.#left.has(letter.id);
+  }
+
   /** An answer is told to whom it is for. */
   async settle(
     { letter, answer }: Answered,

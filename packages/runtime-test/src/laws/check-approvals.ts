@@ -2,7 +2,7 @@ import { type AskHandle, declarationsOf, type Host, type HostedThread, type Tool
 import { type CallLlm, conversationMachine } from "@colloquy/machine";
 import fc from "fast-check";
 import { type ApprovalLogItem, lawApproved } from "./approved.ts";
-import { type Ground, groundOf, type HostLawRun, type HostUnderTest, parametersOf } from "./host-under-test.ts";
+import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersOf } from "./host-under-test.ts";
 
 /**
  * Holds a host to the life of an approval (`lawApproved`), on random conversations: calls of tools that need one,
@@ -13,7 +13,7 @@ import { type Ground, groundOf, type HostLawRun, type HostUnderTest, parametersO
  */
 export const checkApprovals = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
-    fc.asyncProperty(conversations, (turns) => holds(subject, turns)),
+    fc.asyncProperty(conversations, (turns) => onGround(subject, "approvals", (ground) => holds(ground, turns))),
     parametersOf(run, 20),
   );
 
@@ -51,8 +51,7 @@ const conversations: fc.Arbitrary<readonly Turn[]> = fc.array(
   { minLength: 1, maxLength: 3 },
 );
 
-const holds = async (subject: HostUnderTest, turns: readonly Turn[]): Promise<void> => {
-  const ground = await groundOf(subject);
+const holds = async (ground: Ground, turns: readonly Turn[]): Promise<void> => {
   const log: ApprovalLogItem[] = [];
   const tools = toolsInto(log);
   let host = opened(ground, turns, tools, log);

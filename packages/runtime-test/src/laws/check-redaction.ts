@@ -1,7 +1,7 @@
 import { declarationsOf, type Host, type LlmOutcome, tool, type Tool } from "@colloquy/host";
 import { type CallLlm, conversationMachine, type Entry, type Message } from "@colloquy/machine";
 import fc from "fast-check";
-import { type Ground, groundOf, type HostLawRun, type HostUnderTest, parametersOf } from "./host-under-test.ts";
+import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersOf } from "./host-under-test.ts";
 import { lawRedacted } from "./redacted.ts";
 
 /**
@@ -14,7 +14,7 @@ import { lawRedacted } from "./redacted.ts";
  */
 export const checkRedaction = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
-    fc.asyncProperty(cases, (each) => holds(subject, each)),
+    fc.asyncProperty(cases, (each) => onGround(subject, "redaction", (ground) => holds(ground, each))),
     parametersOf(run, 20),
   );
 
@@ -39,8 +39,7 @@ const cases: fc.Arbitrary<Case> = fc.record(
   { noNullPrototype: true },
 );
 
-const holds = async (subject: HostUnderTest, { turns, pick, whole, copied, snapshotEvery }: Case): Promise<void> => {
-  const ground = await groundOf(subject);
+const holds = async (ground: Ground, { turns, pick, whole, copied, snapshotEvery }: Case): Promise<void> => {
   const sent: (readonly Message[])[] = [];
   const tools = [lookUp];
   const machine = conversationMachine({ tools: declarationsOf(tools) });

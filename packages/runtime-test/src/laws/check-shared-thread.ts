@@ -9,7 +9,7 @@ import {
 } from "@colloquy/host";
 import { type CallLlm, conversationMachine, textOf } from "@colloquy/machine";
 import fc from "fast-check";
-import { type Ground, groundOf, type HostLawRun, type HostUnderTest, parametersOf } from "./host-under-test.ts";
+import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersOf } from "./host-under-test.ts";
 import { lawSharedThread, type SharedThreadRun } from "./shared-thread.ts";
 
 /**
@@ -22,7 +22,7 @@ import { lawSharedThread, type SharedThreadRun } from "./shared-thread.ts";
 export const checkSharedThread = (subject: HostUnderTest = {}, run: HostLawRun = {}): Promise<void> =>
   fc.assert(
     fc.asyncProperty(fc.array(happenings, { minLength: 1, maxLength: 25 }), async (all) => {
-      lawSharedThread(await played(subject, all));
+      lawSharedThread(await onGround(subject, "R3", (ground) => played(ground, all)));
     }),
     parametersOf(run, 20),
   );
@@ -48,8 +48,7 @@ interface Process {
   readonly goOn: () => void;
 }
 
-const played = async (subject: HostUnderTest, all: readonly Happening[]): Promise<SharedThreadRun> => {
-  const ground = await groundOf(subject);
+const played = async (ground: Ground, all: readonly Happening[]): Promise<SharedThreadRun> => {
   const ran: string[] = [];
   const open = (store: Store, owner: string): Host => hostOn(ground, store, owner, ran);
   const processes = [processOf(ground.store, open, "one"), processOf(ground.store, open, "two")] as const;
@@ -95,7 +94,7 @@ const processOf = (inner: Store, open: (store: Store, owner: string) => Host, ow
 };
 
 const hostOn = ({ open, sleep }: Ground, store: Store, owner: string, ran: string[]): Host => {
-  const tools = [act(ran, () => sleep(10))];
+  const tools = [act(ran, () => sleep(60))];
   return open({
     store,
     owner,

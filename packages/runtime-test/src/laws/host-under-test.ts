@@ -1,6 +1,7 @@
 import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
 import type * as fc from "fast-check";
 import { runningClock } from "../virtual-clock.ts";
+import { LawBroken } from "./law-broken.ts";
 
 /** The host and the store that a law is to hold for. What is left out is Colloquy's own. */
 export interface HostUnderTest {
@@ -31,9 +32,50 @@ export interface Ground {
   readonly sleep: (ms: number) => Promise<void>;
 }
 
-export const groundOf = async (subject: HostUnderTest): Promise<Ground> => {
-  const { createHost: make = createHost, createStore = memoryStore, createClock = runningClock } = subject;
-  const clock = createClock();
+/**
+ * Plays one conversation, on a ground of its own. The law is broken by one that never comes to rest: where somebody is
+ * waited for who was forgotten, hosts look into their store for ever, and a clock on which no time is lost lets them.
+ * When it is over nobody is woken any more.
+ */
+export const onGround = async <Value>(
+  subject: HostUnderTest,
+  law: string,
+  play: (ground: Ground) => Promise<Value>,
+): Promise<Value> => {
+  const { createClock = runningClock } = subject;
+  const restless = Promise.withResolvers<never>();
+  const { clock, stop } = boundedClock(createClock(), () =>
+    restless.reject(new LawBroken(law, `the conversation did not come to rest within ${wakeUpsMax} wake-ups`)),
+  );
+  try {
+    return await Promise.race([groundOf(subject, clock).then(play), restless.promise]);
+  } finally {
+    stop();
+  }
+};
+
+/** The longest conversations of these laws need some hundred. */
+const wakeUpsMax = 10_000;
+
+/** A clock that wakes somebody only so many times, and nobody once it is stopped. */
+const boundedClock = (clock: Clock, onMax: () => void): { readonly clock: Clock; readonly stop: () => void } => {
+  let left = wakeUpsMax;
+  return {
+    stop: () => (left = 0),
+    clock: {
+      now: () => clock.now(),
+      wakeAt: (dueAt, callback) =>
+        clock.wakeAt(dueAt, () => {
+          if (left === 0) return;
+          if (--left === 0) onMax();
+          else callback();
+        }),
+    },
+  };
+};
+
+const groundOf = async (subject: HostUnderTest, clock: Clock): Promise<Ground> => {
+  const { createHost: make = createHost, createStore = memoryStore } = subject;
   const store = await createStore({ clock });
   let drawn = 0;
   const ids: HostOptions["ids"] = { draw: (kind) => `${kind}-${(drawn += 1)}` };
