@@ -161,8 +161,61 @@ test("a key that is cut over several parts of a reply is taken out as it is wher
     const got = await outcome;
     expect(got).toMatchObject({ type: "completed" });
     const said = got.type === "completed" && typeof got.reply.content === "object" ? got.reply.content : [];
-    expect(said.map((part) => ("text" in part ? part.text : "")).join("")).toBe("It is [redacted] and more");
+    expect(said.map((part) => ("text" in part ? part.text : ""))).toEqual([
+      "It is [redacted]",
+      "[redacted]",
+      " and",
+      " more",
+    ]);
     expect(JSON.stringify([got, deltas])).not.toContain(key.slice(cut));
+  }
+});
+
+test("a key that is cut over ids, names and arguments of calls comes through in no half", async () => {
+  const call = (index: number, id: string, name: string, given: string) => ({
+    index,
+    id,
+    type: "function",
+    function: { name, arguments: given },
+  });
+  const [begin, rest] = [key.slice(0, 9), key.slice(9)];
+  for (const calls of [
+    [call(0, begin, "look", "{}"), call(1, "b", rest, "{}")],
+    [call(0, begin, rest, "{}")],
+    [call(0, begin, "look", "{}"), call(1, rest, "look", "{}")],
+    [call(0, begin, "look", `{"at":"${rest}"}`)],
+    [call(0, "a", "look", `{"at":"${key.slice(0, 15)}"}`), call(1, key.slice(15), "look", "{}")],
+    [call(0, "a", begin, "{}"), call(1, "b", key.slice(9, 12), "{}"), call(2, "c", key.slice(12), "{}")],
+  ]) {
+    const message = { content: null, tool_calls: calls };
+    const chunks = calls.flatMap((whole) => [
+      ...Array.from(whole.function.arguments, (piece, at) =>
+        at === 0
+          ? { ...whole, function: { ...whole.function, arguments: piece } }
+          : { index: whole.index, function: { arguments: piece } },
+      ),
+    ]);
+    for (const [stream, answer] of [
+      [false, answeringJson({ choices: [{ message, finish_reason: "tool_calls" }] })],
+      [
+        true,
+        streaming(
+          ...chunks.map((piece) => eventOf({ choices: [{ index: 0, delta: { tool_calls: [piece] } }] })),
+          eventOf({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }),
+          "data: [DONE]\n\n",
+        ),
+      ],
+    ] as const) {
+      const { baseURL } = await chatServer(answer);
+      const { outcome, deltas } = perform(openaiChat({ ...connection(baseURL), stream }));
+      const got = await outcome;
+      expect(got).toMatchObject({ type: "completed", reply: { toolCalls: calls.map(() => ({})) } });
+      const said = JSON.stringify([got, deltas.filter((delta) => delta.type !== "toolCall")]);
+      const shown = deltas.map((delta) => (delta.type === "toolCall" ? [delta.id, delta.name] : []));
+      for (const text of [said, textOf(deltas), JSON.stringify(shown)])
+        for (const piece of [begin, rest, key.slice(0, 15), key.slice(15), key.slice(12)])
+          expect(text).not.toContain(piece);
+    }
   }
 });
 
@@ -225,7 +278,7 @@ describe("a filter of keys", () => {
           const filter = keyFilter(known);
           const whole = filter.text(text);
           for (const each of known) expect(whole).not.toContain(each);
-          const pieces = filter.pieces();
+          const pieces = filter.walk().pieces();
           const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
           const shown = [...ends, text.length].map((end, index) => pieces.push(text.slice(ends[index - 1] ?? 0, end)));
           expect(shown.join("") + pieces.end()).toBe(whole);
@@ -235,6 +288,48 @@ describe("a filter of keys", () => {
     );
   });
 
+  test("shows no more than five characters of a key that is cut over any texts, in pieces the same as in one", () => {
+    const filler = fc.constantFrom("", "look", "call 1", "and: ");
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "b", "k", "-"), minLength: 8, maxLength: 40 }),
+        fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { minLength: 1, maxLength: 4 }),
+        fc.array(filler, { minLength: 5, maxLength: 5 }),
+        fc.array(fc.constantFrom("", "q", "words", '{"at":"x"}'), { minLength: 5, maxLength: 5 }),
+        (secret, cutsAt, [before = "", after = ""], between) => {
+          const cuts = cutsAt.map((at) => 1 + (at % (secret.length - 1))).toSorted((a, b) => a - b);
+          const ends = [...new Set(cuts), secret.length];
+          const texts = ends.flatMap((end, index) => {
+            const piece = secret.slice(ends[index - 1] ?? 0, end);
+            const isLast = index === ends.length - 1;
+            return [`${index === 0 ? before : ""}${piece}${isLast ? `=${after}` : ""}`, between[index] ?? ""];
+          });
+          const shown = keyFilter([secret]).json(texts);
+          const [walk, inPieces] = [keyFilter([secret]).walk(), (text: string): string[] => Array.from(text)];
+          expect(
+            texts.map((text) => {
+              const pieces = walk.pieces();
+              return inPieces(text).map(pieces.push).join("") + pieces.end();
+            }),
+          ).toEqual(shown);
+          ends.forEach((end, index) => {
+            const text = shown[2 * index] ?? "";
+            if (end >= 6) expect(text).toContain("[redacted]");
+            else expect(text.endsWith(secret.slice(ends[index - 1] ?? 0, end))).toBe(true);
+            if (end >= 6 && index === 0) expect(text).toBe(`${before}[redacted]`);
+            if (end === secret.length) expect(text).toBe(`[redacted]=${after}`);
+          });
+        },
+      ),
+      { seed: 9, numRuns: 500 },
+    );
+  });
+
+  test("leaves what begins a key of a provider to a tool that looks for it", () => {
+    const given = ["toolu_1", "grep", '{"pattern":"sk-proj-"}', "{}", "key"];
+    expect(keyFilter(["sk-proj-0123456789abcdefghij"]).json(given)).toBe(given);
+  });
+
   test("gives back the value itself where there is nothing to take out", () => {
     const value = { a: ["words", 1, null, { b: true }] };
     expect(keyFilter([key]).json(value)).toBe(value);
@@ -242,7 +337,7 @@ describe("a filter of keys", () => {
   });
 
   test("shows at once what can't become a key", () => {
-    const pieces = keyFilter([key]).pieces();
+    const pieces = keyFilter([key]).walk().pieces();
     expect(["It ", "is sk", "y", " blue: sk-t", "ea"].map((piece) => pieces.push(piece))).toEqual([
       "It ",
       "is ",

@@ -1,5 +1,6 @@
 import type { LlmDelta } from "@colloquy/host";
-import type { KeyFilter, KeyPieces } from "./key-filter.ts";
+import type { KeyFilter } from "./key-filter.ts";
+import type { KeyPieces, KeyWalk } from "./key-walk.ts";
 
 /** Shows the pieces of a reply without keys. */
 export interface FilteredDeltas {
@@ -9,21 +10,23 @@ export interface FilteredDeltas {
 }
 
 /**
- * Keys are looked for in each text of the reply, and in the arguments of each call, however they are cut. `filterOf`
- * gives the filter when the first piece comes: a client may fetch its key when it makes a request.
+ * Keys are looked for in each text of the reply, in the ids, names and arguments of its calls, and over the bounds of
+ * these, however they are cut. `filterOf` gives the filter when the first piece comes: a client may fetch its key when
+ * it makes a request.
  */
 export const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDelta) => void): FilteredDeltas => {
-  const texts = new Map<string, { readonly pieces: KeyPieces; last: LlmDelta }>();
+  const texts = new Map<string, Shown>();
+  let walk: KeyWalk | undefined;
   return {
     onDelta: (delta) => {
-      const filter = filterOf();
+      walk ??= filterOf().walk();
       const name = delta.type === "toolCall" ? `call ${delta.index}` : delta.type;
-      const shown = delta.type === "toolCall" ? named(delta, filter) : delta;
-      const text = texts.get(name) ?? { pieces: filter.pieces(), last: shown };
-      text.last = shown;
+      const before = texts.get(name);
+      const last = named(delta, before, walk);
+      const text: Shown = { pieces: before?.pieces ?? walk.pieces(), given: delta, last };
       texts.set(name, text);
       const piece = text.pieces.push(textOf(delta));
-      if (piece !== "" || delta.type === "toolCall") onDelta(withText(shown, piece));
+      if (piece !== "" || delta.type === "toolCall") onDelta(withText(last, piece));
     },
     end: () => {
       for (const { pieces, last } of texts.values()) {
@@ -35,13 +38,25 @@ export const filteredDeltas = (filterOf: () => KeyFilter, onDelta: (delta: LlmDe
   };
 };
 
-type CallDelta = Extract<LlmDelta, { readonly type: "toolCall" }>;
+/** One text of the reply, or one call, as far as it was shown. */
+interface Shown {
+  readonly pieces: KeyPieces;
+  /** The piece of it that came last, and what was shown of that. */
+  readonly given: LlmDelta;
+  readonly last: LlmDelta;
+}
 
-const named = (delta: CallDelta, { text }: KeyFilter): CallDelta => ({
-  ...delta,
-  id: delta.id === null ? null : text(delta.id),
-  name: text(delta.name),
-});
+/** The id and the name come again with each piece, and are read only where they are new. */
+const named = (delta: LlmDelta, before: Shown | undefined, { text }: KeyWalk): LlmDelta => {
+  if (delta.type !== "toolCall") return delta;
+  const [given, last] = [before?.given, before?.last];
+  const isKnown = given?.type === "toolCall" && last?.type === "toolCall";
+  return {
+    ...delta,
+    id: isKnown && delta.id === given.id ? last.id : delta.id === null ? null : text(delta.id),
+    name: isKnown && delta.name === given.name ? last.name : text(delta.name),
+  };
+};
 
 const textOf = (delta: LlmDelta): string => (delta.type === "toolCall" ? delta.arguments : delta.text);
 

@@ -1,19 +1,16 @@
+import { type KeyPieces, keyWalk, type KeyWalk } from "./key-walk.ts";
+
 /** Takes keys out of texts, of which each is whole or comes in pieces. */
 export interface KeyFilter {
   /** The text without the keys. A text that ends in the beginning of a key, from six characters on, ends in the mark. */
   readonly text: (text: string) => string;
-  /** The JSON value without the keys: in its texts, and in the names of its members. The value itself where it holds none. */
+  /**
+   * The JSON value without the keys: in its texts, in the names of its members, and where a key is cut over several of
+   * its texts. The value itself where it holds none.
+   */
   readonly json: <A>(value: A) => A;
-  /** For a text that comes in pieces. */
-  readonly pieces: () => KeyPieces;
-}
-
-/** One text in pieces. What is given back comes to what `text` gives for the whole. */
-export interface KeyPieces {
-  /** What can be shown by now: all, but for an end that may be the beginning of a key. */
-  readonly push: (piece: string) => string;
-  /** What was held back. No more comes. */
-  readonly end: () => string;
+  /** For texts that stand one behind another, so that a key may be cut over several of them. */
+  readonly walk: () => KeyWalk;
 }
 
 /** What stands in the place of a secret. */
@@ -25,74 +22,37 @@ const keyLengthMin = 8;
 export const keyFilter = (given: readonly string[]): KeyFilter => {
   // The longest first, lest a key be taken for another that it begins with.
   const keys = [...new Set(given)].filter(({ length }) => length >= keyLengthMin).sort((a, b) => b.length - a.length);
-  const longest = keys[0]?.length;
-  if (longest === undefined) return { text: same, json: same, pieces: () => ({ push: same, end: () => "" }) };
-  const pattern = new RegExp(
-    keys.map((key) => key.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"),
-    "g",
-  );
-
-  /** Where an end that may be the beginning of a key begins: the length of the text for none. */
-  const openAt = (text: string, from: number): number => {
-    for (let at = Math.max(from, text.length - longest + 1); at < text.length; at += 1)
-      if (keys.some((key) => key.length > text.length - at && text.startsWith(key.slice(0, text.length - at), at)))
-        return at;
-    return text.length;
-  };
-  const scan = (text: string): { readonly safe: string; readonly open: string } => {
-    let [safe, from] = ["", 0];
-    for (;;) {
-      pattern.lastIndex = from;
-      const found = pattern.exec(text);
-      const open = openAt(text, from);
-      if (found === null || open <= found.index) return { safe: safe + text.slice(from, open), open: text.slice(open) };
-      safe += text.slice(from, found.index) + mark;
-      from = found.index + found[0].length;
-    }
-  };
-  const text = (whole: string): string => {
-    const { safe, open } = scan(whole);
-    return safe + closed(open);
-  };
+  if (keys.length === 0) return { text: same, json: same, walk: () => ({ text: same, pieces: () => unchanged }) };
+  const walk = keyWalk(keys, mark);
+  const text = (whole: string): string => walk().text(whole);
   return {
     text,
     // A value of the same shape: only texts in it are other ones.
-    json: <A>(value: A) => mapTexts(value, text) as A,
-    pieces: () => {
-      let held = "";
-      return {
-        push: (piece) => {
-          const { safe, open } = scan(held + piece);
-          held = open;
-          return safe;
-        },
-        end: () => {
-          const last = closed(held);
-          held = "";
-          return last;
-        },
-      };
-    },
+    json: <A>(value: A) => mapTexts(value, walk().text, text) as A,
+    walk,
   };
 };
 
 const same = <A>(value: A): A => value;
 
-/** An end that may be the beginning of a key: from so many characters on it is one. */
-const closed = (open: string): string => (open.length < openLengthMin ? open : mark);
+const unchanged: KeyPieces = { push: same, end: () => "" };
 
-/** Fewer than the shortest key has, and more than many keys have in common. */
-const openLengthMin = 6;
-
-const mapTexts = (value: unknown, change: (text: string) => string): unknown => {
+/** Changes each text where it stands, and the names of members and what tells kinds apart by themselves. */
+const mapTexts = (value: unknown, change: (text: string) => string, changeName: (text: string) => string): unknown => {
   if (typeof value === "string") return change(value);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item: unknown) => mapTexts(item, change));
+    const items = value.map((item: unknown) => mapTexts(item, change, changeName));
     return items.every((item, index) => item === value[index]) ? value : items;
   }
   const before = Object.entries(value);
-  const after = before.map(([name, member]) => [change(name), mapTexts(member, change)] as const);
+  const after = before.map(
+    ([name, member]) =>
+      [changeName(name), mapTexts(member, kinds.has(name) ? changeName : change, changeName)] as const,
+  );
   const isSame = after.every(([name, member], index) => name === before[index]?.[0] && member === before[index][1]);
   return isSame ? value : Object.fromEntries(after);
 };
+
+/** A part whose `type` lost its first letter to a key that another text ends in would be none. */
+const kinds: ReadonlySet<string> = new Set(["type", "kind"]);

@@ -17,7 +17,6 @@ import { type KeyFilter, keyFilter } from "./key-filter.ts";
 import { redact } from "./redact.ts";
 import { redirectFailure } from "./redirect.ts";
 import { keysOf, refuseCredentials, secretsOf } from "./secrets.ts";
-import { withoutSplitKeys } from "./split-keys.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection =
@@ -107,14 +106,10 @@ const perform = async (client: OpenAI, call: CallLlm, body: JsonObject, context:
 
 /** Whatever a server sends may hold the key that it was sent. */
 const withoutSecrets = (outcome: LlmOutcome, filter: KeyFilter, { secrets }: FailureSetting): LlmOutcome => {
-  if (outcome.type === "failed")
-    return filter.json(
-      outcome.partial === undefined ? outcome : { ...outcome, partial: withoutSplitKeys(outcome.partial, filter) },
-    );
-  const completed = filter.json({ ...outcome, reply: withoutSplitKeys(outcome.reply, filter) });
-  return completed.finishReason === null
-    ? completed
-    : { ...completed, finishReason: redact(completed.finishReason, secrets) };
+  const filtered = filter.json(outcome);
+  return filtered.type === "failed" || filtered.finishReason === null
+    ? filtered
+    : { ...filtered, finishReason: redact(filtered.finishReason, secrets) };
 };
 
 /** A `fetch` of the caller's own that follows redirects although it is asked not to. Nobody reads the body. */
