@@ -64,7 +64,7 @@ export class ActiveThreads {
     this.#waiting.get(worker)?.resolve();
     this.#waiting.delete(worker);
     this.#urgent.delete(worker);
-    this.#lending.delete(worker);
+    this.#restsWhileLent(worker);
     this.#forget(worker);
     if (this.#placed.delete(worker)) this.#admit();
     // Where more than all places were taken, others may still have to go.
@@ -73,6 +73,7 @@ export class ActiveThreads {
 
   /** What a worker that has a place does from now on. */
   report(worker: Worker, activity: Activity): void {
+    if (activity === "rests") this.#restsWhileLent(worker);
     if (!this.#placed.has(worker)) return;
     this.#forget(worker);
     if (activity === "rests") this.#resting.add(worker);
@@ -81,14 +82,11 @@ export class ActiveThreads {
 
   /** Its code waits for another thread, and others may have its place until it says that it does so no more. */
   lend(worker: Worker): void {
-    const loan = this.#lending.get(worker);
-    if (loan !== undefined) {
-      loan.times++;
-      return;
-    }
-    const works = this.#placed.has(worker) && !this.#resting.has(worker);
-    this.#lending.set(worker, { times: 1, works });
-    if (!works) return;
+    const loan = this.#lending.get(worker) ?? { times: 0, isOwed: false };
+    this.#lending.set(worker, loan);
+    loan.times++;
+    if (!this.#placed.has(worker) || this.#resting.has(worker)) return;
+    loan.isOwed = true;
     this.#forget(worker);
     this.#placed.delete(worker);
     this.#admit();
@@ -99,9 +97,15 @@ export class ActiveThreads {
     const loan = this.#lending.get(worker);
     if (loan === undefined || --loan.times > 0) return;
     this.#lending.delete(worker);
-    if (!loan.works) return;
+    if (!loan.isOwed) return;
     if (this.#waiting.has(worker)) this.#urgent.add(worker);
     else this.#place(worker);
+  }
+
+  /** It needs its place no more, and takes one when it does. */
+  #restsWhileLent(worker: Worker): void {
+    const loan = this.#lending.get(worker);
+    if (loan !== undefined) loan.isOwed = false;
   }
 
   #place(worker: Worker): void {
@@ -145,6 +149,6 @@ export class ActiveThreads {
 interface Loan {
   /** For how many things its code waits. */
   times: number;
-  /** Whether it had a place to lend. */
-  readonly works: boolean;
+  /** Whether it gave its place away, and works on when nothing is waited for any more. */
+  isOwed: boolean;
 }

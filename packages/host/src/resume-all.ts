@@ -18,6 +18,7 @@ export interface ResumeAllOptions extends Pick<ListOptions, "metadata" | "create
 
 /** What became of the threads that had something outstanding. */
 export interface ResumedAll {
+  /** Also those that came to their end while their lease was waited for, here or at their holder: their handles give what came of it. */
   readonly resumed: readonly Resumed[];
   /** Those that could not be taken up, and why: mostly a `ThreadHeldError`. */
   readonly left: readonly LeftThread[];
@@ -77,7 +78,7 @@ const threadsOf = async function* ({ store }: Equipment, filter: ListOptions): A
 class Resuming {
   readonly resumed: Resumed[] = [];
   readonly left = new Map<string, Error>();
-  /** Of threads that another host held: what was under way there when they were first looked at. */
+  /** What was under way when it was last looked at and something was. */
   readonly #underWay = new Map<string, AsksUnderWay>();
   readonly #equipment: Equipment;
   readonly #takeUp: TakeUp;
@@ -103,12 +104,12 @@ class Resuming {
 
   async #take(threadId: string): Promise<void> {
     try {
-      const asks = this.#underWay.get(threadId) ?? (await outstandingIn(this.#equipment, threadId));
-      if (asks === null) return;
+      // Whoever held it went on meanwhile, and this host may have taken it up as its follower.
+      const asks = (await outstandingIn(this.#equipment, threadId)) ?? this.#underWay.get(threadId);
+      if (asks === undefined) return;
       this.#underWay.set(threadId, asks);
       this.resumed.push(await this.#takeUp(threadId, asks));
       this.left.delete(threadId);
-      this.#underWay.delete(threadId);
     } catch (thrown) {
       this.left.set(threadId, thrown instanceof Error ? thrown : new Error(messageOf(thrown)));
     }

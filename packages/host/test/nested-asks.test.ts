@@ -119,6 +119,28 @@ describe("threads that ask other threads", () => {
     expect(parts.at(-1)).toBe("turn.ended");
   });
 
+  test("have no place while a tool of theirs waits for something else, after it has used a thread", async () => {
+    let host: Host | null = null;
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const handler = async ({ threadId, step }: CallLlm): Promise<LlmOutcome> => {
+      if (threadId === "other") resolve("other was here");
+      return threadId === "outer" && step === 1 ? calls(["next", {}]) : says("done");
+    };
+    const run = async (): Promise<string> => {
+      await host?.thread("inner").append({ role: "user", content: "noted" });
+      return promise;
+    };
+    const next = tool({ name: "next", description: "", input: { jsonSchema: { type: "object" } }, run });
+    const staged = stage({ maxActive: 1, tools: [next], script: Array.from({ length: 9 }, () => handler) });
+    ({ host } = staged);
+    const outer = host.ask("hi", { threadId: "outer" });
+    for (let round = 0; round < 9; round++) await settle();
+    void host.ask("hi", { threadId: "other" });
+    for (let round = 0; round < 9; round++) await settle();
+    expect(staged.model.calls.map(({ threadId }) => threadId)).toEqual(["outer", "other", "outer"]);
+    expect((await outer).text).toBe("done");
+  });
+
   test("wait in line when what they waited for is withdrawn, and others had their place", async () => {
     let host: Host | null = null;
     const { promise, resolve } = Promise.withResolvers<LlmOutcome>();
@@ -141,6 +163,74 @@ describe("threads that ask other threads", () => {
     expect(staged.model.calls.map(({ threadId }) => threadId)).toEqual(["outer", "other"]);
     resolve(says("other"));
     expect((await Promise.all([outer, other])).map(({ text }) => text)).toEqual(["done", "other"]);
+  });
+});
+
+describe("a place that is lent", () => {
+  /** Workers that let go when they are to make room, and which of them have a place: those that one more can't displace. */
+  const places = () => {
+    const active = new ActiveThreads(1);
+    const worker = (): Worker => {
+      const made: Worker = { makeRoom: () => active.leave(made) };
+      return made;
+    };
+    /** Whether somebody who comes now may work. */
+    const isFree = (): boolean => {
+      const next = worker();
+      const entering = active.enter(next);
+      active.leave(next);
+      return entering === undefined;
+    };
+    return { active, worker, isFree };
+  };
+
+  test("is not given back to who rests by then, nor to who has left meanwhile", () => {
+    for (const end of ["rests", "leaves", "leaves, then rests"]) {
+      const { active, worker, isFree } = places();
+      const lender = worker();
+      void active.enter(lender);
+      active.lend(lender);
+      expect(isFree()).toBe(true);
+      if (end !== "rests") active.leave(lender);
+      if (end !== "leaves") active.report(lender, "rests");
+      active.reclaim(lender);
+      expect([end, isFree()]).toEqual([end, true]);
+    }
+  });
+
+  test("is lent again by who took one since for something else", () => {
+    const { active, worker, isFree } = places();
+    const lender = worker();
+    void active.enter(lender);
+    active.report(lender, "rests");
+    // Its tool waits.
+    active.lend(lender);
+    expect(active.enter(lender)).toBeUndefined();
+    // And what it does beside.
+    active.lend(lender);
+    expect(isFree()).toBe(true);
+    active.reclaim(lender);
+    active.reclaim(lender);
+    expect(isFree()).toBe(false);
+    active.leave(lender);
+    expect(isFree()).toBe(true);
+  });
+
+  test("is lent until nothing is waited for any more, also by who has left and come again meanwhile", () => {
+    const { active, worker, isFree } = places();
+    const lender = worker();
+    void active.enter(lender);
+    active.report(lender, "rests");
+    active.lend(lender);
+    // Somebody else comes, and it makes room.
+    expect(isFree()).toBe(false);
+    expect(isFree()).toBe(true);
+    expect(active.enter(lender)).toBeUndefined();
+    active.lend(lender);
+    active.reclaim(lender);
+    expect(isFree()).toBe(true);
+    active.reclaim(lender);
+    expect(isFree()).toBe(false);
   });
 });
 

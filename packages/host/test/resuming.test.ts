@@ -183,6 +183,46 @@ describe("resumeAll", () => {
     expect(model.calls).toHaveLength(5);
   });
 
+  test("goes by what is outstanding when another host lets go, not by what was when it first looked", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { store, die } = mortal(inner);
+    const gate = Promise.withResolvers<void>();
+    const first = stage({
+      clock,
+      store,
+      machine: queue,
+      owner: "first",
+      leaseTtlMs: 9_000,
+      script: Array.from({ length: 9 }, () => async ({ turn }: { readonly turn: number }) => {
+        await (turn === 1 ? gate.promise : new Promise<never>(() => {}));
+        return says("done");
+      }),
+    });
+    const [ended, goesOn] = [
+      first.host.ask("hi", { threadId: "ended" }),
+      first.host.ask("hi", { threadId: "goes on", askId: "first" }),
+    ];
+    await settle();
+    const second = stage({ clock, store: inner, machine: queue, leaseTtlMs: 9_000, script: [says("2"), says("3")] });
+    const all = second.host.resumeAll();
+    await settle();
+    gate.resolve();
+    await Promise.all([ended, goesOn]);
+    void first.host.ask("and then?", { threadId: "goes on", askId: "second" });
+    void first.host.ask("and last?", { threadId: "goes on", askId: "third" });
+    await settle();
+    die();
+    await clock.advance(11_000);
+    const { resumed, left } = await all;
+    expect(left).toEqual([]);
+    const byThread = new Map(resumed.map((each) => [each.threadId, each]));
+    expect((await present(byThread.get("ended")?.turn ?? null)).text).toBe("done");
+    const { turn, queued = [] } = byThread.get("goes on") ?? {};
+    expect([turn, ...queued].map((handle) => handle?.askId)).toEqual(["second", "third"]);
+    expect((await Promise.all([turn, ...queued])).map((result) => result?.text)).toEqual(["2", "3"]);
+  });
+
   test("works on maxActive threads at a time", async () => {
     let now = 0;
     let most = 0;
