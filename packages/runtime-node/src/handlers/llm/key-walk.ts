@@ -25,85 +25,113 @@ export interface KeyPieces {
  * @param keys The longest first, and one at least.
  */
 export const keyWalk = (keys: readonly string[], mark: string): (() => KeyWalk) => {
-  const scanner = keyScanner(keys, mark);
-  const beginnings = beginningsOf(keys);
-  const tailLength = (keys[0]?.length ?? 0) - 1;
-  const mayBeJson = keys.every((key) => !key.includes('"'));
+  const setting: Setting = {
+    keys,
+    mark,
+    scan: keyScanner(keys, mark),
+    beginnings: beginningsOf(keys),
+    tailLength: (keys[0]?.length ?? 0) - 1,
+    mayBeJson: keys.every((key) => !key.includes('"')),
+  };
   return () => {
-    /** How keys go on that were begun, with how much of them there was. */
-    const begun = new Map<string, number>();
-    /** Of these more has come since their ends were looked at. */
-    const grown = new Set<Segment>();
-    const note = (segment: Segment): void => {
-      grown.delete(segment);
-      for (const rest of segment.rests)
-        if (rest.length > segment.head.length)
-          begun.set(rest.slice(segment.head.length), (begun.get(rest) ?? 0) + segment.head.length);
-      for (const { text, rest } of beginnings.get(segment.tail.at(-1) ?? "") ?? [])
-        if (segment.tail.endsWith(text)) begun.set(rest, text.length);
-    };
-    const push = (segment: Segment, piece: string): string => {
-      if (piece === "") return "";
-      if (segment.tail === "") {
-        grown.forEach(note);
-        segment.rests = [...begun.keys()];
-      }
-      grown.add(segment);
-      segment.tail = (segment.tail + piece).slice(-tailLength);
-      segment.head += segment.rests.length > 0 ? piece : "";
-      segment.rests = segment.rests.filter((rest) => rest.startsWith(segment.head) || segment.head.startsWith(rest));
-      const { rests, head } = segment;
-      // It may go on with a key, or go on further.
-      if (rests.some((rest) => rest.length > head.length)) return "";
-      segment.head = "";
-      segment.rests = [];
-      return ended(segment, rests, head === "" ? piece : head);
-    };
-    /** What has come without the rest of a key that it begins with, if it does. */
-    const ended = (segment: Segment, rests: readonly string[], text: string): string => {
-      const length = Math.max(0, ...rests.filter((rest) => rest.length <= text.length).map((rest) => rest.length));
-      return (length > 0 ? mark : "") + scan(segment, text.slice(length));
-    };
-    const scan = (segment: Segment, text: string): string => {
-      const { safe, open } = scanner(segment.open + text);
-      segment.open = open;
-      return safe;
-    };
-    const end = (segment: Segment): string => {
-      note(segment);
-      const { rests, head } = segment;
-      const going = rests.filter((rest) => rest.length > head.length);
-      if (rests.length === going.length && going.some((rest) => (begun.get(rest) ?? 0) + head.length >= openLengthMin))
-        return mark;
-      const shown = ended(segment, rests, head);
-      return shown + (isPiece(keys, segment) ? mark : segment.open);
-    };
-    const pieces = (): KeyPieces => {
-      let segment = newSegment();
-      let isJson: boolean | null = null;
-      return {
-        push: (piece) => {
-          isJson ??= piece.trim() === "" ? null : mayBeJson && piece.trimStart().startsWith("{");
-          if (isJson !== true) return push(segment, piece);
-          const [first = "", ...others] = piece.split('"');
-          let shown = push(segment, first);
-          for (const other of others) {
-            shown += `${end(segment)}"`;
-            segment = newSegment(true);
-            shown += push(segment, other);
-          }
-          return shown;
-        },
-        end: () => end(segment),
-      };
-    };
+    const walk = new Walk(setting);
     const text = (whole: string): string => {
-      const { push: show, end: close } = pieces();
-      return show(whole) + close();
+      const { push, end } = piecesOf(walk, setting.mayBeJson);
+      return push(whole) + end();
     };
-    return { text, pieces };
+    return { text, pieces: () => piecesOf(walk, setting.mayBeJson) };
   };
 };
+
+interface Setting {
+  readonly keys: readonly string[];
+  readonly mark: string;
+  readonly scan: (text: string) => { readonly safe: string; readonly open: string };
+  readonly beginnings: ReadonlyMap<string, readonly Beginning[]>;
+  readonly tailLength: number;
+  readonly mayBeJson: boolean;
+}
+
+const piecesOf = (walk: Walk, mayBeJson: boolean): KeyPieces => {
+  let segment = newSegment();
+  let isJson: boolean | null = null;
+  return {
+    push: (piece) => {
+      isJson ??= piece.trim() === "" ? null : mayBeJson && piece.trimStart().startsWith("{");
+      if (isJson !== true) return walk.push(segment, piece);
+      const [first = "", ...others] = piece.split('"');
+      let shown = walk.push(segment, first);
+      for (const other of others) {
+        shown += `${walk.end(segment)}"`;
+        segment = newSegment(true);
+        shown += walk.push(segment, other);
+      }
+      return shown;
+    },
+    end: () => walk.end(segment),
+  };
+};
+
+/** What is known of the texts so far. */
+class Walk {
+  readonly #setting: Setting;
+  /** How keys go on that were begun, with how much of them there was. */
+  readonly #begun = new Map<string, number>();
+  /** Of these more has come since their ends were looked at. */
+  readonly #grown = new Set<Segment>();
+
+  constructor(setting: Setting) {
+    this.#setting = setting;
+  }
+
+  push(segment: Segment, piece: string): string {
+    if (piece === "") return "";
+    if (segment.tail === "") {
+      for (const each of this.#grown) this.#note(each);
+      segment.rests = [...this.#begun.keys()];
+    }
+    this.#grown.add(segment);
+    segment.tail = (segment.tail + piece).slice(-this.#setting.tailLength);
+    segment.head += segment.rests.length > 0 ? piece : "";
+    segment.rests = segment.rests.filter((rest) => rest.startsWith(segment.head) || segment.head.startsWith(rest));
+    const { rests, head } = segment;
+    // It may go on with a key, or go on further.
+    if (rests.some((rest) => rest.length > head.length)) return "";
+    segment.head = "";
+    segment.rests = [];
+    return this.#withoutRest(segment, rests, head === "" ? piece : head);
+  }
+
+  end(segment: Segment): string {
+    this.#note(segment);
+    const { rests, head } = segment;
+    const { keys, mark } = this.#setting;
+    const going = rests.filter((rest) => rest.length > head.length);
+    const isGoing = rests.length === going.length;
+    if (isGoing && going.some((rest) => (this.#begun.get(rest) ?? 0) + head.length >= openLengthMin)) return mark;
+    const shown = this.#withoutRest(segment, rests, head);
+    return shown + (isPiece(keys, segment) ? mark : segment.open);
+  }
+
+  /** What keys it begins, or goes on with. */
+  #note(segment: Segment): void {
+    const { rests, head, tail } = segment;
+    this.#grown.delete(segment);
+    for (const rest of rests)
+      if (rest.length > head.length)
+        this.#begun.set(rest.slice(head.length), (this.#begun.get(rest) ?? 0) + head.length);
+    for (const { text, rest } of this.#setting.beginnings.get(tail.at(-1) ?? "") ?? [])
+      if (tail.endsWith(text)) this.#begun.set(rest, text.length);
+  }
+
+  /** The beginning of a text without the rest of a key, if that is what it begins with. */
+  #withoutRest(segment: Segment, rests: readonly string[], text: string): string {
+    const length = Math.max(0, ...rests.map((rest) => (rest.length > text.length ? 0 : rest.length)));
+    const { safe, open } = this.#setting.scan(segment.open + text.slice(length));
+    segment.open = open;
+    return (length > 0 ? this.#setting.mark : "") + safe;
+  }
+}
 
 /** Whether the open end of a text is a piece of a key, and is not to be shown. */
 const isPiece = (keys: readonly string[], { open, isInJson }: Segment): boolean =>
