@@ -202,7 +202,7 @@ const decideEdit = (
   event: TurnAdded | TurnAnnotated | AnswerTruncated | HeadMoved | Extract<Event, { type: "checkpoint.named" }>,
 ): Either.Either<Refusal, Decided> => {
   const thread = data.conversation;
-  const answering = data.open?.number ?? (data.waking === null ? null : thread.turns.length + 1);
+  const answering = turnAnswering(data);
   if (answering !== null && event.type !== "turn.annotated") return busyWith(answering, event.type);
   switch (event.type) {
     case "turn.added": {
@@ -249,7 +249,7 @@ const problemOfRound = ({ reply, results }: RoundAppended): string | null => {
 };
 
 const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Either.Either<Refusal, Decided> => {
-  const answering = data.open?.number ?? (data.waking === null ? null : data.conversation.turns.length + 1);
+  const answering = turnAnswering(data);
   if (answering !== null) return busyWith(answering, type);
   if (seqs.length === 0) return refuse("invalid", "there is no entry to redact");
   const wrong = seqs.find((seq, index) => seq > data.seq || seq <= (seqs[index - 1] ?? -1));
@@ -257,6 +257,10 @@ const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted)
     ? Either.right(staleSummary(data, () => true))
     : refuse("invalid", `entry ${wrong} can't be redacted: give entries from 0 to ${data.seq}, in order, each once`);
 };
+
+/** The turn that is open, or about to be. */
+const turnAnswering = ({ open, waking, conversation }: ConversationData): number | null =>
+  open?.number ?? (waking === null ? null : conversation.turns.length + 1);
 
 const busyWith = (turn: number, type: string): Either.Either<Refusal, never> =>
   refuse("busy", `turn ${turn} is open or about to be; wait for its end or cancel it before "${type}"`);

@@ -116,8 +116,8 @@ type Lost = (path: string, what: string, why: string) => Loss;
 
 const lossesOfPart = ({ place, part, back }: Change, lost: Lost, reasons: Reasons): readonly Loss[] => {
   const path = `parts.${place}`;
-  if (part.type !== "toolCall" || back?.type !== "toolCall" || part.arguments !== back.arguments)
-    return [lost(path, partName(part), reasons.part(part))];
+  const isSameCall = part.type === "toolCall" && back?.type === "toolCall" && part.arguments === back.arguments;
+  if (!isSameCall) return [lost(path, partName(part), reasons.part(part))];
   const provider = canonicalText(part.provider ?? null) === canonicalText(back.provider ?? null);
   return [
     ...(part.providerCallId === back.providerCallId

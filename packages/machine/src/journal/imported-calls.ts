@@ -10,7 +10,8 @@ import type { Entry } from "../conversation/entry.ts";
  */
 export interface ImportedCall {
   readonly type: "imported";
-  readonly entry: Entry;
+  /** The one that brought it. */
+  readonly entry: Pick<Entry, "seq">;
   /** 0 for the seed. */
   readonly turn: number;
   readonly step: number;
@@ -21,13 +22,13 @@ export interface ImportedCall {
 }
 
 /** The calls in a thread's seed. */
-export const callsOfSeed = (entry: Entry, { conversation: { seed } }: ConversationData): readonly ImportedCall[] =>
+export const callsOfSeed = ({ seq, conversation: { seed } }: ConversationData): readonly ImportedCall[] =>
   repliesFrom(0, seed).map((reply, index) => {
     const question = seed.slice(0, reply).findLastIndex(({ role }) => role === "user");
     let from = Math.max(question, 0);
     while (seed[from - 1]?.role === "user") from--;
     const messages = seed.slice(from, reply);
-    return { type: "imported", entry, turn: 0, step: index + 1, messages, seedLength: from };
+    return { type: "imported", entry: { seq }, turn: 0, step: index + 1, messages, seedLength: from };
   });
 
 /** The calls in the turn that an event added, if it added one. */

@@ -1,21 +1,20 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { isSameEffect, summaryId } from "../conversation/effect-id.ts";
-import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
-import { isLater } from "../conversation/entry.ts";
-import { begin } from "../conversation/begin.ts";
+import type { ConversationData } from "../conversation/data.ts";
+import type { Entry, LaterEntry } from "../conversation/entry.ts";
 import type { Decided, LlmCompleted, LlmFailed } from "../conversation/event.ts";
 import { outstanding } from "../conversation/outstanding.ts";
 import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
-import { frozen, frozenCopy } from "../thread/frozen.ts";
-import { foldTelling } from "./fold.ts";
+import { fold, foldTelling } from "./fold.ts";
 import { callsOfAddedTurn, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 
 /** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
 export interface RecordedSteps {
-  readonly first: FirstEntry;
+  /** What the thread began with. */
+  readonly beginning: ConversationData;
   /** In order. Calls that were made elsewhere stand before the event that brought them. */
   readonly steps: readonly (RecordedStep | ImportedCall)[];
   readonly summaries: readonly RecordedSummary[];
@@ -42,8 +41,10 @@ export interface RecordedSummary extends SummaryWanted {
 
 /** Reads a journal for going through it under other configurations. */
 export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalError, RecordedSteps> => {
-  const [first] = entries;
-  const steps: (RecordedStep | ImportedCall)[] = [];
+  const begun = fold(entries.slice(0, 1));
+  if (Either.isLeft(begun)) return begun;
+  const beginning = begun.right.context;
+  const steps: (RecordedStep | ImportedCall)[] = [...callsOfSeed(beginning)];
   const summaries: RecordedSummary[] = [];
   const folded = foldTelling(entries, (entry, before, after) => {
     const outcome = outcomeIn(entry, before);
@@ -62,15 +63,7 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
     const { summary } = entry.decided ?? {};
     if (summary !== undefined) summaries.push({ ...summary, askedAt: entry.seq, reply: null });
   });
-  if (Either.isLeft(folded)) return folded;
-  if (first === undefined || isLater(first)) return Either.left({ seq: 0, reason: "it has no beginning" });
-  const own = frozenCopy(first);
-  const begun = begin(own.event);
-  return Either.right({
-    first: own,
-    steps: Either.isLeft(begun) ? steps : [...callsOfSeed(own, frozen(begun.right)), ...steps],
-    summaries,
-  });
+  return Either.isLeft(folded) ? folded : Either.right({ beginning, steps, summaries });
 };
 
 /** The outcome of the summary that is being written, if the entry tells it. One is written at a time, so it is the newest. */

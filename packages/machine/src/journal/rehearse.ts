@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { begin, configurationOf } from "../conversation/begin.ts";
+import { configurationOf } from "../conversation/begin.ts";
 import { callSummary } from "../conversation/call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../conversation/data.ts";
 import { decide } from "../conversation/decide.ts";
@@ -69,11 +69,12 @@ export interface RehearsedSummary extends SummaryWanted {
   readonly answered: boolean;
 }
 
-/** Before the first entry after the beginning; null for a beginning that is none. */
-export const beginRehearsal = (settings: Settings, { first }: RecordedSteps): Rehearsal | null => {
-  const begun = begin({ ...first.event, configuration: configurationOf(settings) });
-  return Either.isLeft(begun) ? null : { data: begun.right, waits: false, importedCut: null };
-};
+/** Before the first entry after the beginning. */
+export const beginRehearsal = (settings: Settings, { beginning }: RecordedSteps): Rehearsal => ({
+  data: { ...beginning, configuration: configurationOf(settings) },
+  waits: false,
+  importedCut: null,
+});
 
 /**
  * One recorded event under another configuration: whatever was said and done stays as it was recorded (replies,

@@ -18,6 +18,7 @@ import {
   lastTurns,
   type MachineOptions,
   type Policy,
+  promptOf,
   type SeedDraft,
   start,
   summariseTurns,
@@ -44,7 +45,6 @@ const allRehearsed = (machine: ConversationMachine, entries: readonly Entry[]): 
   let rehearsal = beginRehearsal(settings, recorded.right);
   const calls: RehearsedCall[] = [];
   for (const step of recorded.right.steps) {
-    if (rehearsal === null) throw new Error("no beginning");
     const { call, ...next } =
       step.type === "imported"
         ? rehearseImported(settings, rehearsal, step)
@@ -174,6 +174,26 @@ describe("going through a recording", () => {
     expect(waited).toBeGreaterThan(0);
   });
 
+  test("gives each prompt the room that reports of the same prompts before it leave", () => {
+    const talk = new Talk(conversationMachine(reported));
+    const entries: Entry[] = [talk.beginning];
+    const sent: (readonly [number | null, readonly string[]])[] = [];
+    for (let turn = 1; turn <= 4; turn++) {
+      entries.push(talk.ask(`Question ${turn}`).entry);
+      sent.push([promptOf(talk.machine, talk.state).available, talk.call().messages.map(textOf)]);
+      entries.push(talk.reply(`Answer ${turn}, at some length.`, { usage: { inputTokens: turn * 20 } }).entry);
+    }
+    const prompts = (policy: Policy) =>
+      rehearsed(conversationMachine({ ...reported, policy }), entries).map(({ messages, available }) => [
+        available,
+        messages.map(textOf),
+      ]);
+    expect(prompts(tokenWindow())).toEqual(sent);
+    expect(sent.map(([available]) => available)).toEqual([60, 60, 41, 38]);
+    // What was reported is of other prompts.
+    expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
+  });
+
   test("under another policy gives the prompts of a machine that is told the same", () => {
     fc.assert(
       fc.property(playArbitrary, wildPolicyArbitrary, ({ options, schedule }, wild) => {
@@ -204,6 +224,9 @@ describe("going through a recording", () => {
     );
   });
 });
+
+/** With a calibration. */
+const reported: MachineOptions = { policy: tokenWindow(), budget: { tokens: 60, reserve: 0 } };
 
 const tools = [{ name: "search" }];
 
@@ -355,14 +378,18 @@ describe("a comparison", () => {
     const { journals, after } = comparePrompts([{ name: "a", entries: recording() }], {}, { policy: failing });
     expect(journals[0]?.differing).toBe(0);
     expect(after.broken).toHaveLength(4);
-    expect(after.broken[0]).toEqual({
+    const broken = {
       journal: "a",
       seq: 1,
       turn: 1,
       step: 1,
       law: "policy",
       reason: 'policy "failing@1" threw: no decision today',
-    });
+    };
+    expect(after.broken[0]).toEqual(broken);
+    const summariser = { instruction: "Sum up.", model: {}, maxTokens: 100, next: () => null };
+    const summing = { policy: { ...failing, summariser } };
+    expect(comparePrompts([{ name: "a", entries: recording() }], {}, summing).after.broken[0]).toEqual(broken);
   });
 
   test("says which journal can't be gone through, and goes on with the others", () => {
@@ -420,8 +447,8 @@ describe("a conversation that was had elsewhere", () => {
 
   test.each(Object.entries(policies))("is compared as if it had been had here: %s", (_, policy) => {
     const machine = conversationMachine({ tools, policy, budget: { tokens: 75, reserve: 0 }, calibrate: false });
-    const here = rehearsed(machine, recording({ tools }, 6));
-    const elsewhere = allRehearsed(machine, added(6));
+    const here = rehearsed(machine, recording({ tools }, 7));
+    const elsewhere = allRehearsed(machine, added(7));
     expect(elsewhere.map(({ turn, step, imported }) => [turn, step, imported])).toEqual(
       here.map(({ turn, step }) => [turn, step, true]),
     );
@@ -594,4 +621,16 @@ test("the table of a comparison with summaries, and of two that are the same", a
   expect(comparisonTable(comparePrompts([{ name: "a.jsonl", entries: recording() }], {}, {}))).toContain(
     "a.jsonl: 4 calls, the same prompts",
   );
+});
+
+test("a reason takes at most 160 columns of the table", () => {
+  const wordy: Policy = {
+    ...keepAll(),
+    name: "wordy",
+    decide: () => {
+      throw new Error("x".repeat(300));
+    },
+  };
+  const table = comparisonTable(comparePrompts([{ name: "a", entries: recording() }], {}, { policy: wordy }));
+  expect(/, step 1\): (.*)/.exec(table)?.[1]).toHaveLength(160);
 });

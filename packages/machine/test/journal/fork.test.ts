@@ -168,6 +168,19 @@ describe("a copy", () => {
     expect(right(replay(talk.machine, copy.entries)).context.conversation.head).toBe(2);
   });
 
+  test("that stands behind an open turn, as only journals made by hand do, ends where the turn before it led", () => {
+    const talk = new CheckedTalk();
+    const valueOf = () => {
+      const event = { type: "thread.forked", at: 1_000, from: { threadId: "u", turn: 0 } } as const;
+      return foldOf([...talk.entries, { seq: talk.entries.length, event }]).value;
+    };
+    talk.ask("one");
+    expect(valueOf()).toBe("completed");
+    talk.fail();
+    talk.ask("two");
+    expect(valueOf()).toBe("error");
+  });
+
   test("keeps what was said later about its turns, and nothing about others", () => {
     const talk = new CheckedTalk();
     talk.say("one", "first answer");

@@ -111,6 +111,7 @@ describe("replay", () => {
       /^entry 1 \(turn 1, step 1\): the tools that are offered: .* \(tool search: −description and parameters of digest \w+ \+those of \w+\)$/,
     );
     expect(under({ name: "search" }, { name: "write" })).toMatch(/\(tool read: −the tool; tool write: \+the tool\)$/);
+    expect(under({ name: "search" })).toMatch(/\(tool read: −the tool\)$/);
     expect(under({ name: "read" }, { name: "search" })).toMatch(
       /\(the order of the tools: −search, read \+read, search\)$/,
     );

@@ -3,9 +3,19 @@ import * as Either from "fp-ts/lib/Either.js";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { decodeJournal, type Entry, fold, type State } from "../../src/index.ts";
+import {
+  decodeJournal,
+  type Entry,
+  fold,
+  type Message,
+  type State,
+  toolResultOf,
+  type ToolResultPart,
+} from "../../src/index.ts";
+import { packMessages, unpackMessages } from "../../src/journal/snapshot-message.ts";
 import { loadAll, takeSnapshot } from "../../src/journal/snapshot.ts";
 import { StoredChunks } from "../../src/journal/snapshot-stored.ts";
+import { round } from "../prompt/policies/made-up-history.ts";
 import { editedJournal } from "./long-journal.ts";
 import { SnapshotShelf } from "./snapshot-shelf.ts";
 
@@ -51,6 +61,20 @@ describe("a snapshot", () => {
     });
     await expect(lines.join("\n")).toMatchFileSnapshot("snapshots.txt");
   });
+});
+
+test.each<readonly [string, Partial<Message>, Partial<ToolResultPart>]>([
+  ["as the machine makes it", {}, {}],
+  ["of another call", {}, { callId: "1.1.7" }],
+  ["under another id of a provider", {}, { providerCallId: "call_7" }],
+  ["of another tool", {}, { name: "read" }],
+  ["with an id of its own", { id: "1.9" }, {}],
+])("a result %s is read as it was", (_, ofMessage, ofPart) => {
+  const messages = round("1.1", "", ["found", "found too"]).map((message): Message => {
+    const result = toolResultOf(message);
+    return result === undefined ? message : { ...message, parts: [{ ...result, ...ofPart }], ...ofMessage };
+  });
+  expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);
 });
 
 const newestOf = (entries: readonly Entry[]): Entry => {

@@ -165,6 +165,15 @@ describe("a snapshot whose chunk can't be fetched", () => {
     expect(loadAll(state)).toEqual(talk.state);
   });
 
+  test("gives way to one that was folded anew, and what was known of it is dropped", () => {
+    const { stored } = right(readSnapshot(snapshot.head, () => undefined));
+    const other = new Talk(conversationMachine());
+    const again = takeSnapshot(other.state, other.beginning, stored);
+    expect(again.dropped).toHaveLength(stored.size);
+    expect(again.dropped.every((id) => snapshot.chunks.has(id))).toBe(true);
+    expect(stored.size).toBeGreaterThan(0);
+  });
+
   test("is of no use where it holds what the thread began with", () => {
     const seed = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `seed ${index}` }));
     const seeded = new Talk(conversationMachine(), { seed });

@@ -105,6 +105,26 @@ describe("what a policy is given", () => {
     expect(last.lastCut).toEqual({ policy: "watching@1", from: { turn: 1, unit: 1 }, interrupted: "keep" });
   });
 
+  test("which messages of the seed are pinned", () => {
+    const pinned: (readonly [string, boolean | undefined])[] = [];
+    const watching: Policy = {
+      ...keepAll(),
+      name: "watching",
+      decide: ({ history }) => {
+        for (const turn of history.newestFirst()) for (const unit of turn.units()) pinned.push([unit.id, unit.pinned]);
+        return { from: null, reason: "watching" };
+      },
+    };
+    const seed = ["Before.", "Remember this."].map((content) => ({ role: "user" as const, content }));
+    const talk = new Talk(conversationMachine({ policy: watching }), { seed });
+    talk.tell({ type: "message.pinned", message: "0.1", pinned: true });
+    talk.ask("One");
+    expect(pinned).toEqual([
+      ["0.0", undefined],
+      ["0.1", true],
+    ]);
+  });
+
   test("a cut in the middle of a turn shows the rest of it", () => {
     const talk = threeTurns({
       ...keepAll(),

@@ -193,6 +193,12 @@ describe("clearResults", () => {
     const tokens = tokensOfAll({ turns });
     expect(decided({ turns, budget: { tokens, reserve: 0 } }, clearResults())).toEqual([]);
     expect(decided({ turns, budget: { tokens: tokens - 1, reserve: 0 } }, clearResults())).toHaveLength(5);
+    const talk = Array.from({ length: 8 }, (_, index) => turn(index + 2, "q", "a"));
+    const behindIt: MadeUp = {
+      turns: [{ number: 1, messages: rounds(1, 2) }, ...talk],
+      budget: { tokens: tokensOfAll({ turns: talk }), reserve: 0 },
+    };
+    expect(decided(behindIt, clearResults({ keep: 1 }))).toEqual(["1.1.0"]);
   });
 
   test("measures no more than a few windows of a long thread that does not fit", () => {

@@ -18,8 +18,10 @@ import {
   type PolicyDecision,
   type PolicyInput,
   promptOf,
+  type Shrink,
   textOf,
   tokenWindow,
+  type UnitPosition,
 } from "../../../src/index.ts";
 import { runs } from "../../runs.ts";
 import { Talk } from "../../talk.ts";
@@ -226,15 +228,21 @@ describe("compose of parts that can't be", () => {
     ["decides nothing", () => null as unknown as PolicyDecision],
     ["decides a list of letters", () => ({ from: null, dropped: "1.0" as unknown as readonly string[], reason: "" })],
     ["begins nowhere", () => ({ from: { turn: Number.NaN, unit: 0 }, reason: "" })],
-  ])("one that %s is reported, and everything is shown", (_, decide) => {
-    const machine = conversationMachine({ policy: compose(lastTurns(1), policyOf("bad", decide), lastTurns(0)) });
-    const talk = new Talk(machine);
-    talk.ask("One");
-    talk.reply("One!");
-    talk.ask("Two");
-    const { messages, failed } = promptOf(machine, talk.state);
+    ["begins at a turn and no unit", () => ({ from: { turn: 1 } as unknown as UnitPosition, reason: "" })],
+    ["shrinks by a word", () => ({ from: null, shrink: "all" as unknown as readonly Shrink[], reason: "" })],
+  ])("one that %s is reported as it is alone, and everything is shown", (_, decide) => {
+    const bad = policyOf("bad", decide);
+    const under = (policy: Policy) => {
+      const talk = new Talk(conversationMachine({ policy }));
+      talk.ask("One");
+      talk.reply("One!");
+      talk.ask("Two");
+      return promptOf(talk.machine, talk.state);
+    };
+    const { messages, failed } = under(compose(lastTurns(1), bad, lastTurns(0)));
     expect(messages.map(textOf)).toEqual(["One", "One!", "Two"]);
     expect(failed).toContain('"compose@1"');
+    expect(failed?.replace("compose@1", "bad@1")).toBe(under(bad).failed);
   });
 });
 

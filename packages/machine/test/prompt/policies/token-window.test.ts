@@ -84,6 +84,7 @@ describe("tokenWindow", () => {
     const holds = (made: MadeUp, tokens: number) => {
       const decision = decide(tokenWindow(), { ...made, ...budgeted(tokens) });
       expect(decision.pressed ?? false).toBe(decision.from !== null);
+      expect(decision.reason).toBe(`${decision.from === null ? "all" : "older than what"} fits into ${tokens} tokens`);
     };
     fc.assert(fc.property(madeUpArbitrary(), fc.nat({ max: 900 }), holds), { numRuns: runs(100) });
   });
