@@ -136,6 +136,18 @@ describe("a journal", () => {
       3,
     ],
     ["of a newer format", (entries) => entries.with(0, { ...Object(entries[0]), format: 99 }), /format 99/, 0],
+    [
+      "of an older format than there is",
+      (entries) => entries.with(0, { ...Object(entries[0]), format: 0 }),
+      /format/,
+      0,
+    ],
+    [
+      "of a move that the machine refuses",
+      (entries) => [...entries, { seq: 3, event: { type: "head.moved", at: 9, to: 7 } }],
+      /entry 3: "head\.moved" is refused here: no closed turn 7; there are 1 to 1.*export the journal again/,
+      3,
+    ],
     ["not JSON", (entries) => entries.with(1, 1n), /JSON/, null],
   ])("that is %s is refused by name, and nothing is stored", async (_, spoil, words, index) => {
     const { host } = stage({ script: [says("1")] });

@@ -19,16 +19,22 @@ export const decideAsk = (
   data: ConversationData,
   event: AskReceived,
 ): Either.Either<Refusal, Decided> => {
-  if (event.askId === "") return invalid("an ask needs an askId that is not empty");
-  const repeated = whereAsked(data, event.askId);
-  if (repeated !== null) return Either.left(refusalOfRepeat({ context: data }, event) ?? repeated);
-  const problem = problemOfAsk(data, event);
-  if (problem !== null) return invalid(problem);
-  const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);
-  if (problemOfJoining !== null) return Either.left({ kind: "stale", reason: problemOfJoining });
+  const refusal = refusalOfAsk(data, event);
+  if (refusal !== null) return Either.left(refusal);
   if (data.open === null && data.queue.length === 0)
     return Either.right(decideOpening(settings, data, [event], event.at));
   return decideOverlap(settings, data, event);
+};
+
+/** Why an ask is refused whatever the configuration; null where that may still say so. */
+export const refusalOfAsk = (data: ConversationData, event: AskReceived): Refusal | null => {
+  if (event.askId === "") return invalid("an ask needs an askId that is not empty");
+  const repeated = whereAsked(data, event.askId);
+  if (repeated !== null) return refusalOfRepeat({ context: data }, event) ?? repeated;
+  const problem = problemOfAsk(data, event);
+  if (problem !== null) return invalid(problem);
+  const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);
+  return problemOfJoining === null ? null : { kind: "stale", reason: problemOfJoining };
 };
 
 /** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged. */
@@ -67,7 +73,7 @@ const decideOverlap = (
       );
     case "steer": {
       if (open === null) return waits(queue, max);
-      if (saysNothing(event)) return invalid("an ask that joins a turn has to say something");
+      if (saysNothing(event)) return Either.left(invalid("an ask that joins a turn has to say something"));
       return open.joining.length >= max
         ? full(
             `${waiting(open.joining.length)} already to join turn ${open.number}, and at most ${max} may; wait for the turn's end, or ${toHoldMore}`,
@@ -114,7 +120,7 @@ const saysNothing = (event: AskReceived): boolean =>
       : content.every((part) => part.type === "text" && part.text.trim() === ""),
   );
 
-const invalid = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
+const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
 
 const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);

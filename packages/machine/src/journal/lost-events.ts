@@ -1,39 +1,133 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { isAwaited } from "../conversation/awaited.ts";
-import type { Entry, LaterEntry } from "../conversation/entry.ts";
-import { formatOf, neededFormat } from "../conversation/format.ts";
+import { approvedCall, problemOfToolEvent } from "../conversation/decide-approval.ts";
+import { refusalOfAsk } from "../conversation/decide-ask.ts";
+import { decideUnconfigured } from "../conversation/decide-unconfigured.ts";
+import type { ConversationData } from "../conversation/data.ts";
+import type { Decided } from "../conversation/decided.ts";
+import { placeIn } from "../conversation/effect-id.ts";
+import type { Entry, FirstEntry, LaterEntry } from "../conversation/entry.ts";
+import { isLater } from "../conversation/entry.ts";
+import type { Event } from "../conversation/event.ts";
+import { formatOf, neededFormat, problemOfFormat } from "../conversation/format.ts";
+import { problemOfCalls } from "../conversation/lost-calls.ts";
 import { outstanding } from "../conversation/outstanding.ts";
+import { positionNamedBy } from "../conversation/round-calls.ts";
 import type { State } from "../conversation/state.ts";
+import { nonsenseInRange } from "../prompt/nonsense.ts";
+import { unknownPlaceIn } from "../prompt/places.ts";
+import { toArray } from "../thread/chunks.ts";
 import type { JournalError } from "./fold.ts";
 import { foldTelling } from "./fold.ts";
 
 /**
- * The first entry of a journal that `fold` would pass over, so that what it tells would be lost: an answer that nobody
- * waited for when it came, an ask of which nobody decided what becomes of it, an event that needs a newer format than the
- * journal had. Null where there is none, as in every journal that a machine wrote; of one that is none the place where it
- * ends to be one.
+ * The first entry of a journal from outside that the machine would not have taken, whatever its configuration: `fold` would
+ * pass over it, so that what it tells would be lost (an answer that nobody waited for when it came, an ask of which nobody
+ * decided what becomes of it, an event that needs a newer format than the journal had), the machine refuses it (a move to a
+ * turn that is not there, a second ask of one id), or it shows a prompt of turns that are not there. Null where there is
+ * none, as in every journal that a machine wrote; of one that is none the place where it ends to be one.
  */
 export const lostEventIn = (entries: readonly Entry[]): JournalError | null => {
-  let lost: JournalError | null = null;
-  const folded = foldTelling(entries, (entry, before) => {
-    const reason = lost === null ? problemOf(entry, before) : null;
+  const [first] = entries;
+  let lost = first === undefined || isLater(first) ? null : problemOfFirst(first);
+  let isWhole = first?.redacted === undefined;
+  const folded = foldTelling(entries, (entry, before, after) => {
+    isWhole &&= entry.redacted === undefined;
+    const reason = lost === null ? problemOf(entry, before, after, isWhole) : null;
     if (reason !== null) lost = { seq: entry.seq, reason };
   });
   return lost ?? (Either.isLeft(folded) ? folded.left : null);
 };
 
-const problemOf = ({ event, decided = {} }: LaterEntry, before: State): string | null => {
+const problemOfFirst = ({ event: { seed = [] } }: FirstEntry): JournalError | null => {
+  const reason = problemOfCalls(seed, true);
+  return reason === null ? null : { seq: 0, reason: `the seed is no conversation: ${reason}` };
+};
+
+const problemOf = (
+  { event, decided = {} }: LaterEntry,
+  before: State,
+  after: State,
+  isWhole: boolean,
+): string | null => {
   const data = before.context;
   const format = formatOf(data);
   if (neededFormat(event.type) > format)
     return `"${event.type}" needs format ${neededFormat(event.type)}, and the journal has format ${format} here`;
-  if (event.type === "ask.received") {
-    const { queued, joins, interrupts } = decided;
-    return data.open !== null && queued === undefined && joins !== true && interrupts !== true
-      ? `"ask.received" (ask "${event.askId}") came while another was answered, and nothing was decided about it`
-      : null;
+  if (!isAwaited(data, event) && "effectId" in event) {
+    const awaited = outstanding(before).map(({ id }) => `"${id}"`);
+    return `"${event.type}" answers "${event.effectId}", and nobody waited for that; out was ${awaited.join(", ") || "nothing"}`;
   }
-  if (isAwaited(data, event) || !("effectId" in event)) return null;
-  const awaited = outstanding(before).map(({ id }) => `"${id}"`);
-  return `"${event.type}" answers "${event.effectId}", and nobody waited for that; out was ${awaited.join(", ") || "nothing"}`;
+  const refused = problemOfFormat(data, event) ?? reasonToRefuse(data, event, isWhole);
+  if (refused !== null) return notTaken(event, refused);
+  if (event.type === "ask.received" && data.open !== null) {
+    const { queued, joins, interrupts } = decided;
+    if (queued === undefined && joins !== true && interrupts !== true)
+      return `"ask.received" (ask "${event.askId}") came while another was answered, and nothing was decided about it`;
+  }
+  const misplaced = unknownTurnIn(decided, data, after.context);
+  return misplaced === null ? null : notTaken(event, misplaced);
+};
+
+/** With the way out: such an entry was changed, or stands in another place than it did. */
+const notTaken = ({ type }: Event, reason: string): string =>
+  `"${type}" is refused here: ${reason}. The machine takes no such entry: export the journal again, or import the entries before this one`;
+
+/**
+ * Why the machine would refuse an event whatever its configuration. Of answers only that somebody waits for them is sure
+ * once words were taken out, which is known by then.
+ */
+const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean): string | null => {
+  switch (event.type) {
+    case "ask.received":
+      return refusalOfAsk(data, event)?.reason ?? null;
+    case "tool.started":
+    case "tool.withheld":
+    case "tool.completed":
+    case "tool.failed": {
+      const call = callsOf(data)[positionNamedBy(event.effectId)];
+      return call === undefined ? null : problemOfToolEvent(call, event);
+    }
+    case "approval.answered":
+      return isWhole ? reasonIn(approvedCall(data, callsOf(data), ofThread(event, data.threadId))) : null;
+    case "llm.completed":
+    case "llm.failed":
+    case "llm.progressed":
+    case "timer.fired":
+      return null;
+    // A copy may begin behind an entry that closed one turn and opened the next.
+    case "thread.forked":
+      return null;
+    default:
+      return reasonIn(decideUnconfigured(data, event));
+  }
+};
+
+const reasonIn = (decided: Either.Either<{ readonly reason: string }, unknown>): string | null =>
+  Either.isLeft(decided) ? decided.left.reason : null;
+
+const callsOf = ({ open }: ConversationData) => (open?.stage.type === "running" ? open.stage.calls : []);
+
+/** A journal may be told as that of another thread: an answer is for what its place names. */
+const ofThread = <Answer extends { readonly effectId: string }>(answer: Answer, threadId: string): Answer => ({
+  ...answer,
+  effectId: `${threadId}/${placeIn(answer.effectId)}`,
+});
+
+/** A place of a prompt, or of a summary, that the thread does not have. */
+const unknownTurnIn = (
+  { cut, summary }: Decided,
+  before: ConversationData,
+  { conversation: thread, open }: ConversationData,
+): string | null => {
+  const ranges = [cut?.summarised, summary?.covers].map((range) =>
+    range === undefined ? null : nonsenseInRange(range, thread),
+  );
+  const range = ranges.find((problem) => problem !== null);
+  if (range !== undefined && range !== null) return range;
+  if (cut === undefined) return null;
+  // Ids that 0.1 did not know it passed over.
+  const { dropped: _, ...shown } = cut;
+  const said = () => (open === null ? [] : toArray(open.messages));
+  return unknownPlaceIn({ ...shown, reason: "" }, { thread, system: thread.system, open: said, lastCut: before.cut });
 };

@@ -4,8 +4,17 @@ import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { decodeJournal, type Entry, type Event, fold, forkOf, lostEventIn, redactEntry } from "../../src/index.ts";
-import { isLater } from "../../src/conversation/entry.ts";
+import {
+  type Cut,
+  decodeJournal,
+  type Entry,
+  type Event,
+  fold,
+  forkOf,
+  lostEventIn,
+  redactEntry,
+} from "../../src/index.ts";
+import { isLater, type LaterEntry } from "../../src/conversation/entry.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";
@@ -37,6 +46,119 @@ describe("a journal that a machine wrote loses nothing", () => {
       }),
       { numRuns: runs(300) },
     );
+  });
+});
+
+describe("what the machine refuses is refused of a journal from outside, with its seq and the reason:", () => {
+  const talked = (): CheckedTalk => {
+    const talk = new CheckedTalk({ tools: [{ name: "search" }] });
+    talk.ask("Go.", "a");
+    talk.reply("gone");
+    return talk;
+  };
+  const at = 9;
+  const cut: Cut = { policy: "made-up@1", from: null, interrupted: "keep" };
+  const ask: Event = { type: "ask.received", at, askId: "b", input: "And then?" };
+  const forged: readonly (readonly [string, Omit<LaterEntry, "seq">, RegExp])[] = [
+    [
+      "a move to a turn that is not there",
+      { event: { type: "head.moved", at, to: 9 } },
+      /no closed turn 9; there are 1 to 1/,
+    ],
+    ["to a checkpoint", { event: { type: "head.moved", at, to: { checkpoint: "x" } } }, /no checkpoint "x"/],
+    ["a checkpoint without a name", { event: { type: "checkpoint.named", at, name: "" } }, /needs a name/],
+    ["a score of no turn", { event: { type: "turn.annotated", at, turn: 9, name: "n", value: 1 } }, /no closed turn 9/],
+    [
+      "a truncation of no turn",
+      { event: { type: "answer.truncated", at, turn: 9, characters: 1 } },
+      /no closed turn 9/,
+    ],
+    [
+      "a pin of no message",
+      { event: { type: "message.pinned", at, message: "9.9", pinned: true } },
+      /no message "9\.9"/,
+    ],
+    [
+      "the end of a pin that is none",
+      { event: { type: "message.pinned", at, message: "1.0", pinned: false } },
+      /not pinned/,
+    ],
+    [
+      "a redaction of what is not there",
+      { event: { type: "thread.redacted", at, seqs: [0, 99] } },
+      /entry 99 can't be redacted/,
+    ],
+    ["of nothing", { event: { type: "thread.redacted", at, seqs: [] } }, /no entry to redact/],
+    [
+      "a second ask of one id",
+      { event: { ...ask, askId: "a", input: "Go." } },
+      /ask "a" was made before; turn 1 answers it/,
+    ],
+    ["a second ask that says something else", { event: { ...ask, askId: "a" } }, /its input differs/],
+    [
+      "a lower format",
+      { event: { type: "thread.configured", at, format: 0, configuration: { fingerprint: "" } } },
+      /never goes back to 0/,
+    ],
+    ["the end of no turn", { event: { type: "cancel.requested", at } }, /no turn is open/],
+    ["a turn of nothing", { event: { type: "turn.added", at, messages: [] } }, /needs messages/],
+    [
+      "calls that vanish",
+      {
+        event: { type: "message.appended", at, message: { role: "assistant", content: "", toolCalls: [{}] } as never },
+      },
+      /the message has toolCalls, which would be lost/,
+    ],
+    [
+      "a cut at a turn that is not there",
+      { event: ask, decided: { cut: { ...cut, from: { turn: 7, unit: 0 } } } },
+      /from is .*the thread has 1 turns/,
+    ],
+    [
+      "a summary in a prompt of turns that are not there",
+      { event: ask, decided: { cut: { ...cut, summarised: { from: 1, to: 7, upTo: 1 } } } },
+      /turn 7 is not on the path/,
+    ],
+    [
+      "a request for one",
+      {
+        event: { type: "metadata.changed", at, metadata: {} },
+        decided: { summary: { covers: { from: 4, to: 7 }, earlier: null } },
+      },
+      /turn 4 is not on the path/,
+    ],
+  ];
+
+  test.each(forged)("%s", (_, entry, reason) => {
+    const { entries } = talked();
+    const told: readonly Entry[] = [...entries, { seq: entries.length, ...entry }];
+    const lost = lostEventIn(told);
+    expect(lost?.seq).toBe(entries.length);
+    expect(lost?.reason).toMatch(reason);
+    expect(lost?.reason).toMatch(
+      /^".*" is refused here: .* The machine takes no such entry: export the journal again, or import the entries before this one$/,
+    );
+    // A store opens it all the same: what it holds was taken once.
+    expect(Either.isRight(fold(told))).toBe(true);
+  });
+
+  test("but an ask under the id of one whose words were taken out says nothing else that anybody could know", () => {
+    const { entries } = talked();
+    const told = [...entries, { seq: 3, event: { type: "thread.redacted", at, seqs: [1] } as const }];
+    expect(lostEventIn(told.map((entry) => (entry.seq === 1 ? redactEntry(entry) : entry)))).toBeNull();
+  });
+
+  test("a seed whose calls would be lost", () => {
+    const [first, ...rest] = talked().entries;
+    // As somebody without types wrote it.
+    const seed = [{ role: "user", content: "Hi", toolCalls: [{}] }] as never;
+    const told = [{ ...first, event: { ...first?.event, seed } } as Entry, ...rest];
+    expect(lostEventIn(told)).toEqual({ seq: 0, reason: expect.stringMatching(/^the seed .*toolCalls/) });
+  });
+
+  test("the first entry of another format", () => {
+    const [first] = talked().entries;
+    expect(decodeJournal([{ ...first, format: 0 }])).toMatchObject({ left: { index: 0, path: "format" } });
   });
 });
 

@@ -7,6 +7,7 @@ import {
   type Entry,
   fold,
   type Json,
+  lostEventIn,
   replay,
   type State,
   turnNumbered,
@@ -35,6 +36,8 @@ export const checkJournal = (
   if (Either.isLeft(folded)) world.breaks("M5", `entry ${folded.left.seq}: ${folded.left.reason}`);
   else if (!isSame(folded.right, journal.state))
     world.breaks("M5", "the stored journal folds to another state than the entries did as they came");
+  const lost = lostEventIn(entries);
+  if (lost !== null) world.breaks("M5", `the journal could not be imported: entry ${lost.seq}: ${lost.reason}`);
   checkRedacted(world, journal, stored);
   // What was redacted can't be decided again: the words are gone.
   if (entries.some(({ redacted }) => redacted === true)) return entries;
