@@ -75,6 +75,39 @@ describe("a handler", () => {
   });
 });
 
+describe("a handler that returns a message of the chat format", () => {
+  const message = {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "1", type: "function", function: { name: "echo", arguments: '{"text":"x"}' } }],
+  };
+  const returns =
+    (reply: object): ScriptedStep =>
+    // As from a handler without types.
+    async () =>
+      ({ type: "completed", reply, finishReason: "tool_calls" }) as unknown as LlmOutcome;
+
+  test.each([
+    ["tool_calls", message],
+    ["function_call", { content: "", function_call: { name: "echo", arguments: "{}" } }],
+  ])("has failed where its calls would be lost: %s", async (name, reply) => {
+    const { host } = stage({ tools: [echo], script: [returns(reply), says("again")] });
+    expect(String(await errorOf(host.ask("hi")))).toContain(
+      `can't be used: reply: "${name}" is the chat format's name, and its calls would be lost; return what replyFromChatMessage reads from the message, or the calls as toolCalls`,
+    );
+    expect((await host.ask("hi again")).text).toBe("again");
+    await host.close();
+  });
+
+  test("is taken at its word where its calls stand in ours as well, or there are none", async () => {
+    const toolCalls = [{ id: "1", name: "echo", arguments: '{"text":"x"}' }];
+    const script = [returns({ ...message, content: "", toolCalls }), returns({ content: "done", tool_calls: [] })];
+    const { host } = stage({ tools: [echo], script });
+    expect((await host.ask("hi")).text).toBe("done");
+    await host.close();
+  });
+});
+
 test("a handler that shows what is no text is not journalled as if it were", async () => {
   const shows: ScriptedStep = async (_, { onDelta }) => {
     const call = { type: "toolCall", id: null, name: "x", arguments: "" };

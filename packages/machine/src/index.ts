@@ -78,6 +78,7 @@ export { outstanding } from "./conversation/outstanding.ts";
 export { type Prompt, promptOf } from "./conversation/prompt-of.ts";
 export { lastTurnOf, messagesOf, turnNumbered, turnsOf } from "./conversation/read.ts";
 export type { Refusal, RefusalKind } from "./conversation/refusal.ts";
+export { foreignCallsIn } from "./conversation/lost-calls.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/same-ask.ts";
 export { type Phase, phaseOf, type State, type StateValue } from "./conversation/state.ts";
 export type { ToolDeclaration, ToolRecovery } from "./conversation/tool.ts";

@@ -1,5 +1,13 @@
-import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
-import { decodeEvent, toolsOf } from "@colloquy/machine";
+import type {
+  CallLlm,
+  DecodeError,
+  LlmCompleted,
+  LlmFailed,
+  ReplyDraft,
+  ReportedUsage,
+  ToolDeclaration,
+} from "@colloquy/machine";
+import { decodeEvent, foreignCallsIn, toolsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../active-threads.ts";
 import type { Equipment } from "../equipment.ts";
@@ -56,12 +64,27 @@ export const llmAnswer = (
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
       : { type: "llm.completed", ...fields, ...answered };
   const decoded = decodeEvent(told);
+  // Before what can't be read is named: such a message has no content either.
+  const lost = type === "failed" ? null : lostCallsIn(given);
   // Of the two types that are built above.
-  if (Either.isRight(decoded)) return decoded.right as LlmCompleted | LlmFailed;
-  // What stands there may hold a key, and is not quoted.
-  const { path, reason } = decoded.left;
-  const message = `the outcome that the llm handler returned can't be used: ${path}: ${reason.replace(/, got .*$/s, "")}`;
+  if (Either.isRight(decoded) && lost === null) return decoded.right as LlmCompleted | LlmFailed;
+  const problem = lost ?? (Either.isLeft(decoded) ? problemOf(decoded.left) : "");
+  const message = `the outcome that the llm handler returned can't be used: ${problem}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
+};
+
+/** What stands there may hold a key, and is not quoted. */
+const problemOf = ({ path, reason }: DecodeError): string => `${path}: ${reason.replace(/, got .*$/s, "")}`;
+
+/** Calls that stand in another format's member would be lost, unless they stand in ours as well. */
+const lostCallsIn = (given: object): string | null => {
+  const reply: unknown = "reply" in given ? given.reply : null;
+  if (typeof reply !== "object" || reply === null) return null;
+  if ("toolCalls" in reply && Array.isArray(reply.toolCalls) && reply.toolCalls.length > 0) return null;
+  const foreign = foreignCallsIn(reply);
+  return foreign === undefined
+    ? null
+    : `reply: "${foreign}" is the chat format's name, and its calls would be lost; return what replyFromChatMessage reads from the message, or the calls as toolCalls`;
 };
 
 /** What a journal can't keep is not believed. Whoever writes a handler in JavaScript may also forget to return. */

@@ -30,13 +30,20 @@ export const appendMessage = (data: ConversationData, draft: MessageDraft): Conv
 /** As above, of a round: its calls have ids of their own, apart from those of the turn's steps. */
 export const appendRound = (data: ConversationData, { reply, results, metadata }: RoundAppended): ConversationData => {
   const { turn, made } = nextPlace(data);
-  const said = messageFromReply(`${turn}.${made}`, `${turn}.r${made}`, reply);
+  const said = messageFromReply(`${turn}.${made}`, `${turn}${roundMark}${made}`, reply);
   const answers = toolCallsOf(said).map((call, position) => {
     const { outcome, content } = results[position] ?? noResult;
     return messageFromResult(call, outcome, content);
   });
   return appended(data, [metadata === undefined ? said : { ...said, metadata }, ...answers]);
 };
+
+/** Whether a message asked for the tools of a round that was appended: its calls say so. */
+export const asksForAppendedRound = (message: Message): boolean =>
+  toolCallsOf(message)[0]?.callId.includes(roundMark) === true;
+
+/** In the ids of its calls, between the turn and the message. */
+const roundMark = ".r";
 
 /** What lacks a result was refused before; a journal that holds it says that nobody knows. */
 const noResult: AppendedResult = { outcome: "unknown", content: null };

@@ -5,7 +5,7 @@ import type { SeedDraft } from "../thread/seed.ts";
 export const problemOfCalls = (drafts: readonly (MessageDraft | SeedDraft)[], mayCall: boolean): string | null => {
   for (const [index, draft] of drafts.entries()) {
     const which = drafts.length === 1 ? "the message" : `message ${index}`;
-    const foreign = ["tool_calls", "function_call"].find((name) => isGiven(draft, name));
+    const foreign = foreignCallsIn(draft);
     if (foreign !== undefined)
       return `${which} has "${foreign}", which is the chat format's name; read it by fromChatMessage, or give its calls as toolCalls of an assistant's message with their results`;
     if (!isGiven(draft, "toolCalls")) continue;
@@ -16,6 +16,12 @@ export const problemOfCalls = (drafts: readonly (MessageDraft | SeedDraft)[], ma
   }
   return null;
 };
+
+/** The member of a message that holds its tool calls as the chat format does, where nobody here would look for them; undefined where none does. */
+export const foreignCallsIn = (message: object): "tool_calls" | "function_call" | undefined =>
+  foreignNames.find((name) => isGiven(message, name));
+
+const foreignNames = ["tool_calls", "function_call"] as const;
 
 /** What was not declared may be anything. */
 const isGiven = (draft: object, name: string): boolean => {

@@ -30,8 +30,8 @@ export interface NamedJournal {
  * every prompt anew, under its own cuts, calibration and summaries. So a configuration needs only what bears on
  * prompts (policy, budget, counter, `interrupted`), and every call that the recordings made is compared, also where one
  * of the two would not have made it. A summary that the recordings lack counts as failed. Turns that were added whole, and
- * a seed, hold calls that were made elsewhere: each message of an assistant that answers another is one, and its prompt is
- * what would have been shown there.
+ * a seed, hold calls that were made elsewhere: each message of an assistant that answers another is one, and so is that of
+ * each round that was appended. Its prompt is what would have been shown there.
  *
  * @throws ConfigurationError for options that can't be meant.
  */

@@ -8,7 +8,7 @@ import type { State } from "../conversation/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
 import type { JournalError } from "./fold.ts";
 import { fold, foldTelling } from "./fold.ts";
-import { callsOfAddedTurn, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
+import { callsOfAddedTurn, callsOfRounds, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 
 /** A recorded conversation as another configuration can go through it: what was said, apart from what prompts showed of it. */
@@ -53,6 +53,7 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
       outcome === null || asked === undefined ? null : { ...asked, reply: usableReply(outcome, entry.decided) };
     if (ended !== null) summaries[summaries.length - 1] = ended;
     steps.push(...callsOfAddedTurn(entry, before.context, after.context));
+    steps.push(...callsOfRounds(entry, before.context, after.context));
     steps.push({
       type: "event",
       entry,

@@ -19,11 +19,13 @@ import {
   type MachineOptions,
   type Policy,
   promptOf,
+  type ReplyDraft,
   type SeedDraft,
   start,
   summariseTurns,
   textOf,
   tokenWindow,
+  toolResultOf,
   transition,
 } from "../../src/index.ts";
 import { kernel } from "../../src/conversation/machine.ts";
@@ -437,6 +439,14 @@ const added = (turns: number): readonly Entry[] => {
   return entries;
 };
 
+/** What a message says, or the result that it holds. */
+const wordsOf = (message: Message): string => {
+  const result = toolResultOf(message);
+  return result === undefined
+    ? textOf(message)
+    : result.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+};
+
 describe("a conversation that was had elsewhere", () => {
   const policies = {
     keepAll: keepAll(),
@@ -455,6 +465,51 @@ describe("a conversation that was had elsewhere", () => {
     expect(elsewhere.map(({ messages, fits }) => [fits, messages.map(textOf)])).toEqual(
       here.map(({ messages, fits }) => [fits, messages.map(textOf)]),
     );
+  });
+
+  test("is compared in rounds that were appended, each where it joined: between turns, before a call, behind a reply", () => {
+    const talk = new Talk(conversationMachine({ tools }), { system: "Be brief." });
+    const entries: Entry[] = [talk.beginning];
+    const tell = (event: Parameters<typeof talk.tell>[0]): void => void entries.push(talk.tell(event).entry);
+    const round = (found: string) =>
+      ({
+        type: "round.appended",
+        reply: { content: `Let me see ${found}.`, ...calling("search") },
+        results: [{ outcome: "completed", content: found }],
+      }) as const;
+    const reply = (content: string, more: ReplyDraft = {}): void => {
+      const [call] = talk.out().flatMap((effect) => (effect.type === "callLlm" ? [effect.id] : []));
+      tell({ type: "llm.completed", effectId: call ?? "", reply: { content, ...more }, finishReason: "stop" });
+    };
+    tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
+    tell(round("A"));
+    tell({ type: "ask.received", askId: "a", input: "One" });
+    // While the call is out it waits.
+    tell(round("B"));
+    reply("Hm", calling("search"));
+    entries.push(talk.result(0, "found").entry);
+    reply("1");
+    tell({ type: "message.appended", message: { role: "user", content: "Two" } });
+    tell(round("C"));
+    tell({ type: "ask.received", askId: "b", input: "And?" });
+    tell(round("D"));
+    // The turn ends with what waited.
+    tell({ type: "cancel.requested" });
+    const calls = allRehearsed(conversationMachine({ tools }), entries);
+    const heard = ["Be brief.", "Let me see A.", "A", "One"];
+    const between = [...heard, "Hm", "found"];
+    const told = [...between, "Let me see B.", "B", "1"];
+    expect(calls.map(({ turn, step, imported, messages }) => [turn, step, imported, messages.map(wordsOf)])).toEqual([
+      [1, 1, true, ["Be brief."]],
+      [1, 1, false, heard],
+      [1, 3, true, between],
+      [1, 2, false, told.slice(0, -1)],
+      [2, 1, true, [...told, "Two"]],
+      [2, 1, false, [...told, "Two", "Let me see C.", "C", "And?"]],
+      [2, 2, true, [...told, "Two", "Let me see C.", "C", "And?"]],
+    ]);
+    const { journals } = comparePrompts([{ name: "a", entries }], { tools }, { tools, policy: lastTurns(0) });
+    expect(journals[0]).toMatchObject({ calls: 7, imported: 4 });
   });
 
   test("differs where the prompts would have", () => {
