@@ -41,7 +41,7 @@ export const run = async (
     const found = new Findings(looking, host, before, reports, damage, limitMs);
     try {
       await found.lookAtDamaged();
-      await found.lookAtOther(store === "files");
+      await found.lookAtOther();
       await found.useDamaged();
     } catch (error) {
       found.violations.push(String(error));
@@ -134,7 +134,7 @@ class Findings {
   }
 
   /** Nothing became of it, and all about it works. */
-  async lookAtOther(listMayBeRefused: boolean): Promise<void> {
+  async lookAtOther(): Promise<void> {
     const thread = this.#host.thread(other);
     await ending(
       "an ask on the other thread",
@@ -145,10 +145,9 @@ class Findings {
     const stored = decoded(await this.#store.read(other)) ?? [];
     const before = this.#before.get(other) ?? [];
     if (!same(stored.slice(0, before.length), before)) this.violations.push("the other thread was changed");
-    // A folder is not listed past a journal that is damaged.
     const page = await this.#orRefused("list", () => this.#store.list());
-    if (page === undefined && !listMayBeRefused) this.violations.push("the threads can't be listed");
-    if (page !== undefined && !page.threads.some(({ threadId }) => threadId === other))
+    if (page === undefined) this.violations.push("the threads can't be listed");
+    else if (!page.threads.some(({ threadId }) => threadId === other))
       this.violations.push("the other thread is not listed");
     await this.#orRefused("search", async () => this.#store.search?.("question"));
   }

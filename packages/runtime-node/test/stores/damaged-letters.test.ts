@@ -41,3 +41,36 @@ test("a letter in a file that is damaged keeps no other from being read", async 
   });
   await store.close();
 });
+
+test.each(["letter", "x".repeat(300)])(
+  "a letter of which a power cut left an empty file is written when it is left again: %s",
+  async (id) => {
+    const store = filesStore({ folder });
+    const letter = { id, event: { type: "ask.received", at: 1, askId: id, input: "hi" } } as const;
+    await store.inbox?.post("thread", letter);
+    writeFileSync(onlyLetter(), "");
+    expect(await store.inbox?.unanswered("thread")).toEqual([]);
+    await store.inbox?.post("thread", letter);
+    expect(await store.inbox?.unanswered("thread")).toEqual([letter]);
+    await store.close();
+  },
+);
+
+test("a damaged letter whose file does not tell its id is reported, and is whole when it is left again", async () => {
+  const store = filesStore({ folder });
+  const id = "x".repeat(300);
+  const letter = { id, event: { type: "ask.received", at: 1, askId: id, input: "hi" } } as const;
+  await store.inbox?.post("thread", letter);
+  writeFileSync(onlyLetter(), '{"id":');
+  expect(await store.inbox?.unanswered("thread")).toEqual([{}]);
+  await store.inbox?.post("thread", letter);
+  expect(await store.inbox?.unanswered("thread")).toEqual([letter]);
+  await store.close();
+});
+
+const onlyLetter = (): string => {
+  const inbox = join(folder, "thread.inbox");
+  const [file = "", ...others] = readdirSync(inbox);
+  expect(others).toEqual([]);
+  return join(inbox, file);
+};

@@ -85,7 +85,7 @@ class StoreOfFiles implements Store {
   readonly #setting: Setting;
   readonly #leases: Leases;
   readonly #reserve: Reserve;
-  readonly #facts: () => readonly StoredThread[];
+  readonly #facts: (isSure: boolean) => readonly StoredThread[];
   /** Where the journals end that were written here, under the lease with which they were. */
   readonly #ends = new Map<string, JournalEnd & { readonly token: number }>();
 
@@ -254,14 +254,14 @@ class StoreOfFiles implements Store {
   }
 
   /** Looks without the lock; and again with it, when somebody who writes may have made what it saw look damaged. */
-  #reading<A>(read: () => A): A {
+  #reading<A>(read: (isSure: boolean) => A): A {
     return this.#inWords(() => {
       this.#leases.check();
       try {
-        return read();
+        return read(false);
       } catch (error) {
         if (!(error instanceof StorageError)) throw error;
-        return this.#leases.exclusively(read);
+        return this.#leases.exclusively(() => read(true));
       }
     });
   }

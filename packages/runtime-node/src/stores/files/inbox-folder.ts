@@ -9,20 +9,20 @@ import { idOf, nameOf } from "./file-name.ts";
 
 /**
  * Leaves a letter in a folder, one file a letter, numbered in the order in which they came; none when one with its id
- * is there already. Under the lock, as all that changes an inbox.
+ * is there already. One of which nothing is left, or that can't be answered, is written again. Under the lock, as all
+ * that changes an inbox.
  */
 export const postLetter = (folder: string, letter: Letter, flush: boolean): void => {
   const name = nameOf(letter.id);
   const files = lettersIn(folder);
-  if (files.some((file) => isOf(file, name))) {
-    // Whoever left it may have died before it was flushed.
-    if (flush) flushFolder(folder);
-    return;
+  const there = files.find((file) => isOf(file, name));
+  if (there === undefined || !hasId(readLetter(join(folder, there)))) {
+    const number = Number.parseInt(files.at(-1) ?? "0", 10) + 1;
+    makeFolder(folder);
+    const file = there ?? `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
+    replaceFile(join(folder, file), JSON.stringify(letter), flush);
   }
-  const number = Number.parseInt(files.at(-1) ?? "0", 10) + 1;
-  makeFolder(folder);
-  const file = `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
-  replaceFile(join(folder, file), JSON.stringify(letter), flush);
+  // Also where it was there: whoever left it may have died before it was flushed.
   if (flush) flushFolder(folder);
 };
 
@@ -72,13 +72,18 @@ const lettersIn = (folder: string): readonly string[] =>
 
 const isOf = (file: string, name: string): boolean => file.slice(numberLength + 1) === name + letterEnding;
 
-/** Null for one that is gone by now, and for an empty file, as a power cut leaves one that was never flushed. */
+/**
+ * Null for one that is gone by now, and for an empty file, as a power cut leaves one that was never flushed. Of a damaged
+ * one its id, where the name of the file tells it.
+ */
 const readLetter = (path: string): unknown => {
   const text = readIfThere(path);
   if (text === null || text.length === 0) return null;
   // Only a name that was shortened does not tell its id: such a letter has the one that stands in it.
-  return letterOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString());
+  return letterOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString()) ?? {};
 };
+
+const hasId = (letter: unknown): boolean => typeof letter === "object" && letter !== null && "id" in letter;
 
 const isAnswer = (letter: unknown): boolean => typeof letter === "object" && letter !== null && "handled" in letter;
 

@@ -4,22 +4,28 @@ import { join } from "node:path";
 import { factsOf, type StoredThread } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
+import { StorageError } from "../storage-error.ts";
 import { namesIn, readIfThere } from "./disk.ts";
-import { idOf, isShortened } from "./file-name.ts";
-import { entryIn, firstDamage, type StoredEntry, wholeLines } from "./journal-lines.ts";
+import { idOf, isShortened, nameOf } from "./file-name.ts";
+import { entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
-/** What the journals of a folder tell of their threads. Remembers what it read for as long as a file does not change. */
-export const journalFacts = (folder: string): (() => readonly StoredThread[]) => {
-  let known = new Map<string, Known>();
-  return () => {
-    const seen = new Map<string, Known>();
-    for (const file of namesIn(folder)) {
-      if (!file.endsWith(journalEnding)) continue;
-      const facts = factsIn(folder, file, known.get(file));
-      if (facts !== null) seen.set(file, facts);
+/**
+ * What the journals of a folder tell of their threads. Remembers what it read for as long as a file does not change.
+ *
+ * Throws a `StorageError` for a journal that is damaged, or is no file. Where it `isSure` that nobody is writing, such a
+ * thread is listed by what can be read of it: whoever reads the thread gets the error, and the others are listed.
+ */
+export const journalFacts = (folder: string): ((isSure: boolean) => readonly StoredThread[]) => {
+  const known = new Map<string, Known>();
+  return (isSure) => {
+    const files = new Set(namesIn(folder).filter((file) => file.endsWith(journalEnding)));
+    for (const file of files) {
+      const facts = factsAt(folder, file, known.get(file), isSure);
+      if (facts === null) files.delete(file);
+      else known.set(file, facts);
     }
-    known = seen;
-    return [...seen.values()].flatMap(({ thread }) => (thread === null ? [] : [thread]));
+    for (const file of known.keys()) if (!files.has(file)) known.delete(file);
+    return [...known.values()].flatMap(({ thread }) => (thread === null ? [] : [thread]));
   };
 };
 
@@ -37,23 +43,53 @@ interface Known {
 }
 
 /** Null for a file that is no thread's, or is gone by now. */
-const factsIn = (folder: string, file: string, known: Known | undefined): Known | null => {
+const factsAt = (folder: string, file: string, known: Known | undefined, isSure: boolean): Known | null => {
   const path = join(folder, file);
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  if (stat === undefined) return null;
+  const name = file.slice(0, -journalEnding.length);
+  if (stat === undefined || (!isShortened(name) && idOf(name) === null)) return null;
   const version = `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
   if (known?.version === version) return known;
-  const threadId = threadIdOf(folder, file.slice(0, -journalEnding.length));
-  if (threadId === null) return null;
-  const bytes = readIfThere(path);
-  if (bytes === null) return null;
-  return { version, thread: threadIn(threadId, bytes, path) };
+  try {
+    const bytes = readIfThere(path);
+    if (bytes === null) return null;
+    const threadId = threadIdOf(folder, name, bytes);
+    return threadId === null ? null : { version, thread: threadIn(threadId, bytes, path) };
+  } catch (error) {
+    if (!isSure || !(error instanceof StorageError)) throw error;
+    const thread = damagedThread(folder, name);
+    return thread === null ? null : { version, thread };
+  }
 };
 
-const threadIdOf = (folder: string, name: string): string | null => {
+/** A long id stands in a file of its own; where that was damaged or is gone, in the first entry. Null where nothing tells it. */
+const threadIdOf = (folder: string, name: string, bytes: Buffer): string | null => {
   if (!isShortened(name)) return idOf(name);
-  const text = readIfThere(join(folder, name + idEnding));
-  return text === null ? null : text.toString();
+  const isIts = (id: unknown): id is string => typeof id === "string" && id.isWellFormed() && nameOf(id) === name;
+  const kept = unlessDamaged(() => readIfThere(join(folder, name + idEnding)))?.toString();
+  if (isIts(kept)) return kept;
+  const event = storedIn(bytes, wholeLines(bytes, true).slice(0, 1))[0]?.["event"];
+  return typeof event === "object" && event !== null && "threadId" in event && isIts(event.threadId)
+    ? event.threadId
+    : null;
+};
+
+/** What can be read of a thread, which may be nothing but its id. */
+const damagedThread = (folder: string, name: string): StoredThread | null => {
+  const bytes = unlessDamaged(() => readIfThere(join(folder, name + journalEnding))) ?? Buffer.alloc(0);
+  const threadId = threadIdOf(folder, name, bytes);
+  if (threadId === null) return null;
+  const entries = storedIn(bytes, wholeLines(bytes, true));
+  return { threadId, seq: entries.at(-1)?.seq ?? -1, ...factsIn(entries) };
+};
+
+const unlessDamaged = <A>(read: () => A): A | null => {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof StorageError) return null;
+    throw error;
+  }
 };
 
 const threadIn = (threadId: string, bytes: Buffer, path: string): StoredThread | null => {
@@ -64,10 +100,17 @@ const threadIn = (threadId: string, bytes: Buffer, path: string): StoredThread |
   const begin = entryIn(bytes, first);
   const end = entryIn(bytes, last);
   if (begin?.seq !== 0 || end?.seq !== lines.length - 1) throw firstDamage(path, bytes, lines);
-  const telling = [begin, ...metadataChange(bytes.subarray(0, last.until)), end].filter(isEntry);
-  const { createdAt = 0, updatedAt = createdAt, metadata = {} } = factsOf(telling);
-  return { threadId, seq: end.seq, createdAt, updatedAt, metadata };
+  return { threadId, seq: end.seq, ...factsIn([begin, ...metadataChange(bytes.subarray(0, last.until)), end]) };
 };
+
+const factsIn = (entries: readonly StoredEntry[]): Omit<StoredThread, "threadId" | "seq"> => {
+  const { createdAt = 0, updatedAt = createdAt, metadata } = factsOf(entries.filter(isEntry));
+  // What was damaged may still be JSON.
+  return { createdAt, updatedAt, metadata: typeof metadata === "object" && metadata !== null ? metadata : {} };
+};
+
+const storedIn = (bytes: Buffer, lines: readonly Line[]): readonly StoredEntry[] =>
+  lines.flatMap((line) => entryIn(bytes, line) ?? []);
 
 /** The newest entry that changed the metadata, if there is one. Only lines that have the words are looked into. */
 const metadataChange = (bytes: Buffer): readonly StoredEntry[] => {

@@ -153,7 +153,7 @@ test.each([
   writeFileSync(journal(), whole.split("\n").toSpliced(index, 0, "").join("\n"));
   const told = `"${journal()}" is damaged, for its line ${index + 1} is empty: remove it.`;
   await expect(store.read("thread")).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining(told) });
-  await expect(store.list()).rejects.toMatchObject({ kind: "corrupt", message: expect.stringContaining(told) });
+  expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: 4, updatedAt: 4 }]);
   writeFileSync(journal(), whole);
   expect(await store.read("thread")).toHaveLength(5);
 });
@@ -170,7 +170,36 @@ test("nothing is appended to a journal that ends in a damaged line, or to what i
     expect(readFileSync(journal(), "utf8")).toBe(text);
   }
   await expect(store.read("thread")).rejects.toThrow(/thread\.jsonl" is no journal/);
-  await expect(store.list()).rejects.toMatchObject({ kind: "not-a-store" });
+  expect((await store.list()).threads).toMatchObject([{ threadId: "thread", seq: -1, createdAt: 0 }]);
+});
+
+test("a damaged journal is listed by what can be read of it, and keeps no other from being listed", async () => {
+  const long = "x".repeat(300);
+  for (const threadId of ["a", "cut", "odd", "words", long])
+    await store.append(await leaseOf(threadId), -1, threadOf(threadId));
+  const spoil = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  spoil("cut.jsonl", `${readFileSync(join(folder, "cut.jsonl"), "utf8")}words\n`);
+  const odd = [
+    { seq: 0, event: { type: "thread.started", at: 9, metadata: "words" } },
+    { seq: 1, event: {} },
+  ];
+  spoil("odd.jsonl", odd.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  spoil("words.jsonl", "words\n");
+  const idFile = readdirSync(folder).find((name) => name.endsWith(".id")) ?? "";
+  for (const damage of [() => spoil(idFile, "words"), () => rmSync(join(folder, idFile))]) {
+    damage();
+    const { threads } = await store.list({ order: "oldest" });
+    expect(threads).toEqual([
+      { threadId: "words", seq: -1, createdAt: 0, updatedAt: 0, metadata: {} },
+      { threadId: "a", seq: 1, createdAt: 3, updatedAt: 1, metadata: { of: "a" } },
+      { threadId: "cut", seq: 1, createdAt: 3, updatedAt: 1, metadata: { of: "cut" } },
+      { threadId: long, seq: 1, createdAt: 3, updatedAt: 1, metadata: { of: long } },
+      { threadId: "odd", seq: 1, createdAt: 9, updatedAt: 9, metadata: {} },
+    ]);
+    expect((await store.list({ metadata: { of: "a" } })).threads).toHaveLength(1);
+  }
+  await expect(store.read("cut")).rejects.toMatchObject({ kind: "corrupt" });
+  await expect(store.read("words")).rejects.toMatchObject({ kind: "not-a-store" });
 });
 
 test("what is no thread's file is left alone", async () => {
@@ -225,3 +254,8 @@ const entry = (seq: number, name = `entry ${seq}`): Entry =>
   seq === 0
     ? { seq, format: 1, event: { type: "thread.started", at: 0, threadId: "thread" } }
     : { seq, event: { type: "checkpoint.named", at: seq, name } };
+
+const threadOf = (threadId: string): readonly Entry[] => [
+  { seq: 0, format: 1, event: { type: "thread.started", at: 3, threadId, metadata: { of: threadId } } },
+  entry(1),
+];

@@ -15,10 +15,12 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Lease, Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
+import { createHost, type Lease, type Store } from "@colloquy/host";
+import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 
+import { systemClock } from "../../../src/clock.ts";
+import { randomIds } from "../../../src/ids.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
 let parent: string;
@@ -60,7 +62,7 @@ test("a dangling link in the place of a long id's file is not followed", async (
   expect(existsSync(join(outside, "words"))).toBe(false);
 });
 
-test("a journal that lies elsewhere, behind a link, is neither read, written, rewritten, listed nor said to be deleted", async () => {
+test("a journal that lies elsewhere, behind a link, is neither read, written, rewritten nor said to be deleted", async () => {
   const lease = await began();
   renameSync(join(folder, "thread.jsonl"), join(outside, "words"));
   symlinkSync(join(outside, "words"), join(folder, "thread.jsonl"));
@@ -71,10 +73,10 @@ test("a journal that lies elsewhere, behind a link, is neither read, written, re
     () => store.append(lease, 1, [entry(2)]),
     () => store.append(lease, 1, []),
     () => store.rewrite(lease, [entry(1, "other")]),
-    () => store.list(),
     () => store.delete("thread"),
   ])
     await expect(async () => use()).rejects.toMatchObject(refused);
+  expect((await store.list()).threads).toEqual([nothingOf("thread")]);
   expect(readFileSync(join(outside, "words"), "utf8")).toBe(before);
   expect(lstatSync(join(folder, "thread.jsonl")).isSymbolicLink()).toBe(true);
 });
@@ -176,12 +178,30 @@ test.each(Object.entries(plant))("%s where a file should be is told at once, by 
     () => store.append(lease, -1, [entry(0)]),
     () => store.append(lease, 0, [entry(1)]),
     () => store.rewrite(lease, [entry(0)]),
-    () => store.list(),
     () => store.delete("thread"),
   ])
     await expect(async () => use()).rejects.toMatchObject(refused("thread.jsonl"));
+  await store.append(await leaseOf("sound"), -1, [entry(0)]);
+  const { threads } = await store.list();
+  expect(threads.map(({ threadId }) => threadId)).toEqual(["thread", "sound"]);
+  expect(threads[0]).toEqual(nothingOf("thread"));
   const other = await leaseOf("other");
   await expect(async () => store.append(other, -1, [entry(0)])).rejects.toMatchObject(refused("other.jsonl.part"));
+});
+
+test("a link in the place of a journal keeps a host from no other thread", async () => {
+  symlinkSync(join(outside, "words"), join(folder, "thread.jsonl"));
+  const machine = conversationMachine();
+  const open = { event: { type: "ask.received", at: 1, askId: "a", input: "hi" }, id: "a" } as const;
+  await store.append(await leaseOf("sound"), -1, [start(machine, { threadId: "sound", at: 0 }).entry]);
+  await store.inbox?.post("sound", open);
+  const llm = async () => ({ type: "completed", reply: { content: "done" }, finishReason: "stop" }) as const;
+  const host = createHost({ machine, store, llm, clock: systemClock, ids: randomIds, owner: "owner" });
+  expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["thread", "sound"]);
+  const { resumed, left } = await host.resumeAll({ waitMs: 0 });
+  expect(resumed.map(({ threadId }) => threadId)).toEqual(["sound"]);
+  expect(left).toMatchObject([{ threadId: "thread", error: { cause: refusedLink("thread.jsonl") } }]);
+  await host.close();
 });
 
 test("a file where a folder should be is told by its path", async () => {
@@ -198,6 +218,9 @@ test.each(Object.entries(plant))("%s in the place of the leases is told at once"
   await make(join(path, "leases.db"));
   expect(() => filesStore({ folder: path })).toThrow(`"${join(path, "leases.db")}" is ${what} where a file should be`);
 });
+
+/** How a thread is listed of which nothing can be read. */
+const nothingOf = (threadId: string) => ({ threadId, seq: -1, createdAt: 0, updatedAt: 0, metadata: {} });
 
 const refusedLink = (name: string) => ({
   kind: "not-a-store",
