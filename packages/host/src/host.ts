@@ -47,7 +47,8 @@ export interface HostOptions {
   /** How long a thread stays held after this process died, in milliseconds. Default 30,000. */
   readonly leaseTtlMs?: number;
   /**
-   * How long any one call of the store may take, in milliseconds, by the clock of the host. One that takes longer has failed
+   * How long any one call of the store may take, in milliseconds, by the clock of the host; ten times as long for those
+   * that may go through all that is stored (`rewrite`, `delete`, `list`, `search`). One that takes longer has failed
    * (`StoreError`, whose cause is a `StoreTimeoutError`): nobody acts on what may or may not be written, the thread is let
    * go, and read anew when it is next used. Default 30,000.
    */

@@ -5,7 +5,7 @@ import type { Inbox, Store, StoredSnapshot } from "./ports/store.ts";
 /** How long a store may take. */
 export interface StoreTimes {
   readonly clock: Clock;
-  /** For any one call, in milliseconds. */
+  /** For any one call, in milliseconds; ten times as long for one that may go through all that is stored. */
   readonly timeoutMs: number;
   /** For renewing a lease, which has to be tried again while it lasts. */
   readonly renewMs: number;
@@ -18,6 +18,7 @@ export interface StoreTimes {
 export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTimes): Store => {
   const timed: Timed = (call, answer, ms = timeoutMs) =>
     inTime(clock, ms, answer, () => new StoreTimeoutError(call, ms));
+  const long = longTimes * timeoutMs;
   const { inbox } = store;
   return {
     acquire: (...given) => {
@@ -40,16 +41,19 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
       return appending === undefined ? undefined : timed("append", async () => appending);
     },
     read: (...given) => timed("read", () => store.read(...given)),
-    rewrite: (...given) => timed("rewrite", () => store.rewrite(...given)),
+    rewrite: (...given) => timed("rewrite", () => store.rewrite(...given), long),
     saveSnapshot: (...given) => timed("saveSnapshot", () => store.saveSnapshot(...given)),
     readSnapshot: async (...given) => withFetch(await timed("readSnapshot", () => store.readSnapshot(...given)), timed),
-    list: (...given) => timed("list", () => store.list(...given)),
-    delete: (...given) => timed("delete", () => store.delete(...given)),
+    list: (...given) => timed("list", () => store.list(...given), long),
+    delete: (...given) => timed("delete", () => store.delete(...given), long),
     close: () => store.close(),
-    ...searchOf(store, timed),
+    ...searchOf(store, timed, long),
     ...(inbox === undefined ? {} : { inbox: inboxOf(inbox, timed) }),
   };
 };
+
+/** A file is written anew, an index made at the first search: nobody's answer waits for these, and the larger the store the longer they take. */
+const longTimes = 10;
 
 /** What somebody else's code comes to; where that takes longer, it rejects with what `late` gives. */
 export const inTime = <Answer>(
@@ -77,10 +81,10 @@ const withFetch = (stored: StoredSnapshot | null, timed: Timed): StoredSnapshot 
   };
 };
 
-const searchOf = (store: Store, timed: Timed): Pick<Store, "search"> => {
+const searchOf = (store: Store, timed: Timed, ms: number): Pick<Store, "search"> => {
   if (store.search === undefined) return {};
   const search = store.search.bind(store);
-  return { search: (...given) => timed("search", () => search(...given)) };
+  return { search: (...given) => timed("search", () => search(...given), ms) };
 };
 
 const inboxOf = (inbox: Inbox, timed: Timed): Inbox => ({
