@@ -1,4 +1,4 @@
-import type { State } from "@colloquy/machine";
+import { type State, turnOfEffect } from "@colloquy/machine";
 import type { AskHandle } from "./ask/ask-handle.ts";
 
 /** A thread that goes on, and what goes on there. A handle that nobody awaits keeps nothing open, and rejects nothing. */
@@ -24,7 +24,5 @@ export const asksUnderWay = ({ context: { open, queue } }: State): AsksUnderWay 
 /** The same, where the open turn is the one that an effect is of. */
 export const asksOfEffect = (state: State, effectId: string): AsksUnderWay => {
   const underWay = asksUnderWay(state);
-  // An id ends in `/turn.step.position` and what it is for.
-  const number = Number.parseInt(effectId.slice(effectId.lastIndexOf("/") + 1), 10);
-  return state.context.open?.number === number ? underWay : { ...underWay, turn: null };
+  return state.context.open?.number === turnOfEffect(effectId) ? underWay : { ...underWay, turn: null };
 };

@@ -67,7 +67,7 @@ export type {
   Waking,
 } from "./conversation/data.ts";
 export type * from "./conversation/effect.ts";
-export { callIdAt } from "./conversation/effect-id.ts";
+export { callIdAt, turnOfEffect } from "./conversation/effect-id.ts";
 export { type Entry, type FirstEntry, firstFormat, journalFormat, type LaterEntry } from "./conversation/entry.ts";
 export type * from "./conversation/event.ts";
 export { neededFormat, raiseFormatFor } from "./conversation/format.ts";

@@ -3,10 +3,10 @@ import { replaced } from "../thread/frozen.ts";
 import type { Message } from "../thread/message.ts";
 import { callTool, requestApproval } from "./call.ts";
 import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "./data.ts";
-import { approvalId, isSameEffect } from "./effect-id.ts";
+import { isSameEffect } from "./effect-id.ts";
 import type { ApprovalAnswered, Decided, ToolWithheld } from "./event.ts";
 import type { Arrow, Plan } from "./plan.ts";
-import { allAnswered, positionNamedBy, positionOut, someRun } from "./round-calls.ts";
+import { allAnswered, approvalOut, positionNamedBy, positionOut, someRun } from "./round-calls.ts";
 import { settleRound } from "./turn-closing.ts";
 import { nextCall } from "./turn-opening.ts";
 
@@ -49,7 +49,8 @@ export const receiveApproval = (
 ): Plan => {
   const position = positionNamedBy(event.effectId);
   const call = calls[position];
-  if (call?.approval?.status !== "requested" || !isAsked(data, call, event.effectId))
+  const asked = call === undefined ? undefined : approvalOut(data.threadId, call);
+  if (call?.approval?.status !== "requested" || asked === undefined || !isSameEffect(event.effectId, asked))
     return { data, arrow: "stays", effects: () => [] };
   const { approval } = call;
   if (event.approved) {
@@ -72,10 +73,6 @@ export const receiveApproval = (
     ? nextCall(data, settleRound(open, after), decided, event.at)
     : { data: withCalls(data, open, after).data, arrow: arrowBetween(calls, after), effects: () => [] };
 };
-
-/** Whether an effect id is that of the question about a call. */
-const isAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall, effectId: string): boolean =>
-  approval?.status === "requested" && isSameEffect(effectId, approvalId(threadId, callId, approval.number));
 
 /** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for somebody. */
 export const arrowBetween = (before: readonly RoundCall[], after: readonly RoundCall[]): Arrow => {

@@ -1,7 +1,7 @@
-import type { ConversationData, RoundCall } from "./data.ts";
-import { approvalId, deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
+import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
+import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
 import type { Event } from "./event.ts";
-import { positionNamedBy, positionOut } from "./round-calls.ts";
+import { approvalOut, positionNamedBy, runOut } from "./round-calls.ts";
 
 /** Whether somebody waits for what an event tells: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
 export const isAwaited = (data: ConversationData, event: Event): boolean => {
@@ -9,23 +9,21 @@ export const isAwaited = (data: ConversationData, event: Event): boolean => {
     case "llm.completed":
     case "llm.failed":
     case "llm.progressed":
-      return awaitsModel(data, event.effectId);
+      return isOfSummary(data, event.effectId) || (data.open !== null && awaitsReply(data, data.open, event.effectId));
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":
     case "tool.failed": {
-      const call = callsOf(data)[positionOut(data.threadId, callsOf(data), event.effectId)];
+      const call = callsOf(data)[positionNamedBy(event.effectId)];
+      const run = call === undefined ? undefined : runOut(data.threadId, call);
       return (
-        call !== undefined && call.approval?.status !== "requested" && !(event.type === "tool.started" && call.started)
+        run !== undefined && isSameEffect(event.effectId, run) && !(event.type === "tool.started" && call?.started)
       );
     }
     case "approval.answered": {
       const call = callsOf(data)[positionNamedBy(event.effectId)];
-      return (
-        call?.result === null &&
-        call.approval?.status === "requested" &&
-        isSameEffect(event.effectId, approvalId(data.threadId, call.callId, call.approval.number))
-      );
+      const asked = call === undefined ? undefined : approvalOut(data.threadId, call);
+      return asked !== undefined && isSameEffect(event.effectId, asked);
     }
     case "timer.fired":
       return timersOf(data).some((id) => isSameEffect(event.effectId, id));
@@ -34,10 +32,16 @@ export const isAwaited = (data: ConversationData, event: Event): boolean => {
   }
 };
 
-const awaitsModel = ({ threadId, open, summarising }: ConversationData, effectId: string): boolean =>
-  (summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number))) ||
-  (open?.stage.type === "responding" &&
-    isSameEffect(effectId, llmId(threadId, open.number, open.step, open.stage.call.attempt)));
+/** Whether an effect's id is that of the summary that is being written. */
+export const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
+  summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
+
+/** Whether an effect's id is that of the model call that the open turn waits for. */
+export const awaitsReply = (
+  { threadId }: ConversationData,
+  { number, step, stage }: OpenTurn,
+  effectId: string,
+): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
 
 /** The calls of the open round. */
 const callsOf = ({ open }: ConversationData): readonly RoundCall[] =>

@@ -1,10 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { approvalDigest } from "./approval-digest.ts";
 import type { ConversationData, RoundCall } from "./data.ts";
-import { approvalId } from "./effect-id.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "./event.ts";
 import type { Refusal } from "./refusal.ts";
-import { positionNamedBy } from "./round-calls.ts";
+import { approvalOut, positionNamedBy } from "./round-calls.ts";
 
 /** Why an event can't be about a call that is out; null when it can. */
 export const problemOfToolEvent = (
@@ -34,12 +33,8 @@ export const approvedCall = (
 ): Either.Either<Refusal, RoundCall> => {
   // The whole id: a thread's may hold slashes, and end as another's does.
   const call = calls[positionNamedBy(event.effectId)];
-  if (
-    call?.approval?.status !== "requested" ||
-    call.result !== null ||
-    approvalId(data.threadId, call.callId, call.approval.number) !== event.effectId
-  ) {
-    const asked = calls.flatMap((each) => idOfAsked(data, each) ?? []);
+  if (call?.approval?.status !== "requested" || approvalOut(data.threadId, call) !== event.effectId) {
+    const asked = calls.flatMap((each) => approvalOut(data.threadId, each) ?? []);
     const open = asked.length === 0 ? "none is" : `open: ${asked.join(", ")}`;
     return Either.left({
       kind: "stale",
@@ -54,7 +49,3 @@ export const approvedCall = (
         reason: `the answer is about another call (digest ${event.digest}, asked was ${digest}); look at what is asked, and answer that`,
       });
 };
-
-/** The id of the question about a call; undefined while nobody is asked. */
-const idOfAsked = ({ threadId }: ConversationData, { callId, approval }: RoundCall): string | undefined =>
-  approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;

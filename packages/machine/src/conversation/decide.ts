@@ -1,17 +1,17 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { ConversationData, RoundCall } from "./data.ts";
+import type { ConversationData } from "./data.ts";
 import { approvedCall, problemOfToolEvent } from "./decide-approval.ts";
 import { decideAsk, nextOf } from "./decide-ask.ts";
 import { decideFailure, decideReply, decideResult } from "./decide-outcome.ts";
 import { decideOpening, decideStep, interruptedResults, limitSpent } from "./decide-step.ts";
 import { decideSummaryOutcome, decideWaited } from "./decide-summary.ts";
 import { decideUnconfigured } from "./decide-unconfigured.ts";
-import { deadlineId, llmId, queueId, retryId, summaryId, toolId, waitId } from "./effect-id.ts";
+import { deadlineId, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
 import type { Decided, Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "./event.ts";
 import { problemOfEvent } from "./event-shape.ts";
 import { problemOfFormat } from "./format.ts";
 import type { Refusal } from "./refusal.ts";
-import { positionNamedBy } from "./round-calls.ts";
+import { positionNamedBy, runOut } from "./round-calls.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -79,7 +79,7 @@ const decideTool = (
   const calls = open?.stage.type === "running" ? open.stage.calls : [];
   const call = calls[positionNamedBy(event.effectId)];
   const again = event.type === "tool.started" && call?.started === true;
-  if (open === null || call === undefined || again || !isOut(data, call, event.effectId))
+  if (open === null || call === undefined || again || runOut(data.threadId, call) !== event.effectId)
     return stale(event.effectId, "tool call");
   const problem = problemOfToolEvent(call, event);
   if (problem !== null) return refuse("invalid", problem);
@@ -97,10 +97,6 @@ const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
     "stale",
     `nobody waits for the ${what} "${effectId}": it was answered or cancelled, or it is of another thread`,
   );
-
-/** Whether an effect id is that of a call which is to be run. */
-const isOut = ({ threadId }: ConversationData, { callId, attempt, approval, result }: RoundCall, id: string): boolean =>
-  result === null && approval?.status !== "requested" && toolId(threadId, callId, attempt) === id;
 
 const decideTimer = (
   settings: Settings,

@@ -44,5 +44,11 @@ export const queueId = (threadId: string, seq: number): string => `${threadId}/$
  */
 export const isSameEffect = (left: string, right: string): boolean => placeIn(left) === placeIn(right);
 
+/** The turn that an effect is of, by its id; null where it is of none, as a summary is and the wait for a queue. */
+export const turnOfEffect = (effectId: string): number | null => {
+  const number = /^(\d+)(?:\.|!deadline$)/u.exec(placeIn(effectId))?.[1];
+  return number === undefined ? null : Number(number);
+};
+
 /** The id of an effect without its thread: its place in the conversation. */
 export const placeIn = (effectId: string): string => effectId.slice(effectId.lastIndexOf("/") + 1);

@@ -1,21 +1,10 @@
 import type { ReportedUsage } from "../thread/usage.ts";
-import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
-import { isSameEffect, llmId, summaryId } from "./effect-id.ts";
+import { awaitsReply, isOfSummary } from "./awaited.ts";
+import type { ConversationData, RoundCall } from "./data.ts";
 import type { CallPlace, Effect, Signal } from "./effect.ts";
 import type { Decided, Event, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
 import { positionNamedBy, positionOut } from "./round-calls.ts";
-
-/** Whether an effect's id is that of the summary that is being written. */
-export const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
-  summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
-
-/** Whether an effect's id is that of the model call that the open turn waits for. */
-export const awaitsReply = (
-  { threadId }: ConversationData,
-  { number, step, stage }: OpenTurn,
-  effectId: string,
-): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
 
 /** What observers hear of the calls that an event ends stands before all else that it comes to. */
 export const withOutcomes = (before: ConversationData, event: Event, decided: Decided, plan: Plan): Plan =>

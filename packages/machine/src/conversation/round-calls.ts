@@ -1,5 +1,5 @@
 import type { RoundCall } from "./data.ts";
-import { isSameEffect, placeIn, toolId } from "./effect-id.ts";
+import { approvalId, isSameEffect, placeIn, toolId } from "./effect-id.ts";
 
 // A reply may ask for thousands of calls, whose answers come one by one: none of them may cost a walk over all others.
 
@@ -22,5 +22,14 @@ export const allAnswered = (calls: readonly RoundCall[], but?: number): boolean 
   calls.findLastIndex(({ result }, index) => result === null && index !== but) === -1;
 
 /** Whether a call runs or may; those that are left wait for somebody. */
-export const someRun = (calls: readonly RoundCall[]): boolean =>
-  calls.findLastIndex(({ result, approval }) => result === null && approval?.status !== "requested") !== -1;
+export const someRun = (calls: readonly RoundCall[]): boolean => calls.findLastIndex(runs) !== -1;
+
+/** The id of the effect that runs a call; undefined while somebody is asked whether it may run, and once it is answered. */
+export const runOut = (threadId: string, call: RoundCall): string | undefined =>
+  runs(call) ? toolId(threadId, call.callId, call.attempt) : undefined;
+
+/** The id of the question whether a call may run; undefined while nobody is asked. */
+export const approvalOut = (threadId: string, { callId, approval, result }: RoundCall): string | undefined =>
+  result === null && approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;
+
+const runs = ({ result, approval }: RoundCall): boolean => result === null && approval?.status !== "requested";

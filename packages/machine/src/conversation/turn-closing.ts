@@ -8,10 +8,11 @@ import { usageMonoid, usageOfCall } from "../thread/usage.ts";
 import type { ConversationData, OpenTurn, RoundCall, Waking } from "./data.ts";
 import type { Effect } from "./effect.ts";
 import { drop } from "./dropped.ts";
-import { approvalId, deadlineId, llmId, queueId, retryId, toolId, waitId } from "./effect-id.ts";
+import { deadlineId, llmId, queueId, retryId, toolId, waitId } from "./effect-id.ts";
 import type { SynthesisedResult } from "./event.ts";
 import { returns } from "./joining.ts";
 import type { Plan } from "./plan.ts";
+import { approvalOut } from "./round-calls.ts";
 import { updated } from "./updated.ts";
 
 /** The open turn ends, with what it has; whoever waits in the queue is woken. The head moves to it. */
@@ -151,11 +152,12 @@ const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
     case "running":
       return open.stage.calls
         .filter((call) => call.result === null)
-        .map((call) =>
-          call.approval?.status === "requested"
-            ? { type: "cancelApproval", effectId: approvalId(threadId, call.callId, call.approval.number) }
-            : { type: "cancelTool", effectId: toolId(threadId, call.callId, call.attempt) },
-        );
+        .map((call) => {
+          const approval = approvalOut(threadId, call);
+          return approval === undefined
+            ? { type: "cancelTool", effectId: toolId(threadId, call.callId, call.attempt) }
+            : { type: "cancelApproval", effectId: approval };
+        });
   }
 };
 

@@ -1,5 +1,6 @@
 import { joinPartials } from "../thread/draft.ts";
 import { receiveApproval, withholdCall } from "./approval.ts";
+import { awaitsReply, isOfSummary } from "./awaited.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import {
   addTurn,
@@ -27,7 +28,7 @@ import type {
   ThreadConfigured,
   TimerFired,
 } from "./event.ts";
-import { awaitsReply, isOfSummary, withOutcomes } from "./outcome-signals.ts";
+import { withOutcomes } from "./outcome-signals.ts";
 import type { Plan } from "./plan.ts";
 import { noEffects } from "./plan.ts";
 import { forkData } from "./forked.ts";

@@ -3,6 +3,7 @@ import type { core, ZodType } from "zod";
 import type { Entry } from "../conversation/entry.ts";
 import { firstFormat, journalFormat } from "../conversation/entry.ts";
 import type { Event } from "../conversation/event.ts";
+import { isObject } from "../conversation/shape.ts";
 import { eventSchema, firstEntrySchema, laterEntrySchema } from "./schema.ts";
 
 /** Why something could not be read, and where. */
@@ -23,7 +24,7 @@ export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> =
 /** Reads the entry at a place in a journal. A newer format is refused in words. */
 export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   if (index === 0) {
-    const format = isRecord(value) ? value["format"] : undefined;
+    const format = isObject(value) ? value["format"] : undefined;
     if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(0, "format", format));
     if (typeof format === "number" && format > firstFormat)
       return Either.left({
@@ -33,8 +34,8 @@ export const decodeEntry = (value: unknown, index: number): Either.Either<Decode
       });
     return parsed<Entry>(firstEntrySchema, value, 0);
   }
-  const event = isRecord(value) ? value["event"] : undefined;
-  const format = isRecord(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
+  const event = isObject(value) ? value["event"] : undefined;
+  const format = isObject(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
   if (typeof format === "number" && format > journalFormat)
     return Either.left(newerFormat(index, "event.format", format));
   const unknownType = problemOfType(event, index, "event");
@@ -59,7 +60,7 @@ export const describeDecodeError = ({ index, path, reason }: DecodeError): strin
 const knownTypes: readonly string[] = eventSchema.options.map((option) => option.shape.type.value);
 
 const problemOfType = (event: unknown, index: number | null, path: string): DecodeError | null => {
-  if (!isRecord(event)) return { index, path, reason: `expected an event, got ${preview(event)}` };
+  if (!isObject(event)) return { index, path, reason: `expected an event, got ${preview(event)}` };
   const { type } = event;
   if (type === "thread.started" && index !== null)
     return { index, path, reason: "a second beginning: a journal has one" };
@@ -120,9 +121,6 @@ const problemOfJson = (value: unknown, levels: number): string | null => {
   }
   return null;
 };
-
-const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Total: what can't be read may be anything. */
 const preview = (value: unknown): string => {

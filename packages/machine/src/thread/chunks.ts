@@ -1,4 +1,4 @@
-import { extended, frozen } from "./frozen.ts";
+import { extended, frozen, replaced } from "./frozen.ts";
 import { StoredChunk } from "./stored-chunk.ts";
 
 /**
@@ -97,7 +97,7 @@ export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, eleme
     const nodes = chunks.levels[level] ?? [];
     const held = nodes.length * chunkSize ** level;
     if (offset < held) {
-      const changed = replaced(nodes, level, offset, frozen(element));
+      const changed = replacedWithin(nodes, level, offset, frozen(element));
       return { length: chunks.length, levels: chunks.levels.with(level, changed) };
     }
     offset -= held;
@@ -177,16 +177,16 @@ const within = <Element>(nodes: readonly Nested<Element>[], level: number, offse
   return node[rest] as Element;
 };
 
-const replaced = <Element>(
+const replacedWithin = <Element>(
   nodes: readonly Nested<Element>[],
   level: number,
   offset: number,
   element: Element,
 ): readonly Nested<Element>[] => {
-  if (level === 0) return nodes.with(offset, element);
+  if (level === 0) return replaced(nodes, offset, element);
   const size = chunkSize ** level;
   const index = Math.floor(offset / size);
-  return nodes.with(index, replaced(nodesIn(nodes[index]), level - 1, offset % size, element));
+  return replaced(nodes, index, replacedWithin(nodesIn(nodes[index]), level - 1, offset % size, element));
 };
 
 const collect = <Element>(nodes: readonly Nested<Element>[], level: number, into: Element[]): void => {
