@@ -24,6 +24,24 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a run is named by one of its own turns, so there is always a count; the type can't say so",
   },
   {
+    path: "packages/machine/src/journal/rehearse-imported.ts",
+    original: "toolCalls: 0,",
+    mutated: "toolCalls: 1,",
+    reason: "of a turn that is made up for one prompt only the messages are looked at; the rest is there for its type",
+  },
+  {
+    path: "packages/machine/src/journal/replay.ts",
+    original: "if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));",
+    mutated: "",
+    reason: "a journal that was folded has a beginning that can be; the type can't say so",
+  },
+  {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "const mostArguments = 1_000;",
+    mutated: "const mostArguments = 1001;",
+    reason: "in how many goes blocks are joined changes nothing about the list that they come to",
+  },
+  {
     path: "packages/machine/src/thread/chunks.ts",
     original: "if (index < 0 || index >= chunks.length) return undefined;",
     mutated: "if (index < 0 || index > chunks.length) return undefined;",

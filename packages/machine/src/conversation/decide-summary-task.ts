@@ -50,8 +50,10 @@ const fitted = (
     );
   let tokens = 0;
   for (const characters of ladder) {
-    tokens = tokensAt(characters) ?? 0;
-    if (tokens <= room) return characters === longestTranscriptText ? task : { ...task, characters };
+    const needed = tokensAt(characters);
+    // What can't be counted is sent, and may turn out to be too long.
+    if (needed === null || needed <= room) return characters === longestTranscriptText ? task : { ...task, characters };
+    tokens = needed;
   }
   return { ...task, unfit: { tokens, available: room } };
 };

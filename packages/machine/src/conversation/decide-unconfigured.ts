@@ -1,4 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
+import { at } from "../thread/chunks.ts";
+import { textOf } from "../thread/message.ts";
 import { isBefore, turnOf } from "../thread/path.ts";
 import { messagesFromSeed } from "../thread/seed.ts";
 import { charactersOf } from "./characters.ts";
@@ -97,10 +99,10 @@ const decideEdit = (
     case "answer.truncated": {
       const turn = turnOf(thread, event.turn);
       if (turn === undefined) return noTurn(data, event.turn);
-      const answer = answerIndexOf(turn);
-      if (answer < 0) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
+      const answer = at(turn.messages, answerIndexOf(turn));
+      if (answer === undefined) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
       return Either.right({
-        kept: charactersOf(turn, answer, event.characters),
+        kept: charactersOf(textOf(answer), event.characters),
         ...staleSummary(data, (summarising) => isToldBySummary(thread, event.turn, summarising)),
       });
     }

@@ -1,14 +1,14 @@
 /** Bytes as base64, with padding. Written out, since no platform's function is known here. */
 export const base64Of = (bytes: Uint8Array): string => {
   let text = "";
-  for (let index = 0; index < bytes.length; index += 3) {
-    const [first = 0, second, third] = bytes.subarray(index, index + 3);
-    const group = (first << 16) | ((second ?? 0) << 8) | (third ?? 0);
-    text += letter(group >> 18) + letter(group >> 12);
-    text += second === undefined ? "=" : letter(group >> 6);
-    text += third === undefined ? "=" : letter(group);
+  let held = 0;
+  let bits = 0;
+  for (const byte of bytes) {
+    held = (held << 8) | byte;
+    for (bits += 8; bits >= 6; bits -= 6) text += letter(held >> (bits - 6));
   }
-  return text;
+  if (bits > 0) text += letter(held << (6 - bits));
+  return text.padEnd(Math.ceil(bytes.length / 3) * 4, "=");
 };
 
 const letter = (bits: number): string => alphabet.charAt(bits & 63);

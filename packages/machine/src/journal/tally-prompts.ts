@@ -81,9 +81,8 @@ export const tallyOf = ({ policy }: Settings, counts: Counts): Tally => {
 
 /** How many messages two prompts begin with in common, as a model sees them. */
 export const sharedLength = (left: readonly Message[], right: readonly Message[]): number => {
-  const most = Math.min(left.length, right.length);
-  for (let index = 0; index < most; index++) if (left[index]?.digest !== right[index]?.digest) return index;
-  return most;
+  const differs = left.findIndex(({ digest }, index) => digest !== right[index]?.digest);
+  return differs < 0 ? left.length : differs;
 };
 
 const keptOf = (counts: Counts, before: readonly Message[], messages: readonly Message[]): number => {

@@ -120,7 +120,11 @@ describe("what an explanation says", () => {
   const policy = policyDeciding(() => ({
     from: { turn: 1, unit: 1 },
     dropped: ["3.1"],
-    shrink: [{ rule: "headAndTail", of: "toolResults", characters: 200 }],
+    // Of what the first leaves, the second changes nothing.
+    shrink: [
+      { rule: "headAndTail", of: "toolResults", characters: 200 },
+      { rule: "headAndTail", of: "toolResults", characters: 300 },
+    ],
     fields: { omit: ["notes"] },
     reason: "older than what matters",
     reasons: { "3.1": "nobody asked for rain" },

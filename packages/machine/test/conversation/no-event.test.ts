@@ -78,6 +78,12 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     /nested more than 256 levels deep, or holds itself/,
   ],
   [
+    "a list that is nested too deep",
+    // Metadata are a level themselves.
+    { type: "metadata.changed", at: 1, metadata: { a: JSON.parse("[".repeat(256) + "]".repeat(256)) } },
+    /nested more than 256 levels deep/,
+  ],
+  [
     "a member that objects do not keep",
     { type: "metadata.changed", at: 1, metadata: JSON.parse('{"__proto__":1}') },
     /"__proto__"/,

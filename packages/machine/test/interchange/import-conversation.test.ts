@@ -270,7 +270,9 @@ describe("fields that a thread does not keep", () => {
           refusal: null,
           annotations: [{ type: "url_citation" }],
           audio: { id: "a1", data: "AAAA", transcript: "Yes" },
-          tool_calls: [{ id: "a", index: 0, type: "function", function: { name: "f", arguments: "{}" }, note: "x" }],
+          tool_calls: [
+            { id: "a", index: 0, type: "function", function: { name: "f", arguments: "{}", strict: true }, note: "x" },
+          ],
         },
         { role: "tool", tool_call_id: "a", name: "g", content: "1", cache_control: { type: "ephemeral" } },
       ]),
@@ -280,6 +282,7 @@ describe("fields that a thread does not keep", () => {
       "1 annotations",
       "1 audio.data",
       "1 tool_calls.0.note",
+      "1 tool_calls.0.strict",
       "2 cache_control",
       "2 name",
     ]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { base64Of } from "../../src/interchange/base64.ts";
 import { toChatMessages } from "../../src/interchange/chat-messages.ts";
 import { fromUiMessages, toUiMessages } from "../../src/interchange/ui-messages.ts";
 import { keepsTheLaws, right, told } from "./laws.ts";
@@ -221,4 +222,9 @@ describe("what is no UI message", () => {
   ])("%j is refused in words", (messages, reason) => {
     expect(fromUiMessages(messages)).toMatchObject({ left: { reason: expect.stringContaining(reason) } });
   });
+});
+
+test("bytes are written as base64", () => {
+  for (const bytes of [[], [0], [255, 0], [1, 2, 254], [250, 251, 252, 253]])
+    expect(base64Of(Uint8Array.from(bytes))).toBe(Buffer.from(bytes).toString("base64"));
 });

@@ -394,6 +394,27 @@ describe("a comparison", () => {
     expect(comparePrompts([{ name: "a", entries: recording() }], {}, summing).after.broken[0]).toEqual(broken);
   });
 
+  test("a summariser that fails where no call is made is a law broken there", () => {
+    const next = () => {
+      throw new Error("no summary today");
+    };
+    const policy = { ...keepAll(), summariser: { instruction: "Sum up.", model: {}, maxTokens: 100, next } };
+    const { after } = comparePrompts([{ name: "a", entries: recording().slice(0, 3) }], {}, { policy });
+    const reason = expect.stringContaining("no summary today");
+    expect(after.broken).toEqual([
+      { journal: "a", seq: 1, turn: 1, step: 1, law: "policy", reason },
+      { journal: "a", seq: 2, turn: 0, step: 0, law: "policy", reason },
+    ]);
+  });
+
+  test("a prompt that goes on where another ends differs there", () => {
+    const talk = new Talk(conversationMachine());
+    const entries = [talk.beginning, talk.ask("Hi").entry, talk.reply("Hello.").entry, talk.ask("Hi").entry];
+    const indexOf = (before: MachineOptions, after: MachineOptions) =>
+      comparePrompts([{ name: "a", entries }], before, after).journals[0]?.first?.index;
+    expect([indexOf({}, { policy: lastTurns(0) }), indexOf({ policy: lastTurns(0) }, {})]).toEqual([1, 1]);
+  });
+
   test("says which journal can't be gone through, and goes on with the others", () => {
     const gap = recording().filter(({ seq }) => seq !== 2);
     const { journals } = comparePrompts(
@@ -644,6 +665,26 @@ describe("summaries in a comparison", () => {
     const { before } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising });
     expect(before.summaries).toEqual({ asked: 0, answered: 0, tokens: 0 });
     expect(rehearsed(conversationMachine(), summarised()).at(-1)?.messages).toHaveLength(9);
+  });
+
+  test("are asked for though the recording was configured anew, and missed at no first prompt", () => {
+    const talk = new Talk(conversationMachine());
+    const entries: Entry[] = [talk.beginning];
+    for (let turn = 1; turn <= 3; turn++) entries.push(talk.ask(`Question ${turn}`).entry, talk.reply("So.").entry);
+    const anew = talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" } }).entry;
+    entries.push(anew, talk.ask("Question 4").entry, talk.reply("So.").entry);
+    const without: boolean[] = [];
+    const policy: Policy = {
+      ...summarising,
+      decide: (input) => {
+        without.push(input.withoutSummary);
+        return summarising.decide(input);
+      },
+    };
+    const { after } = comparePrompts([{ name: "a", entries }], {}, { policy });
+    // At the end of each turn from the second on, and, as those failed, at each call behind it.
+    expect(after.summaries.asked).toBe(5);
+    expect(without[0]).toBe(false);
   });
 
   test("count as failed where the recording lacks them", () => {

@@ -120,6 +120,14 @@ describe("the entries of a turn", () => {
     gone(talk, { turn: 2 }, "brought-along two-answer", "one-ask one-answer");
   });
 
+  test("are that of a cancel, though nothing had been shown", () => {
+    const talk = new CheckedTalk(tools);
+    talk.ask("one");
+    talk.tell({ type: "cancel.requested", reason: "because" });
+    talk.say("two", "second");
+    expect(gone(talk, { turn: 1 }, "because", "second")).toEqual([1, 2]);
+  });
+
   test("are that of a cancel with what had been shown, and that of a deadline", () => {
     const talk = new CheckedTalk(tools);
     talk.ask("one-ask");

@@ -174,6 +174,20 @@ describe("a snapshot whose chunk can't be fetched", () => {
     expect(stored.size).toBeGreaterThan(0);
   });
 
+  test("gives way to one that was folded anew with all its chunks, where they were read", () => {
+    const long = new Talk(conversationMachine());
+    const said = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `${index}` }));
+    long.tell({ type: "turn.added", messages: said });
+    lengthen(long, 40);
+    const { entry: newest } = long.tell({ type: "checkpoint.named", name: "here" });
+    const { head, chunks } = takeSnapshot(long.state, newest, new StoredChunks());
+    const { state, stored } = right(readSnapshot(head, (id) => chunks.get(id)));
+    loadAll(state);
+    const other = new Talk(conversationMachine());
+    const { dropped } = takeSnapshot(other.state, other.beginning, stored);
+    expect(dropped.toSorted()).toEqual([...chunks.keys()].toSorted());
+  });
+
   test("is of no use where it holds what the thread began with", () => {
     const seed = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `seed ${index}` }));
     const seeded = new Talk(conversationMachine(), { seed });

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Shrink } from "../../src/index.ts";
 import { countsOf } from "../../src/prompt/counts.ts";
+import { chunksOf } from "../../src/thread/chunks.ts";
+import type { Turn } from "../../src/thread/turn.ts";
 import { characters, said } from "./policies/made-up-history.ts";
 
 const long = said("1.0", "user", "x".repeat(5_000));
@@ -9,6 +11,26 @@ const limit = (length: number, more: Partial<Shrink> = {}): Shrink => ({
   of: "messages",
   characters: length,
   ...more,
+});
+
+test("the messages of a turn are summed once, and those of turns that lie together", () => {
+  const { turn, run, together } = countsOf(characters);
+  let looked = 0;
+  const closed = {
+    get messages() {
+      looked++;
+      return chunksOf([long]);
+    },
+    // What is counted of a turn are its messages.
+  } as Turn;
+  expect([turn(closed), turn(closed), looked]).toEqual([5_001, 5_001, 1]);
+  const turns = [closed];
+  expect(run(turns)).toEqual([5_001]);
+  expect(run(turns)).toBe(run(turns));
+  const whole = { starts: [0], messages: [long], completed: true };
+  const shown = [{ messages: chunksOf([long]), outcome: { status: "completed" } } as Turn];
+  expect(together(shown)).toEqual(whole);
+  expect(together(shown)).toBe(together(shown));
 });
 
 describe("what becomes of a message", () => {

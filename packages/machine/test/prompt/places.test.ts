@@ -65,6 +65,18 @@ describe("a place that the thread has", () => {
   });
 });
 
+test("the id of a unit of a turn of two digits is one", () => {
+  const talk = new Talk(conversationMachine());
+  for (let turn = 1; turn <= 10; turn++)
+    talk.tell({ type: "turn.added", messages: [{ role: "user", content: `${turn}` }] });
+  const { failed, messages } = promptOf(
+    conversationMachine({ policy: deciding({ from: null, dropped: ["10.0"] }) }),
+    talk.state,
+  );
+  expect(failed).toBeUndefined();
+  expect(messages).toHaveLength(9);
+});
+
 describe("a place that the thread does not have", () => {
   const behind = "the thread has 2 turns that have ended; behind all of them is turn 3, unit 0";
 

@@ -206,6 +206,8 @@ describe("clearResults", () => {
     const turns = Array.from({ length: 2_000 }, (_, index) => ({ number: index + 1, messages: rounds(index + 1, 1) }));
     clearResults().decide(inputOf({ turns, counter: inSteps, budget: { tokens: 5_000, reserve: 0 } }, looked));
     expect(looked.turns).toBeLessThan(200);
+    clearResults().decide(inputOf({ turns: turns.slice(0, 300), budget: { tokens: 1_000_000, reserve: 0 } }, looked));
+    expect(looked.measured).toBeLessThan(20);
     expect(
       countPrompt(
         inSteps,

@@ -149,6 +149,20 @@ describe("compose", () => {
     expect(decide(policy, { ...within, lastCut: cutOf(first) })).toEqual(first);
   });
 
+  test.each([
+    [{ turn: 2, unit: 0 }, 2],
+    [null, 0],
+  ])("tells them that it began at %j where a summary began at turn %i", (from, first) => {
+    const told: unknown[] = [];
+    const asking = policyOf("asking", ({ lastCut }) => {
+      told.push(lastCut?.from);
+      return { from: null, reason: "" };
+    });
+    const lastCut = cutOf({ from: { turn: 3, unit: 0 }, summarised: { from: first, to: 2 }, reason: "" });
+    decide(compose(asking, compactTurns()), { turns: [turn(3, "a")], lastCut });
+    expect(told[0]).toEqual(from);
+  });
+
   test("asks again where the cut is new to one that heeds it", () => {
     // Once the last has cut, the first takes that for its own cut, and there is room for the results again.
     const policy = compose(lastTurns(1, { slack: 2 }), clearResults({ keep: 0 }), lastTurns(1, { slack: 1 }));
@@ -157,6 +171,33 @@ describe("compose", () => {
       from: { turn: 3, unit: 0 },
       reason: "older than the last 1 turns",
     });
+  });
+
+  test("asks one that heeds the last cut again with all of the new one", () => {
+    const told: PolicyInput["lastCut"][] = [];
+    const asking = policyOf("asking", ({ lastCut }) => {
+      told.push(lastCut);
+      return { from: null, reason: "" };
+    });
+    const clear = { rule: "clear", of: "toolResults", characters: 200, before: { turn: 2, unit: 0 } } as const;
+    const shown = {
+      from: { turn: 2, unit: 0 },
+      dropped: ["2.0"],
+      summarised: { from: 1, to: 1 },
+      shrink: [clear],
+      fields: { omit: ["context"] },
+      system: "omit",
+    } as const;
+    decide(compose(telling(shown), asking), { turns: [turn(1, "a"), turn(2, "b", "c")] });
+    expect(told).toEqual([
+      null,
+      {
+        ...shown,
+        policy: "compose@1",
+        interrupted: "keep",
+        summarised: { from: 1, to: 1, upTo: Number.MAX_SAFE_INTEGER },
+      },
+    ]);
   });
 
   test("asks once where nobody heeds the last cut, and not for ever where they can't agree", () => {
@@ -204,6 +245,7 @@ describe("compose of parts that can't be", () => {
     ["a list", [[keepAll()]], "compose: policy 0 is a list; give policies one by one, not as a list"],
     ["nothing", [keepAll(), undefined], "compose: policy 1 is undefined"],
     ["a function that makes one", [keepAll], "compose: policy 0 is a function; call it"],
+    ["null", [null], "compose: policy 0 is null, which decides nothing"],
     ["its name", ["keepAll"], 'compose: policy 0 is "keepAll"'],
     ["one that can't decide", [{ ...keepAll(), decide: null }], 'compose: policy 0 is {"name":"keep-all"'],
   ])("%s is no policy", (_, given, message) => {

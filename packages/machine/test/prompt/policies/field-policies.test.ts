@@ -35,6 +35,7 @@ describe("omitFields", () => {
   test("of no names it leaves out nothing, and is stable then", () => {
     expect(omitFields([]).decide(inputOf(made))).toEqual({ from: null, reason: "no field is left out" });
     expect([omitFields([]).stable, omitFields(["documents"]).stable]).toEqual([true, false]);
+    expect(omitFields(["documents"]).monotone).toBe(true);
   });
 });
 

@@ -44,6 +44,12 @@ describe("fitOversized", () => {
     fc.assert(fc.property(fc.oneof(budgetedArbitrary, large), rules, of, takes), { numRuns: runs(200) });
   });
 
+  test("tries each step of two", () => {
+    const open = [said("1.0", "user", "x".repeat(70_000))];
+    for (const limit of ladder)
+      expect(limitOf({ open, budget: { tokens: limit + characters.perMessage, reserve: 0 } })).toBe(limit);
+  });
+
   test("asked again after its own cut, it decides the same", () => {
     const same = (made: MadeUp) => {
       const [first, again] = decidesAgain(fitOversized(), made);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compose, countPrompt, keepAll, lastTurns, type PolicyDecision, type PolicyInput } from "../../../src/index.ts";
+import { inputUnder } from "../../../src/prompt/policies/input-under.ts";
 import { runs } from "../../runs.ts";
 import { decide, idsOf, shownIds } from "./decision-laws.ts";
 import { madeUpArbitrary } from "./made-up-arbitrary.ts";
@@ -39,6 +40,14 @@ const decided = madeUpArbitrary().chain((made) =>
 );
 
 describe("what a policy is given of what those before it leave", () => {
+  test("turns that are left whole are the very ones that there are", () => {
+    const input = inputOf({ turns: [turn(1, "a", "b"), turn(2, "c", "d"), turn(3, "e", "f")] });
+    const turns = [...input.history.newestFirst()];
+    const history = { ...input.history, newestFirst: () => turns.values() };
+    const left = inputUnder({ ...input, history }, { from: { turn: 2, unit: 0 } }).history.newestFirst();
+    expect([...left].map((each) => turns.indexOf(each))).toEqual([0, 1]);
+  });
+
   test.each([characters, inSteps])("the messages that they show, and their tokens: $name", (counter) => {
     fc.assert(
       fc.property(decided, ({ made: given, first }) => {

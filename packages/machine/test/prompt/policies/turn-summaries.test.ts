@@ -8,9 +8,11 @@ import {
   type SummariseTurnsOptions,
   summaryLines,
   textOf,
+  toArray,
   turnNumbered,
   turnsOf,
 } from "../../../src/index.ts";
+import { chunksOf } from "../../../src/thread/chunks.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
 import { characterCounter } from "../../hand-made.ts";
 import { calling } from "../../talk.ts";
@@ -93,6 +95,14 @@ describe("what is shown of earlier turns", () => {
     expect(talk.sent()).toEqual([`${heading}[Turn 1] S1\n[Turn 2] S2`, "q3", "a3", "q4"]);
   });
 
+  test("the newest of two summaries of the same turns", () => {
+    const thread = summarised(1).state.context.conversation;
+    const summaries = ["first", "second"].map((text, index) => ({ number: index + 1, from: 1, text }));
+    const turns = chunksOf(toArray(thread.turns).map((turn) => ({ ...turn, summaries })));
+    expect(summaryLines({ ...thread, turns }, { from: 1, to: 1, upTo: 2 })).toBe("[Turn 1] second");
+    expect(summaryLines({ ...thread, turns }, { from: 1, to: 1, upTo: 1 })).toBe("[Turn 1] first");
+  });
+
   test("a line made by rule is cut after 200 characters, and never within one", () => {
     const lineOf = (asked: string): string | undefined => {
       const talk = talking();
@@ -114,6 +124,7 @@ describe("what is shown of earlier turns", () => {
       );
     }
     expect(lineOf(`a\n \t${"b".repeat(3)}`)).toBe("[Turn 1] Asked: a bbb Answered: a1");
+    expect(lineOf(`${" ".repeat(3_999)}xy`)).toBe("[Turn 1] Asked: x Answered: a1");
   });
 
   test("a seed is the oldest turn, and a line made by rule", () => {
