@@ -1,15 +1,19 @@
 // The contract of the port `Store`, held against two stores. docs/testing.md shows it.
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@colloquy/host";
 import { sqliteStore } from "@colloquy/runtime-node";
 import { storeContract } from "@colloquy/runtime-test/contracts";
+import { afterAll } from "vitest";
 
 storeContract("the memory store", async ({ clock }) => ({ store: memoryStore({ clock }) }));
 
+const folder = mkdtempSync(join(tmpdir(), "colloquy-docs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
 storeContract("a store in a file", async ({ clock }) => {
-  const path = join(mkdtempSync(join(tmpdir(), "colloquy-docs-")), "threads.db");
+  const path = join(mkdtempSync(join(folder, "store-")), "threads.db");
   const open = async () => sqliteStore({ path, clock, synchronous: "NORMAL" });
   return { store: await open(), reopen: open, another: open };
 });
