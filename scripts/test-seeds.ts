@@ -1,5 +1,5 @@
-// Runs all tests that hold something to properties, each property with its full number of cases, from a seed that is
-// drawn for the run, and printed: `pnpm test` always tries the same cases. Exits as vitest does.
+// Runs all tests that hold something to properties, from a seed that is drawn for the run, and printed: `pnpm test`
+// always tries the same cases. Exits as vitest does.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -8,13 +8,15 @@ import { parseArgs } from "node:util";
 import { testsOfProperties } from "../test/rules/properties.ts";
 import { workspaceEnvironment } from "./caller.ts";
 
-const usage = `Usage: pnpm test:seeds [--seed S] [FILE …]
+const usage = `Usage: pnpm test:seeds [--seed S] [--quick] [FILE …]
 
   --seed S  what the cases follow from (default: drawn)
+  --quick   as many cases of each property as \`pnpm test\` tries, a quarter (default: all of them)
   FILE      only the tests in these files (default: all that hold something to properties)`;
 
 interface Options {
   readonly seed: number;
+  readonly quick: boolean;
   readonly files: readonly string[];
 }
 
@@ -25,14 +27,14 @@ const main = (): void => {
     process.exitCode = 2;
     return;
   }
-  const { seed, files } = options;
+  const { seed, quick, files } = options;
   console.log(`properties draw from the seed ${seed}`);
   const { status } = spawnSync("vitest", ["run", ...(files.length > 0 ? files : propertyTests())], {
     cwd: root,
     stdio: "inherit",
-    env: { ...workspaceEnvironment(), COLLOQUY_SEED: String(seed), COLLOQUY_RUNS: "full" },
+    env: { ...workspaceEnvironment(), COLLOQUY_SEED: String(seed), ...(quick ? {} : { COLLOQUY_RUNS: "full" }) },
   });
-  if (status !== 0) console.error(`\nTo see it again: pnpm test:seeds --seed ${seed} FILE`);
+  if (status !== 0) console.error(`\nTo see it again: pnpm test:seeds --seed ${seed}${quick ? " --quick" : ""} FILE`);
   process.exitCode = status ?? 1;
 };
 
@@ -51,12 +53,12 @@ const optionsOf = (given: readonly string[]): Options | string => {
   try {
     const { values, positionals } = parseArgs({
       args: [...given],
-      options: { seed: { type: "string" } },
+      options: { seed: { type: "string" }, quick: { type: "boolean", default: false } },
       allowPositionals: true,
     });
     const { seed = String(Math.floor(Math.random() * 1_000_000)) } = values;
     if (!/^\d{1,9}$/.test(seed)) return `--seed is "${seed}"; give a whole number of at most nine digits`;
-    return { seed: Number(seed), files: positionals };
+    return { seed: Number(seed), quick: values.quick, files: positionals };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -93,8 +93,10 @@ const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): 
     return;
   }
   const lossy = losses.map(({ index }) => index);
-  for (const [index, message] of messages.entries())
-    if (message.digest !== back[index]?.digest) expect(lossy).toContain(index);
+  // Where two messages become one and another is made up for a call without a result, as many come back, elsewhere.
+  const moved = losses.some(({ what }) => what === "where the message begins and ends") ? back : [];
+  for (const [index, { digest }] of messages.entries())
+    if ([back[index], ...moved].every((each) => each?.digest !== digest)) expect(lossy).toContain(index);
 };
 
 /** What was lost is lost once: what went out without loss and came in so goes out the same; all else does the next time. */
