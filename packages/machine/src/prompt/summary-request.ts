@@ -29,12 +29,17 @@ export const summaryRequest = (
   const lines = summaryLines(thread, earlier === null ? null : { ...earlier, upTo: newest }, showingOf(task));
   const within = earlier !== null && earlier.from === covers.from;
   const turns = transcripts(thread, task, within ? earlier.to + 1 : covers.from);
-  const content = `Earlier summaries:\n${lines}\n\n${turns.join("\n\n")}`;
-  return [
-    messageFromDraft("summary.s", { role: "system", content: instruction }),
-    messageFromDraft("summary.0", { role: "user", content }),
-  ];
+  return requestOf(instruction, lines, turns);
 };
+
+/** Smaller than any such prompt, whatever it is about: a turn in which nothing was said. */
+export const leastRequest = (instruction: string): readonly Message[] =>
+  requestOf(instruction, "", [transcript("Turn 1", "", "", "")]);
+
+const requestOf = (instruction: string, lines: string, turns: readonly string[]): readonly Message[] => [
+  messageFromDraft("summary.s", { role: "system", content: instruction }),
+  messageFromDraft("summary.0", { role: "user", content: `Earlier summaries:\n${lines}\n\n${turns.join("\n\n")}` }),
+];
 
 /** A text of a transcript that is longer is shown by its head and tail. Unit: UTF-16 units. */
 export const longestTranscriptText = 8_000;
@@ -66,13 +71,16 @@ const transcriptOf = (title: string, said: readonly Message[], task: SummaryTask
     ...toolCallsOf(message).map(({ name, arguments: written }) => `${name}(${clipped(written, characters)})`),
     ...resultsOf(message, characters),
   ]);
-  return [
+  return transcript(
     title,
-    `Input:\n${textsOf(messages, (role) => role !== "assistant", characters)}`,
-    `Output:\n${textsOf(messages, (role) => role === "assistant", characters)}`,
-    `Tool use:\n${toolUse.join("\n") || "None"}`,
-  ].join("\n");
+    textsOf(messages, (role) => role !== "assistant", characters),
+    textsOf(messages, (role) => role === "assistant", characters),
+    toolUse.join("\n") || "None",
+  );
 };
+
+const transcript = (title: string, input: string, output: string, toolUse: string): string =>
+  [title, `Input:\n${input}`, `Output:\n${output}`, `Tool use:\n${toolUse}`].join("\n");
 
 const resultsOf = (message: Message, characters: number): readonly string[] => {
   const result = toolResultOf(message);
