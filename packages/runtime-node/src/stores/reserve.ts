@@ -42,9 +42,9 @@ export const isFull = (error: unknown): boolean =>
   error instanceof StorageError && (error.kind === "full" || error.kind === "io");
 
 /** For a rewrite on a full disk: how much room it needs beside what is there. Other errors pass as they are. */
-export const notRewritten = (error: unknown, threadId: string, needs: string): unknown => {
+export const notRewritten = (error: unknown, threadId: string, needs: () => string): unknown => {
   if (!(error instanceof StorageError) || error.kind !== "full") return error;
-  const message = `${error.message} Nothing of thread "${threadId}" was rewritten; that needs room on the disk: ${needs}.`;
+  const message = `${error.message} Nothing of thread "${threadId}" was rewritten; that needs room on the disk: ${needs()}.`;
   return new StorageError("full", message, { cause: error.cause });
 };
 

@@ -143,7 +143,8 @@ class StoreOfFiles implements Store {
         this.#underLease(lease, (paths) => replaceEntries(paths, lease.threadId, entries, this.#setting.flush)),
       );
     } catch (error) {
-      throw notRewritten(error, lease.threadId, `${lookAt(journal)?.size ?? 0} bytes, for its journal is written anew`);
+      const needs = () => `${lookAt(journal)?.size ?? 0} bytes, for its journal is written anew`;
+      throw notRewritten(error, lease.threadId, needs);
     }
     this.#flushFolder();
   }

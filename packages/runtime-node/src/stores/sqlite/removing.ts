@@ -63,7 +63,7 @@ export const sqliteRemoving = (
       try {
         reserve.makingRoom(replace);
       } catch (error) {
-        throw notRewritten(error, lease.threadId, "several times as much as the entries and the snapshot have");
+        throw notRewritten(error, lease.threadId, () => "several times as much as the entries and the snapshot have");
       }
       eraser.erase(`${entries.length} entries of thread "${lease.threadId}" are rewritten`);
     },

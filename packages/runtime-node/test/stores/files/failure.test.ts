@@ -92,6 +92,25 @@ test("a busy timeout that is none is refused", () => {
   expect(() => filesStore({ folder, busyTimeoutMs: Number.NaN })).toThrow(/busyTimeoutMs is NaN/);
 });
 
+test("a folder that may not be entered any more is told in words, whatever is done", async () => {
+  const store = await written();
+  const lease = await leaseOf(store);
+  chmodSync(parent, 0o000);
+  try {
+    await asNobody(async () => {
+      for (const use of [
+        () => store.append(lease, 1, [entry(2)]),
+        () => store.rewrite(lease, [entry(1)]),
+        () => store.read("thread"),
+        () => store.list(),
+      ])
+        await expect(async () => use()).rejects.toMatchObject({ name: "StorageError" });
+    });
+  } finally {
+    chmodSync(parent, 0o755);
+  }
+});
+
 test("a folder that may only be read is refused when it is opened; one that becomes so lets nothing be written until it changes", async () => {
   const store = await written();
   const lease = await leaseOf(store);
