@@ -89,7 +89,7 @@ export const rehearse = (
 ): Rehearsed => {
   const awaited = step.outcomeOf !== null && before.summarising !== null;
   const ended = awaited ? endSummary(before, step.outcomeOf?.reply ?? null) : before;
-  const after = { ...tell(settings, ended, step), cut: before.cut };
+  const after = { ...tell(ended, step), cut: before.cut };
   const { open } = after;
   if (open === null || !isNewCall(before.open, open)) {
     const asked = askAfter(settings, { before, after, recorded, step, awaited });
@@ -130,7 +130,6 @@ export const rehearse = (
 
 /** What the event came to when it was recorded; a call that did not fit then is taken for one that was made. */
 const tell = (
-  settings: Settings,
   data: ConversationData,
   { entry: { seq, event }, decided, outcomeOf }: RecordedStep,
 ): ConversationData => {
@@ -143,7 +142,8 @@ const tell = (
       : told;
   }
   const told = update({ ...data, seq: seq - 1 }, event, made).data;
-  return event.type === "thread.configured" ? { ...told, configuration: configurationOf(settings) } : told;
+  // It goes through the recording under its own, whatever that was configured with.
+  return { ...told, configuration: data.configuration };
 };
 
 const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean => {
