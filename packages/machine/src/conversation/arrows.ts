@@ -1,4 +1,5 @@
 import type { AnyStateMachine } from "xstate";
+import { frozen } from "../thread/frozen.ts";
 import type { Arrow } from "./plan.ts";
 import type { StateValue } from "./state.ts";
 
@@ -31,16 +32,17 @@ export const leafOf = (value: StateValue): Leaf => {
  * Each arrow's guard asks for one plan, so of those for the same event and plan XState takes the first: a state's
  * own before its parent's. That is the order in which they are read here; the law `equalStep` compares the two.
  */
-export const arrowsOf = (machine: AnyStateMachine): Arrows => ({
-  idle: arrowsFrom(machine, "idle"),
-  responding: arrowsFrom(machine, "responding"),
-  compacting: arrowsFrom(machine, "compacting"),
-  backing_off: arrowsFrom(machine, "backing_off"),
-  running: arrowsFrom(machine, "running"),
-  awaiting_approval: arrowsFrom(machine, "awaiting_approval"),
-  completed: arrowsFrom(machine, "completed"),
-  error: arrowsFrom(machine, "error"),
-});
+export const arrowsOf = (machine: AnyStateMachine): Arrows =>
+  frozen({
+    idle: arrowsFrom(machine, "idle"),
+    responding: arrowsFrom(machine, "responding"),
+    compacting: arrowsFrom(machine, "compacting"),
+    backing_off: arrowsFrom(machine, "backing_off"),
+    running: arrowsFrom(machine, "running"),
+    awaiting_approval: arrowsFrom(machine, "awaiting_approval"),
+    completed: arrowsFrom(machine, "completed"),
+    error: arrowsFrom(machine, "error"),
+  });
 
 const valueOf: { readonly [State in Leaf]: StateValue } = {
   idle: "idle",

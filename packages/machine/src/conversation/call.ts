@@ -1,4 +1,5 @@
 import { toArray } from "../thread/chunks.ts";
+import { frozen } from "../thread/frozen.ts";
 import { digestOfPrompt } from "../thread/digest.ts";
 import { render } from "../prompt/render.ts";
 import { summaryRequest } from "../prompt/summary-request.ts";
@@ -12,7 +13,7 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
   const thread = { ...data.conversation, pins: call.pins };
   const messages = render(thread, call.cut, call.system, toArray(open.messages));
   const promptDigest = digestOfPrompt(messages);
-  return {
+  return Object.freeze({
     type: "callLlm",
     id: llmId(data.threadId, open.number, open.step, call.attempt),
     threadId: data.threadId,
@@ -26,7 +27,7 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     model: open.model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
-  };
+  });
 };
 
 /** The model call that writes a summary. */
@@ -63,21 +64,22 @@ export const waitTimer = (
 });
 
 /** A tool call of the round that is under way. */
-export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool => ({
-  type: "callTool",
-  id: toolId(data.threadId, call.callId, call.attempt),
-  threadId: data.threadId,
-  turn: open.number,
-  step: open.step,
-  position,
-  attempt: call.attempt,
-  callId: call.callId,
-  providerCallId: call.providerCallId,
-  name: call.name,
-  arguments: call.arguments,
-  started: call.started,
-  approval: approvalOf(call),
-});
+export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool =>
+  Object.freeze({
+    type: "callTool",
+    id: toolId(data.threadId, call.callId, call.attempt),
+    threadId: data.threadId,
+    turn: open.number,
+    step: open.step,
+    position,
+    attempt: call.attempt,
+    callId: call.callId,
+    providerCallId: call.providerCallId,
+    name: call.name,
+    arguments: call.arguments,
+    started: call.started,
+    approval: frozen(approvalOf(call)),
+  });
 
 /** The question whether a call may run; none where nobody is asked. */
 export const requestApproval = (

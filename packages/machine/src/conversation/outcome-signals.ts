@@ -1,15 +1,20 @@
 import type { ReportedUsage } from "../thread/usage.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
 import type { ConversationData, RoundCall } from "./data.ts";
-import type { CallPlace, Effect, Signal } from "./effect.ts";
+import type { CallPlace, Signal } from "./effect.ts";
 import type { Decided, Event, LlmCompleted, LlmFailed } from "./event.ts";
 import type { Plan } from "./plan.ts";
+import { publish } from "./publish.ts";
 import { positionNamedBy, positionOut } from "./round-calls.ts";
 
 /** What observers hear of the calls that an event ends stands before all else that it comes to. */
 export const withOutcomes = (before: ConversationData, event: Event, decided: Decided, plan: Plan): Plan =>
   endsCalls(event, decided)
-    ? { ...plan, effects: () => [...outcomesOf(before, event, decided).map(published), ...plan.effects()] }
+    ? {
+        data: plan.data,
+        arrow: plan.arrow,
+        effects: () => [...outcomesOf(before, event, decided).map(publish), ...plan.effects()],
+      }
     : plan;
 
 const endsCalls = ({ type }: Event, { results }: Decided): boolean =>
@@ -19,8 +24,6 @@ const endsCalls = ({ type }: Event, { results }: Decided): boolean =>
   type === "tool.completed" ||
   type === "tool.failed" ||
   type === "approval.answered";
-
-const published = (signal: Signal): Effect => ({ type: "publish", signal });
 
 const outcomesOf = (before: ConversationData, event: Event, decided: Decided): readonly Signal[] => {
   const { open, threadId } = before;

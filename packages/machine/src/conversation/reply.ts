@@ -1,5 +1,6 @@
 import { append } from "../thread/chunks.ts";
 import { messageFromPartial, messageFromReply } from "../thread/draft.ts";
+import { frozen } from "../thread/frozen.ts";
 import { toolCallsOf } from "../thread/message.ts";
 import type { Cost, ReportedUsage } from "../thread/usage.ts";
 import { usageMonoid, usageOfCall } from "../thread/usage.ts";
@@ -37,16 +38,18 @@ export const receiveReply = (
     );
   const approvals = new Set(decided.approvals);
   const calls = answerFrom(
-    asked.map(({ callId, providerCallId, name, arguments: written }, position) => ({
-      callId,
-      providerCallId,
-      name,
-      arguments: written,
-      started: false,
-      attempt: 1,
-      approval: approvals.has(position) ? { status: "required" } : null,
-      result: null,
-    })),
+    asked.map(({ callId, providerCallId, name, arguments: written }, position) =>
+      Object.freeze({
+        callId,
+        providerCallId,
+        name,
+        arguments: written,
+        started: false,
+        attempt: 1,
+        approval: approvals.has(position) ? required : null,
+        result: null,
+      }),
+    ),
     decided.results ?? [],
   );
   const round: OpenTurn = {
@@ -60,6 +63,8 @@ export const receiveReply = (
     ? nextCall(data, settleRound(round, calls), decided, event.at)
     : runCalls(data, round, calls);
 };
+
+const required: RoundCall["approval"] = Object.freeze({ status: "required" });
 
 /** A model call failed: it is made again later, or the turn ends. */
 export const receiveFailure = (
@@ -110,7 +115,7 @@ export const measuredBy = ({ open, measured }: ConversationData, { usage }: LlmC
 const journalledPartial = (open: OpenTurn) => (open.stage.type === "responding" ? open.stage.call.partial : null);
 
 const runCalls = (data: ConversationData, open: OpenTurn, calls: readonly RoundCall[]): Plan => {
-  const running: OpenTurn = { ...open, stage: { type: "running", calls } };
+  const running: OpenTurn = { ...open, stage: Object.freeze({ type: "running", calls: frozen(calls) }) };
   const after = { ...data, open: running };
   return {
     data: after,
@@ -128,7 +133,13 @@ const charge = (
 ): { readonly data: ConversationData; readonly open: OpenTurn } => {
   const usage = usageOfCall(reported ?? null, cost ?? null);
   return {
-    data: { ...data, usage: { ...data.usage, total: usageMonoid.concat(data.usage.total, usage) } },
+    data: {
+      ...data,
+      usage: Object.freeze({
+        total: usageMonoid.concat(data.usage.total, usage),
+        betweenTurns: data.usage.betweenTurns,
+      }),
+    },
     open: { ...open, usage: usageMonoid.concat(open.usage, usage) },
   };
 };

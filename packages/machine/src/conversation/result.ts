@@ -21,7 +21,11 @@ export const receiveResult = (
   const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
   const call = calls[position];
   if (call === undefined) return { data, arrow: "stays", effects: noEffects };
-  const answered = replaced(calls, position, { ...call, result: messageFromResult(call, outcome, event.content) });
+  const answered = replaced(
+    calls,
+    position,
+    Object.freeze({ ...call, result: messageFromResult(call, outcome, event.content) }),
+  );
   if (allAnswered(answered)) return nextCall(data, settleRound(open, answered), decided, event.at);
   return { data: withCalls(data, open, answered), arrow: arrowBetween(calls, answered), effects: noEffects };
 };

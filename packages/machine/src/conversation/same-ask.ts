@@ -27,6 +27,8 @@ export const askedOtherwise = (askId: string): Refusal => ({
 
 /** Whether two asks say the same: their messages as a model sees them, metadata aside. */
 export const isSameInput = (one: SaidAsk, other: SaidAsk): boolean => {
+  // As of each ask that stands in the journal as it was made.
+  if (one.name === other.name && typeof one.input === "string" && one.input === other.input) return true;
   const digests = digestsOf(other);
   const own = digestsOf(one);
   return own.length === digests.length && own.every((digest, index) => digest === digests[index]);

@@ -11,5 +11,5 @@ import type { State } from "./state.ts";
 export const step = (arrows: Arrows, state: State, event: Event, plan: Plan): State | null => {
   const value = arrows[leafOf(state.value)][event.type]?.[plan.arrow];
   if (value === undefined) return null;
-  return { value: plan.arrow === "stays" ? state.value : value, context: plan.data };
+  return Object.freeze({ value: plan.arrow === "stays" ? state.value : value, context: plan.data });
 };

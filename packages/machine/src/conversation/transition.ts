@@ -91,7 +91,7 @@ export const transition = (
     ...(isEmpty(decision) ? {} : { decided: decision }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
-  return frozen({ handled: true, state: after, effects: plan.effects(), entry });
+  return Object.freeze({ handled: true, state: after, effects: frozen(plan.effects()), entry: Object.freeze(entry) });
 };
 
 /** The state is its holder's: who handed it in has it back. */

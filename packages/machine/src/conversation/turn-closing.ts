@@ -1,5 +1,6 @@
 import { append, toArray } from "../thread/chunks.ts";
 import { marked, messageFromPartial, messageFromResult } from "../thread/draft.ts";
+import { frozen } from "../thread/frozen.ts";
 import type { Message, ReplyDraft } from "../thread/message.ts";
 import { placeAfter } from "../thread/path.ts";
 import type { Turn, TurnOutcome } from "../thread/turn.ts";
@@ -12,6 +13,7 @@ import { deadlineId, llmId, queueId, retryId, toolId, waitId } from "./effect-id
 import type { SynthesisedResult } from "./event.ts";
 import { returns } from "./joining.ts";
 import type { Plan } from "./plan.ts";
+import { publish } from "./publish.ts";
 import { approvalOut } from "./round-calls.ts";
 import { updated } from "./updated.ts";
 
@@ -22,14 +24,14 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
     number: whole.number,
     parent: whole.parent,
     asks: whole.asks,
-    outcome,
+    outcome: frozen(outcome),
     messages: whole.messages,
     usage: whole.usage,
     steps: whole.step,
     toolCalls: whole.toolCalls,
     startedAt: whole.startedAt,
     endedAt: at,
-    place: placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages)),
+    place: Object.freeze(placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages))),
     ...(whole.answer === null ? {} : { answer: whole.answer }),
     ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
   };
@@ -166,11 +168,10 @@ const cancelDeadline = (threadId: string, open: OpenTurn): readonly Effect[] =>
 
 const signalsOf = (turn: Turn): readonly Effect[] => {
   const { outcome, number } = turn;
-  const ended: Effect = { type: "publish", signal: { type: "turn.ended", turn: number, status: outcome.status } };
-  if ("unfit" in outcome)
-    return [{ type: "publish", signal: { type: "context.unfit", turn: number, unfit: outcome.unfit } }, ended];
+  const ended = publish({ type: "turn.ended", turn: number, status: outcome.status });
+  if ("unfit" in outcome) return [publish({ type: "context.unfit", turn: number, unfit: outcome.unfit }), ended];
   return "limit" in outcome
-    ? [{ type: "publish", signal: { type: "limit.reached", turn: number, reached: outcome.limit } }, ended]
+    ? [publish({ type: "limit.reached", turn: number, reached: outcome.limit }), ended]
     : [ended];
 };
 

@@ -1,5 +1,6 @@
 import { append, chunksOf } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
+import { frozen } from "../thread/frozen.ts";
 import type { JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
 import { noUsage } from "../thread/usage.ts";
@@ -13,6 +14,7 @@ import type { Decided } from "./event.ts";
 import { deliveries, withJoined } from "./joining.ts";
 import type { Limits } from "./limits.ts";
 import type { Plan } from "./plan.ts";
+import { publish } from "./publish.ts";
 import { closeTurn } from "./turn-closing.ts";
 
 /** Asks open a turn: what was appended before leads it, then what is asked. */
@@ -23,10 +25,11 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
   return {
     ...next,
     effects: () => [
-      {
-        type: "publish",
-        signal: { type: "turn.started", turn: open.number, askIds: open.asks.map(({ askId }) => askId) },
-      },
+      publish({
+        type: "turn.started",
+        turn: open.number,
+        askIds: Object.freeze(open.asks.map(({ askId }) => askId)),
+      }),
       ...deadlineTimer(data.threadId, open),
       ...next.effects(),
     ],
@@ -67,8 +70,8 @@ export const attemptCall = (
   const { system, pins } = data.conversation;
   const counted = decided.counted ?? null;
   const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
-  const call = tools === undefined ? known : { ...known, tools };
-  const calling: OpenTurn = { ...withJoined(open), stage: { type: "responding", call } };
+  const call = Object.freeze(tools === undefined ? known : { ...known, tools });
+  const calling: OpenTurn = { ...withJoined(open), stage: Object.freeze({ type: "responding", call }) };
   const after = { ...data, cut, open: calling };
   return {
     data: after,
@@ -109,9 +112,11 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
     model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
     limits: limitsOf(asks),
     deadlineAt: decided.deadlineAt ?? null,
-    stage: { type: "running", calls: [] },
+    stage: noCalls,
   };
 };
+
+const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
 
 /** The limits that asks lay over the machine's, later ones over earlier ones. */
 export const limitsOf = (asks: readonly QueuedAsk[]): Limits =>

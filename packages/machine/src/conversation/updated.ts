@@ -2,12 +2,11 @@ import { isOnPath, sizeOf, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { ConversationData } from "./data.ts";
 import type { Effect } from "./effect.ts";
+import { publish } from "./publish.ts";
 
 /** Tells that what was said is another, and how much that is now. Costs the same at every length. */
-export const updated = ({ conversation, usage }: ConversationData): Effect => ({
-  type: "publish",
-  signal: { type: "thread.updated", ...sizeOfPath(conversation), usage: usage.total },
-});
+export const updated = ({ conversation, usage }: ConversationData): Effect =>
+  publish({ type: "thread.updated", ...sizeOfPath(conversation), usage: usage.total });
 
 /** What a thread comes to on its path: closed turns, the seed and what waits to lead the next one. */
 export const sizeOfPath = (

@@ -15,7 +15,12 @@ export const plainCopy = <Value>(value: Value): Value =>
 const copied = (value: unknown): unknown => {
   if (Array.isArray(value)) return Array.from(value, copied);
   if (!isRecord(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copied(member)]));
+  const copy: { [name: string]: unknown } = { ...value };
+  for (const name in copy) {
+    const member = copy[name];
+    if (typeof member === "object" && member !== null) copy[name] = copied(member);
+  }
+  return copy;
 };
 
 /** It is journalled at every prompt. Unit: UTF-16 units. */

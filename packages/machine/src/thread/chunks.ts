@@ -111,24 +111,16 @@ export const findNewest = <Element>(
   most: number,
   test: (element: Element) => boolean,
 ): Element | undefined => {
-  let left = most;
-  const search = (nodes: readonly Nested<Element>[], level: number): Element | undefined => {
-    for (let index = nodes.length - 1; index >= 0 && left > 0; index--) {
-      if (level > 0) {
-        const found = search(nodesIn(nodes[index]), level - 1);
-        if (found !== undefined) return found;
-        continue;
-      }
-      left--;
-      // At level 0 a node is an element.
-      const element = nodes[index] as Element;
-      if (test(element)) return element;
+  const oldest = Math.max(0, chunks.length - most);
+  for (let end = chunks.length; end > oldest;) {
+    const run = runAt(chunks, end - 1);
+    if (run === undefined) return undefined;
+    const { first, elements } = run;
+    for (let index = end - 1 - first; index >= 0 && first + index >= oldest; index--) {
+      const element = elements[index];
+      if (element !== undefined && test(element)) return element;
     }
-    return undefined;
-  };
-  for (const [level, nodes] of chunks.levels.entries()) {
-    const found = search(nodes, level);
-    if (found !== undefined) return found;
+    end = first;
   }
   return undefined;
 };

@@ -26,14 +26,16 @@ export const callIdIn = (prefix: string, position: number): string => `${prefix}
 export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft): Message => {
   const parts: Part[] = [...replyParts(reply.content)];
   reply.toolCalls?.forEach((call, position) =>
-    parts.push({
-      type: "toolCall",
-      callId: callIdIn(prefix, position),
-      providerCallId: call.id,
-      name: call.name,
-      arguments: call.arguments,
-      ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
-    }),
+    parts.push(
+      Object.freeze({
+        type: "toolCall",
+        callId: callIdIn(prefix, position),
+        providerCallId: call.id,
+        name: call.name,
+        arguments: call.arguments,
+        ...(call.provider === undefined ? {} : { provider: owned(call.provider) }),
+      }),
+    ),
   );
   return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
 };
@@ -64,15 +66,15 @@ export const messageFromResult = (
   outcome: ToolOutcome,
   content: Content | null,
 ): Message => {
-  const result: ToolResultPart = {
+  const result: ToolResultPart = Object.freeze({
     type: "toolResult",
     callId: call.callId,
     providerCallId: call.providerCallId,
     name: call.name,
     outcome,
-    content: content === null ? [] : partsOf(content),
-  };
-  return withDigest({ id: call.callId, role: "tool", parts: [result] });
+    content: content === null ? noParts : partsOf(content),
+  });
+  return withDigest({ id: call.callId, role: "tool", parts: Object.freeze([result]) });
 };
 
 /** The same message with other parts, and the digest that goes with them. */
@@ -95,10 +97,16 @@ const goesOn = (part: ReplyPart): part is Extract<ReplyPart, { readonly text: st
 
 /** Messages are immutable from here on. What they are made of is plain data of this package, or owned by it. */
 const withDigest = (message: Omit<Message, "digest">): Message =>
-  frozen({ ...message, digest: digestOfMessage(message) });
+  Object.freeze({ ...message, parts: frozen(message.parts), digest: digestOfMessage(message) });
+
+const noParts: readonly never[] = Object.freeze([]);
 
 const partsOf = (content: Content): readonly ContentPart[] =>
-  typeof content === "string" ? (content === "" ? [] : [{ type: "text", text: content }]) : owned(content);
+  typeof content === "string"
+    ? content === ""
+      ? noParts
+      : Object.freeze([Object.freeze({ type: "text", text: content })])
+    : owned(content);
 
 const fieldsOf = (draft: {
   readonly name?: string;

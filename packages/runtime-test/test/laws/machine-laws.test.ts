@@ -78,6 +78,32 @@ describe("the laws of the machine, where summaries are written", () => {
   });
 });
 
+/** Where something is that is not frozen. */
+const unfrozenIn = (value: unknown, path: string): string | null => {
+  if (typeof value !== "object" || value === null) return null;
+  if (!Object.isFrozen(value)) return path;
+  for (const [name, member] of Object.entries(value)) {
+    const found = unfrozenIn(member, `${path}.${name}`);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
+describe("what comes out of a transition", () => {
+  test.each([
+    ["any plays", playArbitrary],
+    ["plays with summaries", summarisingPlays],
+  ])("is frozen through and through: %s", (_, plays) => {
+    fc.assert(
+      fc.property(plays, ({ options, schedule }) => {
+        const { steps } = runSchedule(conversationMachine(options), schedule);
+        for (const { event, transition } of steps) expect(unfrozenIn(transition, event.type)).toBeNull();
+      }),
+      { numRuns: runs(60) },
+    );
+  });
+});
+
 const emptyPrompt: typeof promptOf = (machine, state) => ({ ...promptOf(machine, state), messages: [] });
 
 describe("checkMachineLaws", () => {
