@@ -6,7 +6,8 @@ import {
   describeDecodeError,
   describeValueProblem,
   firstFormat,
-  problemOfJson,
+  NotPlain,
+  plainCopy,
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
@@ -14,7 +15,7 @@ import { messageOf } from "./thrown.ts";
 
 /** An event that somebody outside made, as plain data that they can't change any more; or why it is none. */
 export const toldEvent = <Told extends Event>(event: Told): Either.Either<Refusal, Told> => {
-  const copy = plainCopy(event);
+  const copy = toldCopy(event);
   if (Either.isLeft(copy)) return copy;
   const decoded = decodeEvent(copy.right);
   // The copy has the type that the event had.
@@ -23,7 +24,7 @@ export const toldEvent = <Told extends Event>(event: Told): Either.Either<Refusa
 
 /** The same for what a thread is begun with. @throws EventRefusedError */
 export const toldStart = (event: ThreadStarted): ThreadStarted => {
-  const copy = plainCopy(event);
+  const copy = toldCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
   const decoded = decodeEntry({ seq: 0, format: firstFormat, event: copy.right }, 0);
   if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
@@ -34,17 +35,17 @@ export const toldStart = (event: ThreadStarted): ThreadStarted => {
 /** The same as plain data that nobody else holds; or in words, with the place, why it would not be the same in a journal. */
 export const plainCopyOf = (value: unknown, whole: string): Either.Either<string, unknown> => {
   try {
-    const problem = problemOfJson(value);
-    return problem === null
-      ? Either.right(JSON.parse(JSON.stringify(value)))
-      : Either.left(`it can't be journalled: ${describeValueProblem(problem, whole)}`);
+    const copy = plainCopy(value);
+    return copy instanceof NotPlain
+      ? Either.left(`it can't be journalled: ${describeValueProblem(copy.problem, whole)}`)
+      : Either.right(copy);
   } catch (thrown) {
     // What is looked at may be code.
     return Either.left(`it can't be written as JSON: ${messageOf(thrown)}`);
   }
 };
 
-const plainCopy = (event: unknown): Either.Either<Refusal, unknown> =>
+const toldCopy = (event: unknown): Either.Either<Refusal, unknown> =>
   Either.mapLeft((reason: string): Refusal => ({ kind: "invalid", reason }))(plainCopyOf(event, "the event"));
 
 const invalid = (error: DecodeError): Either.Left<Refusal> => ({

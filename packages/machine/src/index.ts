@@ -1,5 +1,6 @@
 export * from "./thread/json.ts";
-export { describeValueProblem, problemOfJson, type ValueProblem } from "./thread/json-problem.ts";
+export { describeValueProblem, type ValueProblem } from "./thread/json-problem.ts";
+export { NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";
 export * from "./thread/message.ts";
 export { chunkSize, type Chunks, toArray } from "./thread/chunks.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";

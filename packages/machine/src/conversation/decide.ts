@@ -8,7 +8,6 @@ import { decideSummaryOutcome, decideWaited } from "./decide-summary.ts";
 import { decideUnconfigured } from "./decide-unconfigured.ts";
 import { deadlineId, llmId, queueId, retryId, summaryId, waitId } from "./effect-id.ts";
 import type { Decided, Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "./event.ts";
-import { problemOfEvent } from "./event-shape.ts";
 import { problemOfFormat } from "./format.ts";
 import type { Refusal } from "./refusal.ts";
 import { positionNamedBy, runOut } from "./round-calls.ts";
@@ -19,8 +18,6 @@ import type { Settings } from "./settings.ts";
  * in what it calls; what is decided stands in the journal, so `update` needs none of it.
  */
 export const decide = (settings: Settings, data: ConversationData, event: Event): Either.Either<Refusal, Decided> => {
-  const shapeless = problemOfEvent(event);
-  if (shapeless !== null) return refuse("invalid", shapeless);
   const decided = decideEvent(settings, data, event);
   const newer = Either.isRight(decided) ? problemOfFormat(data, event) : null;
   return newer === null ? decided : refuse("invalid", newer);

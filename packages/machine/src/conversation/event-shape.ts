@@ -1,4 +1,7 @@
-import { describeValueProblem } from "../thread/json-problem.ts";
+import * as Either from "fp-ts/lib/Either.js";
+import { describeValueProblem, type ValueProblem } from "../thread/json-problem.ts";
+import { NotPlain, plainCopy } from "../thread/plain-copy.ts";
+import type { ThreadInput } from "./begin.ts";
 import type { Event } from "./event.ts";
 import type { Shape } from "./shape.ts";
 import {
@@ -21,11 +24,46 @@ import {
 } from "./shape.ts";
 
 /**
- * Why a value is no event, in words, with the field; null where it is one. It looks at each field that an event of its type
- * has, as `decodeEvent` does, and costs a fraction of that: a test holds the two to each other. What a field says (whether
- * an id is known, a limit sensible) is not looked at here.
+ * The event that a value is, as the machine keeps it: a copy as plain data that nobody else holds; or in words, with the field,
+ * why it is none. It looks at each field that an event of its type has, as `decodeEvent` does, and costs a fraction of that: a
+ * test holds the two to each other. What a field says (whether an id is known, a limit sensible) is not looked at here. Total.
  */
-export const problemOfEvent = (value: unknown): string | null => {
+export const readEvent = (given: unknown): Either.Either<string, Event> => {
+  const copy = copyOf(given, "the event");
+  if (Either.isLeft(copy)) return copy;
+  const problem = problemOfEvent(copy.right);
+  // It has the shape of one.
+  return problem === null ? Either.right(copy.right as Event) : Either.left(problem);
+};
+
+/** The same for what a thread begins with. */
+export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> => {
+  const copy = copyOf(given, "what a thread begins with");
+  if (Either.isLeft(copy)) return copy;
+  const problem = threadInput(copy.right);
+  return problem === null
+    ? Either.right(copy.right as ThreadInput) // As above.
+    : Either.left(describeValueProblem(problem, "what a thread begins with"));
+};
+
+const copyOf = (given: unknown, whole: string): Either.Either<string, unknown> => {
+  try {
+    const copy = plainCopy(given);
+    return copy instanceof NotPlain ? Either.left(describeProblemIn(given, copy.problem, whole)) : Either.right(copy);
+  } catch (thrown) {
+    // What is read may be code.
+    return Either.left(`${whole} can't be read: ${thrown instanceof Error ? thrown.message : glimpse(thrown)}`);
+  }
+};
+
+/** With the type of the event, where it says one. */
+const describeProblemIn = (given: unknown, problem: ValueProblem, whole: string): string => {
+  const type = isObject(given) ? given["type"] : undefined;
+  const where = describeValueProblem(problem, problem.path.length === 0 ? whole : "it");
+  return typeof type === "string" && problem.path.length > 0 ? `${glimpse(type)}: ${where}` : where;
+};
+
+const problemOfEvent = (value: unknown): string | null => {
   if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
   const { type } = value;
   const shape = typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
@@ -180,9 +218,19 @@ const members: { readonly [Type in Event["type"]]: Members } = {
   "message.pinned": { message: text, pinned: bool },
   "metadata.changed": { metadata: jsonObject },
   "thread.forked": { from: object({ threadId: text, turn: count }) },
-  "thread.redacted": { seqs: list(number), reason: optional(text) },
+  "thread.redacted": { seqs: list(count), reason: optional(text) },
   "thread.configured": { format: optional(count), configuration, model: optional(jsonObject) },
 };
+
+const threadInput = object({
+  threadId: (value) => (value === "" ? mustBe("a text that is not empty", value) : text(value)),
+  at: number,
+  seed: optional(list(seedDraft)),
+  system: optional(systemDraft),
+  metadata,
+  model: optional(jsonObject),
+  configuration: optional(configuration),
+});
 
 const shapes: Members = Object.freeze(
   Object.fromEntries(Object.entries(members).map(([type, fields]) => [type, object({ at: number, ...fields })])),

@@ -1,8 +1,7 @@
+import * as Either from "fp-ts/lib/Either.js";
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, Snapshot } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
-import type { Event } from "./event.ts";
-import { problemOfEvent } from "./event-shape.ts";
-import { ownedEvent } from "./owned-event.ts";
+import { readEvent } from "./event-shape.ts";
 
 /**
  * The machine such that a live actor hands out nothing that can be written to, and that nothing but an event reaches it:
@@ -38,18 +37,13 @@ export const guardedMachine = <Machine extends AnyStateMachine>(machine: Machine
  */
 const takenEvent = (given: unknown): AnyEventObject | null => {
   if (typeOf(given) === stopping) return { type: stopping };
-  try {
-    // It is looked at before it is believed.
-    const event = ownedEvent(given as Event);
-    return problemOfEvent(event) === null ? event : null;
-  } catch {
-    // It throws where it is read.
-    return null;
-  }
+  const read = readEvent(given);
+  return Either.isLeft(read) ? null : read.right;
 };
 
 const typeOf = (given: unknown): unknown => {
-  if (given === null || given === undefined) throw new TypeError(problemOfEvent(given) ?? "");
+  if (given === null || given === undefined)
+    throw new TypeError(`an event is an object with a type; this is ${String(given)}`);
   return Reflect.get(Object(given), "type");
 };
 

@@ -4,7 +4,7 @@
 //         `decide` and `update`; an arrow only says where that leads.
 import * as Either from "fp-ts/lib/Either.js";
 import { enqueueActions, setup } from "xstate";
-import { frozen, frozenCopy, owned } from "../thread/frozen.ts";
+import { frozen, owned } from "../thread/frozen.ts";
 import { arrowsOf } from "./arrows.ts";
 import type { Arrows } from "./arrows.ts";
 import { begin, SeedError, withDefaults } from "./begin.ts";
@@ -13,12 +13,12 @@ import type { ConversationData } from "./data.ts";
 import { decide } from "./decide.ts";
 import type { Effect } from "./effect.ts";
 import type { Event } from "./event.ts";
+import { readEvent, readThreadInput } from "./event-shape.ts";
 import type { MachineOptions } from "./options.ts";
 import type { Arrow, Plan } from "./plan.ts";
 import type { Settings } from "./settings.ts";
 import { settingsOf } from "./settings.ts";
 import { guardedMachine } from "./live-actor.ts";
-import { ownedEvent } from "./owned-event.ts";
 import { update } from "./update.ts";
 
 /** What only `transition` and its kin look at. */
@@ -188,16 +188,22 @@ const arrows = arrowsOf(machineOf(settingsOf({})));
 
 const planFor = (settings: Settings, context: ConversationData, event: Event): Plan | null => {
   const data = owned(context);
-  const told = ownedEvent(event);
+  const read = readEvent(event);
+  if (Either.isLeft(read)) return null;
+  const told = read.right;
   const decided = decide(settings, data, told);
   return Either.isLeft(decided) ? null : frozenPlan(update(data, told, frozen(decided.right)));
 };
 
 const frozenPlan = (plan: Plan): Plan => ({ ...plan, data: frozen(plan.data) });
 
+const noInput: ThreadInput = Object.freeze({ threadId: "", at: 0 });
+
 /** XState also asks for a context without input, for the initial snapshot of an actor that only steps. */
 const contextOf = (input: ThreadInput | undefined, settings: Settings): ConversationData => {
-  const begun = begin(frozenCopy(withDefaults(settings, input ?? { threadId: "", at: 0 })));
+  const read = input === undefined ? Either.right(noInput) : readThreadInput(input);
+  if (Either.isLeft(read)) throw new SeedError(read.left);
+  const begun = begin(frozen(withDefaults(settings, read.right)));
   if (Either.isLeft(begun)) throw new SeedError(begun.left);
   return begun.right;
 };

@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { frozen, frozenCopy } from "../thread/frozen.ts";
+import { frozen } from "../thread/frozen.ts";
 import { begin, SeedError, withDefaults } from "./begin.ts";
 import type { ThreadInput } from "./begin.ts";
 import { decide } from "./decide.ts";
@@ -7,6 +7,7 @@ import type { Effect } from "./effect.ts";
 import type { FirstEntry, LaterEntry } from "./entry.ts";
 import { firstFormat } from "./entry.ts";
 import type { Decided, Event } from "./event.ts";
+import { readEvent, readThreadInput } from "./event-shape.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
@@ -14,7 +15,6 @@ import type { Refusal } from "./refusal.ts";
 import type { State } from "./state.ts";
 import { ownedState } from "./state.ts";
 import { step } from "./step.ts";
-import { ownedEvent } from "./owned-event.ts";
 import { frozenSince, thawed } from "./thaw.ts";
 import { update } from "./update.ts";
 
@@ -46,10 +46,13 @@ export interface Refused {
 /**
  * Begins a thread, in `idle`. Pure. `model` defaults to the machine's; `configuration` is always the machine's.
  *
- * @throws SeedError when the seed is no conversation: a result without its call, a call without its result.
+ * @throws SeedError for what no thread can begin with, by its field; and when the seed is no conversation: a result without
+ *   its call, a call without its result.
  */
 export const start = (machine: ConversationMachine, input: ThreadInput): Started => {
-  const settled = frozenCopy(withDefaults(machine[kernel].settings, input));
+  const read = readThreadInput(input);
+  if (Either.isLeft(read)) throw new SeedError(read.left);
+  const settled = frozen(withDefaults(machine[kernel].settings, read.right));
   const lost = problemOfCalls(settled.seed ?? [], true);
   if (lost !== null) throw new SeedError(`the seed is no conversation: ${lost}`);
   const begun = begin(settled);
@@ -62,8 +65,8 @@ export const start = (machine: ConversationMachine, input: ThreadInput): Started
 };
 
 /**
- * Tells a conversation what happened. Pure, deterministic and total: it never throws for a decoded event, and
- * what does not fit is refused with a reason, and changes nothing. Of a state that was read from a snapshot whose chunks
+ * Tells a conversation what happened. Pure, deterministic and total: whatever the event is, it does not throw, and
+ * what is no event or does not fit is refused with a reason, and changes nothing. Of a state that was read from a snapshot whose chunks
  * can't be read any more it throws a `SnapshotDamagedError`, and nothing has happened.
  *
  * @param options `recovered` marks the entry as written in place of an answer that a crash swallowed.
@@ -76,7 +79,9 @@ export const transition = (
 ): Transition => {
   const { settings, arrows } = machine[kernel];
   const before = ownedState(state);
-  const told = ownedEvent(event);
+  const read = readEvent(event);
+  if (Either.isLeft(read)) return refused(state, { kind: "invalid", reason: read.left });
+  const told = read.right;
   const data = thawed(before.context);
   const decided = decide(settings, data, told);
   if (Either.isLeft(decided)) return refused(state, decided.left);

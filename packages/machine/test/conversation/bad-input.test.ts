@@ -56,42 +56,33 @@ describe("what is torn", () => {
 });
 
 describe("ids with characters that mean something elsewhere", () => {
-  test.each([
-    "",
-    "../../etc/passwd",
-    "a/1.1#1",
-    "1.1",
-    "t/1.1.0#1",
-    "__proto__",
-    "x!retry",
-    " ",
-    "\ud800",
-    "a\nb",
-    "💬",
-  ])("a thread called %j has effects of its own, and answers to nobody else's", (threadId) => {
-    const machine = conversationMachine({
-      tools: [{ name: "search" }],
-      limits: { deadlineMs: 1_000_000 },
-      retry: { baseDelayMs: 0 },
-    });
-    const talk = new Talk(machine, { threadId });
-    const seen = new Set<string>();
-    const collect = () => outstanding(talk.state).forEach(({ id }) => seen.add(id));
-    talk.ask("Go.");
-    collect();
-    talk.fail({ retryable: true });
-    collect();
-    talk.fire("retry");
-    collect();
-    talk.reply(calling("search", "search"));
-    collect();
-    expect([...seen].every((id) => id.startsWith(`${threadId}/1`))).toBe(true);
-    // A deadline, two calls, the timer between them, two tools.
-    expect(seen.size).toBe(6);
-    const other = new Talk(machine, { threadId: `${threadId}x` });
-    other.ask("Go.");
-    for (const effectId of seen) expect(other.refused({ type: "timer.fired", effectId }).kind).toBe("stale");
-  });
+  test.each(["../../etc/passwd", "a/1.1#1", "1.1", "t/1.1.0#1", "__proto__", "x!retry", " ", "\ud800", "a\nb", "💬"])(
+    "a thread called %j has effects of its own, and answers to nobody else's",
+    (threadId) => {
+      const machine = conversationMachine({
+        tools: [{ name: "search" }],
+        limits: { deadlineMs: 1_000_000 },
+        retry: { baseDelayMs: 0 },
+      });
+      const talk = new Talk(machine, { threadId });
+      const seen = new Set<string>();
+      const collect = () => outstanding(talk.state).forEach(({ id }) => seen.add(id));
+      talk.ask("Go.");
+      collect();
+      talk.fail({ retryable: true });
+      collect();
+      talk.fire("retry");
+      collect();
+      talk.reply(calling("search", "search"));
+      collect();
+      expect([...seen].every((id) => id.startsWith(`${threadId}/1`))).toBe(true);
+      // A deadline, two calls, the timer between them, two tools.
+      expect(seen.size).toBe(6);
+      const other = new Talk(machine, { threadId: `${threadId}x` });
+      other.ask("Go.");
+      for (const effectId of seen) expect(other.refused({ type: "timer.fired", effectId }).kind).toBe("stale");
+    },
+  );
 
   test.each(["__proto__", "constructor", "toString", " ", "../x", "\ud800"])(
     "a checkpoint called %j is found again, and not before",

@@ -3,8 +3,8 @@ import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor } from "xstate";
-import { conversationMachine, decodeEvent, type Event, transition } from "../../src/index.ts";
-import { problemOfEvent } from "../../src/conversation/event-shape.ts";
+import { conversationMachine, decodeEvent, type Event, start, type ThreadInput, transition } from "../../src/index.ts";
+import { readEvent } from "../../src/conversation/event-shape.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 
@@ -31,7 +31,7 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     { type: "ask.received", askId: "b", input: "x" },
     /^"ask\.received": at must be a number, and is undefined$/,
   ],
-  ["a time that is none", { type: "system.reset", at: Number.NaN }, /at must be a number, and is NaN/],
+  ["a time that is none", { type: "system.reset", at: Number.NaN }, /at is NaN, which JSON has no word for/],
   [
     "no input",
     { type: "ask.received", at: 1, askId: "b" },
@@ -90,6 +90,28 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   ],
 ];
 
+/** A member that no event has, and what its refusal says. */
+const strangeMembers: readonly (readonly [string, unknown, RegExp])[] = [
+  ["NaN", Number.NaN, /^"system\.reset": more is NaN/],
+  ["a big number", 1n, /more is a bigint/],
+  ["a function", () => 1, /more is a function/],
+  ["a symbol", Symbol("s"), /more is a symbol/],
+  ["a map", new Map(), /more is a Map/],
+  ["a date within a list", [[new Date(0)]], /more\.0\.0 is a Date/],
+  ["an instance of a class", new URL("https://example.com"), /more is a URL/],
+  ["what holds itself", self, /nested more than 256 levels deep, or holds itself/],
+  [
+    "what throws where it is read",
+    Object.defineProperty({}, "x", { enumerable: true, get: thrower }),
+    /can't be read: read/,
+  ],
+  ["a hole in a list", Array(2), /more\.0 is undefined/],
+];
+
+function thrower(): never {
+  throw new Error("read");
+}
+
 /** What XState would throw for, or take for its own. */
 const wrongForXState: readonly unknown[] = [
   5,
@@ -130,6 +152,54 @@ describe("what is no event", () => {
     expect(told).toMatchObject({ handled: false, effects: [], refusal: { kind: "invalid" } });
     expect(told.state).toBe(state);
     expect(!told.handled && told.refusal.reason).toMatch(reason);
+  });
+
+  test.each(strangeMembers)(
+    "%s where no event has a member is refused, as no journal could keep it",
+    (_, more, reason) => {
+      const { machine, state } = asked();
+      // As from a caller without types.
+      const told = transition(machine, state, { type: "system.reset", at: 1, more } as Event);
+      expect(told).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
+      expect(!told.handled && told.refusal.reason).toMatch(reason);
+    },
+  );
+
+  test("a proxy that was revoked is refused", () => {
+    const { machine, state } = asked();
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    // As from a caller without types.
+    const told = transition(machine, state, proxy as Event);
+    expect(!told.handled && told.refusal.reason).toMatch(/^the event can't be read: .*revoked/);
+  });
+
+  test("a member called by a symbol is left out, and nothing of it stays live", () => {
+    const { machine, state } = asked();
+    const metadata = { a: 1, [Symbol("live")]: { b: 1 } };
+    const told = transition(machine, state, { type: "metadata.changed", at: 1, metadata });
+    expect(told.state.context.metadata).toStrictEqual({ a: 1 });
+    expect(Object.getOwnPropertySymbols(told.state.context.metadata)).toEqual([]);
+    expect(Object.isFrozen(metadata)).toBe(false);
+  });
+
+  test("what is kept is what JSON would give back: no absent member, no negative zero", () => {
+    const { machine, state } = asked();
+    const metadata = { a: undefined, b: [-0], c: { d: undefined } };
+    const told = transition(machine, state, { type: "metadata.changed", at: 1, metadata });
+    expect(told.state.context.metadata).toStrictEqual({ b: [0], c: {} });
+  });
+
+  test.each<readonly [string, unknown, RegExp]>([
+    ["nothing", undefined, /what a thread begins with is undefined, which JSON has no word for/],
+    ["a text", "t", /what a thread begins with must be an object, and is "t"/],
+    ["no name", { threadId: "", at: 0 }, /threadId must be a text that is not empty/],
+    ["no time", { threadId: "t", at: Number.NaN }, /at is NaN/],
+    ["a big number", { threadId: "t", at: 0, metadata: { a: 1n } }, /metadata\.a is a bigint/],
+    ["a seed of no role", { threadId: "t", at: 0, seed: [{ role: "x", content: "" }] }, /seed\.0\.role must be one of/],
+  ])("start throws for %s, in words", (_, input, reason) => {
+    // As from a caller without types.
+    expect(() => start(conversationMachine(), input as ThreadInput)).toThrow(reason);
   });
 
   test("kills no live actor, and performs nothing", () => {
@@ -190,7 +260,7 @@ describe("the check of an event and the codec", () => {
   test("agree on all that can be decoded", () => {
     fc.assert(
       fc.property(eventArbitrary({}), (event) => {
-        expect(problemOfEvent(event)).toBeNull();
+        expect(readEvent(event)).toEqual(Either.right(event));
       }),
       { numRuns: runs(500) },
     );

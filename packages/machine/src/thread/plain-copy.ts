@@ -1,0 +1,94 @@
+import { type ValueProblem, within, wrong } from "./json-problem.ts";
+
+/** Something that JSON has no word for, with its place in what was to be copied. */
+export class NotPlain {
+  readonly problem: ValueProblem;
+
+  constructor(problem: ValueProblem) {
+    this.problem = problem;
+  }
+}
+
+/**
+ * A copy of what somebody else holds, frozen through and through: as it would be read again if it were written as JSON. What
+ * JSON would change (a date, an instance of a class, NaN, what holds itself) is refused; a member that is `undefined`, or
+ * called by a symbol, is left out. Each member is read once. Throws what reading a member throws.
+ */
+export const plainCopy = (value: unknown): unknown =>
+  value === undefined ? notPlain(value) : copied(value, mostNested);
+
+/** Why a value is not the same once it was written as JSON and read again; null where it is. */
+export const problemOfJson = (value: unknown): ValueProblem | null => {
+  const copy = plainCopy(value);
+  return copy instanceof NotPlain ? copy.problem : null;
+};
+
+/** Deeper nesting overflows the stack of whoever walks through it, and what holds itself has no end. */
+const mostNested = 256;
+
+const copied = (value: unknown, levels: number): unknown => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+    case "undefined":
+      return value;
+    case "number":
+      // JSON knows no negative zero.
+      return Number.isFinite(value) ? value + 0 : notPlain(value);
+    case "object":
+      if (value === null) return null;
+      if (levels === 0) return new NotPlain(wrong(`is nested more than ${mostNested} levels deep, or holds itself`));
+      return Array.isArray(value) ? listCopied(value, levels - 1) : objectCopied(value, levels - 1);
+    default:
+      return notPlain(value);
+  }
+};
+
+const listCopied = (list: readonly unknown[], levels: number): readonly unknown[] | NotPlain => {
+  const copies: unknown[] = [];
+  for (let index = 0; index < list.length; index++) {
+    const member = list[index];
+    const copy = member === undefined ? notPlain(member) : copied(member, levels);
+    if (copy instanceof NotPlain) return new NotPlain(within(index, copy.problem));
+    copies.push(copy);
+  }
+  return Object.freeze(copies);
+};
+
+const objectCopied = (object: object, levels: number): object => {
+  // Of another realm it has another prototype, whose own prototype is null as well.
+  // What it returns is an object or null.
+  const prototype = Object.getPrototypeOf(object) as object | null;
+  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null)
+    return new NotPlain(
+      wrong(`is ${nameOf(prototype)}, which JSON has no word for; give what it says as text or plain data`),
+    );
+  const copy: { [name: string]: unknown } = { ...object };
+  let leavesOut = Object.getOwnPropertySymbols(copy).length > 0;
+  for (const name in copy) {
+    const member = copy[name];
+    if (name === "__proto__")
+      return new NotPlain(wrong('has a member "__proto__", which JavaScript objects do not keep'));
+    if (typeof member === "string") continue;
+    const plain = copied(member, levels);
+    if (plain instanceof NotPlain) return new NotPlain(within(name, plain.problem));
+    if (plain === undefined) leavesOut = true;
+    else copy[name] = plain;
+  }
+  return Object.freeze(leavesOut ? withoutAbsent(copy) : copy);
+};
+
+const withoutAbsent = (members: { readonly [name: string]: unknown }): object =>
+  Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined));
+
+const notPlain = (value: unknown): NotPlain =>
+  new NotPlain(
+    wrong(
+      `is ${typeof value === "number" ? value : value === undefined ? "undefined" : `a ${typeof value}`}, which JSON has no word for`,
+    ),
+  );
+
+const nameOf = (prototype: object): string => {
+  const { constructor: made } = prototype;
+  return typeof made === "function" && made.name !== "" ? `a ${made.name}` : "an instance of a class";
+};
