@@ -1,6 +1,7 @@
 import { joinPartials } from "../thread/draft.ts";
 import { receiveApproval, withholdCall } from "./approval.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
+import { withoutFirst } from "../thread/frozen.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import {
   addTurn,
@@ -197,7 +198,7 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
   const { open, queue, waking } = data;
   if (waking !== null && queue.length > 0 && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
     const opens = decided.opens ?? 1;
-    return openTurn({ ...data, queue: queue.slice(opens), waking: null }, queue.slice(0, opens), decided, event.at);
+    return openTurn({ ...data, queue: withoutFirst(queue, opens), waking: null }, queue.slice(0, opens), decided, event.at);
   }
   if (open === null) return stays(data);
   if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {

@@ -37,6 +37,13 @@ const freeze = (value: object): void => {
 export const extended = <Element>(list: readonly Element[], added: readonly Element[]): readonly Element[] =>
   frozenAs(list, added, [...list, ...added]);
 
+/** The same without so many at its beginning. */
+export const withoutFirst = <Element>(list: readonly Element[], count: number): readonly Element[] => {
+  const copy = [...list];
+  copy.splice(0, count);
+  return frozenAs(list, [], copy);
+};
+
 /** The same with another element at an index, which it has. */
 export const replaced = <Element>(list: readonly Element[], index: number, element: Element): readonly Element[] => {
   const copy = [...list];
