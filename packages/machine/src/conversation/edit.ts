@@ -1,6 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { append, at, chunksOf, replaceAt, toArray } from "../thread/chunks.ts";
 import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../thread/draft.ts";
+import { withAppended, withoutAppended } from "../thread/appended.ts";
 import { extended } from "../thread/frozen.ts";
 import type { Message, MessageDraft, Part } from "../thread/message.ts";
 import { textOf, toolCallsOf } from "../thread/message.ts";
@@ -56,8 +57,7 @@ const nextPlace = ({ open, conversation }: ConversationData): { readonly turn: n
 
 const appended = (data: ConversationData, messages: readonly Message[]): ConversationData => {
   const { open, conversation } = data;
-  if (open === null)
-    return { ...data, conversation: { ...conversation, appended: extended(conversation.appended, messages) } };
+  if (open === null) return { ...data, conversation: withAppended(conversation, messages) };
   const made = open.made + 1;
   return {
     ...data,
@@ -187,7 +187,7 @@ const closedTurn = (
     ...(answer === undefined ? {} : { answer: answer.id }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  return { ...thread, turns: append(thread.turns, turn), head: number, appended: [] };
+  return { ...withoutAppended(thread), turns: append(thread.turns, turn), head: number };
 };
 
 const annotationOf = (event: TurnAnnotated): Annotation => ({

@@ -78,8 +78,8 @@ const freezeTurn = (after: OpenTurn, before: OpenTurn | null): void => {
   Object.freeze(after);
 };
 
-const thawedThread = (thread: Thread): Thread =>
-  ({
+const thawedThread = (thread: Thread): Thread => {
+  const fresh = {
     system: thread.system,
     systems: thread.systems,
     firstSystem: thread.firstSystem,
@@ -90,7 +90,10 @@ const thawedThread = (thread: Thread): Thread =>
     pins: thread.pins,
     shortened: thread.shortened,
     checkpoints: thread.checkpoints,
-  }) satisfies { readonly [Member in keyof Required<Thread>]: unknown };
+  } satisfies { readonly [Member in keyof Required<Omit<Thread, "appendedCharacters">>]: unknown };
+  const { appendedCharacters } = thread;
+  return appendedCharacters === undefined ? fresh : { ...fresh, appendedCharacters };
+};
 
 const thawedTurn = (open: OpenTurn): OpenTurn =>
   ({

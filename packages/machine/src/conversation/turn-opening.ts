@@ -1,3 +1,4 @@
+import { withoutAppended } from "../thread/appended.ts";
 import { append, chunksOf } from "../thread/chunks.ts";
 import { messageFromDraft } from "../thread/draft.ts";
 import { frozen } from "../thread/frozen.ts";
@@ -20,7 +21,7 @@ import { closeTurn } from "./turn-closing.ts";
 /** Asks open a turn: what was appended before leads it, then what is asked. */
 export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided: Decided, at: number): Plan => {
   const open = openedTurn(data, asks, decided, at);
-  const opened = { ...data, conversation: { ...data.conversation, appended: [] }, open };
+  const opened = { ...data, conversation: withoutAppended(data.conversation), open };
   const next = nextCall(opened, open, decided, at);
   return {
     ...next,

@@ -198,7 +198,12 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
   const { open, queue, waking } = data;
   if (waking !== null && queue.length > 0 && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
     const opens = decided.opens ?? 1;
-    return openTurn({ ...data, queue: withoutFirst(queue, opens), waking: null }, queue.slice(0, opens), decided, event.at);
+    return openTurn(
+      { ...data, queue: withoutFirst(queue, opens), waking: null },
+      queue.slice(0, opens),
+      decided,
+      event.at,
+    );
   }
   if (open === null) return stays(data);
   if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {

@@ -1,3 +1,4 @@
+import { sizeOfAppended } from "../thread/appended.ts";
 import { isOnPath, sizeOf, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { ConversationData } from "./data.ts";
@@ -13,7 +14,7 @@ export const sizeOfPath = (
   thread: Thread,
 ): { readonly turns: number; readonly messages: number; readonly characters: number } => {
   const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
-  const waiting = sizeOf(thread.appended);
+  const waiting = sizeOfAppended(thread);
   const cut = thread.shortened.reduce(
     (sum, { turn, characters }) => (isOnPath(thread, turn) ? sum + characters : sum),
     0,

@@ -1,3 +1,4 @@
+import { withoutAppended } from "../thread/appended.ts";
 import type { ConversationData, OpenTurn } from "../conversation/data.ts";
 import { decidePrompt } from "../conversation/decide-prompt.ts";
 import type { Settings } from "../conversation/settings.ts";
@@ -49,7 +50,7 @@ export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, impor
 const threadBefore = ({ data, importedCut }: Rehearsal, { seedLength }: ImportedCall): ConversationData => {
   const { conversation } = data;
   const seed = seedLength === null ? conversation.seed : conversation.seed.slice(0, seedLength);
-  return { ...data, cut: importedCut ?? data.cut, conversation: { ...conversation, seed, appended: [] } };
+  return { ...data, cut: importedCut ?? data.cut, conversation: { ...withoutAppended(conversation), seed } };
 };
 
 /** The turn as it would have stood open. */

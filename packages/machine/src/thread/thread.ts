@@ -20,6 +20,11 @@ export interface Thread {
   readonly head: number;
   /** Appended since the last turn ended: they lead the next one. */
   readonly appended: readonly Message[];
+  /**
+   * How long their texts are, so that one more message costs one look. Absent where there are none, and in what 0.1 stored.
+   * Unit: UTF-16 units.
+   */
+  readonly appendedCharacters?: number;
   /** Messages that every prompt shows whole while they are on the path, oldest pin first. */
   readonly pins: readonly Pin[];
   /** By how much turns, other than the newest, were shortened since they ended. */
