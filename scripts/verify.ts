@@ -131,6 +131,11 @@ const steps: readonly Step[] = [
     command: ["node", "bench/main.ts", "--only", "immutable", "--rounds", "31"],
     minutesMax: 2,
   },
+  {
+    name: "benchmark of growth",
+    command: ["node", "bench/main.ts", "--only", "queues", "--rounds", "5"],
+    minutesMax: 2,
+  },
   { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
   {
