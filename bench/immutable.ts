@@ -3,9 +3,9 @@ import {
   conversationMachine,
   digestOfMessage,
   type Event,
-  frozenCopy,
   type Message,
   messageFromDraft,
+  plainCopy,
   start,
   transition,
 } from "@colloquy/machine";
@@ -56,7 +56,7 @@ const ofEvents = async (rounds: number): Promise<Figure> => {
   const measured = await pair(
     rounds,
     events,
-    () => told.map((event) => frozenCopy(event)),
+    () => told.map((event) => plainCopy(event)),
     () => told.map((event) => transition(machine, state, event)),
   );
   return {

@@ -16,7 +16,7 @@ const values: readonly (readonly [string, unknown, RegExp])[] = [
   ["a BigInt", 1n, / is a bigint, which/],
   ["a date", new Date(0), / is a Date, which JSON has no word for; give what it says as text/],
   ["a map", new Map(), / is a Map, which/],
-  ["what holds itself", self, /nested more than 256 levels deep, or holds itself/],
+  ["what holds itself", self, /\.… \(25\d levels down\) is nested too deep, or holds itself/],
 ];
 
 /** The doors of a host through which somebody hands something in, with the path that is named. */

@@ -11,7 +11,7 @@ import type { Summariser } from "../prompt/policy.ts";
 /** What a thread begins with. */
 export type ThreadInput = Omit<ThreadStarted, "type">;
 
-/** A seed that is no conversation: says which message, and why. */
+/** What no thread can begin with, such as a seed that is no conversation: says which field or message, and why. */
 export class SeedError extends Error {
   override readonly name = "SeedError";
 }

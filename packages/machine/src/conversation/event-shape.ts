@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describeValueProblem, type ValueProblem } from "../thread/json-problem.ts";
-import { NotPlain, plainCopy } from "../thread/plain-copy.ts";
+import { mostNestedInEvent, NotPlain, plainCopy } from "../thread/plain-copy.ts";
 import type { ThreadInput } from "./begin.ts";
 import type { Event } from "./event.ts";
 import type { Shape } from "./shape.ts";
@@ -48,7 +48,7 @@ export const readThreadInput = (given: unknown): Either.Either<string, ThreadInp
 
 const copyOf = (given: unknown, whole: string): Either.Either<string, unknown> => {
   try {
-    const copy = plainCopy(given);
+    const copy = plainCopy(given, mostNestedInEvent);
     return copy instanceof NotPlain ? Either.left(describeProblemIn(given, copy.problem, whole)) : Either.right(copy);
   } catch (thrown) {
     // What is read may be code.

@@ -11,7 +11,9 @@ import type { Budget, Policy } from "../prompt/policy.ts";
 import { problemOfCounter, problemOfPolicy } from "../prompt/problem-of-policy.ts";
 import { digestOf } from "../thread/digest.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
+import { describeValueProblem } from "../thread/json-problem.ts";
 import type { JsonObject } from "../thread/json.ts";
+import { problemOfJson } from "../thread/plain-copy.ts";
 import type { Limits } from "./limits.ts";
 import { problemOfLimits } from "./limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
@@ -127,7 +129,7 @@ const problemOf = (settings: Omit<Settings, "counts" | "fingerprint">): string |
     return `tool "${names.find((name, index) => names.indexOf(name) !== index)}" is declared twice; names must differ`;
   }
   if (settings.toolNames.has("")) return "a tool is declared without a name";
-  const wrongWord = problemOfWords(settings);
+  const wrongWord = problemOfWords(settings) ?? problemOfData(settings);
   if (wrongWord !== null) return wrongWord;
   for (const [name, value] of Object.entries({
     policy: settings.policy,
@@ -178,6 +180,29 @@ const problemOfWords = ({
   ]);
   const wrong = [...words, ...ofTools].find(([, word, known]) => !known.includes(word));
   return wrong === undefined ? null : `${wrong[0]} is ${preview(wrong[1])}; it must be one of: ${wrong[2].join(", ")}`;
+};
+
+/** What is journalled, sent or made a fingerprint of has to be the same when it is read again. */
+const problemOfData = ({
+  model,
+  tools,
+  policy,
+  counter,
+  pricing,
+}: Omit<Settings, "counts" | "fingerprint">): string | null => {
+  const data: readonly (readonly [of: string, value: unknown])[] = [
+    ["the model", model],
+    ["the model of the summariser", policy.summariser?.model],
+    ["the options of the policy", policy.options],
+    ["the options of the counter", counter.options],
+    ["the options of the pricing", pricing?.options],
+    ...tools.map(({ name, parameters }) => [`the parameters of tool "${name}"`, parameters] as const),
+  ];
+  for (const [of, value] of data) {
+    const problem = value == null ? null : problemOfJson(value);
+    if (problem !== null) return `${of}: ${describeValueProblem(problem, "it")}`;
+  }
+  return null;
 };
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -4,6 +4,7 @@ import type { Entry } from "../conversation/entry.ts";
 import { firstFormat, journalFormat } from "../conversation/entry.ts";
 import type { Event } from "../conversation/event.ts";
 import { isObject } from "../conversation/shape.ts";
+import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
 import { eventSchema, firstEntrySchema, laterEntrySchema } from "./schema.ts";
 
 /** Why something could not be read, and where. */
@@ -76,7 +77,7 @@ const newerFormat = (index: number, path: string, format: number): DecodeError =
 });
 
 const parsed = <Value>(schema: ZodType, value: unknown, index: number | null): Either.Either<DecodeError, Value> => {
-  const unfit = problemOfJson(value, mostNested);
+  const unfit = problemOfNesting(value, index === null ? mostNestedInEvent : mostNested);
   if (unfit !== null) return Either.left({ index, path: "", reason: unfit });
   const result = schema.safeParse(value);
   // The schemas are held to the types where they are declared; zod's own type spells optional fields otherwise.
@@ -108,15 +109,12 @@ const deepest = (
   });
 };
 
-/** Deeper nesting overflows the stack of whoever walks through it. */
-const mostNested = 256;
-
-const problemOfJson = (value: unknown, levels: number): string | null => {
+const problemOfNesting = (value: unknown, most: number, levels: number = most): string | null => {
   if (typeof value !== "object" || value === null) return null;
-  if (levels === 0) return `it is nested more than ${mostNested} levels deep`;
+  if (levels === 0) return `it is nested more than ${most} levels deep`;
   if (Object.hasOwn(value, "__proto__")) return 'a member is called "__proto__", which JavaScript objects do not keep';
   for (const member of Object.values(value)) {
-    const problem = problemOfJson(member, levels - 1);
+    const problem = problemOfNesting(member, most, levels - 1);
     if (problem !== null) return problem;
   }
   return null;

@@ -16,4 +16,9 @@ export const wrong = (reason: string): ValueProblem => ({ path: [], reason });
 
 /** A problem in words: where, and what. */
 export const describeValueProblem = ({ path, reason }: ValueProblem, whole: string): string =>
-  `${path.length === 0 ? whole : path.toReversed().join(".")} ${reason}`;
+  `${path.length === 0 ? whole : describePath(path.toReversed())} ${reason}`;
+
+const describePath = (path: readonly (string | number)[]): string =>
+  path.length <= shownNames ? path.join(".") : `${path.slice(0, shownNames).join(".")}.… (${path.length} levels down)`;
+
+const shownNames = 16;

@@ -13,18 +13,24 @@ export class NotPlain {
  * A copy of what somebody else holds, frozen through and through: as it would be read again if it were written as JSON. What
  * JSON would change (a date, an instance of a class, NaN, what holds itself) is refused; a member that is `undefined`, or
  * called by a symbol, is left out. Each member is read once. Throws what reading a member throws.
+ *
+ * @param levels How many levels deep it may be nested: deeper nesting overflows the stack of whoever walks through it, and
+ *   what holds itself has no end.
  */
-export const plainCopy = (value: unknown): unknown =>
-  value === undefined ? notPlain(value) : copied(value, mostNested);
+export const plainCopy = (value: unknown, levels: number = mostNested): unknown =>
+  value === undefined ? notPlain(value) : copied(value, levels);
+
+/** How many levels deep an entry, or a whole journal, may be nested. */
+export const mostNested = 256;
+
+/** The same of an event: an entry holds it, and a journal the entry, and both have to be read again. */
+export const mostNestedInEvent = mostNested - 2;
 
 /** Why a value is not the same once it was written as JSON and read again; null where it is. */
 export const problemOfJson = (value: unknown): ValueProblem | null => {
   const copy = plainCopy(value);
   return copy instanceof NotPlain ? copy.problem : null;
 };
-
-/** Deeper nesting overflows the stack of whoever walks through it, and what holds itself has no end. */
-const mostNested = 256;
 
 const copied = (value: unknown, levels: number): unknown => {
   switch (typeof value) {
@@ -37,7 +43,7 @@ const copied = (value: unknown, levels: number): unknown => {
       return Number.isFinite(value) ? value + 0 : notPlain(value);
     case "object":
       if (value === null) return null;
-      if (levels === 0) return new NotPlain(wrong(`is nested more than ${mostNested} levels deep, or holds itself`));
+      if (levels === 0) return new NotPlain(wrong("is nested too deep, or holds itself"));
       return Array.isArray(value) ? listCopied(value, levels - 1) : objectCopied(value, levels - 1);
     default:
       return notPlain(value);

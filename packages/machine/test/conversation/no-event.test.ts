@@ -3,7 +3,16 @@ import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor } from "xstate";
-import { conversationMachine, decodeEvent, type Event, start, type ThreadInput, transition } from "../../src/index.ts";
+import {
+  conversationMachine,
+  decodeEvent,
+  decodeJournal,
+  type Event,
+  plainCopy,
+  start,
+  type ThreadInput,
+  transition,
+} from "../../src/index.ts";
 import { readEvent } from "../../src/conversation/event-shape.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
@@ -75,13 +84,13 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
   [
     "what holds itself",
     { type: "metadata.changed", at: 1, metadata: { self } },
-    /nested more than 256 levels deep, or holds itself/,
+    /\.… \(25\d levels down\) is nested too deep, or holds itself/,
   ],
   [
     "a list that is nested too deep",
     // Metadata are a level themselves.
     { type: "metadata.changed", at: 1, metadata: { a: JSON.parse("[".repeat(256) + "]".repeat(256)) } },
-    /nested more than 256 levels deep/,
+    /nested too deep/,
   ],
   [
     "a member that objects do not keep",
@@ -99,7 +108,7 @@ const strangeMembers: readonly (readonly [string, unknown, RegExp])[] = [
   ["a map", new Map(), /more is a Map/],
   ["a date within a list", [[new Date(0)]], /more\.0\.0 is a Date/],
   ["an instance of a class", new URL("https://example.com"), /more is a URL/],
-  ["what holds itself", self, /nested more than 256 levels deep, or holds itself/],
+  ["what holds itself", self, /\.… \(25\d levels down\) is nested too deep, or holds itself/],
   [
     "what throws where it is read",
     Object.defineProperty({}, "x", { enumerable: true, get: thrower }),
@@ -247,6 +256,22 @@ describe("what is no event", () => {
     // As from a caller without types.
     actor.send({ type: "xstate.stop" } as unknown as Event);
     expect(actor.getSnapshot().status).toBe("stopped");
+  });
+
+  test("what is nested as deep as it may be can be read again, in its entry and in a journal; one level more is refused", () => {
+    const machine = conversationMachine();
+    const { state, entry } = start(machine, { threadId: "t", at: 0 });
+    const nested = (levels: number): Event => ({
+      type: "metadata.changed",
+      at: 1,
+      metadata: JSON.parse(`{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`),
+    });
+    const told = transition(machine, state, nested(252));
+    const journal = told.handled ? JSON.stringify([entry, told.entry]) : "";
+    expect(Either.isRight(decodeJournal(JSON.parse(journal)))).toBe(true);
+    expect(plainCopy(JSON.parse(journal))).toEqual(JSON.parse(journal));
+    expect(transition(machine, state, nested(253)).handled).toBe(false);
+    expect(Either.isLeft(decodeEvent(nested(253)))).toBe(true);
   });
 
   test("an absent member and one that is undefined mean the same", () => {

@@ -57,6 +57,26 @@ describe("options that can't be meant are refused where the machine is made", ()
     ["a word for tools", { tools: "all" }, /tools are "all"; they must be a list/],
     ["a text for a number", { warnAt: "0.5" }, /warnAt is "0\.5"/],
     ["a tool without a name", { tools: [{ name: "" }] }, /a tool is declared without a name/],
+    [
+      "a date for a parameter",
+      { model: { stop: new Date(0) } },
+      /^the model: stop is a Date, which JSON has no word for/,
+    ],
+    [
+      "an instance for a schema",
+      { tools: [{ name: "search", parameters: { type: "object", properties: new Map() } }] },
+      /^the parameters of tool "search": properties is a Map/,
+    ],
+    [
+      "a policy whose options no fingerprint can tell apart",
+      { policy: { ...keepAll(), options: { since: new Date(0) } } },
+      /^the options of the policy: since is a Date/,
+    ],
+    [
+      "a model of the summariser that is not data",
+      { policy: summarised({ model: { seed: 1n } }) },
+      /^the model of the summariser: seed is a bigint/,
+    ],
   ])("%s", (_, options, message) => {
     // What JavaScript may hand in.
     const make = () => conversationMachine(options as MachineOptions);
