@@ -1,4 +1,4 @@
-import type { Event, Handled, State, Transition } from "@colloquy/machine";
+import type { Effect, Event, Handled, State, Transition } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../equipment.ts";
@@ -28,10 +28,12 @@ export const decideMail = (hold: Hold, mail: Mail, state: State, responding: Llm
     hold.refuse(mail, step.refusal, state);
     return null;
   }
-  if (step.effects.some((effect) => effect.type === "cancelLlm" && effect.effectId === responding?.effectId))
-    responding?.mute();
+  if (responding !== null && step.effects.some((effect) => isCancelOf(effect, responding))) responding.mute();
   return step;
 };
+
+const isCancelOf = (effect: Effect, { effectId }: LlmRun): boolean =>
+  effect.type === "cancelLlm" && effect.effectId === effectId;
 
 /** An ask that was long on its way, as a letter or until the lease was free, has all of its deadline before it. */
 const presently = <Told extends Mail["event"]>(event: Told, now: number): Told =>

@@ -39,9 +39,16 @@ export const callModel = async (
  */
 export const offeredTools = ({ machine }: Equipment, { tools }: CallLlm): readonly ToolDeclaration[] => {
   const declared = toolsOf(machine);
-  return tools === undefined
-    ? declared
-    : tools.flatMap((offered) => declared.find(({ name }) => name === offered.name) ?? []);
+  if (tools === undefined || isAllOf(declared, tools)) return declared;
+  return tools.flatMap((offered) => declared.find(({ name }) => name === offered.name) ?? []);
+};
+
+/** As of nearly each call: then nothing is looked for. By index, as methods of frozen lists are slow. */
+const isAllOf = (declared: readonly ToolDeclaration[], offered: NonNullable<CallLlm["tools"]>): boolean => {
+  if (declared.length !== offered.length) return false;
+  for (let index = 0; index < declared.length; index++)
+    if (declared[index]?.name !== offered[index]?.name) return false;
+  return true;
 };
 
 /**
