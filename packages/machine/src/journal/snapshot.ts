@@ -5,6 +5,7 @@ import { formatOf } from "../conversation/format.ts";
 import type { State } from "../conversation/state.ts";
 import type { Chunks } from "../thread/chunks.ts";
 import { chunkSize, loaded } from "../thread/chunks.ts";
+import { withAppendedMeasured } from "../thread/appended.ts";
 import { digestOf } from "../thread/digest.ts";
 import { frozen } from "../thread/frozen.ts";
 import type { Json, JsonObject } from "../thread/json.ts";
@@ -177,7 +178,7 @@ const stateIn = (body: unknown, reader: ListReader): State => {
   const packed = body as PackedState;
   const { conversation, open } = packed.context;
   const { seed, turns } = conversation;
-  const state = {
+  const read = {
     ...packed,
     context: {
       ...packed.context,
@@ -190,7 +191,9 @@ const stateIn = (body: unknown, reader: ListReader): State => {
     },
   };
   // All other members are as they were in the state: the head is checked against its digest.
-  return state as unknown as State;
+  const state = read as unknown as State;
+  const { context } = state;
+  return { ...state, context: { ...context, conversation: withAppendedMeasured(context.conversation) } };
 };
 
 interface PackedState {

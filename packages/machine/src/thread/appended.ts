@@ -20,3 +20,9 @@ export const withoutAppended = (thread: Thread): Thread => {
   const { appendedCharacters: _, ...rest } = thread;
   return { ...rest, appended: [] };
 };
+
+/** The thread with the length that folding gives: a version that does not know of it may have appended since. */
+export const withAppendedMeasured = (thread: Thread): Thread => {
+  const rest = withoutAppended(thread);
+  return thread.appended.length === 0 ? rest : withAppended(rest, thread.appended);
+};
