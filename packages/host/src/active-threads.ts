@@ -92,7 +92,7 @@ export class ActiveThreads {
     this.#admit();
   }
 
-  /** Its code goes on, which nobody can hinder: it has its place again, whoever has one meanwhile. */
+  /** Its code goes on, which nothing can prevent: it has its place again, even where all places are taken by now. */
   reclaim(worker: Worker): void {
     const loan = this.#lending.get(worker);
     if (loan === undefined || --loan.times > 0) return;

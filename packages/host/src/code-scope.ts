@@ -1,8 +1,8 @@
-/** Tells on whose behalf code runs that somebody else wrote. */
+/** Knows on whose behalf foreign code (a handler, a tool, a hook) is running. */
 export interface CodeScope<Owner> {
-  /** Runs code of an owner, or with null of nobody. */
+  /** Runs code on behalf of an owner; with null on behalf of none. */
   run<Result>(owner: Owner | null, work: () => Result): Result;
-  /** Whose code this is called from; null for nobody's. */
+  /** The owner of the code that calls this; null where it has none. */
   owner(): Owner | null;
 }
 

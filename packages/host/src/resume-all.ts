@@ -58,7 +58,7 @@ export const resumeAll = async (
 
 const optionNames: OptionNames<ResumeAllOptions> = { metadata: true, created: true, updated: true, waitMs: true };
 
-/** Of a holder that lives nothing is wanted, so it is not asked as often as a follower asks. */
+/** A holder that is alive need not be replaced, so its lease is tried for less often than a follower polls. */
 const pollsBetween = 5;
 
 /** The ids of all threads that the store has, page by page. */

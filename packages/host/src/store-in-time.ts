@@ -52,7 +52,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
   };
 };
 
-/** A file is written anew, an index made at the first search: nobody's answer waits for these, and the larger the store the longer they take. */
+/** Rewriting a file, or making an index at the first search, takes the longer the larger the store is, and no answer waits for it. */
 const longTimes = 10;
 
 /** What somebody else's code comes to; where that takes longer, it rejects with what `late` gives. */

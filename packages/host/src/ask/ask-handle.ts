@@ -2,9 +2,9 @@ import type { AskPart } from "./parts.ts";
 import type { AskResult } from "./result.ts";
 
 /**
- * An ask that is under way. Awaiting it gives its result, or rejects with what there is instead: `TurnFailedError`,
+ * An ask that is under way. Awaiting it gives its result, or rejects: with `TurnFailedError`,
  * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`,
- * `AskRefusedError`, or why the thread could not be used. One that nobody awaits rejects nothing.
+ * `AskRefusedError`, or the reason why the thread could not be used. An ask that nobody awaits causes no unhandled rejection.
  *
  * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers
  * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end

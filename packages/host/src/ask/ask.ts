@@ -48,7 +48,7 @@ export class Ask implements AskHandle, Receipt {
   #watcher: AskWatcher | null = null;
   #carried = 0;
 
-  /** @param waits of which threads' code waits for it; null where there is no need to know. */
+  /** @param waits keeps track of the threads whose code waits for it; null where that does not matter. */
   constructor(
     threadId: string,
     askId: string,
@@ -204,7 +204,7 @@ export class Ask implements AskHandle, Receipt {
     return true;
   }
 
-  /** The loop that it was in has ended, and nobody waits for it yet: it comes to another when somebody does. False where it can't. */
+  /** Its loop has ended, and nobody waits for it yet: it joins another loop as soon as somebody does. False where it can't. */
   comesBack(): boolean {
     return false;
   }

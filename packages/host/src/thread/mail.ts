@@ -22,12 +22,12 @@ export interface Receipt {
   failed(error: Error): void;
 }
 
-/** For an ask that was made before: it has what became of it from the state that this is told in. */
+/** Looks up an ask that was made before: its outcome is read from the state that the loop has when it takes this. */
 export const mailOfEarlierAsk = (receipt: Receipt, at: number): Mail => ({
   event: { type: "cancel.requested", at },
   aim: () => Either.left(askedEarlier),
   receipt,
 });
 
-/** What an ask is told that is not asked now: it is stale where it is known, and else there is none. */
+/** The refusal of a look-up: the ask finds its outcome where the thread knows it, and fails with this reason where it does not. */
 export const askedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };

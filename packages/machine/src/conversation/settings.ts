@@ -44,7 +44,7 @@ export interface Settings {
   readonly fingerprint: string;
 }
 
-/** Checks options, fills in their defaults, and copies what they hold: what a caller changes of them later changes nothing. @throws ConfigurationError for what can't be meant. */
+/** Checks options, fills in their defaults, and copies what they hold: what a caller changes of them later changes nothing. @throws ConfigurationError for what is invalid. */
 export const settingsOf = (options: MachineOptions): Settings => {
   const wrongShape = problemOfShapes(options);
   if (wrongShape !== null) throw new ConfigurationError(wrongShape);

@@ -25,7 +25,7 @@ import { foldTelling } from "./fold.ts";
  * pass over it, so that what it tells would be lost (an answer that nobody waited for when it came, an ask of which nobody
  * decided what becomes of it, an event that needs a newer format than the journal had), the machine refuses it (a move to a
  * turn that is not there, a second ask of one id), or it shows a prompt of turns that are not there. Null where there is
- * none, as in every journal that a machine wrote; of one that is none the place where it ends to be one.
+ * none, as in every journal that a machine wrote; of what is no journal the place where it stops being one.
  */
 export const lostEventIn = (entries: readonly Entry[]): JournalError | null => {
   const [first] = entries;

@@ -325,7 +325,7 @@ describe("the check of an event and the codec", () => {
   });
 });
 
-/** The so-many-eth value of an event, counted through all that it holds, is another; its type stays. */
+/** Replaces one value of an event, by its index among all that it holds; the type stays. */
 const withOneReplaced = (event: object, where: number, value: unknown): unknown => {
   const copy: unknown = JSON.parse(JSON.stringify(event));
   const places: (readonly [holder: object, key: string])[] = [];

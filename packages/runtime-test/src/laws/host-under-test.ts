@@ -33,9 +33,9 @@ export interface Ground {
 }
 
 /**
- * Plays one conversation, on a ground of its own. The law is broken by one that never comes to rest: where somebody is
- * waited for who was forgotten, hosts look into their store for ever, and a clock on which no time is lost lets them.
- * When it is over nobody is woken any more.
+ * Plays one conversation, on a ground of its own. A conversation that never comes to rest breaks the law: a host that waits
+ * for an ask which was forgotten polls its store for ever, and a clock that loses no time would let it. Afterwards the clock
+ * wakes nobody any more.
  */
 export const onGround = async <Value>(
   subject: HostUnderTest,
