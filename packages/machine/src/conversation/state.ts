@@ -1,4 +1,4 @@
-import { owned } from "../thread/frozen.ts";
+import { frozenCopy, owned } from "../thread/frozen.ts";
 import type { ConversationData } from "./data.ts";
 
 /** A conversation at rest between two events: plain JSON, never changed in place. */
@@ -11,10 +11,13 @@ export interface State {
 
 /**
  * A state as the machine holds it: the same one where it was made here, and a frozen copy of one that was read elsewhere,
- * such as from JSON, which stays its holder's.
+ * such as from JSON, which stays its holder's, also where its surface is frozen.
  */
-export const ownedState = (state: State): State =>
-  Object.isFrozen(state.context) ? state : owned({ value: state.value, context: state.context });
+export const ownedState = (state: State): State => {
+  const { value, context } = state;
+  if (!Object.isFrozen(context)) return owned({ value, context });
+  return Object.isFrozen(context.conversation) ? state : frozenCopy({ value, context });
+};
 
 /** The five states, and what goes on below them. */
 export type StateValue =

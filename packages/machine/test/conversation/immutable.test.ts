@@ -167,13 +167,19 @@ describe("what comes in stays its holder's", () => {
     expect(messagesOf(other)[0]?.parts).toEqual([{ type: "text", text: "once" }]);
   });
 
-  test("a state that was read from JSON is neither written to nor lived in", () => {
+  test.each<readonly [string, (state: State) => State]>([
+    ["was read from JSON", (own) => own],
+    [
+      "is frozen at its surface alone",
+      ({ value, context }) => Object.freeze({ value, context: Object.freeze(context) }),
+    ],
+  ])("a state that %s is neither written to nor lived in", (_, held) => {
     const { machine, state } = told({ tools }, asked(), reply);
-    const own = JSON.parse(JSON.stringify(state)) as State;
+    const own = held(JSON.parse(JSON.stringify(state)) as State);
     const step = transition(machine, own, result);
     const before = JSON.stringify(step);
     expect(JSON.stringify(own)).toBe(JSON.stringify(state));
-    expect(Object.isFrozen(own.context)).toBe(false);
+    expect(Object.isFrozen(own.context.conversation)).toBe(false);
     Object.assign(own.context.conversation, { head: 9 });
     Object.assign(own.context.conversation.system ?? {}, { role: "user" });
     expect(JSON.stringify(step)).toBe(before);
