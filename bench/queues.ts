@@ -12,6 +12,7 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await figure("messages appended to a thread", (count) => appended(count, instant), rounds),
   await figure("messages appended while a turn is open", (count) => appended(count, silent), rounds),
   await figure("tool calls of one reply", calledAtOnce, rounds),
+  await figure("tool calls of a turn that is added by hand", addedByHand, rounds),
 ];
 
 /** Both by turns, on threads of their own. The first ones warm up. */
@@ -61,6 +62,20 @@ const calledAtOnce = async (count: number): Promise<void> => {
     step === 1 ? { type: "completed", reply: { toolCalls }, finishReason: "tool_calls" } : done,
   );
   await host.ask("Note them all.");
+  await host.close();
+};
+
+const addedByHand = async (count: number): Promise<void> => {
+  const ids = Array.from({ length: count }, (_, index) => `${index}`);
+  const toolCalls = ids.map((id) => ({ id, name: "note", arguments: "{}" }));
+  const host = hostOf(silent);
+  await host
+    .thread()
+    .addTurn([
+      { role: "user", content: "Note them all." },
+      { role: "assistant", toolCalls },
+      ...ids.map((toolCallId) => ({ role: "tool", toolCallId, content: "noted" }) as const),
+    ]);
   await host.close();
 };
 

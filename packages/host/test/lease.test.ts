@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LeaseLostError, memoryStore, ThreadHeldError } from "@colloquy/host";
+import { LeaseLostError, memoryStore, StoreError, ThreadHeldError } from "@colloquy/host";
 import { overriding } from "./gated-store.ts";
 import { calls, echo, errorOf, held, journalOf, manualClock, says, settle, stage } from "./stage.ts";
 
@@ -170,4 +170,17 @@ describe("the lease", () => {
       await host.close();
     }
   });
+
+  test.each([undefined, "lease", {}])(
+    "that is none, from a store that gives %j, fails in words and leaves nothing behind",
+    async (given) => {
+      const clock = manualClock();
+      const store = Object.assign(overriding(memoryStore({ clock }), {}), { acquire: async () => given });
+      const { host } = stage({ clock, store });
+      const error = await errorOf(host.ask("one"));
+      expect(error).toBeInstanceOf(StoreError);
+      expect(String(error)).toMatch(/failed to acquire its lease: it gave .* in place of a lease/);
+      await host.close();
+    },
+  );
 });

@@ -107,8 +107,15 @@ export class HeldLease {
 
 const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: Equipment): Promise<Lease | null> => {
   try {
-    return await store.acquire(threadId, owner, leaseTtlMs);
+    // A store may be anybody's code.
+    const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);
+    if (lease === null || isLease(lease)) return lease;
+    const given = lease === undefined ? "nothing" : `what is no lease (${typeof lease})`;
+    throw new TypeError(`it gave ${given} in place of a lease, or of null while somebody else holds it`);
   } catch (thrown) {
     throw new StoreError(threadId, "acquire its lease", thrown);
   }
 };
+
+const isLease = (value: unknown): value is Lease =>
+  typeof value === "object" && value !== null && "threadId" in value && "token" in value;

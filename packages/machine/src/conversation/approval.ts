@@ -71,7 +71,8 @@ export const receiveApproval = (
   const after = replaced(calls, position, { ...call, result: denied(call, approval, event) });
   return allAnswered(after)
     ? nextCall(data, settleRound(open, after), decided, event.at)
-    : { data: withCalls(data, open, after).data, arrow: arrowBetween(calls, after), effects: () => [] };
+    : // Neither before nor now it runs, so nobody has to look at the other calls.
+      { data: withCalls(data, open, after).data, arrow: "stays", effects: () => [] };
 };
 
 /** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for somebody. */

@@ -26,35 +26,59 @@ export const messagesFromSeed = (
   firstId = 0,
 ): Either.Either<string, readonly Message[]> => {
   const messages: Message[] = [];
-  let unanswered: ToolCallPart[] = [];
-  let results: Message[] = [];
-  let calls: readonly ToolCallPart[] = [];
+  let round = new Round([]);
   for (const [index, draft] of drafts.entries()) {
     const id = `${turn}.${firstId + index}`;
     if (draft.role === "tool") {
-      const call = unanswered.find((candidate) => candidate.providerCallId === draft.toolCallId);
-      if (call === undefined) return Either.left(orphan(index, draft.toolCallId));
-      unanswered = unanswered.filter((candidate) => candidate !== call);
-      results.push(messageFromResult(call, "completed", draft.content));
-      if (unanswered.length === 0) messages.push(...inCallOrder(results, calls));
+      if (!round.answer(draft)) return Either.left(orphan(index, draft.toolCallId));
+      if (round.isAnswered) for (const result of round.results()) messages.push(result);
       continue;
     }
-    if (unanswered.length > 0) return Either.left(unansweredBefore(index, unanswered));
+    if (!round.isAnswered) return Either.left(unansweredBefore(index, round.unanswered()));
     const message = draft.role === "assistant" ? messageFromReply(id, id, draft) : messageFromDraft(id, draft);
     messages.push(message);
-    calls = toolCallsOf(message);
-    unanswered = [...calls];
-    results = [];
+    round = new Round(toolCallsOf(message));
   }
-  return unanswered.length > 0 ? Either.left(unansweredBefore(drafts.length, unanswered)) : Either.right(messages);
+  return round.isAnswered ? Either.right(messages) : Either.left(unansweredBefore(drafts.length, round.unanswered()));
 };
 
-const inCallOrder = (results: readonly Message[], calls: readonly ToolCallPart[]): readonly Message[] =>
-  calls.flatMap((call) =>
-    results.filter((message) =>
-      message.parts.some((part) => part.type === "toolResult" && part.callId === call.callId),
-    ),
-  );
+/** The calls of one message, and the results that came for them: each costs the same, however many there are. */
+class Round {
+  readonly #calls: readonly ToolCallPart[];
+  /** By the provider's id, which may be that of several: the calls that wait, the last one first. */
+  readonly #waiting = new Map<string | null, ToolCallPart[]>();
+  readonly #results = new Map<ToolCallPart, Message>();
+
+  constructor(calls: readonly ToolCallPart[]) {
+    this.#calls = calls;
+    for (const call of calls.toReversed()) {
+      const waiting = this.#waiting.get(call.providerCallId);
+      if (waiting === undefined) this.#waiting.set(call.providerCallId, [call]);
+      else waiting.push(call);
+    }
+  }
+
+  get isAnswered(): boolean {
+    return this.#results.size === this.#calls.length;
+  }
+
+  /** False for a result that no call waits for. */
+  answer({ toolCallId, content }: SeedResult): boolean {
+    const call = this.#waiting.get(toolCallId)?.pop();
+    if (call === undefined) return false;
+    this.#results.set(call, messageFromResult(call, "completed", content));
+    return true;
+  }
+
+  /** In the order of the calls. */
+  results(): readonly Message[] {
+    return this.#calls.flatMap((call) => this.#results.get(call) ?? []);
+  }
+
+  unanswered(): readonly ToolCallPart[] {
+    return this.#calls.filter((call) => !this.#results.has(call));
+  }
+}
 
 const orphan = (index: number, toolCallId: string | null): string =>
   `message ${index} is the result of call ${JSON.stringify(toolCallId)}, which no assistant message just before it asked for`;

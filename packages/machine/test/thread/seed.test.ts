@@ -47,6 +47,22 @@ describe("messagesFromSeed", () => {
     ]);
   });
 
+  test("looks at each result once, however many calls a round has and in whatever order they are answered", () => {
+    const ids = Array.from({ length: 500 }, (_, index) => `call-${index}`);
+    let looks = 0;
+    const counting = (id: string): SeedDraft => ({
+      role: "tool",
+      content: id,
+      get toolCallId() {
+        looks += 1;
+        return id;
+      },
+    });
+    const messages = messagesFromSeed(0, [calls(...ids), ...ids.toReversed().map(counting)]);
+    expect(Either.isRight(messages) && messages.right.slice(1).map(textOf)).toEqual(ids);
+    expect(looks).toBeLessThanOrEqual(2 * ids.length);
+  });
+
   test.each<readonly [string, readonly SeedDraft[], RegExp]>([
     ["a result at the beginning", [result("a")], /message 0 is the result of call "a"/],
     ["a result of another call", [calls("a"), result("b")], /message 1 is the result of call "b"/],

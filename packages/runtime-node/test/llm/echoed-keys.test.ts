@@ -330,6 +330,25 @@ describe("a filter of keys", () => {
     expect(keyFilter(["sk-proj-0123456789abcdefghij"]).json(given)).toBe(given);
   });
 
+  test.each([
+    ["as PHP writes a slash", "aws/secret/1==", String.raw`{"q":"aws\/secret\/1=="}`],
+    ["as .NET writes a plus", header, String.raw`{"q":"azure\u002Bsecret/1=="}`],
+    [
+      "in full",
+      key,
+      `[{"${Array.from(key, (letter) => String.raw`\u00${letter.charCodeAt(0).toString(16)}`).join("")}":1}]`,
+    ],
+  ])("takes out a key behind the escapes of JSON: %s", (_, secret, written) => {
+    const filter = keyFilter([secret]);
+    expect(JSON.parse(written)).not.toBe(null);
+    expect(filter.text(written)).toMatch(/"\[redacted\]"/);
+    expect(filter.json({ arguments: written }).arguments).toMatch(/"\[redacted\]"/);
+    const innocent = String.raw`{"q":"a\/b \u002B \\u002B \"\n${secret.slice(0, 5)}"}`;
+    expect(filter.json({ arguments: innocent }).arguments).toBe(innocent);
+    const mixed = String.raw`{"p":"C:\\u0041 \"\n\u0022","q":` + written + "}";
+    expect(JSON.parse(filter.text(mixed))).toMatchObject({ p: JSON.parse(String.raw`"C:\\u0041 \"\n\u0022"`) });
+  });
+
   test("gives back the value itself where there is nothing to take out", () => {
     const value = { a: ["words", 1, null, { b: true }] };
     expect(keyFilter([key]).json(value)).toBe(value);

@@ -24,13 +24,31 @@ export const keyFilter = (given: readonly string[]): KeyFilter => {
   const keys = [...new Set(given)].filter(({ length }) => length >= keyLengthMin).sort((a, b) => b.length - a.length);
   if (keys.length === 0) return { text: same, json: same, walk: () => ({ text: same, pieces: () => unchanged }) };
   const walk = keyWalk(keys, mark);
-  const text = (whole: string): string => walk().text(whole);
+  const legible = (text: string): string => withoutHidingEscapes(text, keys);
+  const text = (whole: string): string => walk().text(legible(whole));
   return {
     text,
     // A value of the same shape: only texts in it are other ones.
-    json: <A>(value: A) => mapTexts(value, walk().text, text) as A,
+    json: <A>(value: A) => {
+      const { text: next } = walk();
+      return mapTexts(value, (whole) => next(legible(whole)), text) as A;
+    },
     walk,
   };
+};
+
+/**
+ * JSON may write any character as an escape, and some servers do so with `/` and `+`: whoever parses such a text would have the
+ * key. Where one shows behind escapes, the text is written without those that it does not need; else it stays as it is.
+ */
+const withoutHidingEscapes = (text: string, keys: readonly string[]): string => {
+  if (!text.includes("\\") || !/^\s*[{[]/.test(text)) return text;
+  const written = text.replaceAll(/\\(?:u([0-9a-f]{4})|.)/gi, (escape: string, code: string | undefined) => {
+    const character = code === undefined ? escape.slice(1) : String.fromCharCode(Number.parseInt(code, 16));
+    const needsNone = code === undefined ? character === "/" : /[ !#-[\]-~]/.test(character);
+    return needsNone ? character : escape;
+  });
+  return keys.some((key) => written.includes(key)) ? written : text;
 };
 
 const same = <A>(value: A): A => value;
