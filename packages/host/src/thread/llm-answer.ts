@@ -81,7 +81,8 @@ export const llmAnswer = (
 };
 
 /** What stands there may hold a key, and is not quoted. */
-const problemOf = ({ path, reason }: DecodeError): string => `${path}: ${reason.replace(/, got .*$/s, "")}`;
+const problemOf = ({ path, reason }: DecodeError): string =>
+  `${path === "" ? "" : `${path}: `}${reason.replace(/, got .*$/s, "")}`;
 
 /** Calls that stand in another format's member would be lost, unless they stand in ours as well. */
 const lostCallsIn = (given: object): string | null => {
