@@ -207,6 +207,24 @@ describe("a request", () => {
     expect(bodies).toEqual([body, body]);
   });
 
+  test("is the same, whatever becomes of the options that the handler was made with", async () => {
+    const teams: unknown[] = [];
+    const { baseURL, bodies } = await chatServer((request, ...rest) => {
+      teams.push(request.headers["x-team"]);
+      reply(request, ...rest);
+    });
+    const tools = [{ ...declared }];
+    const options = { baseURL, apiKey: "k", model: "m", stream: false, tools, defaultHeaders: { "x-team": "ours" } };
+    const handler = openaiChat(options);
+    Object.assign(tools[0] ?? {}, { description: "does something else" });
+    tools.push({ ...declared, name: "g" });
+    Object.assign(options, { model: "n", stream: true });
+    options.defaultHeaders["x-team"] = "theirs";
+    await perform(handler).outcome;
+    expect(bodies).toEqual([{ model: "m", messages, tools: [{ type: "function", function: declared }] }]);
+    expect(teams).toEqual(["ours"]);
+  });
+
   test("is made once, by the client that is given", async () => {
     const { baseURL, bodies } = await chatServer(answering("", 500));
     const client = new OpenAI({ baseURL, apiKey: "k", maxRetries: 5 });

@@ -1,5 +1,6 @@
 import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine";
 import type { ClientOptions } from "openai";
 import OpenAI from "openai";
 import { deltasOf, failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
@@ -36,9 +37,12 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * The model is offered exactly the tools of the call, and none for summaries.
  *
  * Redirects are not followed. The client's keys are taken out of whatever the server sends: reply, pieces and failures.
+ *
+ * Of the options a copy is kept, but for a `client`: whatever becomes of them later changes no call.
  */
-export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
-  const client = options.client ?? new OpenAI(pick(options, connectionOptions));
+export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
+  const client = given.client ?? new OpenAI(frozenCopy(pick(given, connectionOptions)));
+  const options: ChatRequestOptions = frozenCopy(pick(given, requestOptions));
   refuseCredentials(client.baseURL);
   return async (call, context) => {
     const body = chatRequest(call, options, context.tools);
@@ -47,6 +51,8 @@ export const openaiChat = (options: OpenAiChatOptions): LlmHandler => {
       : perform(client, call, body.right, context);
   };
 };
+
+const requestOptions = ["model", "tools", "stream", "includeUsage"] as const;
 
 const connectionOptions = [
   "apiKey",
