@@ -13,10 +13,6 @@ export const equivalent: readonly Equivalent[] = [
     "conversation/settings.ts",
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
   ),
-  ...completeByType(
-    "conversation/thaw.ts",
-    "conversation usage open queue waking cut configuration summarising measured model dropped forkedFrom metadata system firstSystem seed turns appended pins shortened checkpoints asks messages waiting joining limits stage",
-  ),
   {
     path: "packages/machine/src/prompt/counts.ts",
     original: 'if (whole !== null) tokens += "run" in whole ? (run(whole.run)[whole.from] ?? 0) : turn(whole);',
@@ -78,6 +74,42 @@ export const equivalent: readonly Equivalent[] = [
     mutated:
       "for (let level = chunks.levels.length + 1; level >= 0; level--) collect(chunks.levels[level] ?? [], level, elements);",
     reason: "a level that there is not holds nothing to collect",
+  },
+  {
+    path: "packages/machine/src/journal/compare.ts",
+    original: "if (was.call === null || is.call === null) continue;",
+    mutated: "if (was.call === null && is.call === null) continue;",
+    reason: "a step of a recording is a call under both configurations or under neither; the types can't say so",
+  },
+  {
+    path: "packages/machine/src/prompt/render.ts",
+    original: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 1);",
+    mutated: "first = Math.max(first, before.unit === 0 ? before.turn : before.turn + 2);",
+    reason: "a turn that no rule applies to is shown as it is, unit by unit, too; this only spares the looking",
+  },
+  {
+    path: "packages/machine/src/prompt/policies/input-under.ts",
+    original: "if (system === undefined && rules.length === 0) return fixed;",
+    mutated: "",
+    reason: "without rules every unit is given back as it is, one by one, too; this only spares the looking",
+  },
+  {
+    path: "packages/machine/src/journal/redact-told.ts",
+    original: "break;",
+    mutated: "",
+    reason: "behind the last case stands only a default that does nothing",
+  },
+  {
+    path: "packages/machine/src/prompt/problem-of-policy.ts",
+    original: "if (!(tokens instanceof Promise)) return false;",
+    mutated: "",
+    reason: "what is no promise has no `catch` to call, which throws, and comes to the same",
+  },
+  {
+    path: "packages/machine/src/journal/replay.ts",
+    original: 'if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));',
+    mutated: "",
+    reason: "a journal that was folded has one beginning; the type can't say so",
   },
 ];
 

@@ -20,22 +20,20 @@ export const withholdCall = (
   const position = positionOut(data.threadId, calls, event.effectId);
   const call = calls[position];
   if (call === undefined) return { data, arrow: "stays", effects: () => [] };
-  const asked: RoundCall = {
-    ...call,
-    approval: {
-      status: "requested",
-      number: timesAsked(call.approval) + 1,
-      because: event.because,
-      version: event.version ?? null,
-      arguments: event.arguments,
-    },
-  };
+  const approval = {
+    status: "requested",
+    number: timesAsked(call.approval) + 1,
+    because: event.because,
+    version: event.version ?? null,
+    arguments: event.arguments,
+  } as const;
+  const asked: RoundCall = { ...call, approval };
   const after = replaced(calls, position, asked);
   const { data: withheld, open: asking } = withCalls(data, open, after);
   return {
     data: withheld,
     arrow: arrowBetween(calls, after),
-    effects: () => requestApproval(withheld, asking, asked, position),
+    effects: () => [requestApproval(withheld, asking, asked, approval, position)],
   };
 };
 

@@ -3,7 +3,7 @@ import { frozen } from "../thread/frozen.ts";
 import { digestOfPrompt } from "../thread/digest.ts";
 import { render } from "../prompt/render.ts";
 import { summaryRequest } from "../prompt/summary-request.ts";
-import type { ConversationData, OpenTurn, OutstandingCall, RoundCall, Summarising } from "./data.ts";
+import type { Approvable, ConversationData, OpenTurn, OutstandingCall, RoundCall, Summarising } from "./data.ts";
 import type { CallLlm, CallTool, RequestApproval, StartTimer } from "./effect.ts";
 import { approvalDigest } from "./approval-digest.ts";
 import { approvalId, llmId, summaryId, toolId, waitId } from "./effect-id.ts";
@@ -81,32 +81,27 @@ export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall
     approval: frozen(approvalOf(call)),
   });
 
-/** The question whether a call may run; none where nobody is asked. */
+/** The question whether a call may run. */
 export const requestApproval = (
   data: ConversationData,
   open: OpenTurn,
-  { callId, name, approval }: RoundCall,
+  { callId, name }: RoundCall,
+  { number, because, version, arguments: args }: Approvable & { readonly number: number },
   position: number,
-): readonly RequestApproval[] => {
-  if (approval?.status !== "requested") return [];
-  const { number, because, version, arguments: args } = approval;
-  return [
-    {
-      type: "requestApproval",
-      id: approvalId(data.threadId, callId, number),
-      threadId: data.threadId,
-      turn: open.number,
-      step: open.step,
-      position,
-      callId,
-      name,
-      because,
-      version,
-      arguments: args,
-      digest: approvalDigest(name, version, args),
-    },
-  ];
-};
+): RequestApproval => ({
+  type: "requestApproval",
+  id: approvalId(data.threadId, callId, number),
+  threadId: data.threadId,
+  turn: open.number,
+  step: open.step,
+  position,
+  callId,
+  name,
+  because,
+  version,
+  arguments: args,
+  digest: approvalDigest(name, version, args),
+});
 
 const approvalOf = ({ approval }: RoundCall): CallTool["approval"] => {
   if (approval === null || approval.status === "required") return approval === null ? null : "required";

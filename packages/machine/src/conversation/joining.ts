@@ -33,11 +33,10 @@ export const returns = (open: OpenTurn): readonly Effect[] =>
 
 /** A turn that was joined by asks as it was before: they wait to join it. */
 export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
-  if (joining.length === 0) return open;
   const said = joining.flatMap(draftsOf).length;
   return {
     ...open,
-    asks: open.asks.slice(0, -joining.length),
+    asks: open.asks.slice(0, open.asks.length - joining.length),
     messages: chunksOf(toArray(open.messages).slice(0, open.messages.length - said)),
     made: open.made - said,
     joining,

@@ -59,8 +59,9 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
         ...deadline,
         ...stage.calls.flatMap((call, position): readonly AnswerableEffect[] => {
           if (call.result !== null) return [];
-          return call.approval?.status === "requested"
-            ? requestApproval(data, open, call, position)
+          const { approval } = call;
+          return approval?.status === "requested"
+            ? [requestApproval(data, open, call, approval, position)]
             : [callTool(data, open, call, position)];
         }),
       ];

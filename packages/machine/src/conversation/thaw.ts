@@ -54,9 +54,8 @@ export const frozenSince = (after: ConversationData, before: ConversationData): 
 
 const freezeThread = (after: Thread, before: Thread): void => {
   if (after === before) return;
+  // What the thread began with, its seed and its first system message, stays as it is.
   if (after.system !== before.system) frozen(after.system);
-  if (after.firstSystem !== before.firstSystem) frozen(after.firstSystem);
-  if (after.seed !== before.seed) frozen(after.seed);
   if (after.turns !== before.turns) frozen(after.turns);
   if (after.appended !== before.appended) frozen(after.appended);
   if (after.pins !== before.pins) frozen(after.pins);

@@ -137,11 +137,9 @@ const stop = (
   }
 };
 
-/** The message with which a model ended the turn, whole or not; null for none. */
+/** A turn that is about to close with the message that ended it, whole or not; null for none. */
 export const withAnswer = (open: OpenTurn, message: Message | null): OpenTurn =>
-  message === null
-    ? open
-    : { ...open, messages: append(open.messages, message), made: open.made + 1, answer: message.id };
+  message === null ? open : { ...open, messages: append(open.messages, message), answer: message.id };
 
 const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
   switch (open.stage.type) {

@@ -48,7 +48,7 @@ export const pairResults = (pieces: readonly Piece[]): Paired => {
     ...calls.map((call) => call.result ?? synthesised(call)),
   ]);
   for (const calls of rounds.values()) irregularities.push(...calls.flatMap((call) => missing(call)));
-  return { pieces: whole, irregularities: irregularities.sort((left, right) => left.index - right.index) };
+  return { pieces: whole, irregularities };
 };
 
 interface Call {

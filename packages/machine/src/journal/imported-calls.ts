@@ -63,8 +63,6 @@ export const callsOfRounds = (
   before: ConversationData,
   after: ConversationData,
 ): readonly ImportedCall[] => {
-  // A turn that was added whole has its own.
-  if (entry.event.type === "turn.added") return [];
   const { turns, appended } = before.conversation;
   if (entry.event.type === "round.appended" && before.open === null)
     return callsFrom(entry, turns.length + 1, chunksOf(after.conversation.appended), appended.length);

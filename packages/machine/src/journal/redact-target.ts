@@ -39,11 +39,9 @@ export const entriesToRedact = (
   const meant = told.filter((each) => isMeant(each, target));
   const turns = new Set("turn" in target ? [target.turn] : meant.flatMap((each) => [...each.turns]));
   const summaries = summariesOf(told, turns, thread);
-  const seqs = told
-    .filter((each) => meant.includes(each) || summaries.has(each))
-    .map(({ seq }) => seq)
-    .filter((seq) => named.has(seq) || hasWords(entries[seq]));
-  return Either.right(seqs);
+  const seqs = new Set([...meant, ...summaries].map(({ seq }) => seq));
+  const redacted = entries.filter((entry) => seqs.has(entry.seq) && (named.has(entry.seq) || hasWords(entry)));
+  return Either.right(redacted.map(({ seq }) => seq));
 };
 
 /** A caller without types may give anything; what is taken for a target and means nothing would leave the words where they are. */
@@ -75,8 +73,7 @@ const summariesOf = (told: readonly Told[], turns: ReadonlySet<number>, thread: 
   return found;
 };
 
-const hasWords = (entry: Entry | undefined): boolean => {
-  if (entry === undefined) return false;
+const hasWords = (entry: Entry): boolean => {
   const { redacted: _, ...without } = redactEntry(entry);
   const { redacted: __, ...as } = entry;
   return canonicalText(without) !== canonicalText(as);

@@ -130,7 +130,7 @@ class Listener {
       this.#attribute(seq, message);
       if (message.role === "assistant") for (const shown of this.#shown) this.#attribute(shown, message);
     }
-    if (after.open?.stage.type !== "responding" || before.open?.stage.type !== "responding") this.#shown = [];
+    if (after.open?.stage.type !== "responding") this.#shown = [];
   }
 
   /** Of the asks that a turn takes with an entry, where the words of each message came in. */

@@ -93,15 +93,17 @@ interface Telling {
   readonly how: Showing;
 }
 
+type Explained = Pick<UnitExplanation, "turn" | "id" | "kind" | "messages">;
+
 type Told = Pick<UnitExplanation, "sent" | "shown" | "rule" | "why">;
 
 const ofSystem = (telling: Telling, system: Message): UnitExplanation => {
-  const unit: Unit = { id: system.id, turn: 0, position: 0, kind: "message", messages: [system] };
+  const messages = [system];
   const told: Told =
     telling.decision.cut.system === "omit"
       ? { sent: [], shown: "out", rule: "dropped", why: reasonOf(telling.decision, system.id) }
-      : { sent: unit.messages, shown: "whole", rule: "fixed", why: "the system message" };
-  return { ...explained(telling, unit, told), turn: null, kind: "system" };
+      : { sent: messages, shown: "whole", rule: "fixed", why: "the system message" };
+  return explained(telling, { turn: null, id: system.id, kind: "system", messages }, told);
 };
 
 const ofClosed = (telling: Telling, unit: Unit, turn: Turn | null): UnitExplanation => {
@@ -129,7 +131,7 @@ const ofOpen = (telling: Telling, unit: Unit, how: Showing): UnitExplanation => 
   );
 };
 
-const explained = ({ situation: { counts } }: Telling, unit: Unit, told: Told): UnitExplanation => {
+const explained = ({ situation: { counts } }: Telling, unit: Explained, told: Told): UnitExplanation => {
   const tokens = tokensOfAll(counts, unit.messages);
   return {
     turn: unit.turn,

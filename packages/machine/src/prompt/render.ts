@@ -58,7 +58,7 @@ export const blocksOf = (
     messages.push(block);
     turns.push(whole);
   };
-  const wholeFrom = pins.size > 0 ? Number.POSITIVE_INFINITY : how.wholeFrom;
+  const { wholeFrom } = how;
   const first = cut.from?.turn ?? 0;
   const walk = new PathWalk(thread);
   for (let turn = walk.turn; turn !== undefined && turn.number >= first; turn = walk.turn) {

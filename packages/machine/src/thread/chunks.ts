@@ -91,7 +91,7 @@ export const runAt = <Element>(chunks: Chunks<Element>, index: number): Run<Elem
 
 /** The list with the element at an index replaced. Copies one chunk a level; the same list outside it. */
 export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, element: Element): Chunks<Element> => {
-  if (index < 0 || index >= chunks.length) return chunks;
+  if (index < 0) return chunks;
   let offset = index;
   for (let level = chunks.levels.length - 1; level >= 0; level--) {
     const nodes = chunks.levels[level] ?? [];

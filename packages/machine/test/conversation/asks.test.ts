@@ -274,6 +274,14 @@ describe("the model parameters of a call", () => {
   });
 });
 
+test("a part that has a role, too, is a part", () => {
+  const talk = new Talk(conversationMachine());
+  // As programs in plain JavaScript may write it.
+  const part = { type: "text", text: "Hello", role: "assistant" } as const;
+  talk.tell({ type: "ask.received", askId: "a", input: [part] });
+  expect(messagesOf(talk.state).map((message) => [message.role, textOf(message)])).toEqual([["user", "Hello"]]);
+});
+
 describe("what a turn is about", () => {
   test("messages, parts and metadata of the ask stand where they belong", () => {
     const talk = new Talk(conversationMachine());

@@ -47,6 +47,19 @@ describe("a prompt that does not fit", () => {
     expect(talk.state.context.open).toMatchObject({ step: 0, stage: { type: "compacting", attempt: 1 } });
   });
 
+  test("waits as long as its policy says", () => {
+    const { summariser, ...policy } = rolling({ keep: 0, when: "full", maxTokens: 90 });
+    if (summariser === undefined) throw new Error("no summariser");
+    const talk = compacting({ ...options, policy: { ...policy, summariser: { ...summariser, waitMs: 5_000 } } });
+    expect(talk.out()).toMatchObject([{ purpose: "summary", dueAt: talk.now + 5_000 }, {}]);
+  });
+
+  test("takes a summary of just as many tokens as are allowed", () => {
+    const talk = compacting();
+    talk.summarise("s".repeat(90));
+    expect(talk.told()).toContain("summary.completed");
+  });
+
   test("goes on when it has come", () => {
     const talk = compacting();
     talk.summarise("S1");

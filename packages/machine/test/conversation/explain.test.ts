@@ -151,6 +151,18 @@ describe("what an explanation says", () => {
     await expect(`${table}\n`).toMatchFileSnapshot("explanation-table.txt");
   });
 
+  test.each([
+    ["the decision's own where nothing is left out", {}, "all of it matters"],
+    ["that nothing leaves it out, where something else is", { dropped: ["3.1"] }, "nothing leaves it out"],
+  ])("of a unit that is kept: %s", (_, more, why) => {
+    const kept = conversationMachine({
+      tools,
+      policy: policyDeciding(() => ({ from: null, ...more, reason: "all of it matters" })),
+    });
+    const unit = explain(kept, someTalk(kept).state).units.find(({ id }) => id === "1.2");
+    expect(unit).toMatchObject({ shown: "whole", rule: "kept", why });
+  });
+
   test("of a policy that fails: all is kept, and why", () => {
     const failing = conversationMachine({
       tools,

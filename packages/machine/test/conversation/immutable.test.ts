@@ -18,9 +18,12 @@ import {
   takeSnapshot,
   transition,
 } from "@colloquy/machine";
+import { playArbitrary, runSchedule } from "@colloquy/runtime-test/arbitraries";
+import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { createActor } from "xstate";
+import { runs } from "../runs.ts";
 
 const asked = (input: unknown = "What now?", more: object = {}): Event =>
   // The tests hand in what they change afterwards.
@@ -87,6 +90,16 @@ describe("what leaves the machine is frozen through and through", () => {
     }
     for (const { messages } of explain(machine, state).units)
       for (const each of messages) expect(unfrozenIn(each)).toBeNull();
+  });
+
+  test("whatever happens", () => {
+    fc.assert(
+      fc.property(playArbitrary, ({ options, schedule }) => {
+        const { steps } = runSchedule(conversationMachine(options), schedule);
+        for (const { transition: step } of steps) expect(unfrozenIn(step)).toBeNull();
+      }),
+      { numRuns: runs(40) },
+    );
   });
 
   test("a folded state, one that was read from a snapshot, and the journal of a copy", () => {

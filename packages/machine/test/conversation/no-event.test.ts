@@ -56,6 +56,11 @@ const wrong: readonly (readonly [string, unknown, RegExp])[] = [
     { type: "message.appended", at: 1, message: { role: "tool", content: "x" } },
     /message\.role must be one of .*"assistant", and is "tool"/,
   ],
+  [
+    "a system message of another role",
+    { type: "system.changed", at: 1, system: { role: "user", content: "x" } },
+    /system\.role must be one of "system", "developer", and is "user"/,
+  ],
   ["no reply", { type: "llm.completed", at: 1, effectId: "t/1.1#1" }, /reply must be an object, and is undefined/],
   [
     "tokens that are none",

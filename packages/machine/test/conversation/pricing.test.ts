@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { conversationMachine, type Cost, lastTurnOf, type Pricing } from "../../src/index.ts";
+import { CheckedTalk } from "../checked-talk.ts";
+import { rolling } from "../hand-made.ts";
 import { Talk } from "../talk.ts";
 
 const priced = (price: Pricing["price"]) => {
@@ -14,6 +16,15 @@ describe("pricing", () => {
     const { cost, usage } = priced(({ totalTokens = 0 }, model) => ({ nano: totalTokens, currency: model ?? "none" }));
     expect(cost).toEqual({ nano: 3, currency: "large" });
     expect(usage).toMatchObject({ unpriced: 0, cost: { large: { sum: 3, reported: 1, unreported: 0 } } });
+  });
+
+  test("is by the model that wrote it for a summary, too", () => {
+    const price: Pricing["price"] = ({ totalTokens = 0 }, model) => ({ nano: totalTokens, currency: model ?? "none" });
+    const pricing = { name: "p", version: 1, options: {}, price };
+    const talk = new CheckedTalk({ pricing, policy: rolling({ keep: 0 }) });
+    talk.say("One", "1");
+    const { entry } = talk.summarise("S1", { usage: { totalTokens: 3 }, model: "small" });
+    expect(entry.decided?.cost).toEqual({ nano: 3, currency: "small" });
   });
 
   // What a price list in JavaScript may answer is not bound by our types.

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { fromChatMessages, toChatMessages } from "../../src/interchange/chat-messages.ts";
+import { conversationMachine, messagesOf } from "../../src/index.ts";
+import { calling, Talk } from "../talk.ts";
 import { keepsTheLaws, right, told } from "./laws.ts";
 
 describe("laws", () => {
@@ -26,6 +28,16 @@ describe("a conversation", () => {
       [2, "parts.0.providerCallId"],
     ]);
     expect(right(fromChatMessages(value)).losses).toEqual([]);
+  });
+
+  test("loses nothing where a call has the number of its step, and its message another", () => {
+    const talk = new Talk(conversationMachine({ tools: [{ name: "f" }] }));
+    talk.tell({ type: "message.appended", message: { role: "user", content: "By the way:" } });
+    talk.ask("What is it?");
+    talk.reply(calling("f"));
+    talk.result(0, "found");
+    expect(messagesOf(talk.state).map(({ id }) => id)).toEqual(["1.0", "1.1", "1.2", "1.1.0"]);
+    expect(toChatMessages(messagesOf(talk.state)).losses).toEqual([]);
   });
 
   test("that is open says what is missing", () => {

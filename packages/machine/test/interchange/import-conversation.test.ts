@@ -287,4 +287,22 @@ describe("fields that a thread does not keep", () => {
       "2 name",
     ]);
   });
+
+  test("but for the name of a result, where its call says none", () => {
+    const unnamed = { id: "a", type: "function", function: { name: null, arguments: "{}" } };
+    const read = right(
+      fromChatMessages([
+        user(),
+        { role: "assistant", content: null, tool_calls: [unnamed] },
+        { role: "tool", tool_call_id: "a", name: "f", content: "1" },
+      ]),
+    );
+    expect(read.losses).toEqual([]);
+  });
+
+  test("once, where it is in a message of another role", () => {
+    const calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" }, note: "x" }];
+    const { losses } = right(fromChatMessages([{ ...user(), tool_calls: calls }]));
+    expect(losses.map(({ path }) => path)).toEqual(["tool_calls"]);
+  });
 });

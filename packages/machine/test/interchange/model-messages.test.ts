@@ -105,6 +105,16 @@ describe("messages", () => {
     expect(roundTrip([asked, resultWith(output)]).value).toEqual([asked, resultWith(output)]);
   });
 
+  test("say what of a call is left out", () => {
+    const { losses } = right(
+      fromModelMessages([
+        { role: "assistant", content: [{ ...call, dynamic: true }] },
+        resultWith({ type: "text", value: "1" }),
+      ]),
+    );
+    expect(losses).toMatchObject([{ index: 0, what: expect.stringContaining("dynamic") }]);
+  });
+
   test("keep the exact string of arguments, names and metadata where an import finds them", () => {
     const messages = told({
       system: { role: "developer", content: "Be brief." },

@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   type CallLlm,
+  type Counter,
   countPrompt,
   estimateCounter,
   type Message,
@@ -468,6 +469,20 @@ const wordsOf = (message: Message): string => {
     : result.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 };
 
+test("an ask that was returned, since its turn did not fit with it, is not in the prompts after that", () => {
+  const options: MachineOptions = { tools, overlap: { type: "steer", max: 5 }, budget: { tokens: 60, reserve: 0 } };
+  const machine = conversationMachine(options);
+  const talk = new Talk(machine);
+  const entries: Entry[] = [talk.beginning, talk.ask("One").entry, talk.reply(calling("search")).entry];
+  entries.push(talk.ask("why ".repeat(100), "too long").entry, talk.result(0, "found").entry);
+  expect(talk.effects).toContainEqual({
+    type: "publish",
+    signal: { type: "ask.returned", askId: "too long", turn: 1 },
+  });
+  entries.push(talk.ask("Two").entry);
+  expect(rehearsed(machine, entries).at(-1)?.messages).toEqual(talk.call().messages);
+});
+
 describe("a conversation that was had elsewhere", () => {
   const policies = {
     keepAll: keepAll(),
@@ -581,6 +596,11 @@ describe("a conversation that was had elsewhere", () => {
     );
     expect(after).toMatchObject({ sent: 7, broken: [], summaries: { asked: 0 } });
   });
+
+  test("shows turns that fit as they were said, where only a summary would shorten them", () => {
+    const { journals } = comparePrompts([{ name: "a", entries: added(3) }], {}, { policy: summariseTurns() });
+    expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 0 });
+  });
 });
 
 /** Has each turn but the newest summed up. */
@@ -635,6 +655,18 @@ describe("summaries in a comparison", () => {
       "Answer 4.",
       "Last question",
     ]);
+  });
+
+  test("cost nothing that is known, where the counter can't count them", () => {
+    const counter: Counter = {
+      ...estimateCounter,
+      name: "failing",
+      countPart: () => {
+        throw new Error("no vocabulary");
+      },
+    };
+    const { after } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising, counter });
+    expect(after).toMatchObject({ tokens: 0, summaries: { asked: 3, tokens: 0 } });
   });
 
   test("are waited for where a prompt does not fit without them, though the recording did not wait", () => {

@@ -142,6 +142,22 @@ describe("the entries of a turn", () => {
     expect(gone(talk, { turn: 3 }, "three-ask", "one-ask two-ask")).toHaveLength(1);
   });
 
+  test("are the beginning for turn 0, though nothing was said there", () => {
+    const talk = new CheckedTalk(tools, { metadata: { of: "somebody" } });
+    talk.say("one-ask", "one-answer");
+    expect(gone(talk, { turn: 0 }, "somebody", "one-ask one-answer")).toEqual([0]);
+  });
+
+  test("are no other turn's, though both were stopped while something was shown", () => {
+    const talk = new CheckedTalk(tools);
+    for (const shown of ["half-one", "half-two"]) {
+      talk.ask(`${shown}-ask`);
+      talk.tell({ type: "llm.progressed", effectId: talk.call().id, partial: { content: `${shown}-shown` } });
+      talk.tell({ type: "cancel.requested" });
+    }
+    gone(talk, { message: "2.1" }, "half-two-shown", "half-one-shown half-two-ask");
+  });
+
   test("are that of an approval, where a person is named who gave it", () => {
     const talk = new CheckedTalk(tools);
     talk.ask("one-ask");

@@ -77,6 +77,18 @@ test.each<readonly [string, Partial<Message>, Partial<ToolResultPart>]>([
   expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);
 });
 
+test.each<readonly [string, (result: ToolResultPart) => readonly object[]]>([
+  ["more than one result", (result) => [result, result]],
+  ["what a later version adds to it", (result) => [{ ...result, seenBy: "Ada" }]],
+])("a tool's message with %s is read as it was", (_, partsOf) => {
+  const messages = round("1.1", "", ["found"]).map((message) => {
+    const result = toolResultOf(message);
+    // What no machine of today makes.
+    return result === undefined ? message : ({ ...message, parts: partsOf(result) } as Message);
+  });
+  expect(unpackMessages(1, packMessages(1, messages))).toEqual(messages);
+});
+
 const newestOf = (entries: readonly Entry[]): Entry => {
   const newest = entries.at(-1);
   if (newest === undefined) throw new Error("a journal without entries");

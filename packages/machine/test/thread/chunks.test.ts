@@ -7,6 +7,7 @@ import {
   chunkSize,
   chunksOf,
   emptyChunks,
+  findNewest,
   replaceAt,
   toArray,
 } from "../../src/thread/chunks.ts";
@@ -49,6 +50,23 @@ test("replacing an element leaves the others, and the chunks before, as they are
       expect(toArray(replaced)).toEqual(index < count ? list.with(index, -1) : list);
       expect(toArray(chunks)).toEqual(list);
       expect(replaced === chunks).toBe(index >= count);
+    }),
+    { numRuns: runs(60) },
+  );
+});
+
+test("nothing is replaced in front of the first element", () => {
+  const chunks = chunksOf(numbers(3));
+  expect(replaceAt(chunks, -1, -1)).toBe(chunks);
+});
+
+test("the newest element that passes is looked for among the newest so many, and no others", () => {
+  fc.assert(
+    fc.property(length, fc.nat({ max: 3 * chunkSize }), fc.nat({ max: 3 * chunkSize }), (count, most, back) => {
+      const list = numbers(count);
+      const passes = (element: number): boolean => element <= count - back;
+      const found = findNewest(chunksOf(list), most, passes);
+      expect(found).toBe(list.slice(Math.max(0, count - most)).findLast(passes));
     }),
     { numRuns: runs(60) },
   );

@@ -127,6 +127,15 @@ describe("compose", () => {
     });
   });
 
+  test("says why each part leaves something out, where none cuts", () => {
+    const policy = compose(
+      telling({ from: null, dropped: ["1.0"] }, "dull"),
+      keepAll(),
+      telling({ from: null, dropped: ["2.0"] }, "old"),
+    );
+    expect(decide(policy, { turns: [turn(1, "a"), turn(2, "b")] }).reason).toBe("dull; old");
+  });
+
   test("tells each part the whole of the last cut", () => {
     const told: PolicyInput["lastCut"][] = [];
     const asking = policyOf("asking", ({ lastCut }) => {

@@ -82,6 +82,15 @@ describe("summariseTurns", () => {
     fc.assert(fc.property(withSummaries, small, small, fits), { numRuns: runs(400) });
   });
 
+  test("a turn that fits to the last token is shown", () => {
+    const turns = [1, 2, 3].map((number) => turn(number, "x".repeat(20)));
+    const second = { from: { turn: 2, unit: 0 } };
+    const room = countPrompt(characters, shownBy({ turns }, second));
+    const { decide } = summariseTurns({ keepTurns: 3 });
+    const fromOf = (tokens: number) => decide(inputOf({ turns, budget: { tokens, reserve: 0 } })).from?.turn;
+    expect([fromOf(room), fromOf(room - 1)]).toEqual([2, 3]);
+  });
+
   test("a larger budget shows a superset", () => {
     const grows = (made: MadeUp, maxTurns: number, keepTurns: number, more: number, withoutSummary: boolean) => {
       const at = (tokens: number) => {

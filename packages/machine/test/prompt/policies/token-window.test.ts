@@ -129,6 +129,14 @@ describe("tokenWindow", () => {
     expect(shown).toHaveLength(expected);
   });
 
+  test("what is pinned in a turn that is shown in part takes its room once", () => {
+    const said = "x".repeat(10);
+    const whole = turn(1, said, said, said, said);
+    const tokens = countPrompt(characters, whole.messages.slice(1));
+    const made = { turns: [whole], pins: ["1.2"] };
+    expect(shownIds(tokenWindow({ tokens }), made)).toEqual(["1.1", "1.2", "1.3"]);
+  });
+
   test("0 tokens are room for nothing", () => {
     const made = { turns: [turn(1, "", "")], counter: { ...characters, perMessage: 1 } };
     expect(shownIds(tokenWindow({ tokens: 0 }), made)).toEqual([]);
