@@ -27,6 +27,19 @@ describe("a store", () => {
     await other.host.close();
   });
 
+  test("whose journals are mixed up is not redacted, copied or exported", async () => {
+    const mixed = wrapped((store) => ({ read: () => store.read("one") }));
+    const { host } = stage({ ...mixed, script: [says("ok")] });
+    await host.ask("the words of one", { threadId: "one" });
+    const thread = host.thread("two");
+    const attempts = [thread.redact({ turn: 1 }), thread.fork(), thread.exportJournal(), thread.at(0)];
+    for (const attempt of attempts)
+      await expect(attempt.then(String, String)).resolves.toMatch(
+        /it is the journal of thread "one"; the store mixed them up/,
+      );
+    await host.close();
+  });
+
   test("that gives no list is told so", async () => {
     const odd = wrapped(() => ({ read: async () => null as unknown as readonly unknown[] }));
     const { host } = stage({ ...odd, script: [says("ok")] });
@@ -62,6 +75,7 @@ describe("a handler", () => {
         finishReason: null,
       },
     ],
+    ["a reply that nobody awaited", { ...says("ok"), reply: Promise.resolve({ content: "ok" }) }],
     ["a circle", Object.assign({ type: "completed", reply: {} }, { self: circle() })],
     [
       "what is nested so deep that its entry could not be read again",

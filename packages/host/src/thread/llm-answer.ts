@@ -98,12 +98,18 @@ const lostCallsIn = (given: object): string | null => {
 /** What a journal can't keep is not believed. Whoever writes a handler in JavaScript may also forget to return. */
 const plainCopy = (outcome: LlmOutcome | undefined): GivenOutcome => {
   try {
+    // Written as JSON it would be an empty reply.
+    if (outcome?.type === "completed" && outcome.reply instanceof Promise)
+      return { type: "failed", failure: failureOf(notAwaited) };
     // The copy has the members that the outcome had.
     return JSON.parse(JSON.stringify(outcome ?? {})) as GivenOutcome;
   } catch {
     return { type: "failed", failure: failureOf(notJson) };
   }
 };
+
+const notAwaited =
+  "the outcome that the llm handler returned can't be used: its reply is a promise; await it before it is returned";
 
 const notJson = "the outcome that the llm handler returned can't be used: it can't be written as JSON";
 

@@ -170,10 +170,6 @@ const unfit = (threadId: string, reason: string): Error =>
 
 const folded = (threadId: string, entries: readonly Entry[]): State => {
   const state = fold(entries);
-  if (Either.isRight(state)) {
-    const whose = state.right.context.threadId;
-    if (whose === threadId) return state.right;
-    throw new JournalUnreadableError(threadId, `it is the journal of thread "${whose}"; the store mixed them up`);
-  }
+  if (Either.isRight(state)) return state.right;
   throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
 };

@@ -11,8 +11,14 @@ import { JournalUnreadableError, StoreError } from "../errors.ts";
  */
 export const readJournal = async ({ store }: Equipment, threadId: string): Promise<readonly Entry[]> => {
   const entries = decodeJournal(await readFrom(store, threadId, 0));
-  if (Either.isRight(entries)) return entries.right;
-  throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
+  if (Either.isLeft(entries)) throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
+  const first = entries.right[0]?.event;
+  if (first?.type === "thread.started" && first.threadId !== threadId)
+    throw new JournalUnreadableError(
+      threadId,
+      `it is the journal of thread "${first.threadId}"; the store mixed them up`,
+    );
+  return entries.right;
 };
 
 /**
