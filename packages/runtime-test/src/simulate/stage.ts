@@ -1,5 +1,6 @@
 import { createHost, declarationsOf, type Host, memoryStore, StoreError, type Tool } from "@colloquy/host";
-import { type ConversationMachine, conversationMachine, type Entry } from "@colloquy/machine";
+import { type ConversationMachine, conversationMachine, type Entry, fold, type State } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { Approver } from "./approver.ts";
 import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
 import { checkLiveState } from "./checks/journal.ts";
@@ -164,13 +165,20 @@ export class Stage {
     process.crosses("after an entry");
   }
 
+  /** What the journal tells at the entry of a live state: where the thread was closed meanwhile, it was read from the store, later. */
+  #toldBy(live: State | null, looked: State | null): State | null {
+    if (live === null || looked === null || live.context.seq <= looked.context.seq) return looked;
+    const later = fold(this.#journal.entries.slice(0, live.context.seq + 1));
+    return Either.isRight(later) ? later.right : looked;
+  }
+
   /** M5, now and then on the way: comparing costs more than the entry did. */
   async #lookAtLiveState(process: SimulatedProcess): Promise<void> {
     if (process.knows !== this.#journal.entries.length - 1 || this.#journal.isRedacting) return;
     const told = this.#journal.state;
     try {
       const live = await process.host.thread(threadId).state();
-      if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, told, live);
+      if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, this.#toldBy(live, told), live);
       this.#world.scribbling.given(live);
     } catch (error) {
       // Closed meanwhile, it is read from the store, which may be away.
