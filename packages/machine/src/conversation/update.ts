@@ -1,7 +1,7 @@
 import { joinPartials } from "../thread/draft.ts";
 import { receiveApproval, withholdCall } from "./approval.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
-import { withoutFirst } from "../thread/frozen.ts";
+import { without } from "../thread/frozen.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "./data.ts";
 import {
   addTurn,
@@ -199,7 +199,7 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
   if (waking !== null && queue.length > 0 && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
     const opens = decided.opens ?? 1;
     return openTurn(
-      { ...data, queue: withoutFirst(queue, opens), waking: null },
+      { ...data, queue: without(queue, 0, opens), waking: null },
       queue.slice(0, opens),
       decided,
       event.at,

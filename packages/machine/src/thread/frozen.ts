@@ -37,10 +37,10 @@ const freeze = (value: object): void => {
 export const extended = <Element>(list: readonly Element[], added: readonly Element[]): readonly Element[] =>
   frozenAs(list, added, [...list, ...added]);
 
-/** The same without so many at its beginning. */
-export const withoutFirst = <Element>(list: readonly Element[], count: number): readonly Element[] => {
+/** The same without so many from an index on. */
+export const without = <Element>(list: readonly Element[], index: number, count: number): readonly Element[] => {
   const copy = [...list];
-  copy.splice(0, count);
+  copy.splice(index, count);
   return frozenAs(list, [], copy);
 };
 
