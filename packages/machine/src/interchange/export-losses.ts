@@ -187,10 +187,8 @@ const lostParts = (parts: readonly Part[], back: readonly Part[]): readonly Chan
   return lost;
 };
 
-const isSame = (part: Part, back: Part): boolean => canonicalText(comparable(part)) === canonicalText(comparable(back));
-
-/** Without the machine's own id of a call, which is another in each thread. */
-const comparable = (part: Part): unknown => (part.type === "toolCall" ? { ...part, callId: "" } : part);
+/** A call never is: it comes back with another id of the machine's own, which is no loss. */
+const isSame = (part: Part, back: Part): boolean => canonicalText(part) === canonicalText(back);
 
 const partName = (part: Part): string => (part.type === "toolCall" ? `the call of "${part.name}"` : names[part.type]);
 

@@ -92,6 +92,44 @@ describe("what leaves the machine is frozen through and through", () => {
       for (const each of messages) expect(unfrozenIn(each)).toBeNull();
   });
 
+  test("states, after each edit", () => {
+    const options = { tools, policy: lastTurns(1), model: { stop: ["."] } };
+    const machine = conversationMachine({ ...options, budget: { tokens: 1_000, reserve: 10 } });
+    const { configuration } = start(machine, { threadId: "t", at: 0 }).state.context;
+    const edits: readonly Event[] = [
+      asked("What now?", { metadata: { who: ["me"] }, model: { stop: ["!"] }, limits: { steps: 3 } }),
+      reply,
+      result,
+      answer,
+      { type: "system.changed", at: 5, system: { role: "developer", content: "Be brief.", provider: { of: ["it"] } } },
+      { type: "system.reset", at: 5 },
+      { type: "metadata.changed", at: 5, metadata: { of: ["it"] } },
+      { type: "message.pinned", at: 5, message: "1.0", pinned: true },
+      { type: "answer.truncated", at: 5, turn: 1, characters: 2 },
+      { type: "turn.annotated", at: 5, turn: 1, name: "rated", value: { stars: [5] } },
+      { type: "message.appended", at: 5, message: { role: "user", content: "By the way." } },
+      { type: "turn.added", at: 5, messages: [{ role: "user", content: "Noted." }], metadata: { of: ["it"] } },
+      { type: "answer.truncated", at: 5, turn: 1, characters: 1 },
+      { type: "thread.configured", at: 5, format: 2, configuration, model: { stop: ["?"] } },
+      { type: "checkpoint.named", at: 5, name: "here" },
+      { type: "head.moved", at: 5, to: 1 },
+      { type: "thread.forked", at: 5, from: { threadId: "s", turn: 1 } },
+      asked("And now?", { askId: "b" }),
+    ];
+    let { state } = start(machine, {
+      threadId: "t",
+      at: 0,
+      system: "Be kind.",
+      seed: [{ role: "user", content: "?" }],
+    });
+    for (const event of edits) {
+      const step = transition(machine, state, event);
+      expect(step.handled || step.refusal.reason).toBe(true);
+      expect(unfrozenIn(step)).toBeNull();
+      ({ state } = step);
+    }
+  });
+
   test("whatever happens", () => {
     fc.assert(
       fc.property(playArbitrary, ({ options, schedule }) => {

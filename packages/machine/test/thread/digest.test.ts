@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   canonicalText,
+  type ContentPart,
   digestOf,
   type Json,
   type JsonObject,
@@ -88,5 +89,18 @@ describe("a message's digest", () => {
 
   test("is what it was: journals carry it", () => {
     expect(messageFromDraft("1", { role: "user", content: "Hello" }).digest).toBe("2f8mdmqtovi");
+    const parts: readonly ContentPart[] = [
+      { type: "data", field: "a", value: ["b"] },
+      { type: "image", url: "a", detail: "low" },
+      { type: "opaque", value: { a: 1 } },
+    ];
+    expect(parts.map((part) => messageFromDraft("1", { role: "user", content: [part] }).digest)).toEqual([
+      "lamsj87cnf",
+      "vrju2qxsse",
+      "14j21t5vyxl",
+    ]);
+    const calling = { content: "Hm", toolCalls: [{ id: "call_0", name: "search", arguments: "{}" }] };
+    expect(messageFromReply("1", "1", calling).digest).toBe("h2m993mkks");
+    expect(messageFromResult(call, "completed", "ab").digest).toBe("1wiz7xb2mie");
   });
 });
