@@ -94,12 +94,6 @@ export const equivalent: readonly Equivalent[] = [
     reason: "without rules every unit is given back as it is, one by one, too; this only spares the looking",
   },
   {
-    path: "packages/machine/src/journal/redact-told.ts",
-    original: "break;",
-    mutated: "",
-    reason: "behind the last case stands only a default that does nothing",
-  },
-  {
     path: "packages/machine/src/prompt/problem-of-policy.ts",
     original: "if (!(tokens instanceof Promise)) return false;",
     mutated: "",

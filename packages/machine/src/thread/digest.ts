@@ -72,7 +72,6 @@ const addPart = (mixer: Mixer, part: Part): void => {
       mixer.add(part.providerCallId ?? "");
       mixer.add(String(part.content.length));
       for (const inner of part.content) addPart(mixer, inner);
-      break;
   }
 };
 
