@@ -1,6 +1,7 @@
 export * from "./thread/json.ts";
 export { describeValueProblem, type ValueProblem } from "./thread/json-problem.ts";
 export { NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";
+export { readEvent } from "./conversation/event-shape.ts";
 export * from "./thread/message.ts";
 export { chunkSize, type Chunks, toArray } from "./thread/chunks.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";

@@ -1,13 +1,5 @@
-import type {
-  CallLlm,
-  DecodeError,
-  LlmCompleted,
-  LlmFailed,
-  ReplyDraft,
-  ReportedUsage,
-  ToolDeclaration,
-} from "@colloquy/machine";
-import { decodeEvent, foreignCallsIn, toolsOf } from "@colloquy/machine";
+import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
+import { decodeEvent, foreignCallsIn, NotPlain, plainCopy, readEvent, toolsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../active-threads.ts";
 import type { Equipment } from "../equipment.ts";
@@ -25,7 +17,7 @@ export const callModel = async (
   const { equipment } = loop;
   try {
     // Copied before anything else is done: it stays its handler's.
-    return plainCopy(await equipment.active.code.run(loop, () => equipment.llm(call, context)));
+    return copyOf(await equipment.active.code.run(loop, () => equipment.llm(call, context)));
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
     equipment.observation.report(thrown, "llm");
@@ -70,19 +62,23 @@ export const llmAnswer = (
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
       : { type: "llm.completed", ...fields, ...answered };
-  const decoded = decodeEvent(told);
+  const read = readEvent(told);
   // Before what can't be read is named: such a message has no content either.
   const lost = type === "failed" ? null : lostCallsIn(given);
   // Of the two types that are built above.
-  if (Either.isRight(decoded) && lost === null) return decoded.right as LlmCompleted | LlmFailed;
-  const problem = lost ?? (Either.isLeft(decoded) ? problemOf(decoded.left) : "");
+  if (Either.isRight(read) && lost === null) return read.right as LlmCompleted | LlmFailed;
+  const problem = lost ?? problemOf(told);
   const message = `the outcome that the llm handler returned can't be used: ${problem}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
 };
 
-/** What stands there may hold a key, and is not quoted. */
-const problemOf = ({ path, reason }: DecodeError): string =>
-  `${path === "" ? "" : `${path}: `}${reason.replace(/, got .*$/s, "")}`;
+/** In words that quote nothing: what stands there may hold a key. */
+const problemOf = (told: object): string => {
+  const decoded = decodeEvent(told);
+  if (Either.isRight(decoded)) return "it is no outcome";
+  const { path, reason } = decoded.left;
+  return `${path === "" ? "" : `${path}: `}${reason.replace(/, got .*$/s, "")}`;
+};
 
 /** Calls that stand in another format's member would be lost, unless they stand in ours as well. */
 const lostCallsIn = (given: object): string | null => {
@@ -95,14 +91,18 @@ const lostCallsIn = (given: object): string | null => {
     : `reply: "${foreign}" is the chat format's name, and its calls would be lost; return what replyFromChatMessage reads from the message, or the calls as toolCalls`;
 };
 
-/** What a journal can't keep is not believed. Whoever writes a handler in JavaScript may also forget to return. */
-const plainCopy = (outcome: LlmOutcome | undefined): GivenOutcome => {
+/**
+ * What a journal can't keep is not believed; what JSON writes otherwise, such as a date, is taken as JSON writes it: the reply
+ * was paid for. Whoever writes a handler in JavaScript may also forget to return.
+ */
+const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
   try {
     // Written as JSON it would be an empty reply.
     if (outcome?.type === "completed" && outcome.reply instanceof Promise)
       return { type: "failed", failure: failureOf(notAwaited) };
+    const copy = plainCopy(outcome ?? {});
     // The copy has the members that the outcome had.
-    return JSON.parse(JSON.stringify(outcome ?? {})) as GivenOutcome;
+    return (copy instanceof NotPlain ? JSON.parse(JSON.stringify(outcome)) : copy) as GivenOutcome;
   } catch {
     return { type: "failed", failure: failureOf(notJson) };
   }
