@@ -1,5 +1,9 @@
-import { describe, expect, test } from "vitest";
 import { AskRefusedError } from "@colloquy/host";
+import { type AskReceived, conversationMachine, start, type State, transition } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { announce } from "../src/ask/announce.ts";
+import { Ask } from "../src/ask/ask.ts";
+import { Asks } from "../src/ask/asks.ts";
 import { entriesOf, errorOf, held, journalOf, says, settle, stage } from "./stage.ts";
 
 const askId = "a";
@@ -92,5 +96,27 @@ describe("an ask under the id of another that says something else", () => {
     await first.clock.advance(20_000);
     expect((await taken).text).toBe("1");
     expectOther(await other);
+  });
+
+  test("is refused where the turn of the first is told of before it was taken itself, and does not have that outcome", async () => {
+    const machine = conversationMachine();
+    const event = (input: string): AskReceived => ({ type: "ask.received", at: 1, askId, input });
+    const asks = new Asks();
+    const [same, other] = ["one", "two"].map((input) => {
+      const ask = new Ask("t", askId, undefined, () => true);
+      ask.event = event(input);
+      asks.add(ask);
+      return ask;
+    });
+    let state: State = start(machine, { threadId: "t", at: 0 }).state;
+    const reply = { content: "1" };
+    const answer = { type: "llm.completed", at: 2, effectId: "t/1.1#1", reply, finishReason: "stop" } as const;
+    for (const each of [event("one"), answer]) {
+      const step = transition(machine, state, each);
+      ({ state } = step);
+      for (const effect of step.effects) if (effect.type === "publish") announce(asks, effect.signal, state);
+    }
+    expectOther(await other?.catch((thrown: unknown) => thrown));
+    expect(await same).toMatchObject({ text: "1", turn: 1 });
   });
 });

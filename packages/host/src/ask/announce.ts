@@ -6,38 +6,38 @@ import type { Asks } from "./asks.ts";
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
   switch (signal.type) {
     case "turn.started":
-      for (const askId of signal.askIds) for (const ask of asks.named(askId)) ask.join(signal.turn);
+      for (const askId of signal.askIds) for (const ask of asks.concerned(askId, state)) ask.join(signal.turn);
       asks.emit(signal.turn, signal);
       return;
     case "turn.ended":
       announceEnd(asks, signal.turn, state);
       return;
     case "ask.withdrawn":
-      for (const ask of asks.named(signal.askId)) ask.withdraw();
+      for (const ask of asks.concerned(signal.askId, state)) ask.withdraw();
       return;
     case "ask.superseded":
-      for (const ask of asks.named(signal.askId)) {
+      for (const ask of asks.concerned(signal.askId, state)) {
         ask.push({ type: "signal", signal });
         ask.superseded(signal.by);
       }
       return;
     case "ask.returned":
-      for (const ask of asks.named(signal.askId)) {
+      for (const ask of asks.concerned(signal.askId, state)) {
         ask.push({ type: "signal", signal });
         ask.returned(signal.turn);
       }
       return;
     case "ask.joined":
     case "ask.delivered":
-      for (const ask of asks.named(signal.askId)) ask.join(signal.turn);
+      for (const ask of asks.concerned(signal.askId, state)) ask.join(signal.turn);
       asks.emit(signal.turn, { type: "signal", signal });
       return;
     case "ask.queued":
-      for (const ask of asks.named(signal.askId)) ask.push({ type: "signal", signal });
+      for (const ask of asks.concerned(signal.askId, state)) ask.push({ type: "signal", signal });
       return;
     case "turn.interrupted":
       asks.emit(signal.turn, { type: "signal", signal });
-      for (const ask of asks.named(signal.by)) ask.push({ type: "signal", signal });
+      for (const ask of asks.concerned(signal.by, state)) ask.push({ type: "signal", signal });
       return;
     case "policy.failed":
     case "context.warning":

@@ -47,6 +47,8 @@ export class Ask implements AskHandle, Receipt {
   #promise: PromiseWithResolvers<AskResult> | null = null;
   #watcher: AskWatcher | null = null;
   #carried = 0;
+  /** Whether it says what the first ask of its id said. */
+  #isChecked = false;
 
   /** @param waits keeps track of the threads whose code waits for it; null where that does not matter. */
   constructor(
@@ -122,12 +124,14 @@ export class Ask implements AskHandle, Receipt {
     if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
     this.#watcher?.left(this);
     this.#turn = null;
+    this.#isChecked = false;
     return ++this.#carried <= carriedMost;
   }
 
   /** The loop that it was in has ended without its doing: it goes on in another. False when that was so too often. */
   carryOver(): boolean {
     this.#watcher = null;
+    this.#isChecked = false;
     const mayGoOn = ++this.#carried <= carriedMost;
     if (mayGoOn && this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
     return mayGoOn;
@@ -146,18 +150,31 @@ export class Ask implements AskHandle, Receipt {
 
   /** It is refused where it says something else than the ask that came first under its id. */
   checkFirst(first: AskReceived): void {
+    this.#isChecked = true;
     if (this.event !== null && !isSameInput(first, this.event))
       this.fail(new AskRefusedError(this.threadId, this.askId, askedOtherwise(this.askId)));
+  }
+
+  /**
+   * Whether what becomes of the asks of its id concerns it. One that still waits to be taken may say something else than the
+   * first of them, which is journalled: then it is refused.
+   */
+  isConcerned(state: State): boolean {
+    if (!this.#isChecked) this.#checkWith(state);
+    return !this.settled;
+  }
+
+  #checkWith(state: State): void {
+    this.#isChecked = true;
+    const other = this.event === null ? null : refusalOfRepeat(state, this.event);
+    if (other !== null) this.fail(new AskRefusedError(this.threadId, this.askId, other));
   }
 
   /** Whether a thread was told of it before; then it waits for what comes of it, or has it at once. */
   isKnownTo(state: State): boolean {
     const standing = standingOf(state, this.askId);
-    const other = standing === null || this.event === null ? null : refusalOfRepeat(state, this.event);
-    if (other !== null) {
-      this.fail(new AskRefusedError(this.threadId, this.askId, other));
-      return true;
-    }
+    if (standing !== null) this.#checkWith(state);
+    if (this.settled) return true;
     if (standing?.type === "open") this.#joinUnderWay(standing.turn, state);
     if (standing?.type === "ended") this.ended(standing.turn);
     if (standing?.type !== "dropped") return standing !== null;

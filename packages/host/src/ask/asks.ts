@@ -39,6 +39,11 @@ export class Asks {
     return [...(this.#named?.get(askId) ?? [])];
   }
 
+  /** Those of an id whom it concerns what becomes of the first of them. The others are refused. */
+  concerned(askId: string, state: State): readonly Ask[] {
+    return this.named(askId).filter((ask) => ask.isConcerned(state));
+  }
+
   ofTurn(turn: number): readonly Ask[] {
     return [...(this.#ofTurn?.get(turn) ?? [])];
   }
