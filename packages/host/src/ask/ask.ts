@@ -155,10 +155,7 @@ export class Ask implements AskHandle, Receipt {
       this.fail(new AskRefusedError(this.threadId, this.askId, askedOtherwise(this.askId)));
   }
 
-  /**
-   * Whether what becomes of the asks of its id concerns it. One that still waits to be taken may say something else than the
-   * first of them, which is journalled: then it is refused.
-   */
+  /** Whether what becomes of the asks of its id concerns it. One that was not taken yet may say something else: it is refused. */
   isConcerned(state: State): boolean {
     if (!this.#isChecked) this.#checkWith(state);
     return !this.settled;

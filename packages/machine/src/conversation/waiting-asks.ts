@@ -64,7 +64,7 @@ export const withdraw = (data: ConversationData, askId: string, at: number): Pla
       effects: () => [told],
     };
   }
-  const place = placeInQueue(queue, askId);
+  const place = placeInQueue([...queue], askId);
   const withdrawn = queue[place];
   if (withdrawn === undefined) return undefined;
   const left = without(queue, place, 1);

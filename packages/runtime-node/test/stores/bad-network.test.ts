@@ -18,7 +18,8 @@ withPostgres("A bad network before PostgreSQL", () => {
 
   test("would show an append that is repeated without a look at the journal", async () => {
     const violations = await violationsOf({ store: "postgres", url, fault: "insisting" });
-    expect(violations).toMatch(/was written as \d+, and is \d+/);
+    // An entry in the place of another, and which of them is there, depend on the network's moments.
+    expect(violations).toMatch(/was (written as \d+, and is \d+|acknowledged as \d+, and .+ is there)/);
   }, 60_000);
 });
 
