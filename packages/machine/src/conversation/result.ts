@@ -1,5 +1,5 @@
 import { messageFromResult } from "../thread/draft.ts";
-import { replaced } from "../thread/frozen.ts";
+import { frozen, replaced } from "../thread/frozen.ts";
 import { arrowBetween } from "./approval.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "./data.ts";
 import type { Decided, ToolCompleted, ToolFailed, ToolStarted } from "./event.ts";
@@ -24,7 +24,7 @@ export const receiveResult = (
   const answered = replaced(
     calls,
     position,
-    Object.freeze({ ...call, result: messageFromResult(call, outcome, event.content) }),
+    frozen({ ...call, result: messageFromResult(call, outcome, event.content) }),
   );
   if (allAnswered(answered)) return nextCall(data, settleRound(open, answered), decided, event.at);
   return { data: withCalls(data, open, answered), arrow: arrowBetween(calls, answered), effects: noEffects };

@@ -71,7 +71,8 @@ export const attemptCall = (
   const { system, pins } = data.conversation;
   const counted = decided.counted ?? null;
   const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
-  const call = Object.freeze(tools === undefined ? known : { ...known, tools });
+  // While a journal is folded, what it holds may not be frozen yet.
+  const call = frozen(tools === undefined ? known : { ...known, tools });
   const calling: OpenTurn = { ...withJoined(open), stage: Object.freeze({ type: "responding", call }) };
   const after = { ...data, cut, open: calling };
   return {

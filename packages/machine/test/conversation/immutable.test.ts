@@ -161,6 +161,18 @@ describe("what leaves the machine is frozen through and through", () => {
     expect(Object.isFrozen(plain[1]?.event)).toBe(false);
   });
 
+  test("what a call that is out took of a journal that is folded, and what changed since", () => {
+    const { machine } = told({ tools });
+    const pin = (message: string): Event => ({ type: "message.pinned", at: 5, message, pinned: true });
+    const again: Event = { type: "ask.received", at: 6, askId: "b", input: "And then?" };
+    const entries = [
+      start(machine, { threadId: "t", at: 0 }).entry,
+      ...entriesOf(machine, [asked(), reply, result, answer, pin("1.0"), again, pin("1.1")]),
+    ];
+    const folded = fold(entries);
+    expect(Either.isRight(folded) ? unfrozenIn(folded.right) : folded.left).toBeNull();
+  });
+
   test("the snapshots of a live actor, provided with its effects or restored", () => {
     const machine = conversationMachine().provide({ actions: { perform: () => {} } });
     const actor = createActor(machine, { input: { threadId: "t", at: 0 } }).start();

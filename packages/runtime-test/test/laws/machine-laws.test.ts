@@ -1,5 +1,6 @@
 import {
   conversationMachine,
+  fold,
   keepAll,
   lastTurns,
   type MachineOptions,
@@ -7,6 +8,7 @@ import {
   summariseTurns,
 } from "@colloquy/machine";
 import {
+  entriesOf,
   handledSteps,
   type Move,
   type Play,
@@ -17,6 +19,7 @@ import {
   summarisingPolicyArbitraries,
 } from "@colloquy/runtime-test/arbitraries";
 import { checkMachineLaws, laws } from "@colloquy/runtime-test/laws";
+import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { runs } from "./runs.ts";
@@ -89,15 +92,17 @@ const unfrozenIn = (value: unknown, path: string): string | null => {
   return null;
 };
 
-describe("what comes out of a transition", () => {
+describe("what comes out of a transition, and of a fold", () => {
   test.each([
     ["any plays", playArbitrary],
     ["plays with summaries", summarisingPlays],
   ])("is frozen through and through: %s", (_, plays) => {
     fc.assert(
       fc.property(plays, ({ options, schedule }) => {
-        const { steps } = runSchedule(conversationMachine(options), schedule);
-        for (const { event, transition } of steps) expect(unfrozenIn(transition, event.type)).toBeNull();
+        const trace = runSchedule(conversationMachine(options), schedule);
+        for (const { event, transition } of trace.steps) expect(unfrozenIn(transition, event.type)).toBeNull();
+        const folded = fold(entriesOf(trace));
+        expect(Either.isRight(folded) ? unfrozenIn(folded.right, "folded") : folded.left).toBeNull();
       }),
       { numRuns: runs(60) },
     );
