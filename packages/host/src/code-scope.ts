@@ -49,7 +49,7 @@ type AsyncLocalStorage = new () => {
  * shown depends on it, and a host that was not given one would wait for itself.
  */
 const asyncLocalStorage = (): AsyncLocalStorage | null => {
-  // oxlint-disable-next-line no-restricted-globals -- see above
+  // oxlint-disable-next-line no-restricted-globals -- an import would keep this package out of browsers, and nothing journalled depends on it
   const platform = globalThis as {
     readonly process?: { readonly getBuiltinModule?: (name: string) => unknown };
   };
