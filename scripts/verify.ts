@@ -54,8 +54,8 @@ const only = (...names: readonly string[]): readonly string[] => names.flatMap((
 const seed = String(Math.floor(Math.random() * 1_000_000));
 
 const ofRecordings: readonly Step[] = [
-  { name: "recordings", command: ["node", "scripts/recordings.ts", recordings], minutesMax: 2 },
-  { name: "policies", command: ["node", "scripts/policies.ts", recordings, "--budgets", "4"], minutesMax: 4 },
+  { name: "recordings", command: ["node", "proof/recordings/main.ts", recordings], minutesMax: 2 },
+  { name: "policies", command: ["node", "proof/policies/main.ts", recordings, "--budgets", "4"], minutesMax: 4 },
 ];
 
 const steps: readonly Step[] = [
@@ -81,46 +81,46 @@ const steps: readonly Step[] = [
   // As many cases as the tests above try, and other ones each time; `pnpm test:seeds` tries four times as many.
   {
     name: "properties from a new seed",
-    command: ["node", "scripts/test-seeds.ts", "--quick", "--seed", seed],
+    command: ["node", "proof/test-seeds/main.ts", "--quick", "--seed", seed],
     minutesMax: 6,
     servers: true,
   },
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
   {
     name: "simulation",
-    command: ["node", "scripts/simulate.ts", "--runs", "10000", "--seed", "1", "--workers", "2"],
+    command: ["node", "proof/simulate/main.ts", "--runs", "10000", "--seed", "1", "--workers", "2"],
     minutesMax: 4,
   },
   // With seeds that are drawn anew each time, and printed.
-  { name: "laws of pruning", command: ["node", "scripts/policy-laws.ts", "--seeds", "20"], minutesMax: 2 },
-  { name: "crashes", command: ["node", "scripts/crash.ts", "--runs", "6"], minutesMax: 2 },
+  { name: "laws of pruning", command: ["node", "proof/policy-laws/main.ts", "--seeds", "20"], minutesMax: 2 },
+  { name: "crashes", command: ["node", "proof/crash/main.ts", "--runs", "6"], minutesMax: 2 },
   {
     name: "killed stores",
-    command: ["node", "scripts/crash-store.ts", "--writing", "all", "--runs", "6"],
+    command: ["node", "proof/crash-store/main.ts", "--writing", "all", "--runs", "6"],
     minutesMax: 2,
   },
-  { name: "power cuts", command: ["node", "scripts/power-loss.ts", "--runs", "100", "--seed", "1"], minutesMax: 2 },
+  { name: "power cuts", command: ["node", "proof/power-loss/main.ts", "--runs", "100", "--seed", "1"], minutesMax: 2 },
   // On each store, PostgreSQL and Redis among them.
-  { name: "crash points", command: ["node", "scripts/crash-points.ts"], minutesMax: 2, servers: true },
-  { name: "writers", command: ["node", "scripts/writers.ts", "--asks", "1000"], minutesMax: 2 },
+  { name: "crash points", command: ["node", "proof/crash-points/main.ts"], minutesMax: 2, servers: true },
+  { name: "writers", command: ["node", "proof/writers/main.ts", "--asks", "1000"], minutesMax: 2 },
   {
     name: "writers on PostgreSQL",
-    command: ["node", "scripts/writers.ts", "--store", "postgres", "--asks", "500"],
+    command: ["node", "proof/writers/main.ts", "--store", "postgres", "--asks", "500"],
     minutesMax: 2,
     servers: true,
   },
-  { name: "crashes of PostgreSQL", command: ["node", "scripts/crash-postgres.ts", "--runs", "2"], minutesMax: 2 },
+  { name: "crashes of PostgreSQL", command: ["node", "proof/crash-postgres/main.ts", "--runs", "2"], minutesMax: 2 },
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
   {
     name: "mutants of the machine",
-    command: ["node", "scripts/mutants.ts", "--count", "10", "--seed", "4", "--share", "0.95"],
+    command: ["node", "proof/mutants/main.ts", "--count", "10", "--seed", "4", "--share", "0.95"],
     minutesMax: 4,
   },
-  { name: "crashes of Redis", command: ["node", "scripts/crash-redis.ts", "--runs", "3"], minutesMax: 2 },
-  { name: "tampering", command: ["node", "scripts/tampering.ts", "--runs", "12"], minutesMax: 2, servers: true },
+  { name: "crashes of Redis", command: ["node", "proof/crash-redis/main.ts", "--runs", "3"], minutesMax: 2 },
+  { name: "tampering", command: ["node", "proof/tampering/main.ts", "--runs", "12"], minutesMax: 2, servers: true },
   {
     name: "bad networks",
-    command: ["node", "scripts/bad-network.ts", "--runs", "2"],
+    command: ["node", "proof/bad-network/main.ts", "--runs", "2"],
     minutesMax: 2,
     servers: true,
   },
@@ -183,7 +183,7 @@ const run = (step: Step): Outcome => {
   return { step, passed: status === 0, seconds: (performance.now() - started) / 1000 };
 };
 
-const withServers = [process.execPath, "scripts/servers.ts", "--"] as const;
+const withServers = [process.execPath, "proof/servers/main.ts", "--"] as const;
 
 /** The gate talks to no real model, whatever its caller has set up. */
 const withoutModels = (environment: Record<string, string>): Record<string, string> =>

@@ -14,7 +14,11 @@ import type { Rule, Source } from "./rules/source.ts";
 const root = dirname(import.meta.dirname);
 
 const repository: readonly Source[] = globSync(
-  ["packages/*/{src,test}/**/*.ts", "{examples,scripts,bench,test}/**/*.ts", "{packages/*,examples}/package.json"],
+  [
+    "packages/*/{src,test}/**/*.ts",
+    "{examples,scripts,proof,bench,test}/**/*.ts",
+    "{packages/*,examples}/package.json",
+  ],
   { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] },
 ).map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }));
 

@@ -42,7 +42,7 @@ const sayNothing = /^(utils?|utilities|helpers?|misc|common|shared|stuff|lib)$/i
 
 const isProduct = (source: Source): boolean =>
   isModule(source) &&
-  /^(packages\/[^/]+\/src|examples|scripts|bench)\//.test(source.path) &&
+  /^(packages\/[^/]+\/src|examples|scripts|proof|bench)\//.test(source.path) &&
   !source.path.endsWith(".test.ts");
 
 const nameOf = (node: Node, ancestors: readonly Node[]): string => {

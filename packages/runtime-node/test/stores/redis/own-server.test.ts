@@ -6,8 +6,8 @@ import { storeContract } from "@colloquy/runtime-test/contracts";
 import { createClient, createCluster } from "redis";
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from "vitest";
 
-import { freePort, type Server } from "../../../../../scripts/servers/process.ts";
-import { startRedis } from "../../../../../scripts/servers/redis.ts";
+import { freePort, type Server } from "../../../../../proof/servers/process.ts";
+import { startRedis } from "../../../../../proof/servers/redis.ts";
 import { redisStore } from "../../../src/stores/redis/index.ts";
 import { said, take } from "../journal.ts";
 import { withRedis } from "./server.ts";

@@ -1,0 +1,74 @@
+// Runs a command with a PostgreSQL and a Redis of its own, and ends them with it. They listen on free ports of
+// 127.0.0.1, have their files in a temporary folder, and are named in COLLOQUY_POSTGRES_URL and COLLOQUY_REDIS_URL;
+// a server that one of these names already is taken as it is. What is not installed is unpacked from Debian's packages.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+const usage = `Usage: pnpm servers <command> [arguments]
+
+  pnpm servers pnpm test`;
+
+interface Servers {
+  /** The variables that name them. */
+  readonly urls: Readonly<Record<string, string>>;
+  readonly stop: () => Promise<void>;
+}
+
+/** Null when one of them could not be started; the keeper has said why. */
+const startServers = async (): Promise<Servers | null> => {
+  const keeper = spawn(process.execPath, [join(import.meta.dirname, "keeper.ts")], {
+    stdio: ["pipe", "pipe", "inherit"],
+    // In a group of its own: a Ctrl-C is for the command, which may still need its servers.
+    detached: true,
+  });
+  const exit = once(keeper, "exit");
+  const line = once(createInterface(keeper.stdout), "line");
+  const first = await Promise.race([line, exit.then(() => null)]);
+  if (first === null) return null;
+  return {
+    // What our own keeper writes.
+    urls: JSON.parse(String(first[0])) as Servers["urls"],
+    stop: async () => {
+      keeper.stdin.end();
+      await exit;
+    },
+  };
+};
+
+const main = async (): Promise<void> => {
+  const [command, ...args] = process.argv.slice(process.argv[2] === "--" ? 3 : 2);
+  if (command === undefined) {
+    console.error(usage);
+    process.exitCode = 2;
+    return;
+  }
+  const servers = await startServers();
+  if (servers === null) {
+    console.error("The servers could not be started.");
+    process.exitCode = 1;
+    return;
+  }
+  const { urls, stop } = servers;
+  for (const [name, url] of Object.entries(urls)) console.log(`${name}=${url}`);
+  try {
+    const child = spawn(command, args, { stdio: "inherit", env: { ...process.env, ...urls } });
+    process.exitCode = await exitCodeOf(child);
+  } catch (error) {
+    console.error(`${command}: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 127;
+  } finally {
+    await stop();
+  }
+};
+
+/** Of the command, which is told what this process is told to do; 128 and more for one that a signal ended. */
+const exitCodeOf = async (child: ChildProcess): Promise<number> => {
+  const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
+  process.on("SIGINT", forward).on("SIGTERM", forward).on("SIGHUP", forward);
+  const [code] = (await once(child, "exit")) as [number | null];
+  return code ?? 130;
+};
+
+await main();

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+
+import { run, type Target } from "../../proof/bad-network/run.ts";
+import { withPostgres } from "../../packages/runtime-node/test/stores/postgres/server.ts";
+import { withRedis } from "../../packages/runtime-node/test/stores/redis/server.ts";
+
+/** What is wrong with the first of some networks that shows the fault. */
+const violationsOf = async (target: Target): Promise<string> => {
+  for (let seed = 1; seed <= 5; seed += 1) {
+    const { violations } = await run(seed, target);
+    if (violations.length > 0) return violations.join("\n");
+  }
+  return "";
+};
+
+withPostgres("A bad network before PostgreSQL", () => {
+  const url = process.env["COLLOQUY_POSTGRES_URL"] ?? "";
+
+  test("would show an append that is repeated without a look at the journal", async () => {
+    const violations = await violationsOf({ store: "postgres", url, fault: "insisting" });
+    // An entry in the place of another, and which of them is there, depend on the network's moments.
+    expect(violations).toMatch(/was (written as \d+, and is \d+|acknowledged as \d+, and .+ is there)/);
+  }, 60_000);
+});
+
+withRedis("A bad network before Redis", ({ url }) => {
+  test("would show an append that is taken for done", async () => {
+    const violations = await violationsOf({ store: "redis", url, fault: "believing" });
+    expect(violations).toMatch(/was acknowledged as \d+, and \S+ is there|nobody wrote entry/);
+  }, 60_000);
+
+  test("would show a call that never ends", async () => {
+    const violations = await violationsOf({ store: "redis", url, fault: "waiting", limitMs: 3_000 });
+    expect(violations).toMatch(/append did not end within 3000 ms/);
+  }, 60_000);
+});

@@ -1,0 +1,76 @@
+import { readFileSync } from "node:fs";
+import { afterAll, describe, expect, it } from "vitest";
+import { hold, type Held } from "../../proof/crash-points/hold.ts";
+import { judge } from "../../proof/crash-points/judge.ts";
+import { crashAtPoints } from "../../proof/crash-points/run.ts";
+import { places } from "../../proof/crash-points/stores.ts";
+import { table, tableInMarkdown } from "../../proof/crash-points/table.ts";
+
+describe("R2: a crash before and after each append and each effect", () => {
+  it("leaves what the table says, on the memory store, and every row of the table comes about", async () => {
+    const place = places.memory();
+    if (place === null) throw new Error("memory is always there");
+    const { points, crashes, problems, rows } = await crashAtPoints(place);
+    expect(problems).toEqual([]);
+    expect(points).toBeGreaterThan(90);
+    expect(crashes).toBe(points);
+    expect([...rows.keys()].sort()).toEqual(table.map(({ name }) => name).sort());
+  });
+
+  it.each([1, 4])("does so where the process after it dies as well, %i points later", async (again) => {
+    const place = places.memory();
+    if (place === null) throw new Error("memory is always there");
+    expect((await crashAtPoints(place, { every: 3, again })).problems).toEqual([]);
+  });
+
+  const others = (["sqlite", "files", "postgres", "redis"] as const).flatMap((name) => {
+    const place = places[name]();
+    return place === null ? [] : [{ name, place }];
+  });
+  afterAll(async () => {
+    for (const { place } of others) await place.leave();
+  });
+
+  it.each(others)(
+    "leaves what the table says at every ninth point, on $name",
+    async ({ place }) => expect((await crashAtPoints(place, { every: 9 })).problems).toEqual([]),
+    60_000,
+  );
+});
+
+describe("the judge of crash points", () => {
+  const held = (diesAt: number | null): Promise<Held> => {
+    const place = places.memory();
+    if (place === null) throw new Error("memory is always there");
+    return hold({ openStore: ({ clock }) => place.open(clock), diesAt, runAgain: true });
+  };
+
+  it("finds what was lost, what ran twice, what is answered otherwise, and what is marked wrongly", async () => {
+    const uncrashed = await held(null);
+    const crashed = await held(14);
+    expect(judge(uncrashed, crashed).problems).toEqual([]);
+    const wrongly: readonly (readonly [Partial<Held>, RegExp])[] = [
+      [{ acknowledged: [{ seq: 2, event: { type: "system.reset", at: 0 } }] }, /entry 2 was acknowledged, and is lost/],
+      [{ ran: [...crashed.ran, ...crashed.ran] }, /whose tool is not to be run again, ran 2 times/],
+      [{ answers: new Map([["order", "something else"]]) }, /"order" was answered with "something else"/],
+      [
+        {
+          journal: crashed.journal.map((entry) => {
+            if (!("recovered" in entry)) return entry;
+            const { recovered: _, ...bare } = entry;
+            return bare;
+          }),
+        },
+        /was answered by itself, and should be by tool\.failed/,
+      ],
+    ];
+    for (const [change, problem] of wrongly)
+      expect(judge(uncrashed, { ...crashed, ...change }).problems.join("\n")).toMatch(problem);
+  });
+});
+
+it("the table is the one that the documentation has", () => {
+  const page = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8");
+  const squeezed = (text: string): string => text.replaceAll(/ +/gu, " ").replaceAll(/-{3,}/gu, "---");
+  expect(squeezed(page)).toContain(squeezed(tableInMarkdown()));
+});
