@@ -1,13 +1,13 @@
 // What a server that lies could do: each of these was possible once.
 import OpenAI from "openai";
 import { describe, expect, it } from "vitest";
-import { decodeChatStream } from "../../src/handlers/llm/chat-stream.ts";
-import { failureOfBody, failureOfResponse } from "../../src/handlers/llm/failure.ts";
-import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
-import { redact } from "../../src/handlers/llm/redact.ts";
-import { retryAfterMs } from "../../src/handlers/llm/retry-after.ts";
-import { secretsOf } from "../../src/handlers/llm/secrets.ts";
-import { toolCallPieces } from "../../src/handlers/llm/tool-call-pieces.ts";
+import { decodeChatStream } from "../../src/llm/reply/chat-stream.ts";
+import { failureOfBody, failureOfResponse } from "../../src/llm/failure/failure.ts";
+import { openaiChat } from "../../src/llm/openai-chat.ts";
+import { redact } from "../../src/llm/secrets/redact.ts";
+import { retryAfterMs } from "../../src/llm/failure/retry-after.ts";
+import { secretsOf } from "../../src/llm/secrets/secrets.ts";
+import { toolCallPieces } from "../../src/llm/reply/tool-call-pieces.ts";
 
 describe("an error body of a megabyte", () => {
   it.each([

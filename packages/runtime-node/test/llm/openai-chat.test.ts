@@ -1,6 +1,6 @@
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
+import { openaiChat } from "../../src/llm/openai-chat.ts";
 import type { CallLlm } from "@colloquy/machine";
 import { z } from "zod";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";

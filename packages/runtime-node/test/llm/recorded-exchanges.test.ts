@@ -3,8 +3,8 @@ import type { Json, JsonObject, Message, SeedDraft, ToolCallPart, ToolDeclaratio
 import { fromChatMessage, messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { isObject, listOf, textOf } from "../../src/handlers/llm/loose-json.ts";
-import { openaiChat } from "../../src/handlers/llm/openai-chat.ts";
+import { isObject, listOf, textOf } from "../../src/llm/reply/loose-json.ts";
+import { openaiChat } from "../../src/llm/openai-chat.ts";
 import { callOf, perform } from "./call.ts";
 import { canonical } from "../../../machine/test/interchange/canonical.ts";
 import { recordingsFolder, recordingsOf } from "../../../machine/test/interchange/recordings.ts";

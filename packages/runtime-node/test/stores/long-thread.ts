@@ -2,8 +2,8 @@ import { createHost, type LlmHandler, type Store } from "@colloquy/host";
 import { conversationMachine, tokenWindow, turnsOf } from "@colloquy/machine";
 import { expect } from "vitest";
 
-import { systemClock } from "../../src/clock.ts";
-import { randomIds } from "../../src/ids.ts";
+import { systemClock } from "../../src/ports/clock.ts";
+import { randomIds } from "../../src/ports/ids.ts";
 
 /** What went over a wire. */
 export interface Traffic {

@@ -1,3 +1,3 @@
-export { type ManualClock, manualClock } from "./manual-clock.ts";
+export { type ManualClock, manualClock } from "./store/manual-clock.ts";
 export type { MakeStore, StoreCheck, StoreFeature, StoreUnderTest, Subject } from "./store/subject.ts";
-export { storeChecks, storeContract, type StoreContractOptions, subjectOf } from "./store-contract.ts";
+export { storeChecks, storeContract, type StoreContractOptions, subjectOf } from "./store/store-contract.ts";

@@ -1,10 +1,10 @@
 import type { Tool } from "@colloquy/host";
 import type { ConversationMachine } from "@colloquy/machine";
-import type { Processes } from "./processes.ts";
-import type { ToolLedger } from "./tool-ledger.ts";
-import type { User } from "./user.ts";
-import type { WatchedJournal } from "./watched-journal.ts";
-import type { World } from "./world.ts";
+import type { Processes } from "./world/processes.ts";
+import type { ToolLedger } from "./world/tool-ledger.ts";
+import type { User } from "./parts/user.ts";
+import type { WatchedJournal } from "./checks/watched-journal.ts";
+import type { World } from "./world/world.ts";
 
 /** All that takes part in one simulation. */
 export interface Cast {

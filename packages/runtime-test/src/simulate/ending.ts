@@ -1,13 +1,13 @@
 import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
 import type { Entry, State } from "@colloquy/machine";
-import type { AskEnd } from "./ask-end.ts";
+import type { AskEnd } from "./script/question.ts";
 import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
 import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
 import { checkAsks, checkContinuation, checkQuestions } from "./checks/questions.ts";
 import { checkRecovered } from "./checks/recovery.ts";
 import { holderOf, isBeingWritten } from "./checks/summaries.ts";
-import type { SimulatedProcess } from "./process.ts";
-import type { World } from "./world.ts";
+import type { SimulatedProcess } from "./world/process.ts";
+import type { World } from "./world/world.ts";
 
 /** How a simulation ends: nothing more goes wrong, the conversation goes on, all processes go, and what they leave behind is looked at. */
 export class Ending {

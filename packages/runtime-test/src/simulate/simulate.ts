@@ -1,7 +1,7 @@
 import type { Host, HostOptions, Store } from "@colloquy/host";
 import type { Entry, State } from "@colloquy/machine";
-import type { Fault, Faults } from "./faults.ts";
-import type { Script } from "./script.ts";
+import type { Fault, Faults } from "./world/faults.ts";
+import type { Script } from "./script/script.ts";
 import { Stage } from "./stage.ts";
 
 /** What to simulate. */

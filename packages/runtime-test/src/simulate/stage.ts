@@ -1,30 +1,30 @@
 import { createHost, declarationsOf, type Host, memoryStore, StoreError, type Tool } from "@colloquy/host";
 import { type ConversationMachine, conversationMachine, type Entry, fold, type State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { Approver } from "./approver.ts";
+import { Approver } from "./parts/approver.ts";
 import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
 import { checkLiveState } from "./checks/journal.ts";
 import { type PromptRules, rulesOf } from "./checks/prompts.ts";
 import { checkResumption } from "./checks/recovery.ts";
 import { checkWait } from "./checks/summaries.ts";
 import { Ending } from "./ending.ts";
-import { faultsOf } from "./faults.ts";
-import { madeUpContext } from "./made-up-context.ts";
-import { madeUpHost } from "./made-up-host.ts";
-import { madeUpActions, madeUpMachine, madeUpThread } from "./made-up-script.ts";
-import { madeUpReply } from "./made-up-reply.ts";
-import { checkReported, hooksIn } from "./simulated-hooks.ts";
-import { ProcessStore } from "./process-store.ts";
-import type { SimulatedProcess } from "./process.ts";
-import { Processes } from "./processes.ts";
-import { RepeatedAnswers } from "./repeated-answers.ts";
+import { faultsOf } from "./world/faults.ts";
+import { madeUpContext } from "./script/made-up-context.ts";
+import { madeUpHost } from "./script/made-up-host.ts";
+import { madeUpActions, madeUpMachine, madeUpThread } from "./script/made-up-script.ts";
+import { madeUpReply } from "./script/made-up-reply.ts";
+import { checkReported, hooksIn } from "./parts/simulated-hooks.ts";
+import { ProcessStore } from "./parts/process-store.ts";
+import type { SimulatedProcess } from "./world/process.ts";
+import { Processes } from "./world/processes.ts";
+import { RepeatedAnswers } from "./parts/repeated-answers.ts";
 import type { SimulateOptions, Simulation } from "./simulate.ts";
-import { modelIn } from "./simulated-model.ts";
-import { simulatedTools, toolsIn } from "./simulated-tools.ts";
-import { ToolLedger } from "./tool-ledger.ts";
-import { User } from "./user.ts";
-import { WatchedJournal } from "./watched-journal.ts";
-import { World } from "./world.ts";
+import { modelIn } from "./parts/simulated-model.ts";
+import { simulatedTools, toolsIn } from "./parts/simulated-tools.ts";
+import { ToolLedger } from "./world/tool-ledger.ts";
+import { User } from "./parts/user.ts";
+import { WatchedJournal } from "./checks/watched-journal.ts";
+import { World } from "./world/world.ts";
 
 /** All that takes part in one simulation, and its course. */
 export class Stage {

@@ -15,7 +15,7 @@ import {
 } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "../../ports/clock.ts";
 import { notRewritten, type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
 import { checkTtl, refuseGaps } from "../store-arguments.ts";

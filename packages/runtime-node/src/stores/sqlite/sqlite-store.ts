@@ -1,7 +1,7 @@
 import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
-import { systemClock } from "../../clock.ts";
+import { systemClock } from "../../ports/clock.ts";
 import { checkStoreOptions, checkWord } from "../store-options.ts";
 import { connectionOver } from "./connection.ts";
 import { openSqlite, reserveOf } from "./database.ts";

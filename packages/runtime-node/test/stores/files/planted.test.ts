@@ -19,8 +19,8 @@ import { createHost, type Lease, type Store } from "@colloquy/host";
 import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 
-import { systemClock } from "../../../src/clock.ts";
-import { randomIds } from "../../../src/ids.ts";
+import { systemClock } from "../../../src/ports/clock.ts";
+import { randomIds } from "../../../src/ports/ids.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
 let parent: string;

@@ -4,7 +4,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { LeaseLostError } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { randomIds } from "../../../src/ids.ts";
+import { randomIds } from "../../../src/ports/ids.ts";
 import { filesStore } from "../../../src/stores/files/files-store.ts";
 
 /** What a writer is told. */

@@ -2,7 +2,7 @@ import { type Lease, SequenceConflictError, type Store } from "@colloquy/host";
 import * as fc from "fast-check";
 import { expect } from "vitest";
 
-import type { ManualClock } from "../manual-clock.ts";
+import type { ManualClock } from "./manual-clock.ts";
 import { append, entryOf, take, ttlMs } from "./sample-entries.ts";
 import type { StoreCheck } from "./subject.ts";
 

@@ -1,6 +1,6 @@
 import type { Clock, Store } from "@colloquy/host";
 
-import type { ManualClock } from "../manual-clock.ts";
+import type { ManualClock } from "./manual-clock.ts";
 
 /** Makes an empty store for one check. */
 export type MakeStore = (tools: { readonly clock: Clock }) => Promise<StoreUnderTest>;

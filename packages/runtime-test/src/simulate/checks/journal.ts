@@ -15,8 +15,8 @@ import {
   usageMonoid,
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { WatchedJournal } from "../watched-journal.ts";
-import type { World } from "../world.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+import type { World } from "../world/world.ts";
 
 /** The journal as it is stored: nothing is lost, it folds to what was seen, and a machine decides the same again. */
 export const checkJournal = (

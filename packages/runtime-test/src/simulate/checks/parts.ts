@@ -1,6 +1,6 @@
 import type { AskHandle, AskPart } from "@colloquy/host";
-import type { SimulatedProcess } from "../process.ts";
-import type { World } from "../world.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { World } from "../world/world.ts";
 
 /**
  * Reads what an ask shows: when it has a turn, the parts end with the end of that turn, and what the last attempt

@@ -1,8 +1,8 @@
 import type { Tool } from "@colloquy/host";
 import { type CallLlm, checkPrompt, digestOfPrompt } from "@colloquy/machine";
-import type { SimulatedProcess } from "../process.ts";
-import type { WatchedJournal } from "../watched-journal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+import type { World } from "../world/world.ts";
 
 /** Holds a model call against the laws at the time when it is made. */
 export const checkModelCall = (

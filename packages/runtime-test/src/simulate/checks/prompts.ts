@@ -14,9 +14,9 @@ import {
   toArray,
   turnsOf,
 } from "@colloquy/machine";
-import { draftsOfAsk } from "../../laws/utterance.ts";
-import { summaryRequestTokens } from "../made-up-context.ts";
-import type { Law } from "../simulation-error.ts";
+import { draftsOfAsk } from "../../laws/evidence/utterance.ts";
+import { summaryRequestTokens } from "../script/made-up-context.ts";
+import type { Law } from "../world/simulation-error.ts";
 
 /** What prompts may hold, and what is known of the policy that sees to it. */
 export interface PromptRules {

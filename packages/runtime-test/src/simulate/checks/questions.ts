@@ -1,11 +1,11 @@
 import type { TurnSummary } from "@colloquy/host";
 import { type CallLlm, type Cut, messagesOf, redactedText, type State, toArray, turnNumbered } from "@colloquy/machine";
-import { asksIn } from "../../laws/asks-in.ts";
-import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/utterance.ts";
-import type { AskEnd } from "../ask-end.ts";
-import type { Question } from "../user.ts";
-import type { WatchedJournal } from "../watched-journal.ts";
-import type { World } from "../world.ts";
+import { asksIn } from "../../laws/evidence/asks-in.ts";
+import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/evidence/utterance.ts";
+import type { AskEnd } from "../script/question.ts";
+import type { Question } from "../parts/user.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+import type { World } from "../world/world.ts";
 
 /**
  * R3: each ask stands in the thread once, as its asker was told, in a turn that says what was asked; one that was refused does not stand there, but where it

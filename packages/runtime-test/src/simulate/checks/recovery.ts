@@ -1,9 +1,9 @@
 import type { Tool } from "@colloquy/host";
 import type { AnswerableEffect, CallTool, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
-import type { SimulatedProcess } from "../process.ts";
-import type { ToolLedger } from "../tool-ledger.ts";
-import type { WatchedJournal } from "../watched-journal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { ToolLedger } from "../world/tool-ledger.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+import type { World } from "../world/world.ts";
 import { undisturbed } from "./undisturbed.ts";
 
 // R2, the table of what a recovery does about what was outstanding when the process before it stopped:

@@ -1,7 +1,7 @@
 import type { LaterEntry } from "@colloquy/machine";
-import type { SimulatedProcess } from "../process.ts";
-import type { WatchedJournal } from "../watched-journal.ts";
-import type { World } from "../world.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
+import type { World } from "../world/world.ts";
 import { undisturbed } from "./undisturbed.ts";
 
 /** An entry says that a call waits for a summary: when the time for that is over, so is the wait, whatever became of the summary. */

@@ -1,5 +1,5 @@
-import type { SimulatedProcess } from "../process.ts";
-import type { WatchedJournal } from "../watched-journal.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { WatchedJournal } from "./watched-journal.ts";
 
 /** Whether a process holds the thread from now on without having died, stood still, or let it go; null when it does not hold it. */
 export const undisturbed = (process: SimulatedProcess, journal: WatchedJournal): (() => boolean) | null => {

@@ -1,0 +1,101 @@
+import type { LlmDelta, LlmOutcome } from "@colloquy/host";
+import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import { replyFromChatMessage } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { DecodedChat, DecodedChoice } from "./reply/chat-chunks.ts";
+import type { FailureSetting } from "./failure/failure.ts";
+import { failureOfErrorObject, truncated } from "./failure/failure.ts";
+import { usageFromWire } from "./reply/usage.ts";
+
+/** How a plain body, decoded, ended the call. Null when it holds neither an answer nor an error. */
+export const outcomeOfBody = (chat: DecodedChat, setting: FailureSetting): LlmOutcome | null => {
+  const answer = answerOf(chat);
+  if (answer !== undefined && endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
+  // An error beside an answer is a server's way of saying that there was none.
+  if (answer !== undefined && saysSomething(answer.message)) return completed(chat, answer);
+  if (chat.error !== undefined) return failed(failureOfErrorObject(chat.error, setting), chat);
+  return answer === undefined ? null : completed(chat, answer);
+};
+
+/** How a stream, read to its end, ended the call. */
+export const outcomeOfStream = (
+  chat: DecodedChat,
+  state: { readonly done: boolean; readonly damaged: boolean },
+  setting: FailureSetting,
+): LlmOutcome => {
+  if (chat.error !== undefined) return failed(failureOfErrorObject(chat.error, setting), chat);
+  const answer = answerOf(chat);
+  const reason = answer?.finish_reason ?? null;
+  if (answer === undefined || reason === null || (reason === "" && !state.done)) {
+    return failed(truncated("the stream ended without saying why"), chat);
+  }
+  if (endedInError(answer)) return failed(failureAtEnd(chat, setting), chat);
+  if (state.damaged) return failed(truncated("a piece of the stream could not be read"), chat);
+  return completed(chat, answer);
+};
+
+/** Gateways end an answer so when the model behind them failed, whether they say why or not. */
+const endedInError = ({ finish_reason: reason }: DecodedChoice): boolean => reason === "error";
+
+const failureAtEnd = ({ error }: DecodedChat, setting: FailureSetting): Failure =>
+  error === undefined
+    ? { kind: "unknown", retryable: true, message: 'the server ended the answer with the reason "error"' }
+    : failureOfErrorObject(error, setting);
+
+/** The call failed; what had come of the answer goes with it. */
+export const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {
+  const partial = partialOf(chat);
+  return { type: "failed", failure, ...(partial === undefined ? {} : { partial }), ...usageOf(chat) };
+};
+
+/** The pieces of a reply that came in one. */
+export const deltasOf = (reply: ReplyDraft): readonly LlmDelta[] => {
+  const content =
+    typeof reply.content === "string" ? [{ type: "text" as const, text: reply.content }] : (reply.content ?? []);
+  const said = content.flatMap((part): LlmDelta[] => {
+    const speaks = part.type === "text" || part.type === "reasoning" || part.type === "refusal";
+    return speaks && part.text !== "" ? [{ type: part.type, text: part.text }] : [];
+  });
+  const called = (reply.toolCalls ?? []).map((call, index): LlmDelta => ({
+    type: "toolCall",
+    index,
+    id: call.id,
+    name: call.name,
+    arguments: call.arguments,
+  }));
+  return [...said, ...called];
+};
+
+const completed = (chat: DecodedChat, answer: DecodedChoice): LlmOutcome => {
+  const reply = replyFromChatMessage(answer.message);
+  if (Either.isLeft(reply))
+    return failed({ kind: "unknown", retryable: true, message: reply.left }, { ...chat, choices: [] });
+  return {
+    type: "completed",
+    reply: reply.right,
+    finishReason: answer.finish_reason,
+    ...usageOf(chat),
+    ...(chat.model === undefined ? {} : { model: chat.model }),
+    ...(chat.responseId === undefined ? {} : { responseId: chat.responseId }),
+  };
+};
+
+/** Where several were asked for, the first is the answer. */
+const answerOf = (chat: DecodedChat): DecodedChoice | undefined =>
+  chat.choices.find((choice) => choice.index === 0) ?? chat.choices[0];
+
+const saysSomething = ({ content, tool_calls: calls, function_call: called, refusal }: JsonObject): boolean =>
+  [content, calls, called, refusal].some((value) => (typeof value === "object" && value !== null) || Boolean(value));
+
+/** What was said, without calls and provider fields: nobody can say that they are whole, and half a signature is none. */
+const partialOf = (chat: DecodedChat): ReplyDraft | undefined => {
+  const answer = answerOf(chat);
+  const reply = answer === undefined ? undefined : replyFromChatMessage({ ...answer.message, tool_calls: null });
+  if (reply === undefined || Either.isLeft(reply) || reply.right.content === undefined) return undefined;
+  return { content: reply.right.content };
+};
+
+const usageOf = (chat: DecodedChat): { readonly usage?: ReportedUsage } => {
+  const usage = usageFromWire(chat.usage);
+  return usage === undefined ? {} : { usage };
+};

@@ -1,0 +1,242 @@
+import type { Failure, FailureKind, Json } from "@colloquy/machine";
+import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai";
+import type { ErrorFacts } from "./error-facts.ts";
+import { errorFacts } from "./error-facts.ts";
+import { parseJson } from "../reply/loose-json.ts";
+import { redact } from "../secrets/redact.ts";
+import { isRedirect, redirectFailure } from "./redirect.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+/** What classifying needs beside the error itself. */
+export interface FailureSetting {
+  /** The present time, for a `retry-after` that is a date. Milliseconds since the epoch. */
+  readonly now: number;
+  /** Texts that must not stand in a message, such as the key of the client. */
+  readonly secrets?: readonly string[];
+  /** Where requests go, for a redirect to a path of the same host. */
+  readonly baseURL?: string;
+}
+
+/** What a response with an error status is read for. */
+export interface ErrorResponse {
+  readonly status: number;
+  readonly headers?: { get(name: string): string | null };
+  /** The parsed body, the `error` in it, or the text of a body that is no JSON. */
+  readonly error: unknown;
+}
+
+/**
+ * The failure that an error response is.
+ *
+ * The status decides, but for what has a name of its own whatever the status: a prompt that does not fit, content
+ * that was filtered, a server that says it is overloaded. 429 is retryable unless money ran out or the request
+ * is larger than the limit, since neither ends by waiting. 408, 504 and 524 are timeouts; 498, 503 and 529 are
+ * overloaded; any other 5xx, 409 and 425 are unknown, and retryable. Other 4xx are bad requests (402 counts as a
+ * quota). The server's own word (`x-should-retry`) overrides whether to retry, but for a redirect, which is never followed.
+ */
+export const failureOfResponse = (response: ErrorResponse, setting: FailureSetting): Failure => {
+  if (isRedirect(response.status))
+    return redirectFailure(response.status, response.headers?.get("location") ?? null, setting);
+  const facts = errorFacts(response.error, response.status);
+  const wait = response.headers === undefined ? undefined : retryAfterMs(response.headers, setting.now);
+  const advice = response.headers?.get("x-should-retry");
+  const failure = failureOfFacts(facts, setting);
+  return {
+    ...failure,
+    retryable: advice === "true" || (advice !== "false" && failure.retryable),
+    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+  };
+};
+
+/**
+ * The failure that an error object is which came in place of an answer, or in the middle of one. Where it names no
+ * status and nothing else tells, it is unknown and retryable: the server had begun to answer.
+ */
+export const failureOfErrorObject = (error: Json, setting: FailureSetting): Failure =>
+  failureOfFacts(errorFacts(error), setting);
+
+/**
+ * The failure of a response that says all is well and holds no answer. HTML means the wrong address, and is not
+ * retryable; an empty body, or one that breaks off, is truncated; anything else is unknown.
+ */
+export const failureOfBody = (body: string, setting: FailureSetting): Failure => {
+  const text = withoutFrame(body.trim());
+  if (text === "") return { kind: "truncated", retryable: true, message: "the server's answer was empty" };
+  if (/^<(!doctype|html|\?xml|head|body)/i.test(text)) {
+    return {
+      kind: "unknown",
+      retryable: false,
+      message: `the server answered with a page, not with JSON; check the base URL: ${shortened(text, setting)}`,
+    };
+  }
+  const value = parseJson(text);
+  if (value === undefined && /^[[{]/.test(text))
+    return {
+      kind: "truncated",
+      retryable: true,
+      message: `the server's answer breaks off: ${shortened(text, setting)}`,
+    };
+  // Written anew, for a key is not to be found behind escapes.
+  const shown = shortened(value === undefined ? text : JSON.stringify(value), setting);
+  return { kind: "unknown", retryable: true, message: `the server's answer holds no reply: ${shown}` };
+};
+
+/** A stream that broke off in its first event is half a body too, and one of comments alone is empty. */
+const withoutFrame = (body: string): string =>
+  /^(:|data:)/.test(body)
+    ? body
+        .replaceAll(/^:.*$/gm, "")
+        .trim()
+        .replace(/^data:\s*/, "")
+    : body;
+
+/** The failure that something thrown by the SDK, or by `fetch` while a body was read, is. */
+export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failure => {
+  if (thrown instanceof APIUserAbortError || nameOf(thrown) === "AbortError") return aborted;
+  if (thrown instanceof APIConnectionTimeoutError || timeoutCodes.has(codeOf(thrown))) {
+    return { kind: "timeout", retryable: true, message: "the server did not answer in time" };
+  }
+  if (thrown instanceof APIConnectionError || (thrown instanceof TypeError && isNetwork(thrown))) {
+    return {
+      kind: "network",
+      retryable: true,
+      message: `the connection failed: ${redact(rootOf(thrown), setting.secrets)}`,
+    };
+  }
+  if (thrown instanceof APIError) return failureOfResponse(responseOf(thrown), setting);
+  return { kind: "unknown", retryable: false, message: shortened(rootOf(thrown), setting) };
+};
+
+/** Nobody wants the answer any more. */
+export const aborted: Failure = { kind: "unknown", retryable: false, message: "the call was aborted", code: "aborted" };
+
+/** Nothing came for longer than was allowed. */
+export const idleFailure = (idleMs: number): Failure => ({
+  kind: "timeout",
+  retryable: true,
+  message: `the server was silent for more than ${idleMs} ms`,
+});
+
+/** The stream ended without saying why, or what came of it has a hole. */
+export const truncated = (how: string): Failure => ({ kind: "truncated", retryable: true, message: how });
+
+/** The SDK keeps the `error` of a body, or, of a body that is no JSON, the text in its own message, behind the status. */
+const responseOf = (thrown: StatusError): ErrorResponse => {
+  const { status = 0, headers, error, message } = thrown;
+  const text = message.replace(/^\d{3} (status code \(no body\)$)?/, "");
+  return { status, ...(headers === undefined ? {} : { headers }), error: error ?? text };
+};
+
+type StatusError = APIError<number | undefined, Headers | undefined, object | undefined>;
+
+const failureOfFacts = (facts: ErrorFacts, { secrets }: FailureSetting): Failure => {
+  const [kind, retryable] = kindOf(facts);
+  return {
+    kind,
+    retryable,
+    message: shortened(facts.message, secrets === undefined ? {} : { secrets }),
+    ...(facts.status === undefined ? {} : { status: facts.status }),
+    ...(facts.code === undefined ? {} : { code: redact(facts.code, secrets) }),
+  };
+};
+
+type Verdict = readonly [kind: FailureKind, retryable: boolean];
+
+const kindOf = (facts: ErrorFacts): Verdict => {
+  const { status = 0, message, words } = facts;
+  const mayBeContent = status !== 401 && status !== 429;
+  if (mayBeContent && (filteredWords.test(words) || filteredMessage.test(message))) return ["content_filter", false];
+  if (mayBeContent && (contextWords.test(words) || contextMessage.test(message))) return ["context_length", false];
+  if (quotaWords.test(words)) return ["rate_limit", false];
+  if (
+    (status === 0 || status === 429 || status >= 500) &&
+    (/overloaded/i.test(words) || /\boverloaded\b/i.test(message))
+  ) {
+    return ["overloaded", true];
+  }
+  return kindOfStatus(status, message) ?? kindOfWords(words);
+};
+
+const kindOfStatus = (status: number, message: string): Verdict | undefined => {
+  switch (status) {
+    case 401:
+    case 403:
+      return ["auth", false];
+    case 402:
+      return ["rate_limit", false];
+    case 408:
+    case 504:
+    case 524:
+      return ["timeout", true];
+    case 409:
+    case 425:
+      return ["unknown", true];
+    case 429:
+      return ["rate_limit", !tooLargeMessage.test(message)];
+    case 498:
+    case 503:
+    case 529:
+      return ["overloaded", true];
+    default:
+      if (status >= 500) return ["unknown", true];
+      return status >= 400 ? ["bad_request", false] : undefined;
+  }
+};
+
+const kindOfWords = (words: string): Verdict =>
+  kindsOfWords.find(([pattern]) => pattern.test(words))?.[1] ?? ["unknown", true];
+
+const kindsOfWords: readonly (readonly [RegExp, Verdict])[] = [
+  [/rate_?limit|too_?many_?requests|resource_?exhausted/i, ["rate_limit", true]],
+  [/auth|api_?key|permission/i, ["auth", false]],
+  [/time_?out|deadline/i, ["timeout", true]],
+  [/unavailable/i, ["overloaded", true]],
+  [/invalid|not_?found|unsupported|bad_?request|missing/i, ["bad_request", false]],
+];
+
+const filteredWords = /content_?filter|content_?policy|ResponsibleAI|moderation|PROHIBITED_CONTENT/i;
+const filteredMessage = /content management policy|content policy|content filter|\b(was|were|been) flagged\b/i;
+const contextWords = /context_?length|context_?window|prompt_too_long/i;
+const contextMessage =
+  /maximum (context|prompt) length|context[ _-](length|window)|exceed\w*.{0,30}\bcontext\b|(prompt|input) is too long|input token count.{0,40}exceeds|reduce the length of (the|your) (messages|prompt|input)|`inputs` tokens \+ `max_new_tokens`/i;
+const quotaWords = /insufficient_?(quota|balance|credits|funds)|billing|quota_?exceeded_?error|credit_?balance/i;
+const tooLargeMessage = /request too large/i;
+
+const shortened = (text: string, { secrets }: Pick<FailureSetting, "secrets">): string => {
+  // Redacted before it is cut, lest half a key be left that looks like none.
+  const redacted = redact(text, secrets).replaceAll(/\s+/g, " ");
+  return redacted.length > messageLength ? `${redacted.slice(0, messageLength)}…` : redacted;
+};
+
+const messageLength = 500;
+
+const timeoutCodes: ReadonlySet<string> = new Set([
+  "UND_ERR_BODY_TIMEOUT",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+  "ETIMEDOUT",
+]);
+
+const isNetwork = (thrown: TypeError): boolean =>
+  thrown.cause !== undefined || /terminated|fetch failed|network/i.test(thrown.message);
+
+const nameOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.name : "");
+
+/** The code of the innermost cause. */
+const codeOf = (thrown: unknown): string => {
+  const cause = innermost(thrown);
+  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : "";
+};
+
+/** What went wrong in the end: `fetch` wraps a refused connection twice. */
+const rootOf = (thrown: unknown): string => {
+  const cause = innermost(thrown);
+  if (!(cause instanceof Error)) return String(cause);
+  return [codeOf(cause), cause.message].filter((text) => text !== "").join(" ");
+};
+
+const innermost = (thrown: unknown): unknown => {
+  let cause = thrown;
+  for (let depth = 0; depth < 5 && cause instanceof Error && cause.cause !== undefined; depth++) cause = cause.cause;
+  return cause;
+};

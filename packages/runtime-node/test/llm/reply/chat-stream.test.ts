@@ -1,0 +1,211 @@
+import { fc, test as property } from "@fast-check/vitest";
+import type { LlmDelta } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+import { messageFromReply, replyFromChatMessage, toChatMessage } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import type { DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
+import { chatStream, decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
+import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
+import { canonical } from "../../../../machine/test/interchange/canonical.ts";
+import { recordingsFolder, recordingsOf } from "../../../../machine/test/interchange/recordings.ts";
+
+interface Transcript {
+  readonly id: string;
+  readonly sse: string;
+  readonly expect: { readonly choices: readonly { readonly message: JsonObject }[]; readonly usage: JsonObject | null };
+}
+
+const folder = recordingsFolder();
+// As the recordings say what this file holds.
+const transcripts = recordingsOf(folder, "sse-chat-transcripts.jsonl") as readonly Transcript[];
+
+/** A decode in the form in which the recordings say it: what is compared of a message, and the three sums. */
+const asRecorded = (chat: DecodedChat): unknown => ({
+  choices: chat.choices.map(({ index, finish_reason, message }) => {
+    const { role, content, refusal, tool_calls, function_call } = message;
+    const told = { role, content, refusal, tool_calls, function_call };
+    return { index, finish_reason, message: JSON.parse(JSON.stringify(told)) };
+  }),
+  usage: chat.usage && {
+    prompt_tokens: chat.usage["prompt_tokens"],
+    completion_tokens: chat.usage["completion_tokens"],
+    total_tokens: chat.usage["total_tokens"],
+  },
+});
+
+/** A reply as the next request would carry it. */
+const sentBackOf = (message: JsonObject): JsonObject => {
+  const reply = replyFromChatMessage(message);
+  return Either.isLeft(reply) ? {} : toChatMessage(messageFromReply("1.1", "1.1", reply.right));
+};
+
+async function* inPieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+describe.skipIf(folder === null)("recorded streams", () => {
+  test("are there", () => {
+    expect(transcripts.length).toBeGreaterThan(0);
+  });
+
+  test.each(transcripts.map((transcript) => [transcript.id, transcript] as const))("%s", async (_, transcript) => {
+    const bytes = bytesOf(transcript.sse);
+    const whole = await decodeChatStream(bytes);
+    expect(asRecorded(whole)).toEqual(transcript.expect);
+    const sentBack = whole.choices.map(({ message }) => canonical(sentBackOf(message)));
+    expect(sentBack).toEqual(transcript.expect.choices.map(({ message }) => canonical(message)));
+    for (const size of [1, 7, 61]) expect(await decodeChatStream(inPieces(bytes, size))).toEqual(whole);
+  });
+
+  property.prop([
+    fc.nat({ max: 10_000 }),
+    fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 40 }),
+  ])("decode the same in any pieces", async (which, sizes) => {
+    const transcript = transcripts[which % transcripts.length];
+    if (transcript === undefined) throw new Error("no recordings");
+    const bytes = bytesOf(transcript.sse);
+    const stream = chatStream();
+    for (let at = 0, piece = 0; at < bytes.length; piece++) {
+      const size = sizes[piece % sizes.length] ?? 1;
+      stream.feed(bytes.subarray(at, at + size));
+      at += size;
+    }
+    stream.end();
+    expect(asRecorded(stream.decoded())).toEqual(transcript.expect);
+  });
+});
+
+describe("the format", () => {
+  const text = ["Grüße, ", "世界 👋🏽", "!"];
+  const body = `${text.map((content) => chunkOf({ content })).join("")}data: [DONE]\n\n`;
+
+  test.each(["\n", "\r\n", "\r"])("line ends %j", async (lineEnd) => {
+    const bytes = bytesOf(body.replaceAll("\n", lineEnd));
+    for (const size of [1, 7, 10_000]) {
+      const chat = await decodeChatStream(inPieces(bytes, size));
+      expect(chat.choices[0]?.message["content"]).toBe(text.join(""));
+    }
+  });
+
+  test("comments, names, ids, junk and missing empty lines are passed over", async () => {
+    const chat = await decode(
+      ": ping\n\nevent: x\nid: 1\nretry: 5\nwhat is this\n",
+      chunkOf({ content: "a" }).replace("\n\n", "\n"),
+      chunkOf({ content: "b" }),
+      "data: keep-alive\n\ndata:\n\n",
+      chunkOf({ content: "c" }, { finish_reason: "stop" }).trimEnd(),
+    );
+    expect(chat.choices).toEqual([{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "abc" } }]);
+  });
+
+  test("nothing after the end mark counts", async () => {
+    const chat = await decode(chunkOf({ content: "a" }), "data: [DONE]\n\n", chunkOf({ content: "b" }));
+    expect(chat.choices[0]?.message["content"]).toBe("a");
+  });
+
+  test.each([
+    'data: {"error":{"message":"no"}}\n\n',
+    'event: error\ndata: {"error":{"message":"no"}}\n\n',
+    'event: error\ndata: {"message":"no"}\n\n',
+    'event: error\ndata: {"message":"no"}\ndata: [DONE]\n\n',
+    'error: {"detail":"no","error":{"message":"no"}}\n\n',
+    '{"error":{"message":"no"}}\n',
+  ])("an error as %j is told", async (line) => {
+    const bytes = bytesOf(chunkOf({ content: "a" }) + line);
+    for (const size of [1, 61])
+      expect((await decodeChatStream(inPieces(bytes, size))).error).toEqual({ message: "no" });
+  });
+
+  test("an error event may be a text, and may be a piece of the answer after all", async () => {
+    expect((await decode("event: error\ndata: no\n\n")).error).toBe("no");
+    const chat = await decode(`event: error\n${chunkOf({ content: "a" })}`);
+    expect(chat).toEqual({
+      ...chat,
+      choices: [expect.objectContaining({ message: { role: "assistant", content: "a" } })],
+    });
+    expect(chat.error).toBeUndefined();
+  });
+
+  test("a piece that can't be read is noticed, unless the answer had ended", () => {
+    const damaged = chatStream();
+    damaged.feed(bytesOf('data: {"choices":[{"delta":{"con\n\n'));
+    expect(damaged.state.damaged).toBe(true);
+    const ended = chatStream();
+    ended.feed(bytesOf(`${chunkOf({}, { finish_reason: "stop" })}data: {"usa\n\n`));
+    expect(ended.state).toEqual({ begun: true, finished: true, done: false, damaged: false });
+  });
+});
+
+describe("chunks", () => {
+  test("of several choices stay apart", async () => {
+    const choice = (index: number, content: string): string =>
+      `data: ${JSON.stringify({ choices: [{ index, delta: { content }, finish_reason: content === "." ? "stop" : null }] })}\n\n`;
+    const chat = await decode(choice(1, "b"), choice(0, "a"), choice(1, "."), choice(0, "."));
+    expect(chat.choices).toMatchObject([
+      { index: 1, finish_reason: "stop", message: { content: "b." } },
+      { index: 0, finish_reason: "stop", message: { content: "a." } },
+    ]);
+  });
+
+  test("report usage as often as they like; the last report counts", async () => {
+    const usage = (tokens: number | null): string =>
+      `data: ${JSON.stringify({ choices: [], usage: tokens && { total_tokens: tokens } })}\n\n`;
+    expect((await decode(usage(1), usage(2), usage(null))).usage).toEqual({ total_tokens: 2 });
+    expect((await decode(usage(null))).usage).toBeNull();
+  });
+
+  test("with an empty reason after the true one do not hide it", async () => {
+    const chat = await decode(
+      chunkOf({}, { finish_reason: "" }),
+      chunkOf({}, { finish_reason: "stop" }),
+      chunkOf({}, { finish_reason: "" }),
+    );
+    expect(chat.choices[0]?.finish_reason).toBe("stop");
+  });
+
+  test("in the form of a whole message are taken for one", async () => {
+    const message = { role: "assistant", content: "hi", tool_calls: [callOf("a", "f", "{}"), callOf("b", "f", "{}")] };
+    const chat = await decode(`data: ${JSON.stringify({ choices: [{ message, finish_reason: "stop" }] })}\n\n`);
+    expect(chat.choices).toEqual([{ index: 0, finish_reason: "stop", message }]);
+  });
+
+  test("of reasoning details become the details they are pieces of", async () => {
+    const detail = (fields: object): string =>
+      chunkOf({ reasoning: "x", reasoning_details: [{ type: "reasoning.text", index: 0, ...fields }] });
+    const encrypted = { type: "reasoning.encrypted", data: "AA==", index: 1 };
+    const chat = await decode(
+      detail({ text: "so " }),
+      detail({ text: "then" }),
+      detail({ signature: "s" }),
+      chunkOf({ reasoning_details: [encrypted] }),
+    );
+    expect(chat.choices[0]?.message["reasoning_details"]).toEqual([
+      { type: "reasoning.text", index: 0, text: "so then", signature: "s" },
+      encrypted,
+    ]);
+  });
+});
+
+test("the listener is told the pieces of the answer in order", async () => {
+  const deltas: LlmDelta[] = [];
+  const body = [
+    chunkOf({ role: "assistant", content: "" }),
+    chunkOf({ reasoning: "hm", reasoning_content: "hm" }),
+    chunkOf({ content: [{ type: "thinking", thinking: [{ type: "text", text: "so" }] }] }),
+    chunkOf({ content: "a" }),
+    `data: ${JSON.stringify({ choices: [{ index: 1, delta: { content: "other" } }] })}\n\n`,
+    chunkOf({ refusal: "no" }),
+    chunkOf({ tool_calls: [{ index: 3, ...callOf("a", "f", "") }] }),
+    chunkOf({ tool_calls: [{ index: 3, function: { arguments: "{}" } }] }),
+  ].join("");
+  await decodeChatStream(bytesOf(body), (delta) => deltas.push(delta));
+  expect(deltas).toEqual([
+    { type: "reasoning", text: "hm" },
+    { type: "reasoning", text: "so" },
+    { type: "text", text: "a" },
+    { type: "refusal", text: "no" },
+    { type: "toolCall", index: 0, id: "a", name: "f", arguments: "" },
+    { type: "toolCall", index: 0, id: "a", name: "f", arguments: "{}" },
+  ]);
+});

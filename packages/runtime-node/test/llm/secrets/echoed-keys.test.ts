@@ -1,0 +1,368 @@
+import type { LlmDelta } from "@colloquy/host";
+import * as fc from "fast-check";
+import OpenAI from "openai";
+import { describe, expect, test } from "vitest";
+import { keyFilter } from "../../../src/llm/secrets/key-filter.ts";
+import { openaiChat, type OpenAiChatOptions } from "../../../src/llm/openai-chat.ts";
+import { keysOf } from "../../../src/llm/secrets/secrets.ts";
+import { perform } from "../call.ts";
+import { type Answer, answering, answeringJson, chatServer, eventOf } from "../server.ts";
+
+const key = "sk-test-key-0123456789";
+const header = "azure+secret/1==";
+
+const connection = (baseURL: string): OpenAiChatOptions => ({
+  baseURL,
+  apiKey: key,
+  defaultHeaders: { "api-key": header, authorization: "Token inner-secret-2" },
+});
+
+/** Puts a key wherever a server may put one. */
+const echo = (said: string) => ({
+  id: `chatcmpl-${said}`,
+  model: `gpt ${said}`,
+  usage: { prompt_tokens: 1, completion_tokens: 2, note: said, [said]: "x" },
+  message: {
+    role: "assistant",
+    content: `Your key is ${said}, really.`,
+    reasoning_content: `They sent ${said}`,
+    refusal: null,
+    tool_calls: [
+      {
+        id: `call-${said}`,
+        type: "function",
+        function: { name: `look_${said}`, arguments: JSON.stringify({ header: said }) },
+        extra_content: { signature: said, [said]: 1 },
+      },
+    ],
+    annotations: [{ text: said }],
+  },
+});
+
+const streaming = (...events: readonly string[]): Answer =>
+  answering(events.join(""), 200, { "content-type": "text/event-stream" });
+
+const textOf = (deltas: readonly LlmDelta[]): string =>
+  deltas.map((delta) => (delta.type === "toolCall" ? delta.arguments : delta.text)).join("");
+
+describe.each([
+  ["the client's key", key],
+  ["a header's", header],
+  ["what stands behind a word in a header", "inner-secret-2"],
+])("a key that a server echoes: %s", (_, said) => {
+  test("leaves the handler in no part of a plain answer", async () => {
+    const { id, model, usage, message } = echo(said);
+    const { baseURL } = await chatServer(
+      answeringJson({ id, model, usage, choices: [{ index: 0, message, finish_reason: `stop ${said}` }] }),
+    );
+    const { outcome, deltas } = perform(openaiChat({ ...connection(baseURL), stream: false }));
+    const got = await outcome;
+    expect(got).toMatchObject({
+      type: "completed",
+      finishReason: "stop [redacted]",
+      model: "gpt [redacted]",
+      responseId: "chatcmpl-[redacted]",
+    });
+    expect(JSON.stringify([got, deltas])).not.toContain(said);
+    expect(got).toMatchObject({
+      reply: { toolCalls: [{ id: "call-[redacted]", arguments: '{"header":"[redacted]"}' }] },
+    });
+  });
+
+  test("leaves it in no piece of a stream, wherever it is cut", async () => {
+    const { id, model, usage, message } = echo(said);
+    const {
+      content,
+      reasoning_content: reasoning,
+      tool_calls: [call],
+    } = message;
+    const chunk = (delta: object, rest: object = {}): string =>
+      eventOf({ id, model, choices: [{ index: 0, delta, ...rest }] });
+    const cut = (text: string, of: (piece: string) => object): string =>
+      Array.from(text, (character) => chunk(of(character))).join("");
+    const events = [
+      // Character by character, and both at once.
+      Array.from(content, (character, index) =>
+        chunk({ content: character, reasoning_content: reasoning[index] ?? "" }),
+      ).join(""),
+      chunk({ tool_calls: [{ index: 0, id: call?.id, function: { name: call?.function.name, arguments: "" } }] }),
+      cut(call?.function.arguments ?? "", (piece) => ({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
+      chunk({ annotations: message.annotations }, { finish_reason: `stop ${said}` }),
+      eventOf({ choices: [], usage }),
+      "data: [DONE]\n\n",
+    ];
+    const { baseURL } = await chatServer(streaming(...events));
+    const { outcome, deltas } = perform(openaiChat(connection(baseURL)));
+    const got = await outcome;
+    expect(JSON.stringify(got)).not.toContain(said);
+    for (const type of ["text", "reasoning", "toolCall"] as const) {
+      const shown = textOf(deltas.filter((delta) => delta.type === type));
+      expect(shown).not.toContain(said);
+      expect(shown).toContain("[redacted]");
+    }
+    expect(JSON.stringify(deltas)).not.toContain(said);
+    expect(textOf(deltas.filter(({ type }) => type === "text"))).toBe("Your key is [redacted], really.");
+    expect(got).toMatchObject({ type: "completed", finishReason: "stop [redacted]" });
+  });
+
+  test("leaves it in no error, nor in what came before one", async () => {
+    const escaped = Array.from(said, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`).join(
+      "",
+    );
+    for (const answer of [
+      answeringJson({ error: { message: `no access for ${said}`, code: said, type: said } }, 401),
+      answeringJson({ error: { message: said.repeat(400), code: said.repeat(20) } }, 500),
+      answeringJson({ nothing: said }),
+      answering(`{"nothing": "${escaped}"}`),
+      answering(`{"choices": [{"message": {"content": "${said}`),
+      streaming(
+        eventOf({ choices: [{ index: 0, delta: { content: `a ${said}` } }] }),
+        eventOf({ error: { message: said } }),
+      ),
+      // Broken off in the middle of it.
+      streaming(eventOf({ choices: [{ index: 0, delta: { content: `a ${said.slice(0, -1)}` } }] })),
+    ]) {
+      const { baseURL } = await chatServer(answer);
+      const { outcome, deltas } = perform(openaiChat(connection(baseURL)));
+      const got = await outcome;
+      expect(got.type).toBe("failed");
+      expect(JSON.stringify([got, deltas])).not.toContain(said.slice(0, -1));
+    }
+  });
+});
+
+test("a key that is fetched for each request is known when the answer comes", async () => {
+  const { baseURL } = await chatServer(
+    answeringJson({ model: key, choices: [{ message: { content: key }, finish_reason: key }] }),
+  );
+  const { outcome } = perform(openaiChat({ baseURL, apiKey: async () => key }));
+  expect(await outcome).toMatchObject({
+    reply: { content: "[redacted]" },
+    model: "[redacted]",
+    finishReason: "[redacted]",
+  });
+});
+
+test("a key that is cut over several parts of a reply is taken out as it is where it stands in one", async () => {
+  const cut = 9;
+  const parts = (...texts: readonly string[]) => texts.map((text) => ({ type: "text", text }));
+  const content = [...parts(`It is ${key.slice(0, cut)}`), ...parts(key.slice(cut), " and", " more")];
+  const answers = [
+    answeringJson({ choices: [{ message: { content }, finish_reason: "stop" }] }),
+    streaming(
+      ...content.map((part) => `data: ${JSON.stringify({ choices: [{ delta: { content: [part] } }] })}\n\n`),
+      `data: ${JSON.stringify({ choices: [{ delta: {}, finish_reason: "stop" }] })}\n\ndata: [DONE]\n\n`,
+    ),
+  ];
+  for (const [index, answer] of answers.entries()) {
+    const { baseURL } = await chatServer(answer);
+    const stream = index === 1;
+    const { outcome, deltas } = perform(openaiChat({ ...connection(baseURL), stream }));
+    const got = await outcome;
+    expect(got).toMatchObject({ type: "completed" });
+    const said = got.type === "completed" && typeof got.reply.content === "object" ? got.reply.content : [];
+    expect(said.map((part) => ("text" in part ? part.text : ""))).toEqual([
+      "It is [redacted]",
+      "[redacted]",
+      " and",
+      " more",
+    ]);
+    expect(JSON.stringify([got, deltas])).not.toContain(key.slice(cut));
+  }
+});
+
+test("a key that is cut over ids, names and arguments of calls comes through in no half", async () => {
+  const call = (index: number, id: string, name: string, given: string) => ({
+    index,
+    id,
+    type: "function",
+    function: { name, arguments: given },
+  });
+  const [begin, rest] = [key.slice(0, 9), key.slice(9)];
+  for (const calls of [
+    [call(0, begin, "look", "{}"), call(1, "b", rest, "{}")],
+    [call(0, begin, rest, "{}")],
+    [call(0, begin, "look", "{}"), call(1, rest, "look", "{}")],
+    [call(0, begin, "look", `{"at":"${rest}"}`)],
+    [call(0, "a", "look", `{"at":"${key.slice(0, 15)}"}`), call(1, key.slice(15), "look", "{}")],
+    [call(0, "a", begin, "{}"), call(1, "b", key.slice(9, 12), "{}"), call(2, "c", key.slice(12), "{}")],
+  ]) {
+    const message = { content: null, tool_calls: calls };
+    const chunks = calls.flatMap((whole) =>
+      Array.from(whole.function.arguments, (piece, at) =>
+        at === 0
+          ? { ...whole, function: { ...whole.function, arguments: piece } }
+          : { index: whole.index, function: { arguments: piece } },
+      ),
+    );
+    for (const [stream, answer] of [
+      [false, answeringJson({ choices: [{ message, finish_reason: "tool_calls" }] })],
+      [
+        true,
+        streaming(
+          ...chunks.map((piece) => eventOf({ choices: [{ index: 0, delta: { tool_calls: [piece] } }] })),
+          eventOf({ choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] }),
+          "data: [DONE]\n\n",
+        ),
+      ],
+    ] as const) {
+      const { baseURL } = await chatServer(answer);
+      const { outcome, deltas } = perform(openaiChat({ ...connection(baseURL), stream }));
+      const got = await outcome;
+      expect(got).toMatchObject({ type: "completed", reply: { toolCalls: calls.map(() => ({})) } });
+      const said = JSON.stringify([got, deltas.filter((delta) => delta.type !== "toolCall")]);
+      const shown = deltas.map((delta) => (delta.type === "toolCall" ? [delta.id, delta.name] : []));
+      for (const text of [said, textOf(deltas), JSON.stringify(shown)])
+        for (const piece of [begin, rest, key.slice(0, 15), key.slice(15), key.slice(12)])
+          expect(text).not.toContain(piece);
+    }
+  }
+});
+
+test("a header is a key's by the words of its name, not by a piece of one", () => {
+  const keysIn = (name: string, value: string): boolean =>
+    keysOf(new OpenAI({ apiKey: key, defaultHeaders: { [name]: value } })).includes(value);
+  for (const name of ["x-api-key", "apikey", "Ocp-Apim-Subscription-Key", "X-Auth", "x-goog-signature", "accessToken"])
+    expect([name, keysIn(name, "some-value-9")]).toEqual([name, true]);
+  for (const name of ["x-design-version", "X-Authority", "x-author"])
+    expect([name, keysIn(name, "release-2026")]).toEqual([name, false]);
+});
+
+test("what is no key stays in replies: a placeholder for one, a title, an address", async () => {
+  const defaultHeaders = { "x-title": "Travel assistant", "http-referer": "https://travel.example/app" };
+  const content = "Your assistant at https://travel.example/app: nothing is not-needed here, tasks end in s";
+  const { baseURL } = await chatServer(
+    answeringJson({ model: "not-needed/llama", choices: [{ message: { content }, finish_reason: "stop" }] }),
+  );
+  const { outcome, deltas } = perform(openaiChat({ baseURL, apiKey: "not-needed", defaultHeaders }));
+  expect(await outcome).toMatchObject({ reply: { content }, model: "not-needed/llama" });
+  expect(textOf(deltas)).toBe(content);
+});
+
+test("keys are also what an environment variable of the SDK sets, and a header that looks like one", () => {
+  const given = { "x-proxy": "0123456789abcdef0123456789abcdef", cookie: "a=1; session=s3cret-session" };
+  process.env["OPENAI_CUSTOM_HEADERS"] = "x-gateway-token: gateway-secret-3";
+  try {
+    const keys = keysOf(new OpenAI({ apiKey: key, defaultHeaders: given }));
+    expect(keys).toEqual(
+      expect.arrayContaining([key, "gateway-secret-3", "0123456789abcdef0123456789abcdef", "s3cret-session"]),
+    );
+  } finally {
+    delete process.env["OPENAI_CUSTOM_HEADERS"];
+  }
+});
+
+describe("a filter of keys", () => {
+  const letters = fc.constantFrom("a", "b");
+  const word = fc.string({ unit: letters, minLength: 8, maxLength: 12 });
+  const keys = fc.array(word, { minLength: 1, maxLength: 3 });
+  /** Texts of keys, of parts of them, and of what is between. */
+  const textFrom = (known: readonly string[]) =>
+    fc
+      .array(
+        fc.oneof(
+          fc.constantFrom(...known),
+          fc.tuple(fc.constantFrom(...known), fc.nat(12)).map(([each, length]) => each.slice(0, length)),
+          fc.string({ unit: letters, maxLength: 3 }),
+          fc.constant("-"),
+        ),
+        { maxLength: 6 },
+      )
+      .map((parts) => parts.join(""));
+
+  test("shows no key, and in pieces the same as in one", () => {
+    fc.assert(
+      fc.property(
+        keys.chain((known) => fc.tuple(fc.constant(known), textFrom(known), fc.array(fc.nat(40), { maxLength: 8 }))),
+        ([known, text, cuts]) => {
+          const filter = keyFilter(known);
+          const whole = filter.text(text);
+          for (const each of known) expect(whole).not.toContain(each);
+          const pieces = filter.walk().pieces();
+          const ends = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].sort((a, b) => a - b);
+          const shown = [...ends, text.length].map((end, index) => pieces.push(text.slice(ends[index - 1] ?? 0, end)));
+          expect(shown.join("") + pieces.end()).toBe(whole);
+        },
+      ),
+      { seed: 9, numRuns: 1000 },
+    );
+  });
+
+  test("shows no more than five characters of a key that is cut over any texts, in pieces the same as in one", () => {
+    const filler = fc.constantFrom("", "look", "call 1", "and: ");
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "b", "k", "-"), minLength: 8, maxLength: 40 }),
+        fc.uniqueArray(fc.integer({ min: 1, max: 39 }), { minLength: 1, maxLength: 4 }),
+        fc.array(filler, { minLength: 5, maxLength: 5 }),
+        fc.array(fc.constantFrom("", "q", "words", '{"at":"x"}'), { minLength: 5, maxLength: 5 }),
+        (secret, cutsAt, [before = "", after = ""], between) => {
+          const cuts = cutsAt.map((at) => 1 + (at % (secret.length - 1))).toSorted((a, b) => a - b);
+          const ends = [...new Set(cuts), secret.length];
+          const texts = ends.flatMap((end, index) => {
+            const piece = secret.slice(ends[index - 1] ?? 0, end);
+            const isLast = index === ends.length - 1;
+            return [`${index === 0 ? before : ""}${piece}${isLast ? `=${after}` : ""}`, between[index] ?? ""];
+          });
+          const shown = keyFilter([secret]).json(texts);
+          const [walk, inPieces] = [keyFilter([secret]).walk(), (text: string): string[] => Array.from(text)];
+          expect(
+            texts.map((text) => {
+              const pieces = walk.pieces();
+              return inPieces(text).map(pieces.push).join("") + pieces.end();
+            }),
+          ).toEqual(shown);
+          const isRight = ends.map((end, index) => {
+            const text = shown[2 * index] ?? "";
+            if (end < 6) return text.endsWith(secret.slice(ends[index - 1] ?? 0, end));
+            if (index === 0) return text === `${before}[redacted]`;
+            return end === secret.length ? text === `[redacted]=${after}` : text.startsWith("[redacted]");
+          });
+          expect([shown, isRight]).toEqual([shown, ends.map(() => true)]);
+        },
+      ),
+      { seed: 9, numRuns: 500 },
+    );
+  });
+
+  test("leaves what begins a key of a provider to a tool that looks for it", () => {
+    const given = ["toolu_1", "grep", '{"pattern":"sk-proj-"}', "{}", "key"];
+    expect(keyFilter(["sk-proj-0123456789abcdefghij"]).json(given)).toBe(given);
+  });
+
+  test.each([
+    ["as PHP writes a slash", "aws/secret/1==", String.raw`{"q":"aws\/secret\/1=="}`],
+    ["as .NET writes a plus", header, String.raw`{"q":"azure\u002Bsecret/1=="}`],
+    [
+      "in full",
+      key,
+      `[{"${Array.from(key, (letter) => String.raw`\u00${letter.charCodeAt(0).toString(16)}`).join("")}":1}]`,
+    ],
+  ])("takes out a key behind the escapes of JSON: %s", (_, secret, written) => {
+    const filter = keyFilter([secret]);
+    expect(JSON.parse(written)).not.toBe(null);
+    expect(filter.text(written)).toMatch(/"\[redacted\]"/);
+    expect(filter.json({ arguments: written }).arguments).toMatch(/"\[redacted\]"/);
+    const innocent = String.raw`{"q":"a\/b \u002B \\u002B \"\n${secret.slice(0, 5)}"}`;
+    expect(filter.json({ arguments: innocent }).arguments).toBe(innocent);
+    const mixed = String.raw`{"p":"C:\\u0041 \"\n\u0022","q":` + written + "}";
+    expect(JSON.parse(filter.text(mixed))).toMatchObject({ p: JSON.parse(String.raw`"C:\\u0041 \"\n\u0022"`) });
+  });
+
+  test("gives back the value itself where there is nothing to take out", () => {
+    const value = { a: ["words", 1, null, { b: true }] };
+    expect(keyFilter([key]).json(value)).toBe(value);
+    expect(keyFilter([key]).json({ [key]: [{ a: key }] })).toEqual({ "[redacted]": [{ a: "[redacted]" }] });
+  });
+
+  test("shows at once what can't become a key", () => {
+    const pieces = keyFilter([key]).walk().pieces();
+    expect(["It ", "is sk", "y", " blue: sk-t", "ea"].map((piece) => pieces.push(piece))).toEqual([
+      "It ",
+      "is ",
+      "sky",
+      " blue: ",
+      "sk-tea",
+    ]);
+  });
+});

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { redact } from "../../../src/llm/secrets/redact.ts";
+
+test.each([
+  ["Incorrect API key provided: sk-proj-abc123DEF456ghi. Find it at https://example.org/keys.", "abc123"],
+  ["Incorrect API key provided: test-con****-key.", "test-con"],
+  ["Your api key: ****1234 is invalid", "1234"],
+  ["API key 'hello-world' is disabled", "hello-world"],
+  ["x-api-key: hunter2", "hunter2"],
+  ['{"authorization":"Bearer abcdefgh12345678"}', "abcdefgh12345678"],
+  ["https://user:pass@example.org/v1 failed", "pass"],
+  ["GET /models?key=AIzaSyA1234567890&alt=sse", "AIzaSyA1234567890"],
+  ["bad key 0123456789abcdef0123456789abcdef here", "0123456789abcdef"],
+  ["gsk_abcdefghij1234567890 is wrong", "gsk_abc"],
+])("%s", (text, secret) => {
+  expect(redact(text)).toContain("[redacted]");
+  expect(redact(text)).not.toContain(secret);
+});
+
+test.each([
+  "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+  "Item 'rs_68c42de022c881948db7ed1cc2529f2e0202c9ad459e0d23' of type 'reasoning' was provided",
+  "request 123e4567-e89b-12d3-a456-426614174000 failed",
+  "Unexpected token: }",
+  "Missing required parameter: 'messages[1].content[0].type'.",
+  "Bearer authentication required",
+  "max_tokens: 5 is too small for task-force-oriented risk-assessment",
+])("leaves alone: %s", (text) => {
+  expect(redact(text)).toBe(text);
+});
+
+test("takes out the secrets that it is told, whatever they look like", () => {
+  expect(redact("the word is open sesame, open sesame!", ["open sesame", ""])).toBe(
+    "the word is [redacted], [redacted]!",
+  );
+});

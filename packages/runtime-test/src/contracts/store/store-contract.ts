@@ -1,0 +1,82 @@
+import { afterEach, describe, it } from "vitest";
+
+import { manualClock } from "./manual-clock.ts";
+import { appendChecks } from "./append-checks.ts";
+import { concurrencyChecks } from "./concurrency-checks.ts";
+import { idChecks } from "./id-checks.ts";
+import { inboxChecks } from "./inbox-checks.ts";
+import { leaseChecks } from "./lease-checks.ts";
+import { listingChecks } from "./listing-checks.ts";
+import { readingChecks } from "./reading-checks.ts";
+import { rewriteChecks } from "./rewrite-checks.ts";
+import { searchChecks } from "./search-checks.ts";
+import { snapshotChecks } from "./snapshot-checks.ts";
+import type { MakeStore, StoreCheck, StoreFeature, Subject } from "./subject.ts";
+import { valueChecks } from "./value-checks.ts";
+
+/** All that the port `Store` promises, as checks that any store passes; those with a `feature` only where the store has it. */
+export const storeChecks: readonly StoreCheck[] = [
+  ...leaseChecks,
+  ...appendChecks,
+  ...readingChecks,
+  ...valueChecks,
+  ...idChecks,
+  ...concurrencyChecks,
+  ...listingChecks,
+  ...rewriteChecks,
+  ...snapshotChecks,
+  ...inboxChecks,
+  ...searchChecks,
+];
+
+export interface StoreContractOptions {
+  /** What of the port's optional members the store must have. Those that it has are checked either way; without them their checks are skipped. Default: none. */
+  readonly features?: readonly StoreFeature[];
+}
+
+/**
+ * Registers a vitest suite that holds a store to the port's promises. Each test gets a store of its own.
+ *
+ * ```ts
+ * storeContract("my store", async ({ clock }) => ({ store: myStore({ clock }) }), { features: ["inbox"] });
+ * ```
+ */
+export const storeContract = (name: string, makeStore: MakeStore, options: StoreContractOptions = {}): void => {
+  const { features = [] } = options;
+  describe(`${name} keeps the store contract: a store`, () => {
+    const closers: (() => Promise<void>)[] = [];
+    afterEach(async () => {
+      for (const close of closers.splice(0)) await close();
+    });
+    it.for(storeChecks)("$name", async ({ feature, check }, { skip }) => {
+      const subject = await subjectOf(makeStore, (close) => closers.push(close));
+      if (feature !== undefined && subject.store[feature] === undefined) {
+        if (features.includes(feature)) throw new Error(`the store has no ${feature}, and is expected to have it`);
+        skip(`the store has no ${feature}`);
+      }
+      await check(subject);
+    });
+  });
+};
+
+/** A subject for one check. `onOpen` is told how to close each store that is opened. */
+export const subjectOf = async (
+  makeStore: MakeStore,
+  onOpen: (close: () => Promise<void>) => void,
+): Promise<Subject> => {
+  const clock = manualClock();
+  const { store, reopen, another } = await makeStore({ clock });
+  const opening = (open: (() => Promise<Subject["store"]>) | undefined) => async (): Promise<Subject["store"]> => {
+    const opened = (await open?.()) ?? store;
+    onOpen(() => opened.close());
+    return opened;
+  };
+  onOpen(() => store.close());
+  return {
+    store,
+    clock,
+    reopen: opening(reopen),
+    another: opening(another),
+    fresh: () => subjectOf(makeStore, onOpen),
+  };
+};

@@ -1,0 +1,116 @@
+import {
+  type AnswerableEffect,
+  type CallTool,
+  type Entry,
+  fold,
+  foldEntry,
+  type LaterEntry,
+  outstanding,
+  type RequestApproval,
+  type State,
+  type ToolDeclaration,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { requireSame } from "../machine/machine-law.ts";
+
+/** What happened to one thread, in the order in which it did. */
+export type ApprovalLogItem =
+  /** An entry was stored. */
+  | { readonly did: "appended"; readonly entry: Entry }
+  /** The function of a tool was called: with which idempotency key, and which input. */
+  | { readonly did: "ran"; readonly key: string; readonly input: unknown };
+
+/**
+ * The life of an approval: a tool that is declared to need one runs when it was granted and not before, once for each
+ * grant (but where a crash has it run again by its recovery, `rerun`), and with exactly the arguments that were approved. A call that was denied, cancelled or never asked for does
+ * not run. Inputs are compared as JSON.
+ */
+export const lawApproved = (log: readonly ApprovalLogItem[], tools: readonly ToolDeclaration[]): void => {
+  const calls = new Calls(tools);
+  for (const item of log) {
+    if (item.did === "appended") calls.appended(item.entry);
+    else calls.ran(item.key, item.input);
+  }
+};
+
+/** A call of which somebody is asked, and what became of that. */
+interface Asked {
+  readonly question: RequestApproval;
+  granted: boolean | null;
+  runs: number;
+}
+
+class Calls {
+  readonly #tools: readonly ToolDeclaration[];
+  #state: State | null = null;
+  /** What somebody was asked last about a call, by the key of the call. */
+  readonly #asked = new Map<string, Asked>();
+  readonly #ran = new Set<string>();
+
+  constructor(tools: readonly ToolDeclaration[]) {
+    this.#tools = tools;
+  }
+
+  appended(entry: Entry): void {
+    const before = this.#outstanding();
+    this.#state = after(this.#state, entry);
+    for (const effect of this.#outstanding()) {
+      if (effect.type !== "requestApproval" || before.some(({ id }) => id === effect.id)) continue;
+      const key = keyOf(effect);
+      if (this.#ran.has(key) && effect.because === "declared" && !this.#asked.has(key))
+        throw broken(`the call ${key} ran before somebody was asked`);
+      this.#asked.set(key, { question: effect, granted: null, runs: 0 });
+    }
+    const { event } = entry;
+    if (event.type !== "approval.answered") return;
+    for (const asked of this.#asked.values()) {
+      if (asked.question.id === event.effectId) asked.granted = event.approved;
+    }
+  }
+
+  ran(key: string, input: unknown): void {
+    const call = this.#outstanding().find((effect): effect is CallTool => isCall(effect) && keyOf(effect) === key);
+    const asked = this.#asked.get(key);
+    this.#ran.add(key);
+    if (asked?.granted === false) throw broken(`the call ${key} was denied, and runs`);
+    if (call === undefined) throw broken(`the call ${key} runs, and nobody waits for it`);
+    if (asked === undefined) {
+      if (this.#declared(call)?.approval === "always")
+        throw broken(`the call ${key} of "${call.name}" runs, and nobody was asked`);
+      return;
+    }
+    if (asked.granted === null) throw broken(`the call ${key} runs before somebody approved it`);
+    asked.runs += 1;
+    if (asked.runs > 1 && this.#declared(call)?.recovery !== "rerun")
+      throw broken(`the call ${key} was approved once, and ran ${asked.runs} times`);
+    requireSame(law, `the input of ${key}`, plain(asked.question.arguments), plain(input));
+  }
+
+  #outstanding(): readonly AnswerableEffect[] {
+    return this.#state === null ? [] : outstanding(this.#state);
+  }
+
+  #declared({ name }: CallTool): ToolDeclaration | undefined {
+    return this.#tools.find((tool) => tool.name === name);
+  }
+}
+
+const law = "approvals";
+
+const broken = (words: string): LawBroken => new LawBroken(law, words);
+
+const isCall = (effect: AnswerableEffect): effect is CallTool => effect.type === "callTool";
+
+/** The idempotency key of a call: the same whenever it runs. */
+const keyOf = ({ threadId, callId }: CallTool | RequestApproval): string => `${threadId}/${callId}#1`;
+
+const after = (state: State | null, entry: Entry): State => {
+  // The type of `event` does not narrow that of the entry: the first one alone has the format.
+  if (state !== null && !("format" in entry)) return foldEntry(state, entry satisfies LaterEntry);
+  const begun = fold([entry]);
+  if (Either.isLeft(begun)) throw broken(`entry ${entry.seq} can't be folded: ${begun.left.reason}`);
+  return begun.right;
+};
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

@@ -1,0 +1,190 @@
+import {
+  type AnswerableEffect,
+  type DroppedBecause,
+  type Effect,
+  type Entry,
+  fold,
+  foldEntry,
+  outstanding,
+  type Signal,
+  type State,
+  turnNumbered,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { preview } from "../evidence/difference.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { requireSame } from "../machine/machine-law.ts";
+
+/** What a host did with one thread, in the order in which it did it. */
+export type HostLogItem =
+  /** It opened the thread and read its journal, for the first time or again after a crash. */
+  | { readonly did: "loaded"; readonly entries: readonly Entry[] }
+  /** An entry was stored: the append had come back. */
+  | { readonly did: "appended"; readonly entry: Entry }
+  /** An effect was handed to its handler. */
+  | { readonly did: "performed"; readonly effect: Effect };
+
+/**
+ * R1: nothing is performed before it is journalled. Whatever a host performs follows from the entries that it had
+ * stored by then, by folding alone: an answerable effect was asked for by one of them, and is the very one; a
+ * cancellation names an effect that they asked for and that is not out any more; a signal tells what they tell.
+ */
+export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
+  let state: State | null = null;
+  const asked = new Map<string, AnswerableEffect>();
+  const were: Told = { sizes: new Set(), fullness: new Set() };
+  for (const [index, item] of log.entries()) {
+    const name = `item ${index} of the log`;
+    switch (item.did) {
+      case "loaded":
+        state = item.entries.length === 0 ? null : folded(item.entries, name);
+        break;
+      case "appended":
+        state = after(state, item.entry, name);
+        break;
+      case "performed":
+        requireJournalled(state, asked, were, item.effect, name);
+        break;
+    }
+    if (state !== null) remember(were, state);
+    for (const effect of state === null ? [] : outstanding(state)) asked.set(effect.id, effect);
+  }
+};
+
+/** What was so after one entry or another, as far as it leaves no trace. */
+interface Told {
+  readonly sizes: Set<string>;
+  readonly fullness: Set<string>;
+}
+
+const remember = ({ sizes, fullness }: Told, state: State): void => {
+  fullness.add(state.context.fullness);
+  sizes.add(sizeNamed(sizeOf(state)));
+};
+
+const sizeNamed = ({ turns, messages }: { readonly turns: number; readonly messages: number }): string =>
+  `${turns} turns, ${messages} messages`;
+
+/** Of the path, what waits to lead the next turn included. */
+const sizeOf = (state: State): { readonly turns: number; readonly messages: number } => {
+  const { conversation } = state.context;
+  const place = turnNumbered(state, conversation.head)?.place;
+  return {
+    turns: place?.turns ?? 0,
+    messages: (place?.messages ?? conversation.seed.length) + conversation.appended.length,
+  };
+};
+
+const folded = (entries: readonly Entry[], name: string): State => {
+  const state = fold(entries);
+  if (Either.isLeft(state)) throw new LawBroken("R1", `${name}: the journal can't be folded: ${state.left.reason}`);
+  return state.right;
+};
+
+const after = (state: State | null, entry: Entry, name: string): State => {
+  if (entry.event.type === "thread.started" || state === null) return folded([entry], name);
+  if (entry.seq !== state.context.seq + 1) {
+    throw new LawBroken("R1", `${name}: entry ${entry.seq} was stored after entry ${state.context.seq}`);
+  }
+  // The first kind of entry was taken above; the type of `event` does not narrow that of the entry.
+  return foldEntry(state, entry as Exclude<Entry, { readonly seq: 0 }>);
+};
+
+const requireJournalled = (
+  state: State | null,
+  asked: ReadonlyMap<string, AnswerableEffect>,
+  were: Told,
+  effect: Effect,
+  name: string,
+): void => {
+  if (state === null) throw new LawBroken("R1", `${name}: ${effect.type} was performed before anything was journalled`);
+  if (effect.type === "publish") {
+    if (!isTold(state, were, effect.signal))
+      throw new LawBroken("R1", `${name}: the journal does not tell of ${preview(effect.signal)}`);
+    return;
+  }
+  const id = "effectId" in effect ? effect.effectId : effect.id;
+  const original = asked.get(id);
+  if (original === undefined) throw new LawBroken("R1", `${name}: no entry that was stored by then asks for "${id}"`);
+  if ("effectId" in effect) {
+    if (outstanding(state).some((out) => out.id === id))
+      throw new LawBroken("R1", `${name}: "${id}" was cancelled and is still wanted`);
+    return;
+  }
+  // A tool call may have been journalled as started since.
+  requireSame("R1", name, { ...original, started: null }, { ...effect, started: null });
+};
+
+const isTold = (state: State, were: Told, signal: Signal): boolean => {
+  const { open, queue, summaries, summarising } = state.context;
+  switch (signal.type) {
+    case "turn.started":
+      return open?.number === signal.turn || turnNumbered(state, signal.turn) !== undefined;
+    case "turn.ended":
+      return turnNumbered(state, signal.turn)?.outcome.status === signal.status;
+    case "thread.updated":
+      return were.sizes.has(sizeNamed(signal));
+    case "model.replied":
+    case "model.failed":
+      return signal.purpose === "summary" ? summaries > 0 : isOver(state, signal);
+    case "tool.ended":
+      return isOver(state, signal);
+    case "context.warning":
+      return were.fullness.has(signal.warning);
+    case "summary.started":
+      return summaries >= signal.number;
+    case "summary.completed":
+      return (turnNumbered(state, signal.covers.to)?.summaries ?? []).some(({ number }) => number === signal.number);
+    case "summary.failed":
+      return summaries >= signal.number && summarising?.number !== signal.number;
+    case "context.unfit":
+    case "limit.reached":
+      return turnNumbered(state, signal.turn)?.outcome.status === "failed";
+    case "ask.queued":
+      return queue.some(({ askId }) => askId === signal.askId);
+    case "ask.withdrawn":
+      return queue.every(({ askId }) => askId !== signal.askId);
+    case "ask.superseded":
+      return wasDropped(state, signal.askId, "superseded");
+    case "ask.returned":
+      return wasDropped(state, signal.askId, "returned");
+    case "ask.joined":
+      return open?.number === signal.turn && open.joining.some(({ askId }) => askId === signal.askId);
+    case "ask.delivered":
+      return asksOfTurn(state, signal.turn).includes(signal.askId);
+    case "turn.interrupted":
+      return turnNumbered(state, signal.turn)?.outcome.status === "cancelled";
+    case "retry.scheduled":
+      return open?.number === signal.turn;
+    case "policy.failed":
+      return true;
+  }
+};
+
+/** A call of a step that there was, and that nobody waits for any longer. */
+const isOver = (
+  state: State,
+  call: { readonly turn: number; readonly step: number; readonly attempt?: number; readonly position?: number },
+): boolean => {
+  const { open } = state.context;
+  const steps = open?.number === call.turn ? open.step : (turnNumbered(state, call.turn)?.steps ?? 0);
+  return (
+    steps >= call.step &&
+    !outstanding(state).some(
+      (effect) =>
+        (effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer")) &&
+        effect.turn === call.turn &&
+        effect.step === call.step &&
+        (effect.type === "callTool" ? effect.position === call.position : effect.attempt === call.attempt),
+    )
+  );
+};
+
+const wasDropped = ({ context: { dropped } }: State, askId: string, because: DroppedBecause): boolean =>
+  dropped.some((ask) => ask.askId === askId && ask.because === because);
+
+const asksOfTurn = (state: State, turn: number): readonly string[] => {
+  const { open } = state.context;
+  const asks = open?.number === turn ? open.asks : (turnNumbered(state, turn)?.asks ?? []);
+  return asks.map(({ askId }) => askId);
+};

@@ -1,0 +1,86 @@
+import {
+  type ConversationMachine,
+  describeDifference,
+  type Entry,
+  explain,
+  fold,
+  messagesOf,
+  promptOf,
+  redactEntry,
+  replay,
+  type State,
+  turnsOf,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { requireSame } from "../machine/machine-law.ts";
+
+/** A thread before and after words were taken out of it. */
+export interface RedactionRun {
+  readonly machine: ConversationMachine;
+  /** What has to be gone: each as it was written. */
+  readonly words: readonly string[];
+  readonly before: readonly Entry[];
+  /** The journal afterwards, with whatever was told since. */
+  readonly after: readonly Entry[];
+  /** The entries that were to lose their words. */
+  readonly seqs: readonly number[];
+  /** Whatever else is kept or shown afterwards, by its name: a snapshot, hits of a search, an export, prompts that were sent. Default: nothing. */
+  readonly elsewhere?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Redaction: the words are nowhere afterwards, in the journal, the state, the next prompt and its explanation, and
+ * whatever else there is; everything else is as it was, entry by entry, turn by turn, message by message; and a
+ * replay of the journal has nothing to say.
+ */
+export const lawRedacted = ({ machine, words, before, after, seqs, elsewhere = {} }: RedactionRun): void => {
+  const [was, is] = [folded(before), folded(after)];
+  const places = {
+    "the journal": after,
+    "the state": is,
+    "the next prompt": promptOf(machine, is),
+    "its explanation": explain(machine, is),
+    ...elsewhere,
+  };
+  for (const each of words) {
+    if (!isIn(before, each)) throw broken(`${JSON.stringify(each)} was never there: nothing is shown by its absence`);
+    for (const [place, value] of Object.entries(places))
+      if (isIn(value, each)) throw broken(`${JSON.stringify(each)} was redacted, and is in ${place}`);
+  }
+  for (const [index, entry] of before.entries()) {
+    const expected = seqs.includes(entry.seq) && entry.redacted !== true ? redactEntry(entry) : entry;
+    requireSame(law, `entry ${entry.seq}`, plain(expected), plain(after[index]));
+  }
+  const then = folded(after.slice(0, before.length));
+  requireSame(law, "the shape of the thread", shapeOf(was), shapeOf(then));
+  const replayed = replay(machine, after);
+  if (Either.isLeft(replayed)) throw broken(`a replay differs: ${describeDifference(replayed.left)}`);
+};
+
+const law = "redaction";
+
+const broken = (words: string): LawBroken => new LawBroken(law, words);
+
+const folded = (entries: readonly Entry[]): State => {
+  const state = fold(entries);
+  if (Either.isLeft(state)) throw broken(`the journal can't be folded: entry ${state.left.seq}: ${state.left.reason}`);
+  return state.right;
+};
+
+/** As JSON writes them, whatever stands around them. */
+const isIn = (value: unknown, words: string): boolean =>
+  (JSON.stringify(value) ?? "").includes(JSON.stringify(words).slice(1, -1));
+
+/** What a redaction leaves as it is. */
+const shapeOf = (state: State): unknown => ({
+  messages: messagesOf(state).map(({ id, role, parts }) => ({ id, role, parts: parts.map(({ type }) => type) })),
+  turns: turnsOf(state).map(({ number, asks, outcome }) => ({
+    number,
+    asks: asks.map(({ askId }) => askId),
+    status: outcome.status,
+  })),
+  usage: state.context.usage,
+});
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

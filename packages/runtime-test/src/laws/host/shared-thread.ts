@@ -1,0 +1,135 @@
+import {
+  decodeJournal,
+  describeDecodeError,
+  type Entry,
+  fold,
+  type State,
+  textOf,
+  toArray,
+  type ToolDeclaration,
+  turnNumbered,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { asksIn } from "../evidence/asks-in.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+
+/** What several processes did to one thread, when all of it has come to its end. */
+export interface SharedThreadRun {
+  /** The id of each ask, once, whoever asked and however often. */
+  readonly asked: readonly string[];
+  /** What askers were told, one for each time that they were told of a turn. */
+  readonly told: readonly { readonly askId: string; readonly turn: number; readonly text: string }[];
+  /** The journal, as the store has it. */
+  readonly stored: readonly unknown[];
+  /** Each time that the function of a tool was called, in whatever process, by its idempotency key. Default: none. */
+  readonly ran?: readonly string[];
+  /** The tools as they were declared, for how each recovers. Default: none. */
+  readonly tools?: readonly ToolDeclaration[];
+}
+
+/**
+ * R3: processes on one store lose, repeat and duplicate nothing. The journal is one, without a gap; each ask was taken
+ * once, is answered by one turn, and its asker was told so, with that turn's answer; a tool that is not to be run
+ * again ran at most once for a call, and no call has a result of a function that never ran.
+ */
+export const lawSharedThread = ({ asked, told, stored, ran = [], tools = [] }: SharedThreadRun): void => {
+  const entries = decoded(stored);
+  const state = folded(entries);
+  requireTakenOnce(entries, asked);
+  const turns = turnsOfAsks(state);
+  for (const askId of asked) requireAnswered(askId, turns.get(askId) ?? []);
+  for (const each of told) requireTold(each, state, turns.get(each.askId) ?? []);
+  const answered = new Set(told.map(({ askId }) => askId));
+  for (const askId of asked) {
+    if (!answered.has(askId)) throw broken(`${askId} was answered, and its asker was told nothing`);
+  }
+  requireRuns(entries, ran, tools);
+};
+
+const broken = (words: string): LawBroken => new LawBroken("R3", words);
+
+const decoded = (stored: readonly unknown[]): readonly Entry[] => {
+  const entries = decodeJournal(stored);
+  if (Either.isLeft(entries)) throw broken(`the journal can't be read: ${describeDecodeError(entries.left)}`);
+  return entries.right;
+};
+
+/** Null where nothing was ever journalled. */
+const folded = (entries: readonly Entry[]): State | null => {
+  const wrong = entries.find(({ seq }, index) => seq !== index);
+  if (wrong !== undefined) throw broken(`entry ${wrong.seq} stands in the wrong place`);
+  if (entries.length === 0) return null;
+  const state = fold(entries);
+  if (Either.isLeft(state)) throw broken(`the journal can't be folded: entry ${state.left.seq}: ${state.left.reason}`);
+  return state.right;
+};
+
+const requireTakenOnce = (entries: readonly Entry[], asked: readonly string[]): void => {
+  const known = new Set(asked);
+  const taken = new Set<string>();
+  for (const { seq, event } of entries) {
+    if (event.type !== "ask.received") continue;
+    const { askId } = event;
+    if (!known.has(askId)) throw broken(`${askId} was taken, and nobody asked it`);
+    if (taken.has(askId)) throw broken(`entry ${seq} takes ${askId} a second time`);
+    taken.add(askId);
+  }
+};
+
+/** The turns of each ask; null stands for a place that is none. */
+const turnsOfAsks = (state: State | null): ReadonlyMap<string, readonly (number | null)[]> => {
+  const turns = new Map<string, (number | null)[]>();
+  for (const { askId, place, turn } of asksIn(state))
+    turns.set(askId, [...(turns.get(askId) ?? []), place === "turn" ? turn : null]);
+  return turns;
+};
+
+const requireAnswered = (askId: string, turns: readonly (number | null)[]): void => {
+  if (turns.length === 0) throw broken(`${askId} is lost: no turn answers it`);
+  if (turns.length > 1) throw broken(`${askId} is answered ${turns.length} times, by turns ${turns.join(", ")}`);
+  if (turns[0] === null) throw broken(`${askId} waits or was dropped, and should have been answered`);
+};
+
+const requireTold = (
+  { askId, turn, text }: SharedThreadRun["told"][number],
+  state: State | null,
+  turns: readonly (number | null)[],
+): void => {
+  if (state === null || !turns.includes(turn))
+    throw broken(`${askId} is answered by turn ${turns[0] ?? "none"}, and its asker was told of turn ${turn}`);
+  const { answer, messages } = turnNumbered(state, turn) ?? { answer: null, messages: null };
+  const answered = messages === null ? undefined : toArray(messages).find(({ id }) => id === answer);
+  const is = answered === undefined ? "" : textOf(answered);
+  if (is !== text) throw broken(`${askId} was told ${JSON.stringify(text)}, and its turn says ${JSON.stringify(is)}`);
+};
+
+const requireRuns = (entries: readonly Entry[], ran: readonly string[], tools: readonly ToolDeclaration[]): void => {
+  const names = namesOfCalls(entries);
+  const single = new Set(
+    tools
+      .filter(({ recovery = "interrupted" }) => recovery === "once" || recovery === "interrupted")
+      .map(({ name }) => name),
+  );
+  const runs = new Map<string, number>();
+  for (const key of ran) runs.set(key, (runs.get(key) ?? 0) + 1);
+  for (const [key, times] of runs) {
+    if (times > 1 && single.has(names.get(key) ?? ""))
+      throw broken(`the call ${key}, whose tool is not to be run again, ran ${times} times`);
+  }
+  if (tools.length === 0) return;
+  for (const { event } of entries) {
+    if (event.type !== "tool.completed") continue;
+    const key = event.effectId.replace(/#\d+$/u, "#1");
+    if (!runs.has(key)) throw broken(`the call ${key} has a result, and its tool never ran`);
+  }
+};
+
+/** The tool of each call that a journal asks for, by its idempotency key. */
+const namesOfCalls = (entries: readonly Entry[]): ReadonlyMap<string, string> =>
+  new Map(
+    entries.flatMap(({ event }) => {
+      if (event.type !== "llm.completed") return [];
+      const step = event.effectId.replace(/#\d+$/u, "");
+      return (event.reply.toolCalls ?? []).map(({ name }, position) => [`${step}.${position}#1`, name] as const);
+    }),
+  );

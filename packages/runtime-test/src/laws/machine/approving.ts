@@ -1,0 +1,66 @@
+import type { CallTool, Effect, RequestApproval } from "@colloquy/machine";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/**
+ * M6, of approvals: a call that is withheld is asked about, with exactly what was withheld, and does not run before somebody
+ * approved that. Then it runs, as another attempt, and is given what was approved. One that was denied never runs. An
+ * answer about something else than what is asked, by its digest, is refused.
+ */
+export const approving: MachineLaw = (options, schedule, subject = realSubject) => {
+  const asked = new Map<string, RequestApproval>();
+  for (const [index, step] of handledSteps(traceFor(options, schedule, subject)).entries()) {
+    const name = `handled ${stepNamed(index, step.event)}`;
+    const effects: readonly Effect[] = step.transition.effects;
+    const runs = effects.filter((effect): effect is CallTool => effect.type === "callTool");
+    const questions = effects.filter((effect): effect is RequestApproval => effect.type === "requestApproval");
+    requireQuestion(step, questions, name);
+    if (step.event.type === "approval.answered") requireAnswered(step.event, asked, runs, name);
+    else {
+      const early = runs.find(({ approval }) => approval !== null && approval !== "required");
+      if (early !== undefined)
+        throw new LawBroken("M6", `${name} runs ${early.id} as approved, and nobody approved it`);
+    }
+    for (const question of questions) asked.set(question.id, question);
+  }
+};
+
+const requireQuestion = ({ event }: HandledStep, questions: readonly RequestApproval[], name: string): void => {
+  if (event.type !== "tool.withheld") {
+    if (questions.length > 0)
+      throw new LawBroken("M6", `${name} asks about ${questions[0]?.id}, and nothing was withheld`);
+    return;
+  }
+  const { because, version = null, arguments: withheld } = event;
+  requireSame(
+    "M6",
+    `what ${name} asks about`,
+    [{ because, version, arguments: withheld }],
+    questions.map((question) => ({
+      because: question.because,
+      version: question.version,
+      arguments: question.arguments,
+    })),
+  );
+};
+
+const requireAnswered = (
+  event: Extract<HandledStep["event"], { readonly type: "approval.answered" }>,
+  asked: ReadonlyMap<string, RequestApproval>,
+  runs: readonly CallTool[],
+  name: string,
+): void => {
+  const question = asked.get(event.effectId);
+  if (question === undefined) throw new LawBroken("M6", `${name} answers "${event.effectId}", which nobody asked`);
+  if (event.digest !== undefined && event.digest !== question.digest)
+    throw new LawBroken("M6", `${name} is about ${event.digest}, and ${question.digest} was asked about`);
+  const { because, version, arguments: withheld, callId } = question;
+  requireSame(
+    "M6",
+    `what ${name} runs`,
+    event.approved ? [{ callId, approval: { because, version, arguments: withheld } }] : [],
+    runs.map((run) => ({ callId: run.callId, approval: run.approval })),
+  );
+};

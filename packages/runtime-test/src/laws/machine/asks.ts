@@ -1,0 +1,63 @@
+import type { Effect } from "@colloquy/machine";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
+import { asksIn } from "../evidence/asks-in.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/**
+ * M11: no ask is lost, and none is answered twice. Each that was accepted stands in exactly one place: among those that
+ * wait, those that join the open turn, those of a turn, or those that no turn answers. It comes from waiting or joining
+ * to a turn or to the dropped, and goes nowhere from there; but one of several of an open turn may be withdrawn, and one
+ * whose turn stays behind in another thread is dropped as left.
+ */
+export const accounted: MachineLaw = (options, schedule, subject = realSubject) => {
+  const accepted: string[] = [];
+  let before = asksIn(null);
+  for (const [index, step] of handledSteps(traceFor(options, schedule, subject)).entries()) {
+    const name = `handled ${stepNamed(index, step.event)}`;
+    const { event } = step;
+    if (event.type === "ask.received") accepted.push(event.askId);
+    const after = asksIn(step.transition.state);
+    requireSame(
+      "M11",
+      `the asks that are accounted for after ${name}`,
+      [...accepted].sort(),
+      after.map(({ askId }) => askId).sort(),
+    );
+    for (const { askId, place, turn } of after) {
+      const was = before.find((ask) => ask.askId === askId);
+      if (was === undefined || (was.place === place && was.turn === turn)) continue;
+      const moves = [was.place, place].join(" to ");
+      if (place === "turn" ? was.place === "turn" : !mayMove(moves, step, askId))
+        throw new LawBroken("M11", `${name} moves ask "${askId}" from ${moves}`);
+    }
+    requireTold(step, name);
+    before = after;
+  }
+};
+
+const mayMove = (moves: string, { event, before, transition }: HandledStep, askId: string): boolean => {
+  if (moves === "queued to dropped" || moves === "joining to dropped") return true;
+  const because = transition.state.context.dropped.find((ask) => ask.askId === askId)?.because;
+  if (moves !== "turn to dropped") return false;
+  const [was, is] = [before.context.open, transition.state.context.open];
+  if (because === "withdrawn")
+    return event.type === "cancel.requested" && event.askId === askId && was !== null && is?.number === was.number;
+  return because === "left" && event.type === "thread.forked";
+};
+
+/** Whoever asked is told what became of the ask; of a fork nobody is, for nobody asked there. */
+const requireTold = ({ event, before, transition }: HandledStep, name: string): void => {
+  if (event.type === "thread.forked") return;
+  const effects: readonly Effect[] = transition.effects;
+  const told = effects.flatMap((effect) =>
+    effect.type === "publish" && "askId" in effect.signal ? [`${effect.signal.type} ${effect.signal.askId}`] : [],
+  );
+  const known = new Set(before.context.dropped.map(({ askId }) => askId));
+  const expected = transition.state.context.dropped
+    .filter(({ askId }) => !known.has(askId))
+    .map(({ askId, because }) => `ask.${because} ${askId}`);
+  const dropped = told.filter((words) => /^ask\.(?:withdrawn|superseded|returned) /u.test(words));
+  requireSame("M11", `what askers are told by ${name}`, [...expected].sort(), [...dropped].sort());
+};

@@ -1,0 +1,101 @@
+import {
+  type CallLlm,
+  conversationMachine,
+  type Event,
+  type InterruptedTurns,
+  keepAll,
+  type MachineOptions,
+  type Message,
+  type State,
+  toArray,
+  type Turn,
+  unitsOf,
+} from "@colloquy/machine";
+import { realSubject, type Subject } from "../../arbitraries/subject.ts";
+import { statesOf } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
+
+/**
+ * M9: a conversation goes on after any end. Under keep-all, the prompt of the next ask is the system message, the
+ * path so far, and what is asked; with interrupted turns left out, exactly those are missing, but for what is pinned
+ * in them.
+ */
+export const continuation: MachineLaw = (options, schedule, subject = realSubject) => {
+  const trace = traceFor(options, schedule, subject);
+  for (const interrupted of ["keep", "omit"] as const) {
+    const machine = conversationMachine(keepingAll(options, interrupted));
+    for (const state of statesOf(trace)) {
+      if (state.context.open !== null) continue;
+      const name = `the prompt of the next ask after entry ${state.context.seq}, interrupted turns ${interrupted}`;
+      const call = callFor(subject, machine, state, name);
+      const expected = [...before(state, interrupted).map(seen), { role: "user", text: newText }];
+      // A queued ask came first: what it says comes after the same beginning.
+      const beginning = state.context.waking === null ? expected : expected.slice(0, -1);
+      const got = call.messages.map(seen);
+      requireSame("M9", name, beginning, state.context.waking === null ? got : got.slice(0, beginning.length));
+    }
+  }
+};
+
+const newText = "And what follows from that?";
+
+/** Nothing that is decided here may stand in the way of the next call. */
+const keepingAll = (options: MachineOptions, interrupted: InterruptedTurns): MachineOptions => {
+  const { limits: _, budget: __, ...others } = options;
+  return { ...others, policy: keepAll(), interrupted };
+};
+
+const callFor = (
+  subject: Subject,
+  machine: ReturnType<typeof conversationMachine>,
+  state: State,
+  name: string,
+): CallLlm => {
+  const { waking, queue, updatedAt: at } = state.context;
+  const timer = subject.outstanding(state).find(({ type }) => type === "startTimer");
+  const event: Event =
+    waking === null || timer === undefined
+      ? { type: "ask.received", at, askId: `after ${state.context.seq}`, input: newText }
+      : { type: "timer.fired", at, effectId: timer.id };
+  const unlimited = { ...state, context: { ...state.context, queue: queue.map(({ limits: _, ...ask }) => ask) } };
+  const told = subject.transition(machine, unlimited, event);
+  if (!told.handled) throw new LawBroken("M9", `${name}: the ask was refused: ${told.refusal.reason}`);
+  const effects: readonly { readonly type: string }[] = told.effects;
+  // Under keep-all nobody asks for summaries.
+  const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
+  if (call === undefined) throw new LawBroken("M9", `${name}: no model is called`);
+  return call;
+};
+
+/** What was said on the path, found by the slowest way there is. */
+const before = ({ context: { conversation } }: State, interrupted: InterruptedTurns): readonly Message[] => {
+  const turns = toArray(conversation.turns);
+  const path: Turn[] = [];
+  for (let number = conversation.head; number !== 0;) {
+    const turn = turns.find((candidate) => candidate.number === number);
+    if (turn === undefined) throw new LawBroken("M9", `turn ${number} is on the path and not in the thread`);
+    path.unshift(turn);
+    number = turn.parent;
+  }
+  const pins = new Set(conversation.pins.map(({ message }) => message));
+  const shownOf = ({ number, outcome, messages }: Turn): readonly Message[] => {
+    const said = toArray(messages);
+    if (interrupted === "keep" || outcome.status === "completed") return said;
+    const pinned = unitsOf(number, said).filter((unit) => unit.messages.some(({ id }) => pins.has(id)));
+    return pinned.flatMap((unit) => unit.messages);
+  };
+  return [
+    ...(conversation.system === null ? [] : [conversation.system]),
+    ...conversation.seed,
+    ...path.flatMap(shownOf),
+    ...conversation.appended,
+  ];
+};
+
+/** A message without what it was given by the thread; what was just asked by its text alone. */
+const seen = (message: Message): object => {
+  const { role, parts } = message;
+  const [only] = parts;
+  return role === "user" && parts.length === 1 && only?.type === "text" ? { role, text: only.text } : { role, parts };
+};

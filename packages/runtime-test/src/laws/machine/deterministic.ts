@@ -1,0 +1,19 @@
+import { realSubject } from "../../arbitraries/subject.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/** M1: the same configuration, state and event give the same transition, in another machine and a second time. */
+export const deterministic: MachineLaw = (options, schedule, subject = realSubject) => {
+  const first = traceFor(options, schedule, subject);
+  // Options of their own, so machines of their own.
+  const second = traceFor({ ...options }, schedule, subject);
+  requireSame("M1", "two beginnings", first.started, second.started);
+  for (const [index, step] of first.steps.entries()) {
+    const name = stepNamed(index, step.event);
+    const again = second.steps[index];
+    requireSame("M1", `${name} in a second machine`, step.transition, again?.transition);
+    const { machine, before, event, transition } = step;
+    requireSame("M1", `${name} told a second time`, transition, subject.transition(machine, before, event));
+    const prompts = [machine, machine].map((same) => subject.promptOf(same, transition.state));
+    requireSame("M1", `two looks at the prompt after ${name}`, prompts[0], prompts[1]);
+  }
+};

@@ -1,0 +1,47 @@
+import type { ConversationMachine, Effect, Event, MachineOptions } from "@colloquy/machine";
+import { realSubject, type Subject } from "../../arbitraries/subject.ts";
+import type { Schedule } from "../../arbitraries/schedule.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+type Snapshot = ReturnType<ConversationMachine["resolveState"]>;
+
+/** `transition` of XState. Handed in, so that these laws need no XState of their own. */
+export type XStateTransition = (
+  machine: ConversationMachine,
+  snapshot: Snapshot,
+  event: Event,
+) => readonly [
+  { readonly value: unknown; readonly context: unknown },
+  readonly { readonly type: string; readonly params?: unknown }[],
+];
+
+/**
+ * The machine is an XState machine, and our faster step is XState's: the same value, context and effects for each
+ * event, and an event is handled where an arrow takes it, and refused where none does.
+ */
+export const equalStep = (
+  xstateTransition: XStateTransition,
+  options: MachineOptions,
+  schedule: Schedule,
+  subject: Subject = realSubject,
+): void => {
+  const trace = traceFor(options, schedule, subject);
+  for (const [index, { machine, event, before, transition }] of trace.steps.entries()) {
+    const name = stepNamed(index, event);
+    const snapshot = machine.resolveState({ value: before.value, context: before.context });
+    const [after, actions] = xstateTransition(machine, snapshot, event);
+    const taken = after !== snapshot;
+    if (taken !== transition.handled) {
+      throw new LawBroken(
+        "equalStep",
+        `${name} was ${transition.handled ? "handled" : "refused"}, and ${taken ? "an" : "no"} arrow takes it`,
+      );
+    }
+    requireSame("equalStep", `the state value after ${name}`, after.value, transition.state.value);
+    requireSame("equalStep", `the context after ${name}`, after.context, transition.state.context);
+    const performed = actions.flatMap(({ type, params }) => (type === "perform" ? [params] : []));
+    const effects: readonly Effect[] = transition.effects;
+    requireSame("equalStep", `the effects of ${name}`, performed, effects);
+  }
+};

@@ -1,0 +1,20 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { entriesOf, statesOf } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
+
+/**
+ * M5: the state is the fold of the journal, at every prefix. Folding is given no configuration, and the journal
+ * comes from several: so nothing that one decided can be missing from the entries.
+ */
+export const folding: MachineLaw = (options, schedule, subject = realSubject) => {
+  const trace = traceFor(options, schedule, subject);
+  const entries = entriesOf(trace);
+  for (const [index, state] of statesOf(trace).entries()) {
+    const name = `the fold of entries 0 to ${index} (${entries[index]?.event.type})`;
+    const folded = subject.fold(entries.slice(0, index + 1));
+    if (Either.isLeft(folded)) throw new LawBroken("M5", `${name} was refused: ${folded.left.reason}`);
+    requireSame("M5", name, state, folded.right);
+  }
+};

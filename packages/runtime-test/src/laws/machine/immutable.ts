@@ -1,0 +1,102 @@
+import { conversationMachine, type MachineOptions, type Transition } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { runSchedule } from "../../arbitraries/run-schedule.ts";
+import { realSubject, type Subject } from "../../arbitraries/subject.ts";
+import { entriesOf, type Trace } from "../../arbitraries/trace.ts";
+import { Scribbler } from "../../scribbling/scribble.ts";
+import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed } from "./machine-law.ts";
+
+/**
+ * M4, the other half: nothing that leaves is a live part of a conversation. Whatever is written into states, effects,
+ * entries and prompts that were given, by whoever was given them, and into options and events that were handed in, once
+ * that was done, the conversation is the same as without, step by step.
+ */
+export const immutable: MachineLaw = (options, schedule, subject = realSubject) => {
+  const expected = runSchedule(conversationMachine(options), schedule, { subject });
+  const given = unshared(options);
+  const scribbler = new Scribbler();
+  const machine = conversationMachine(scribblingOptions(given, scribbler));
+  scribbler.visit(dataIn(given));
+  const actual = goingOn(() => runSchedule(machine, schedule, { subject: scribblingSubject(subject, scribbler) }));
+  requireSame("M4", "the beginning, when all that left was written into", expected.started, actual.started);
+  for (const [index, { event, transition }] of expected.steps.entries()) {
+    const name = `${stepNamed(index, event)}, when all that left was written into`;
+    const { transition: told } = actual.steps[index] ?? {};
+    requireSame("M4", name, withoutState(transition), told === undefined ? told : withoutState(told));
+  }
+  // States share what they hold, so few have to be looked at.
+  const every = Math.max(1, Math.ceil(expected.steps.length / statesLookedAt));
+  for (let index = expected.steps.length - 1; index >= 0; index -= every) {
+    const name = `the state after step ${index}, when all that left was written into`;
+    requireSame("M4", name, expected.steps[index]?.transition.state, actual.steps[index]?.transition.state);
+  }
+  requireFold(subject, expected, actual);
+};
+
+const statesLookedAt = 6;
+
+const withoutState = ({ state: _, ...told }: Transition): Omit<Transition, "state"> => told;
+
+/** A conversation that was written into may also go nowhere. */
+const goingOn = (run: () => Trace): Trace => {
+  try {
+    return run();
+  } catch (thrown) {
+    const reason = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new LawBroken("M4", `when all that leaves is written into, the conversation can't go on: ${reason}`, {
+      cause: thrown,
+    });
+  }
+};
+
+/** M5 as well: what was written into is no longer what the journal tells. */
+const requireFold = (subject: Subject, expected: Trace, actual: Trace): void => {
+  requireSame("M4", "the journal, when all that left was written into", entriesOf(expected), entriesOf(actual));
+  // As whoever reads a store has them: his own.
+  const own = ownCopy(entriesOf(expected));
+  const folded = subject.fold(own);
+  if (Either.isLeft(folded)) throw new LawBroken("M4", `the journal is none: ${folded.left.reason}`);
+  const state = folded.right;
+  const before = JSON.stringify(state);
+  const scribbler = new Scribbler();
+  scribbler.visit(own);
+  scribbler.visit(state);
+  if (JSON.stringify(state) !== before)
+    throw new LawBroken("M4", "writing into a journal that was folded, or into its state, changes the state");
+};
+
+/** Writes into all that it is given once it is done with it, and into all that it gives. */
+const scribblingSubject = (subject: Subject, scribbler: Scribbler): Subject => ({
+  ...subject,
+  start: (machine, input) => {
+    const own = ownCopy(input);
+    const started = subject.start(machine, own);
+    scribbler.visit([own, started]);
+    return started;
+  },
+  transition: (machine, state, event, options) => {
+    const own = ownCopy(event);
+    const told = subject.transition(machine, state, own, options);
+    scribbler.visit([own, told]);
+    const isAtWork = told.effects.some(({ type }) => type === "callLlm" || type === "callTool");
+    if (isAtWork) scribbler.visit([subject.promptOf(machine, told.state), subject.outstanding(told.state)]);
+    return told;
+  },
+});
+
+/** The same options, whose data nobody else holds. */
+const unshared = (options: MachineOptions): MachineOptions => ({ ...options, ...ownCopy(dataIn(options)) });
+
+/** What of the options is no function. */
+const dataIn = ({ tools, budget, limits, overlap, model, retry }: MachineOptions): Partial<MachineOptions> => ({
+  ...(tools === undefined ? {} : { tools }),
+  ...(budget === undefined ? {} : { budget }),
+  ...(limits === undefined ? {} : { limits }),
+  ...(overlap === undefined ? {} : { overlap }),
+  ...(model === undefined ? {} : { model }),
+  ...(retry === undefined ? {} : { retry }),
+});
+
+const ownCopy = <Value>(value: Value): Value => structuredClone(value);

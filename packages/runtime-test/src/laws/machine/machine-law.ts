@@ -1,0 +1,61 @@
+import {
+  type ConversationMachine,
+  conversationMachine,
+  keepAll,
+  lastTurns,
+  type MachineOptions,
+} from "@colloquy/machine";
+import { runSchedule } from "../../arbitraries/run-schedule.ts";
+import type { Schedule } from "../../arbitraries/schedule.ts";
+import type { Subject } from "../../arbitraries/subject.ts";
+import type { Trace } from "../../arbitraries/trace.ts";
+import { differenceOf } from "../evidence/difference.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+
+/**
+ * A law of the machine: it tells a machine with these options what the schedule says, and throws `LawBroken`
+ * where what it promises does not hold. `subject` is for tests of the law itself.
+ */
+export type MachineLaw = (options: MachineOptions, schedule: Schedule, subject?: Subject) => void;
+
+/** What came of a schedule; `reconfigure` moves go to a machine that decides most things otherwise, and back. */
+export const traceFor = (options: MachineOptions, schedule: Schedule, subject: Subject): Trace => {
+  const { machine, alternate } = machinesFor(options);
+  return runSchedule(machine, schedule, { alternate, subject });
+};
+
+/** Made once for the same options, which one law after the other is asked about. */
+const machinesFor = (options: MachineOptions): Machines => {
+  const known = machines.get(options);
+  if (known !== undefined) return known;
+  const made = { machine: conversationMachine(options), alternate: conversationMachine(otherwise(options)) };
+  machines.set(options, made);
+  return made;
+};
+
+interface Machines {
+  readonly machine: ConversationMachine;
+  readonly alternate: ConversationMachine;
+}
+
+const machines = new WeakMap<MachineOptions, Machines>();
+
+/** Throws unless two values are the same. */
+export const requireSame = (law: string, what: string, expected: unknown, actual: unknown): void => {
+  const difference = differenceOf(expected, actual);
+  if (difference !== null) throw new LawBroken(law, `${what}: ${difference}`);
+};
+
+/** How a step is named in a message. */
+export const stepNamed = (index: number, event: { readonly type: string }): string => `step ${index} (${event.type})`;
+
+const otherwise = (options: MachineOptions): MachineOptions => ({
+  ...options,
+  policy: options.policy?.name === "last-turns" ? keepAll() : lastTurns(1),
+  overlap: options.overlap?.type === "queue" ? { type: "reject" } : { type: "queue", max: 2 },
+  interrupted: options.interrupted === "omit" ? "keep" : "omit",
+  unknownTool: options.unknownTool === "ask" ? "result" : "ask",
+  limits: options.limits === undefined ? { steps: 2, toolCalls: 3 } : {},
+  budget: (options.budget ?? null) === null ? { tokens: 250, reserve: 50 } : null,
+  idleTimeoutMs: 7_000,
+});

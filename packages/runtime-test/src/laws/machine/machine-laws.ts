@@ -1,0 +1,71 @@
+import type { MachineOptions } from "@colloquy/machine";
+import fc from "fast-check";
+import { scheduleFor } from "../../arbitraries/journal.ts";
+import type { Subject } from "../../arbitraries/subject.ts";
+import { answering, oneAtATime } from "./answering.ts";
+import { approving } from "./approving.ts";
+import { accounted } from "./asks.ts";
+import { continuation } from "./continuation.ts";
+import { deterministic } from "./deterministic.ts";
+import { explaining } from "./explained.ts";
+import { folding } from "./folding.ts";
+import type { MachineLaw } from "./machine-law.ts";
+import { plainData } from "./plain-data.ts";
+import { wellFormedPrompts } from "./prompts.ts";
+import { replaying } from "./replaying.ts";
+import { nothingLost } from "./said.ts";
+import { shownBeforeDelivered } from "./steering.ts";
+import { total } from "./total.ts";
+import { untouched } from "./untouched.ts";
+import { immutable } from "./immutable.ts";
+import { usageOfThread } from "./usage.ts";
+
+/** The laws of the machine, by name. */
+export const laws: {
+  readonly [
+    Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "M11" | "M12" | "R5" | "explain"
+  ]: MachineLaw;
+} = {
+  M1: deterministic,
+  M2: total,
+  M3: plainData,
+  M4: (options, schedule, subject) => {
+    untouched(options, schedule, subject);
+    immutable(options, schedule, subject);
+  },
+  M5: folding,
+  M6: (options, schedule, subject) => {
+    answering(options, schedule, subject);
+    approving(options, schedule, subject);
+  },
+  M7: oneAtATime,
+  M8: usageOfThread,
+  M9: (options, schedule, subject) => {
+    continuation(options, schedule, subject);
+    nothingLost(options, schedule, subject);
+  },
+  M10: wellFormedPrompts,
+  M11: accounted,
+  M12: shownBeforeDelivered,
+  R5: replaying,
+  explain: explaining,
+};
+
+/**
+ * Holds a machine with these options, its policy above all, to the laws of the machine, on random schedules.
+ *
+ * @param run `runs` schedules (default 100), from `seed` when one is given.
+ * @throws with the smallest schedule that was found, its seed, and the law that it breaks.
+ */
+export const checkMachineLaws = (
+  options: MachineOptions,
+  run: { readonly runs?: number; readonly seed?: number; readonly subject?: Subject } = {},
+): void => {
+  const { runs = 100, seed, subject } = run;
+  fc.assert(
+    fc.property(scheduleFor(options), (schedule) => {
+      for (const law of Object.values(laws)) law(options, schedule, subject);
+    }),
+    { numRuns: runs, includeErrorInReport: true, ...(seed === undefined ? {} : { seed }) },
+  );
+};

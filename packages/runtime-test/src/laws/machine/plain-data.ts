@@ -1,0 +1,41 @@
+import type { Entry } from "@colloquy/machine";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { entriesOf } from "../../arbitraries/trace.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/**
+ * M3: all is plain data. State, event, effects and entry are what their JSON is read back as; and a conversation
+ * whose state and events go through JSON between any two steps is the same conversation.
+ */
+export const plainData: MachineLaw = (options, schedule, subject = realSubject) => {
+  const trace = traceFor(options, schedule, subject);
+  requireSame("M3", "the first state through JSON", trace.started.state, throughJson(trace.started.state));
+  requireSame("M3", "the first entry through JSON", trace.started.entry, throughJson(trace.started.entry));
+  let state = throughJson(trace.started.state);
+  for (const [index, { machine, event, transition }] of trace.steps.entries()) {
+    const name = stepNamed(index, event);
+    requireSame("M3", `${name} through JSON`, transition, throughJson(transition));
+    const copied = subject.transition(machine, state, throughJson(event));
+    requireSame("M3", `${name}, told to a state that went through JSON`, transition, copied);
+    state = throughJson(copied.state);
+    requireSame(
+      "M3",
+      `outstanding after ${name}`,
+      subject.outstanding(transition.state),
+      throughJson(subject.outstanding(state)),
+    );
+    const prompt = subject.promptOf(machine, transition.state);
+    requireSame("M3", `the prompt after ${name}`, prompt, throughJson(subject.promptOf(machine, state)));
+  }
+  const entries: readonly Entry[] = entriesOf(trace);
+  requireSame(
+    "M3",
+    "the fold of entries that went through JSON",
+    subject.fold(entries),
+    subject.fold(throughJson(entries)),
+  );
+};
+
+const throughJson = <Value>(value: Value): Value =>
+  // What JSON reads back has the type of what was written, as far as it is JSON: which is what this law is about.
+  JSON.parse(JSON.stringify(value)) as Value;

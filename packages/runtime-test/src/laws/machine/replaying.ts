@@ -1,0 +1,35 @@
+import { conversationMachine, describeDifference, type Effect, replay } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { entriesOf, handledSteps } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/**
+ * R5: a journal told again asks for the same: prompts of the recorded digests, under the same ids; and `replay`,
+ * which decides again, finds no difference and ends in the same state.
+ */
+export const replaying: MachineLaw = (options, schedule, subject = realSubject) => {
+  // An event out of nowhere may echo a digest that nothing was sent under, which is a difference indeed.
+  const moves = schedule.moves.filter(({ move }) => move !== "reconfigure" && move !== "tell");
+  const trace = traceFor(options, { ...schedule, moves }, subject);
+  const machine = conversationMachine(options);
+  let state = subject.start(machine, schedule.input).state;
+  for (const [index, { event, transition }] of handledSteps(trace).entries()) {
+    const again = subject.transition(machine, state, event);
+    requireSame(
+      "R5",
+      `what handled ${stepNamed(index, event)} asks for`,
+      digests(transition.effects),
+      digests(again.effects),
+    );
+    state = again.state;
+  }
+  const replayed = replay(machine, entriesOf(trace));
+  if (Either.isLeft(replayed))
+    throw new LawBroken("R5", `replay finds a difference: ${describeDifference(replayed.left)}`);
+  requireSame("R5", "the state after the replay", state, replayed.right);
+};
+
+const digests = (effects: readonly Effect[]): readonly object[] =>
+  effects.flatMap((effect) => (effect.type === "callLlm" ? { id: effect.id, promptDigest: effect.promptDigest } : []));

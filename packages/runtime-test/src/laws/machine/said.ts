@@ -1,0 +1,111 @@
+import {
+  type AnswerableEffect,
+  type AskReceived,
+  type Message,
+  outstanding,
+  type ReplyDraft,
+  type State,
+  toArray,
+} from "@colloquy/machine";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { type HandledStep, handledSteps, type Trace } from "../../arbitraries/trace.ts";
+import { deliveredBy } from "./delivered.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import {
+  ofAsk,
+  ofDraft,
+  ofPartial,
+  ofReply,
+  ofSeed,
+  partsOf,
+  type Utterance,
+  utterance,
+  utteranceOf,
+} from "../evidence/utterance.ts";
+
+/**
+ * M9, of the whole tree: what was said stands in the thread once, whatever came of it, and nothing else does but
+ * what is marked as synthesised. Compared as a heap, without ids; a turn that was truncated
+ * ends the comparison, as does one that stays behind in another thread.
+ */
+export const nothingLost: MachineLaw = (options, schedule, subject = realSubject) => {
+  const trace = traceFor(options, schedule, subject);
+  const said = saidAtFirst(trace);
+  for (const [index, step] of handledSteps(trace).entries()) {
+    const { type } = step.event;
+    if (type === "answer.truncated" || (type === "thread.forked" && step.before.context.open !== null)) return;
+    said.push(...saidBy(step), ...deliveredBy(step).flatMap(ofAsk));
+    requireSame(
+      "M9",
+      `what was said by handled ${stepNamed(index, step.event)}`,
+      heap(said),
+      heap(heldBy(step.transition.state)),
+    );
+  }
+};
+
+const saidAtFirst = ({ started }: Trace): Utterance[] => (started.entry.event.seed ?? []).map(ofSeed);
+
+const saidBy = (step: HandledStep): readonly Utterance[] => {
+  const { event, before, transition } = step;
+  const decided = transition.entry.decided ?? {};
+  if (isOfSummary(step)) return [];
+  switch (event.type) {
+    case "ask.received":
+      return saidByAsk(step, event);
+    case "timer.fired": {
+      if (before.context.open === null) return before.context.queue.slice(0, decided.opens ?? 1).flatMap(ofAsk);
+      return decided.limit === undefined ? [] : shownAtEnd(step, undefined);
+    }
+    case "cancel.requested":
+      return transition.state.context.open === null ? shownAtEnd(step, event.partial) : [];
+    case "llm.completed":
+      return [ofReply(event.reply)];
+    case "llm.failed":
+      return decided.retry === undefined ? shownAtEnd(step, event.partial) : [];
+    case "tool.completed":
+    case "tool.failed":
+      return [utterance("tool", partsOf(event.content ?? []))];
+    case "message.appended":
+      return [ofDraft(event.message)];
+    case "round.appended":
+      return [ofReply(event.reply), ...event.results.map(({ content }) => utterance("tool", partsOf(content ?? [])))];
+    case "turn.added":
+      return event.messages.map(ofSeed);
+    default:
+      return [];
+  }
+};
+
+/** One that waits says nothing yet; one that interrupts ends what is being said. */
+const saidByAsk = (step: HandledStep, ask: AskReceived): readonly Utterance[] => {
+  const { queued, joins, interrupts } = step.transition.entry.decided ?? {};
+  if (interrupts === true) return shownAtEnd(step, undefined);
+  return queued === undefined && joins === undefined ? ofAsk(ask) : [];
+};
+
+/** What a model wrote about the conversation is no part of it. */
+const isOfSummary = ({ event, before }: HandledStep): boolean =>
+  (event.type === "llm.completed" || event.type === "llm.failed") &&
+  outstanding(before).some((effect) => effect.id === event.effectId && isSummary(effect));
+
+const isSummary = (effect: AnswerableEffect): boolean => effect.type === "callLlm" && effect.purpose === "summary";
+
+/** What a call that was stopped had shown, as the last to speak of it said. */
+const shownAtEnd = ({ before }: HandledStep, partial: ReplyDraft | undefined): readonly Utterance[] => {
+  const stage = before.context.open?.stage;
+  return stage?.type === "responding" ? ofPartial(partial ?? stage.call.partial ?? undefined) : [];
+};
+
+const heldBy = ({ context: { conversation, open } }: State): readonly Utterance[] => {
+  const running = open?.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
+  const messages: readonly Message[] = [
+    ...conversation.seed,
+    ...toArray(conversation.turns).flatMap((turn) => toArray(turn.messages)),
+    ...conversation.appended,
+    ...(open === null ? [] : [...toArray(open.messages), ...running, ...open.waiting]),
+  ];
+  return messages.filter(({ synthesised }) => synthesised !== true).map(utteranceOf);
+};
+
+const heap = (utterances: readonly Utterance[]): readonly Utterance[] => [...utterances].sort();

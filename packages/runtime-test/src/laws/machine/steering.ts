@@ -1,0 +1,69 @@
+import { type CallLlm, type Effect, type Message, type OpenTurn, type QueuedAsk, toArray } from "@colloquy/machine";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
+import { deliveredBy } from "./delivered.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { ofAsk, utteranceOf } from "../evidence/utterance.ts";
+
+/**
+ * M12: what joins a turn is shown before it counts as delivered. While an ask joins, no prompt shows it; it becomes one of
+ * the turn's asks by the very entry that asks for a call whose prompt holds what it says, which is told as delivered. A
+ * turn that ends before gives it back.
+ */
+export const shownBeforeDelivered: MachineLaw = (options, schedule, subject = realSubject) => {
+  for (const [index, step] of handledSteps(traceFor(options, schedule, subject)).entries()) {
+    const name = `handled ${stepNamed(index, step.event)}`;
+    const { before, transition } = step;
+    const joining = before.context.open?.joining ?? [];
+    const { open, dropped } = transition.state.context;
+    requireDelivered(step, deliveredBy(step), name);
+    if (open !== null && open.number === before.context.open?.number) continue;
+    for (const { askId } of joining) {
+      const because = dropped.find((ask) => ask.askId === askId)?.because;
+      if (because !== "returned" && step.event.type !== "thread.forked")
+        throw new LawBroken(
+          "M12",
+          `${name} ends the turn that "${askId}" joined, and it is ${because ?? "not given back"}`,
+        );
+    }
+  }
+};
+
+const requireDelivered = (step: HandledStep, delivered: readonly QueuedAsk[], name: string): void => {
+  const { before, transition } = step;
+  const { open } = transition.state.context;
+  const effects: readonly Effect[] = transition.effects;
+  const told = effects.flatMap((effect) =>
+    effect.type === "publish" && effect.signal.type === "ask.delivered" ? [effect.signal] : [],
+  );
+  requireSame(
+    "M12",
+    `the asks that ${name} tells to be delivered`,
+    delivered.map(({ askId }) => askId),
+    told.map(({ askId }) => askId),
+  );
+  if (delivered.length === 0 || open === null) return;
+  const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === "answer");
+  if (call === undefined) throw new LawBroken("M12", `${name} delivers "${delivered[0]?.askId}", and calls no model`);
+  for (const { askId, turn, step: number } of told) {
+    if (turn !== call.turn || number !== call.step)
+      throw new LawBroken(
+        "M12",
+        `${name} tells that "${askId}" is delivered in step ${turn}.${number}, not in ${call.id}`,
+      );
+  }
+  const added = addedTo(before.context.open, open);
+  const said = delivered.flatMap(ofAsk);
+  requireSame("M12", `what ${name} adds to the turn`, said, added.slice(added.length - said.length).map(utteranceOf));
+  const shown = new Set(call.messages.map(({ id }) => id));
+  const missing = added.find(({ id }) => !shown.has(id));
+  if (missing !== undefined)
+    throw new LawBroken("M12", `${name} delivers message ${missing.id}, which the prompt of ${call.id} does not show`);
+};
+
+/** The messages of the open turn that were not there before. */
+const addedTo = (before: OpenTurn | null, open: OpenTurn): readonly Message[] => {
+  const known = new Set(before === null ? [] : toArray(before.messages).map(({ id }) => id));
+  return toArray(open.messages).filter(({ id }) => !known.has(id));
+};

@@ -1,0 +1,103 @@
+import type { ConversationMachine, Event, RefusalKind, State, Transition } from "@colloquy/machine";
+import { realSubject, type Subject } from "../../arbitraries/subject.ts";
+import { statesOf } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/**
+ * M2: `transition`, `outstanding` and `promptOf` never throw. An event is handled, with the next entry; or it is
+ * refused with a kind and a reason, and the state is the same reference.
+ */
+export const total: MachineLaw = (options, schedule, subject = realSubject) => {
+  const guarded = guard(subject);
+  const trace = traceFor(options, schedule, guarded);
+  for (const [index, { machine, event, before, transition }] of trace.steps.entries()) {
+    requireAnswer(stepNamed(index, event), before, event, transition);
+    for (const stray of strayEvents(before)) {
+      requireAnswer(
+        `a stray event before ${stepNamed(index, event)}`,
+        before,
+        stray,
+        guarded.transition(machine, before, stray),
+      );
+    }
+    guarded.promptOf(machine, transition.state);
+  }
+  for (const state of statesOf(trace)) guarded.outstanding(state);
+};
+
+const kinds: readonly RefusalKind[] = ["stale", "busy", "full", "unknown", "invalid"];
+
+const requireAnswer = (name: string, before: State, event: Event, transition: Transition): void => {
+  if (transition.handled) {
+    if (transition.state === before)
+      throw new LawBroken("M2", `${name}: "${event.type}" was handled and changed nothing`);
+    requireSame("M2", `${name}: the seq of the entry of "${event.type}"`, before.context.seq + 1, transition.entry.seq);
+    requireSame("M2", `${name}: the seq of the state`, transition.entry.seq, transition.state.context.seq);
+    requireSame("M2", `${name}: the event of the entry`, event, transition.entry.event);
+    return;
+  }
+  if (transition.state !== before)
+    throw new LawBroken("M2", `${name}: "${event.type}" was refused, but the state is another`);
+  requireSame("M2", `${name}: the effects of a refusal`, [], transition.effects);
+  const { kind, reason } = transition.refusal;
+  if (!kinds.includes(kind)) throw new LawBroken("M2", `${name}: "${kind}" is no kind of refusal`);
+  if (reason === "") throw new LawBroken("M2", `${name}: "${event.type}" was refused without a reason`);
+};
+
+const guard = (subject: Subject): Subject => ({
+  ...subject,
+  transition: (machine, state, event, options) =>
+    attempt(`transition of "${event.type}"`, () => subject.transition(machine, state, event, options)),
+  outstanding: (state) => attempt("outstanding", () => subject.outstanding(state)),
+  promptOf: (machine: ConversationMachine, state: State) => attempt("promptOf", () => subject.promptOf(machine, state)),
+});
+
+const attempt = <Result>(what: string, run: () => Result): Result => {
+  try {
+    return run();
+  } catch (thrown) {
+    throw new LawBroken("M2", `${what} threw ${nameOf(thrown)}`, { cause: thrown });
+  }
+};
+
+/** Even what has no text form gets a name here. */
+const nameOf = (thrown: unknown): string =>
+  thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown;
+
+/** A message that would lose its calls, and a reply that lacks its results. */
+const calling = { role: "assistant" as const, content: "", toolCalls: [{ id: null, name: "search", arguments: "{}" }] };
+
+/** An event of every type that names nothing that there is. */
+const strayEvents = ({ context }: State): readonly Event[] => {
+  const { updatedAt: at, threadId } = context;
+  const answers = ["", "nobody's", `${threadId}/999.1#1`, `${threadId}/999.1.0#1`, `${threadId}/999!deadline`];
+  return [
+    ...answers.flatMap((effectId): readonly Event[] => [
+      { type: "llm.completed", at, effectId, reply: {}, finishReason: null },
+      { type: "llm.failed", at, effectId, failure: { kind: "unknown", message: "", retryable: true } },
+      { type: "llm.progressed", at, effectId, partial: {} },
+      { type: "tool.started", at, effectId },
+      { type: "tool.withheld", at, effectId, because: "declared", arguments: null },
+      { type: "approval.answered", at, effectId, approved: true },
+      { type: "tool.completed", at, effectId, content: null },
+      { type: "tool.failed", at, effectId, outcome: "failed", content: [] },
+      { type: "timer.fired", at, effectId },
+    ]),
+    { type: "ask.received", at, askId: "", input: "no id" },
+    { type: "ask.received", at, askId: "negative", input: "", limits: { steps: -1 } },
+    { type: "ask.received", at, askId: "joins nobody", input: "", joins: { askId: "nobody's" } },
+    { type: "message.appended", at, message: calling },
+    { type: "round.appended", at, reply: { content: "no call" }, results: [] },
+    { type: "round.appended", at, reply: calling, results: [] },
+    { type: "cancel.requested", at, askId: "nobody's" },
+    { type: "thread.redacted", at, seqs: [999, -1] },
+    { type: "thread.forked", at, from: { threadId, turn: 999 } },
+    { type: "turn.annotated", at, turn: 999, name: "", value: null },
+    { type: "answer.truncated", at, turn: 999, characters: 0 },
+    { type: "head.moved", at, to: 999 },
+    { type: "head.moved", at, to: { checkpoint: "hasOwnProperty" } },
+    { type: "checkpoint.named", at, name: "" },
+    { type: "turn.added", at, messages: [{ role: "tool", toolCallId: null, content: "" }] },
+  ];
+};

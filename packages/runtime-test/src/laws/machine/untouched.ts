@@ -1,0 +1,45 @@
+import { realSubject, type Subject } from "../../arbitraries/subject.ts";
+import { entriesOf } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, traceFor } from "./machine-law.ts";
+
+/** M4: inputs are never changed. Options, events, states, effects and entries are frozen through and through before use. */
+export const untouched: MachineLaw = (options, schedule, subject = realSubject) => {
+  deepFreeze(options);
+  deepFreeze(schedule);
+  try {
+    const trace = traceFor(options, schedule, freezing(subject));
+    const entries = deepFreeze(entriesOf(trace));
+    subject.fold(entries);
+    for (const { machine, transition } of trace.steps) {
+      subject.outstanding(transition.state);
+      subject.promptOf(machine, transition.state);
+    }
+  } catch (thrown) {
+    if (!isWriteToFrozen(thrown)) throw thrown;
+    throw new LawBroken("M4", `something that was handed in was written to: ${thrown.message}`, { cause: thrown });
+  }
+};
+
+/** Whether it is what engines throw for a write to something frozen; whatever else is thrown is another law's. */
+export const isWriteToFrozen = (thrown: unknown): thrown is TypeError =>
+  thrown instanceof TypeError && aboutFrozen.test(thrown.message);
+
+const aboutFrozen = /read.?only|not extensible|non-extensible|delete property|unconfigurable|non-configurable/i;
+
+/** The same value, with all that it holds frozen. What is frozen already is taken to be frozen through and through. */
+export const deepFreeze = <Value>(value: Value): Value => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const member of Object.values(value)) deepFreeze<unknown>(member);
+  return value;
+};
+
+/** The same functions, with all that they are given and give frozen through and through. */
+export const freezing = (subject: Subject): Subject => ({
+  ...subject,
+  start: (machine, input) => deepFreeze(subject.start(machine, input)),
+  transition: (machine, state, event, options) =>
+    deepFreeze(subject.transition(machine, deepFreeze(state), deepFreeze(event), options)),
+  promptOf: (machine, state) => deepFreeze(subject.promptOf(machine, deepFreeze(state))),
+});

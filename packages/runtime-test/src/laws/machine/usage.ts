@@ -1,0 +1,188 @@
+import {
+  type CallLlm,
+  type Cost,
+  type Effect,
+  noUsage,
+  type ReportedUsage,
+  toArray,
+  type Usage,
+  usageMonoid as realMonoid,
+  usageOfCall as realUsageOfCall,
+} from "@colloquy/machine";
+import { realSubject } from "../../arbitraries/subject.ts";
+import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+
+/** One call as it was reported, and its price. */
+export interface ReportedCall {
+  readonly usage: ReportedUsage | null;
+  readonly cost: Cost | null;
+}
+
+/** The functions that the laws of usage are about. */
+export interface UsageSubject {
+  readonly monoid: typeof realMonoid;
+  readonly usageOfCall: typeof realUsageOfCall;
+}
+
+/**
+ * M8, of usage itself: it is a commutative monoid, and adding up calls gives what counting their fields one by one
+ * gives, where an absent field is counted as unreported and never as zero.
+ */
+export const usageAddsUp = (
+  calls: readonly ReportedCall[],
+  subject: UsageSubject = { monoid: realMonoid, usageOfCall: realUsageOfCall },
+): void => {
+  const { concat, empty } = subject.monoid;
+  const usages = calls.map(({ usage, cost }) => subject.usageOfCall(usage, cost));
+  const [first = empty, second = empty, third = empty] = usages;
+  requireSame("M8", "empty is a unit on the left", first, concat(empty, first));
+  requireSame("M8", "empty is a unit on the right", first, concat(first, empty));
+  requireSame(
+    "M8",
+    "adding is associative",
+    sorted(concat(concat(first, second), third)),
+    sorted(concat(first, concat(second, third))),
+  );
+  requireSame("M8", "adding is commutative", sorted(concat(first, second)), sorted(concat(second, first)));
+  requireSame("M8", "the sum of calls", sorted(counted(calls)), sorted(usages.reduce(concat, empty)));
+};
+
+/**
+ * M8, of a thread: its usage is the sum over its turns, the open one and `betweenTurns`, and the sum over its calls.
+ * Each call is charged to the turn that it names, summaries to the one that was open when they were asked for, and
+ * else between turns. A call that was stopped, and of which nobody says what it used, is a call all the same.
+ */
+export const usageOfThread: MachineLaw = (options, schedule, subject = realSubject) => {
+  const trace = traceFor(options, schedule, subject);
+  const out = new Map<string, CallLlm>();
+  let calls: readonly ChargedCall[] = [];
+  for (const [index, step] of handledSteps(trace).entries()) {
+    calls = [...leftBehind(step, calls, out), ...callsEndedBy(step, out)];
+    const { conversation, open, usage } = step.transition.state.context;
+    const closed = toArray(conversation.turns);
+    const name = `handled ${stepNamed(index, step.event)}`;
+    const turns = [...closed.map((turn) => turn.usage), open?.usage ?? noUsage];
+    const ofTurns = [...turns, usage.betweenTurns].reduce(realMonoid.concat, realMonoid.empty);
+    requireSame("M8", `after ${name}, thread and sum of turns`, sorted(ofTurns), sorted(usage.total));
+    requireSame("M8", `after ${name}, thread and sum of calls`, sorted(counted(calls)), sorted(usage.total));
+    const charged = (turn: number): Usage => sorted(counted(calls.filter((call) => call.turn === turn)));
+    requireSame("M8", `after ${name}, what is charged between turns`, charged(0), sorted(usage.betweenTurns));
+    const ended = step.before.context.open?.number ?? 0;
+    for (const turn of closed) {
+      if (turn.number === ended || turn.number === closed.length || isSummaryOf(step))
+        requireSame(
+          "M8",
+          `after ${name}, what is charged to turn ${turn.number}`,
+          charged(turn.number),
+          sorted(turn.usage),
+        );
+    }
+  }
+};
+
+/** `turn` is 0 between turns. */
+interface ChargedCall extends ReportedCall {
+  readonly turn: number;
+}
+
+/** What a turn used that stays behind in another thread is charged to none; what was out there is no call here. */
+const leftBehind = (
+  { event, before }: HandledStep,
+  calls: readonly ChargedCall[],
+  out: Map<string, CallLlm>,
+): readonly ChargedCall[] => {
+  if (event.type !== "thread.forked") return calls;
+  out.clear();
+  return calls.map((call) => (call.turn === before.context.open?.number ? { ...call, turn: 0 } : call));
+};
+
+/** The calls that a step ended; those that it asked for are out from then on. */
+const callsEndedBy = (
+  { event, transition: { entry, effects } }: HandledStep,
+  out: Map<string, CallLlm>,
+): readonly ChargedCall[] => {
+  const ended: ChargedCall[] = [];
+  const end = (id: string, usage: ReportedUsage | null, cost: Cost | null): void => {
+    const call = out.get(id);
+    if (call === undefined) throw new LawBroken("M8", `a call "${id}" ended that was not out`);
+    out.delete(id);
+    ended.push({ usage, cost, turn: call.turn });
+  };
+  if (event.type === "llm.completed" || event.type === "llm.failed") {
+    end(event.effectId, event.usage ?? null, entry.decided?.cost ?? null);
+  }
+  const asked: readonly Effect[] = effects;
+  for (const effect of asked) {
+    if (effect.type === "callLlm") out.set(effect.id, effect);
+    if (effect.type !== "cancelLlm") continue;
+    const isAnswer = out.get(effect.effectId)?.purpose === "answer";
+    end(effect.effectId, isAnswer && event.type === "cancel.requested" ? (event.usage ?? null) : null, null);
+  }
+  return ended;
+};
+
+/** It may be charged to any turn. */
+const isSummaryOf = ({ before, transition }: HandledStep): boolean =>
+  before.context.summarising !== null && before.context.summarising !== transition.state.context.summarising;
+
+const fields = [
+  "inputTokens",
+  "outputTokens",
+  "totalTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "reasoningTokens",
+] as const;
+
+/** The obvious way to count. */
+const counted = (calls: readonly ReportedCall[]): Usage => {
+  const tally = (values: readonly (number | undefined)[]) => {
+    const known = values.filter((value) => value !== undefined);
+    return {
+      sum: known.reduce((sum, value) => sum + value, 0),
+      reported: known.length,
+      unreported: values.length - known.length,
+    };
+  };
+  const costs = calls.flatMap(({ cost }) => cost ?? []);
+  const field = (name: (typeof fields)[number]) => tally(calls.map(({ usage }) => figure(usage, name)));
+  return {
+    calls: calls.length,
+    inputTokens: field("inputTokens"),
+    outputTokens: field("outputTokens"),
+    totalTokens: field("totalTokens"),
+    cacheReadTokens: field("cacheReadTokens"),
+    cacheWriteTokens: field("cacheWriteTokens"),
+    reasoningTokens: field("reasoningTokens"),
+    unpriced: calls.length - costs.length,
+    cost: Object.fromEntries(
+      costs.map(({ currency }) => [
+        currency,
+        tally(costs.filter((cost) => cost.currency === currency).map(({ nano }) => nano)),
+      ]),
+    ),
+  };
+};
+
+const figure = (usage: ReportedUsage | null, name: (typeof fields)[number]): number | undefined => {
+  if (usage === null) return undefined;
+  if (name !== "totalTokens" || usage.totalTokens !== undefined) return usage[name];
+  const { inputTokens, outputTokens } = usage;
+  return inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens;
+};
+
+/** Currencies in one order, whichever came first. */
+const sorted = (usage: Usage): Usage => {
+  for (const field of fields) {
+    const { reported, unreported } = usage[field];
+    if (reported + unreported !== usage.calls) {
+      throw new LawBroken("M8", `${field} tells of ${reported + unreported} calls where there were ${usage.calls}`);
+    }
+  }
+  return {
+    ...usage,
+    cost: Object.fromEntries(Object.entries(usage.cost).sort(([left], [right]) => (left < right ? -1 : 1))),
+  };
+};

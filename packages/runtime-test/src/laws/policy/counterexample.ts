@@ -1,0 +1,123 @@
+import { keepAll, type MachineOptions } from "@colloquy/machine";
+import type { RunDetails } from "fast-check";
+import type { Schedule } from "../../arbitraries/schedule.ts";
+import type { Subject } from "../../arbitraries/subject.ts";
+import { conversationInLines } from "./conversation-lines.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { type PolicyLaw, type PolicyRun, runPolicy, unchanging } from "./policy-run.ts";
+import { smallerSchedule } from "./smaller.ts";
+
+/** What a policy is held to, and how. */
+export interface Checking {
+  readonly options: MachineOptions;
+  /** Each under its name, in the order in which they are asked. */
+  readonly laws: readonly (readonly [name: string, law: PolicyLaw])[];
+  readonly subject?: Subject;
+}
+
+/** A conversation, and what the machine is configured with where the options do not say. */
+export interface Play {
+  readonly schedule: Schedule;
+  readonly shares: readonly number[];
+  readonly budget: NonNullable<MachineOptions["budget"]> | null;
+  readonly interrupted: NonNullable<MachineOptions["interrupted"]>;
+}
+
+/** What a machine has where its options do not say. */
+export const defaults: MachineOptions = {
+  tools: [{ name: "search" }, { name: "pay", recovery: "once" }],
+  overlap: { type: "queue", max: 2 },
+};
+
+/** What a policy makes of a conversation, once it has kept all laws. */
+export const heldToLaws = (checking: Checking, play: Play): PolicyRun => {
+  const { laws, subject } = checking;
+  const how = subject === undefined ? {} : { subject };
+  const run = runPolicy(optionsIn(checking, play), play.schedule, { ...how, shares: play.shares });
+  for (const [, law] of laws) law(run);
+  return run;
+};
+
+/** The conversation that broke a law, and what leads to it. */
+type Found = Pick<RunDetails<[Play]>, "counterexample" | "counterexamplePath" | "seed" | "errorInstance">;
+
+/** What was found, as an error: the law, the shortest conversation that breaks it in the same way, and how to see it again. */
+export const counterexampleOf = (checking: Checking, found: Found): Error => {
+  const { counterexample, counterexamplePath, seed, errorInstance } = found;
+  if (counterexample === null) return new Error(`no conversation could be made from the path with seed ${seed}`);
+  const law = lawOf(errorInstance);
+  const only = { ...checking, laws: checking.laws.filter(([name]) => name === law) };
+  const isWrong = (tried: Play): boolean => {
+    const thrown = thrownBy(only, tried);
+    return thrown !== null && lawOf(thrown) === law;
+  };
+  const play = smallerPlay(counterexample[0], isWrong);
+  const thrown = thrownBy(only, play) ?? errorInstance;
+  const options = optionsIn(checking, play);
+  const words = [
+    inWords(thrown, options),
+    "",
+    `The shortest conversation that was found, ${nameOf(options)}:`,
+    ...conversationInLines(options, play.schedule),
+    "",
+    `To see it again: checkPolicyLaws(policy, { seed: ${seed}, path: "${counterexamplePath}" })`,
+  ].join("\n");
+  return law === null ? new Error(words, { cause: thrown }) : new LawBroken(law, words, { cause: thrown });
+};
+
+/** Names the policy where a law is broken: whoever holds many to the laws wants to know which one, with its options. */
+export const naming = (options: MachineOptions, run: () => void): void => {
+  try {
+    run();
+  } catch (thrown) {
+    if (!(thrown instanceof LawBroken)) throw thrown;
+    throw new LawBroken(thrown.law, inWords(thrown, options), { cause: thrown });
+  }
+};
+
+const optionsIn = ({ options }: Checking, { budget, interrupted }: Play): MachineOptions => ({
+  ...defaults,
+  budget,
+  interrupted,
+  ...options,
+});
+
+const thrownBy = (checking: Checking, play: Play): unknown => {
+  try {
+    heldToLaws(checking, play);
+    return null;
+  } catch (thrown) {
+    return thrown;
+  }
+};
+
+const lawOf = (thrown: unknown): string | null => (thrown instanceof LawBroken ? thrown.law : null);
+
+/** First with less to look at, then with a shorter conversation. */
+const smallerPlay = (found: Play, isWrong: (play: Play) => boolean): Play => {
+  let play: Play = { ...found, schedule: unchanging(found.schedule) };
+  for (const plainer of [{ shares: [] }, { budget: null }, { interrupted: "keep" }] as const) {
+    const tried = { ...play, ...plainer };
+    if (isWrong(tried)) play = tried;
+  }
+  return { ...play, schedule: smallerSchedule(play.schedule, (schedule) => isWrong({ ...play, schedule })) };
+};
+
+/** The words of a broken law, without its name, and the policy. */
+const inWords = (thrown: unknown, { policy = keepAll() }: MachineOptions): string => {
+  const options = JSON.stringify(policy.options, (_, value: unknown) => (isLong(value) ? "…" : value));
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  const words = thrown instanceof LawBroken ? message.slice(`${thrown.law}: `.length) : message;
+  return `${words} (policy ${policy.name}@${policy.version} ${options})`;
+};
+
+/** As instructions of summaries are. */
+const isLong = (value: unknown): boolean => typeof value === "string" && value.length > 100;
+
+const nameOf = ({ budget = null, interrupted = "keep" }: MachineOptions): string => {
+  const room =
+    budget === null
+      ? "without a budget"
+      : `with a budget of ${budget.tokens} tokens and a reserve of ${budget.reserve}`;
+  return `${room}, interrupted turns ${interrupted === "keep" ? "kept" : "left out"}`;
+};

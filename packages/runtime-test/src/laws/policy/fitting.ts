@@ -1,0 +1,211 @@
+import {
+  ConfigurationError,
+  type ConversationMachine,
+  conversationMachine,
+  type ContextUnfit,
+  type Event,
+  type Message,
+  outstanding,
+  type State,
+  toArray,
+} from "@colloquy/machine";
+import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
+import { preview } from "../evidence/difference.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { requireSame } from "../machine/machine-law.ts";
+import { calibrated, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
+import { joiningMessages, messagesIn, saidUnits, sumOfTokens, tokensOf } from "../evidence/said-units.ts";
+
+/**
+ * P4: a prompt fits, or says that it does not. Every call that is made fits into the room, as an independent count
+ * says; a turn whose prompt does not ends `unfit`, with true numbers, before anything is asked for; or it waits for a
+ * summary, and whatever becomes of that, and also when nothing does, it goes on. Every look says truly whether it fits.
+ */
+export const fitsOrSaysSo: PolicyLaw = (run) => {
+  const { views, counter } = run;
+  for (const { looks, calibration } of views) {
+    for (const look of looks) {
+      const { tokens, available, fits, messages } = look.prompt;
+      const counted = tokensOf(counter, messages);
+      const room = roomOf(look.budget, calibration);
+      requireSame("P4", `tokens of ${lookNamed(look)}`, counted, tokens);
+      requireSame("P4", `the room of ${lookNamed(look)}`, room, available);
+      requireSame(
+        "P4",
+        `whether it fits: ${lookNamed(look)}`,
+        room === null || counted === null || counted <= room,
+        fits,
+      );
+    }
+  }
+  requireCallsFit(run);
+  const waiting = statesOf(run.trace).filter(isWaiting);
+  if (waiting.length === 0) return;
+  const machine = conversationMachine(run.options);
+  for (const state of waiting) requireWaitEnds(run, machine, state);
+};
+
+/**
+ * P7: zero means zero, and bad numbers are refused. Within a budget of nothing nothing is sent; a budget that can't be
+ * is refused where it is configured, in words that name it.
+ */
+export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subject }) => {
+  for (const budget of badBudgets) {
+    const { tokens, reserve } = budget;
+    refused(`a budget of ${tokens} with a reserve of ${reserve}`, () => conversationMachine({ ...options, budget }));
+  }
+  const least = views.flatMap(({ looks }) => looks).find(({ budget }) => budget?.tokens === 0);
+  const nothing = least?.machine ?? conversationMachine({ ...options, budget: { tokens: 0, reserve: 0 } });
+  for (const { event, before, transition } of handledSteps(trace)) {
+    const isAboutPrompt =
+      transition.entry.decided?.unfit !== undefined || transition.effects.some(({ type }) => type === "callLlm");
+    if (!isAboutPrompt) continue;
+    const told = subject.transition(nothing, before, event);
+    for (const effect of told.handled ? told.effects : []) {
+      if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
+      const tokens = tokensOf(counter, effect.messages);
+      if (tokens !== null && tokens > 0)
+        throw new LawBroken("P7", `${effect.id} carries ${tokens} tokens within a budget of nothing`);
+    }
+  }
+};
+
+/** A policy that can't be meant, how it is built, and the value that its author must be told of. */
+export interface BadOptions {
+  readonly what: string;
+  readonly build: () => unknown;
+  readonly value: string;
+}
+
+/** P7, of the options of policies: what can't be meant is refused where the policy is built, in words that name the value. */
+export const badOptionsAreRefused = (cases: readonly BadOptions[]): void => {
+  for (const { what, build, value } of cases) {
+    const message = refused(what, build);
+    if (!message.includes(value)) throw new LawBroken("P7", `${what} is refused without naming ${value}: ${message}`);
+  }
+};
+
+const badBudgets = [
+  { tokens: -1, reserve: 0 },
+  { tokens: 0.5, reserve: 0 },
+  { tokens: Number.NaN, reserve: 0 },
+  { tokens: Number.POSITIVE_INFINITY, reserve: 0 },
+  { tokens: 10, reserve: -1 },
+  { tokens: 10, reserve: 11 },
+];
+
+const refused = (what: string, build: () => unknown): string => {
+  try {
+    build();
+  } catch (thrown) {
+    if (thrown instanceof ConfigurationError) return thrown.message;
+    throw new LawBroken("P7", `${what} is refused with ${preview(String(thrown))}, no ConfigurationError`, {
+      cause: thrown,
+    });
+  }
+  throw new LawBroken("P7", `${what} is taken`);
+};
+
+/** Tokens that there is room for, as the counter counts them; null for no bound. */
+export const roomOf = (budget: PolicyRun["options"]["budget"], calibration: number): number | null =>
+  budget === null || budget === undefined ? null : Math.floor((budget.tokens - budget.reserve) / calibration);
+
+const requireCallsFit = ({ options, counter, trace }: PolicyRun): void => {
+  const { budget = null, policy } = options;
+  const calibrations = calibrated(trace, options).slice(1);
+  for (const [index, { event, before, transition }] of handledSteps(trace).entries()) {
+    const room = roomOf(budget, calibrations[index]?.decidedWith ?? 1);
+    if (room === null) continue;
+    const name = `entry ${transition.entry.seq} (${event.type})`;
+    const { unfit, counted } = transition.entry.decided ?? {};
+    for (const effect of transition.effects) {
+      if (effect.type !== "callLlm") continue;
+      const tokens = tokensOf(counter, effect.messages);
+      const most = effect.purpose === "answer" ? room : (policy?.summariser?.requestTokens ?? room);
+      if (tokens !== null && tokens > most)
+        throw new LawBroken("P4", `${effect.id} carries ${tokens} tokens, and there is room for ${most}`);
+      if (effect.purpose === "summary") continue;
+      if (counted !== undefined) requireSame("P4", `what ${name} counted`, tokens, counted);
+      if (unfit !== undefined) throw new LawBroken("P4", `${name} found the prompt unfit, and sent it`);
+    }
+    if (unfit !== undefined) requireTrue({ counter, before, state: transition.state, unfit, room, budget, name });
+  }
+};
+
+/** The numbers of a turn that ended because it did not fit. */
+const requireTrue = (ended: {
+  readonly counter: PolicyRun["counter"];
+  readonly before: State;
+  readonly state: State;
+  readonly unfit: ContextUnfit;
+  readonly room: number;
+  readonly budget: PolicyRun["options"]["budget"];
+  readonly name: string;
+}): void => {
+  const { counter, before, state, unfit, room, budget, name } = ended;
+  const turn = toArray(state.context.conversation.turns).at(-1);
+  requireSame("P4", `the outcome of ${name}`, { status: "failed", unfit }, turn?.outcome);
+  if (unfit.tokens <= room) throw new LawBroken("P4", `${name}: ${unfit.tokens} tokens do fit into a room of ${room}`);
+  // The turn has ended, so what was open is the newest of what is closed.
+  const { system, closed } = saidUnits(state);
+  const open = closed.filter((unit) => unit.turn === turn?.number);
+  const pinned = closed.filter((unit) => unit.pinned === true && unit.turn !== turn?.number);
+  // What joined it would have stood in that prompt, and was given back.
+  const shown = [...messagesIn(open), ...joiningMessages(before.context.open)];
+  const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...shown];
+  const sizes = shown.map((message) => sizeOf(counter, message));
+  requireSame(
+    "P4",
+    `the numbers of ${name}`,
+    {
+      available: room,
+      budget: budget?.tokens,
+      reserve: budget?.reserve,
+      fixed: tokensOf(counter, fixed) ?? 0,
+      largest: sizes.length === 0 ? null : Math.max(...sizes),
+    },
+    {
+      available: unfit.available,
+      budget: unfit.budget,
+      reserve: unfit.reserve,
+      fixed: unfit.fixed,
+      largest: unfit.largest?.tokens ?? null,
+    },
+  );
+};
+
+const sizeOf = (counter: PolicyRun["counter"], message: Message): number =>
+  sumOfTokens(counter, [message]) - counter.perPrompt;
+
+/** A call that waits is let go by the timer that bounds the wait, and by any outcome of what it waits for, unless that is used and another summary is asked for under the same timer. */
+const requireWaitEnds = ({ subject }: PolicyRun, machine: ConversationMachine, state: State): void => {
+  const name = `the call that waits after entry ${state.context.seq}`;
+  const out = outstanding(state);
+  const summary = out.find((effect) => effect.type === "callLlm");
+  const timer = out.find((effect) => effect.type === "startTimer" && effect.purpose === "summary");
+  if (timer?.type !== "startTimer") throw new LawBroken("P4", `${name} waits without an end: no timer bounds it`);
+  const at = state.context.updatedAt;
+  const events: Event[] = [{ type: "timer.fired", at: timer.dueAt, effectId: timer.id }];
+  if (summary !== undefined) events.push(...outcomesOf(summary.id, at));
+  for (const event of events) {
+    const told = subject.transition(machine, state, event);
+    if (!told.handled || (isWaiting(told.state) && !waitsForAnother(told.state, timer.id, summary?.id)))
+      throw new LawBroken("P4", `${name} still waits after ${preview(event)}`);
+  }
+};
+
+/** The timer is the one that it began with, so the wait is no longer by another summary. */
+const waitsForAnother = (state: State, timer: string, summary: string | undefined): boolean => {
+  const out = outstanding(state);
+  const another = out.find((effect) => effect.type === "callLlm");
+  return another !== undefined && another.id !== summary && out.some(({ id }) => id === timer);
+};
+
+const outcomesOf = (effectId: string, at: number): readonly Event[] => [
+  { type: "llm.completed", at, effectId, reply: { content: "They spoke." }, finishReason: "stop" },
+  { type: "llm.completed", at, effectId, reply: {}, finishReason: null },
+  { type: "llm.completed", at, effectId, reply: { content: "They spoke. ".repeat(5_000) }, finishReason: "length" },
+  { type: "llm.failed", at, effectId, failure: { kind: "unknown", message: "", retryable: true } },
+];
+
+const isWaiting = ({ context: { open } }: State): boolean => open?.stage.type === "compacting";

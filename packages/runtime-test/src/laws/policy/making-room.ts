@@ -1,0 +1,27 @@
+import { roomOf } from "./fitting.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { cutNamed, type Look, lookNamed, type PolicyRun } from "./policy-run.ts";
+import { fixedIn, tokensOf, wholeOf, withGapsFilled, withoutLeftOut } from "../evidence/said-units.ts";
+
+/** The looks at which a policy could make room: all that was said does not fit, and what must be shown does. */
+export const tightLooks = ({ views, counter, options }: PolicyRun): readonly Look[] =>
+  views.flatMap(({ looks, calibration }) =>
+    looks.filter((look) => {
+      const room = roomOf(look.budget, calibration);
+      if (room === null || look.prompt.failed !== undefined) return false;
+      const said = withoutLeftOut(withGapsFilled(look.said, look.prompt.messages), options);
+      const [fixed, whole] = [tokensOf(counter, fixedIn(said)), tokensOf(counter, wholeOf(said))];
+      return fixed !== null && whole !== null && fixed <= room && whole > room;
+    }),
+  );
+
+/** P4, of policies that are to make room: what they show fits wherever what must be shown does. */
+export const makesRoom = (run: PolicyRun): void => {
+  const look = tightLooks(run).find(({ prompt }) => !prompt.fits);
+  if (look === undefined) return;
+  const { tokens, available } = look.prompt;
+  throw new LawBroken(
+    "P4",
+    `${lookNamed(look)} shows ${tokens} tokens, there is room for ${available}, and what must be shown would fit; ${cutNamed(look)}`,
+  );
+};

@@ -1,0 +1,151 @@
+import { ConfigurationError, keepAll, type MachineOptions, type Policy } from "@colloquy/machine";
+import fc from "fast-check";
+import { scheduleFor } from "../../arbitraries/journal.ts";
+import { budgetArbitrary } from "../../arbitraries/options.ts";
+import type { Subject } from "../../arbitraries/subject.ts";
+import { type Checking, counterexampleOf, defaults, heldToLaws, naming, type Play } from "./counterexample.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { fitsOrSaysSo, zeroMeansZero } from "./fitting.ts";
+import { makesRoom as roomIsMade, tightLooks } from "./making-room.ts";
+import { newestIsShownFirst } from "./newest-first.ts";
+import type { PolicyLaw } from "./policy-run.ts";
+import { cutsSeldom, promptsArePrefixes } from "./prefixes.ts";
+import { scribblingChangesNothing } from "./scribbled-upon.ts";
+import { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./settling.ts";
+import { openAndPinnedAreWhole, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
+import { turnNumbersAreStable } from "./turn-numbers.ts";
+
+/** P10: the thread is untouched by looking at its prompts, and nothing that was handed in is written to. */
+export const threadIsUntouched: PolicyLaw = ({ views }) => {
+  for (const { state, text } of views) {
+    if (JSON.stringify(state) !== text)
+      throw new LawBroken("P10", `looking at the prompts after entry ${state.context.seq} changed the thread`);
+  }
+};
+
+/**
+ * The laws of pruning, by name. P6 is about policies that are declared monotone, P9 about those that are declared
+ * stable, P11 about those that are declared newestFirst. `usable`: the machine never has to do without the policy,
+ * because it throws or its decision is invalid.
+ */
+export const policyLaws: {
+  readonly [Name in "P1" | "P2" | "P3" | "P4" | "P5" | "P6" | "P7" | "P8" | "P9" | "P10" | "P11" | "usable"]: PolicyLaw;
+} = {
+  // First, since keep-all in its place breaks other laws by that alone.
+  usable: isNeverReplaced,
+  P1: shownIsSubsequence,
+  P2: shownIsWellFormed,
+  P3: openAndPinnedAreWhole,
+  P4: fitsOrSaysSo,
+  P5: decidesTheSameAgain,
+  P6: moreRoomShowsMore,
+  P7: zeroMeansZero,
+  P8: turnNumbersAreStable,
+  P9: promptsArePrefixes,
+  P10: (run) => {
+    threadIsUntouched(run);
+    scribblingChangesNothing(run);
+  },
+  P11: newestIsShownFirst,
+};
+
+export interface PolicyLawsRun {
+  /** How many conversations it is held to the laws on. Default 100. */
+  readonly runs?: number;
+  /** Repeats a run that was reported. */
+  readonly seed?: number;
+  /** As reported with the seed: leads to the very conversation. */
+  readonly path?: string;
+  /** Laws that are not held to: `["usable"]` for a policy that may throw. Default: none. */
+  readonly except?: readonly (keyof typeof policyLaws)[];
+  /** It is a policy that is to make room: a prompt that does not fit, although what must be shown would, breaks P4. Not for those that wait for a summary. Default false. */
+  readonly makesRoom?: boolean;
+  /** For tests of the laws. */
+  readonly subject?: Subject;
+}
+
+/** What `checkPolicyLaws` saw of a policy that broke no law. */
+export interface PolicyLawsReport {
+  /** How many conversations it was held to the laws on. */
+  readonly conversations: number;
+  /** Prompts for which the policy could have made room: all that was said did not fit, and what must be shown did. */
+  readonly tight: number;
+  /** How many of these it made fit. */
+  readonly fitting: number;
+  /** What breaks no law, and may be a mistake all the same. */
+  readonly remarks: readonly string[];
+}
+
+/**
+ * Holds a policy to the laws of pruning, on random conversations and many budgets each: with tools that are called
+ * several at once, fail, or never answer; with provider ids that repeat; with turns that are cancelled, edits, pins
+ * and seeds. In one line of a test: `checkPolicyLaws(myPolicy())`.
+ *
+ * A policy that never makes room breaks no law, since what does not fit is not sent: `keepAll()` is one. The report
+ * says so in its remarks, and `makesRoom` makes it a fault.
+ *
+ * @param subject the policy, or the options of a machine, its policy among them. A budget, and what becomes of
+ *   interrupted turns, are drawn where the options do not say.
+ * @throws ConfigurationError for what is neither; else `LawBroken`, with the law, the policy, what it decided, the
+ *   shortest conversation that was found, a line for each event, and the seed and path that lead to it.
+ */
+export const checkPolicyLaws = (subject: Policy | MachineOptions, run: PolicyLawsRun = {}): PolicyLawsReport => {
+  const options = optionsOf(subject);
+  const { runs = 100, seed, path, except = [], makesRoom = false } = run;
+  if (!except.includes("P9")) naming(options, () => cutsSeldom(options));
+  const held = Object.entries(policyLaws).filter(([name]) => !except.some((other) => other === name));
+  const checking: Checking = {
+    options,
+    laws: makesRoom ? [...held, ["P4", roomIsMade]] : held,
+    ...(run.subject === undefined ? {} : { subject: run.subject }),
+  };
+  const counts = { conversations: 0, tight: 0, fitting: 0 };
+  const property = fc.property(playArbitrary(options), (play) => {
+    const pruned = heldToLaws(checking, play);
+    const tight = tightLooks(pruned);
+    counts.conversations += 1;
+    counts.tight += tight.length;
+    counts.fitting += tight.filter(({ prompt }) => prompt.fits).length;
+  });
+  const found = fc.check(property, {
+    numRuns: runs,
+    // What is found is made shorter in a way that knows conversations, and tries few.
+    endOnFailure: true,
+    ...(seed === undefined ? {} : { seed }),
+    ...(path === undefined ? {} : { path }),
+  });
+  if (found.failed) throw counterexampleOf(checking, found);
+  return { ...counts, remarks: remarksOn(options, counts) };
+};
+
+const remarksOn = (
+  { policy = keepAll() }: MachineOptions,
+  { tight, fitting }: Pick<PolicyLawsReport, "tight" | "fitting">,
+): readonly string[] =>
+  tight === 0 || fitting > 0
+    ? []
+    : [
+        `${policy.name} never makes room: of ${tight} prompts that were too large, and could have fitted, it made none fit; a turn whose prompt does not fit ends unfit`,
+      ];
+
+const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
+  fc.record(
+    {
+      schedule: scheduleFor({ ...defaults, ...options }),
+      shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2 }),
+      budget: budgetArbitrary,
+      interrupted: fc.constantFrom("keep" as const, "omit" as const),
+    },
+    { noNullPrototype: true },
+  );
+
+/** Whoever writes JavaScript may hand in the function that makes a policy: then nothing would be tested. */
+const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {
+  if (typeof subject === "object" && subject !== null) {
+    if ("decide" in subject) return { policy: subject };
+    if (subject.policy !== undefined) return subject;
+  }
+  throw new ConfigurationError(
+    `checkPolicyLaws takes a policy, such as tokenWindow(), or the options of a machine with a policy; not ${typeof subject === "function" ? "a function: call it" : JSON.stringify(subject)}`,
+  );
+};

@@ -1,0 +1,21 @@
+import { conversationMachine } from "@colloquy/machine";
+import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
+import { requireSame } from "../machine/machine-law.ts";
+import { lookNamed, type PolicyLaw } from "./policy-run.ts";
+
+/**
+ * P10 as well: whatever is written into all that the policy, its summariser and the counter were given, by whoever was
+ * given it beside them, the next prompt is the same. The widest and the narrowest look of the last state are looked at again.
+ */
+export const scribblingChangesNothing: PolicyLaw = ({ options, views, subject }) => {
+  for (const { state, looks } of views.slice(-1)) {
+    for (const look of new Set([looks[0], looks.at(-1)])) {
+      if (look === undefined) continue;
+      const given = { ...options, budget: look.budget };
+      const machine = conversationMachine(scribblingOptions(given));
+      subject.promptOf(machine, state);
+      const what = `a prompt behind one for which all that was given was written into (${lookNamed(look)})`;
+      requireSame("P10", what, look.prompt, subject.promptOf(machine, state));
+    }
+  }
+};

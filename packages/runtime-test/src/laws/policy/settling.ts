@@ -1,0 +1,74 @@
+import { digestOfPrompt, type Message, type Prompt } from "@colloquy/machine";
+import { handledSteps } from "../../arbitraries/trace.ts";
+import { differenceOf } from "../evidence/difference.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { cutNamed, lookNamed, type PolicyLaw } from "./policy-run.ts";
+
+/** P5: deciding again, with what was decided as the last cut, decides the same. */
+export const decidesTheSameAgain: PolicyLaw = ({ views, subject }) => {
+  for (const look of views.flatMap(({ looks }) => looks)) {
+    const { machine, state, prompt } = look;
+    const again = subject.promptOf(machine, { ...state, context: { ...state.context, cut: prompt.cut } });
+    const difference = differenceOf(prompt.cut, again.cut);
+    if (difference !== null || digestOfPrompt(again.messages) !== digestOfPrompt(prompt.messages)) {
+      throw new LawBroken(
+        "P5",
+        `${lookNamed(look)} decides otherwise when asked again: ${difference ?? "the prompt is another"}; ${cutNamed(look)}`,
+      );
+    }
+  }
+};
+
+/**
+ * P6, of policies that are declared monotone: of one history, more room shows all that less room shows, and nothing of
+ * it shorter. A prompt that does not fit is not sent, so it shows nothing.
+ */
+export const moreRoomShowsMore: PolicyLaw = ({ policy, views }) => {
+  if (!policy.monotone) return;
+  for (const { looks } of views) {
+    for (const [index, larger] of looks.entries()) {
+      const smaller = looks[index - 1];
+      if (smaller === undefined || !isSent(smaller.prompt) || !isSent(larger.prompt)) continue;
+      const problem = problemOfLarger(smaller.prompt, larger.prompt);
+      if (problem !== null) {
+        throw new LawBroken(
+          "P6",
+          `${lookNamed(larger)} ${problem} ${lookNamed(smaller)}; ${cutNamed(larger)}; before, ${cutNamed(smaller)}`,
+        );
+      }
+    }
+  }
+};
+
+const problemOfLarger = (smaller: Prompt, larger: Prompt): string | null => {
+  const shown = new Map(larger.messages.map((message) => [message.id, message]));
+  for (const message of smaller.messages) {
+    if (message.synthesised === true) continue;
+    const found = shown.get(message.id);
+    if (found === undefined) return `does not show message ${message.id}, as does`;
+    if (found !== message && lengthOf(found) < lengthOf(message)) return `shows message ${message.id} shorter than`;
+  }
+  return null;
+};
+
+const lengthOf = ({ parts }: Message): number => JSON.stringify(parts).length;
+
+/**
+ * The machine never had to do without the policy; but where an ask says nothing itself, a policy that shows nothing of
+ * the thread is replaced by right.
+ */
+export const isNeverReplaced: PolicyLaw = ({ views, trace }) => {
+  for (const { transition } of handledSteps(trace)) {
+    const failed = transition.entry.decided?.policyFailed;
+    if (failed !== undefined && !isOfSilence(failed))
+      throw new LawBroken("usable", `entry ${transition.entry.seq}: ${failed}`);
+  }
+  for (const look of views.flatMap(({ looks }) => looks)) {
+    const { failed } = look.prompt;
+    if (failed !== undefined && !isOfSilence(failed)) throw new LawBroken("usable", `${lookNamed(look)}: ${failed}`);
+  }
+};
+
+const isOfSilence = (failed: string): boolean => failed.includes("shows nothing of the thread");
+
+const isSent = ({ failed, fits }: Prompt): boolean => failed === undefined && fits;

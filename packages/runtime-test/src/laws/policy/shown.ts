@@ -1,0 +1,153 @@
+import {
+  type Cut,
+  type Fields,
+  type Message,
+  type Part,
+  type Shrink,
+  shrinkMessage,
+  toolCallsOf,
+  type Unit,
+  type UnitPosition,
+  unitsOf,
+} from "@colloquy/machine";
+import { differenceOf } from "../evidence/difference.ts";
+import { LawBroken } from "../evidence/law-broken.ts";
+import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";
+import { problemOfPrompt } from "../machine/prompts.ts";
+import { isGap, messagesIn } from "../evidence/said-units.ts";
+
+/**
+ * P1: what a prompt shows is a subsequence of what was said on the path, and all else in it is marked as synthesised.
+ * Units are shown or left out whole. A message that is shown in fewer words keeps its id, its role, its calls, and all
+ * that is neither a text, nor a data field, nor a tool's result; and some rule that the cut declares made it shorter.
+ */
+export const shownIsSubsequence: PolicyLaw = ({ views }) => {
+  for (const look of views.flatMap(({ looks }) => looks)) requireSubsequence(look);
+};
+
+/** P2: every prompt is well-formed, of every state and within every budget. */
+export const shownIsWellFormed: PolicyLaw = ({ views }) => {
+  for (const look of views.flatMap(({ looks }) => looks)) {
+    const { messages } = look.prompt;
+    // Between turns nobody has said what is asked; only with that it is a prompt.
+    const problem = look.state.context.open === null && messages.length === 0 ? null : problemOfPrompt(messages);
+    if (problem !== null)
+      throw new LawBroken("P2", `${lookNamed(look)} is not well-formed: ${problem}; ${cutNamed(look)}`);
+  }
+};
+
+/**
+ * P3: the open turn and what is pinned are whole. The open turn stands at the end, every unit in order, and nothing
+ * but the rules that the cut declares makes it shorter; none of them clears its newest round. Units with something
+ * pinned are shown as they were said, whatever is decided, and so is the system message, unless it is left out.
+ */
+export const openAndPinnedAreWhole: PolicyLaw = ({ views }) => {
+  for (const look of views.flatMap(({ looks }) => looks)) {
+    requireOpen(look);
+    requirePinned(look);
+  }
+};
+
+const requireSubsequence = (look: Look): void => {
+  const { system, closed, open } = look.said;
+  const units = [...(system === null ? [] : unitsOf(0, [system])), ...closed, ...open];
+  const said = units.flatMap((unit) => unit.messages.map((message) => ({ message, unit })));
+  const places = new Map(said.map((place, index) => [place.message.id, { ...place, index }]));
+  const fail = (words: string): never => {
+    throw new LawBroken("P1", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
+  };
+  let last = -1;
+  for (const shown of look.prompt.messages) {
+    const place = places.get(shown.id);
+    if (place === undefined) {
+      if (shown.synthesised !== true) fail(`message ${shown.id} was never said, and is not marked as synthesised`);
+      continue;
+    }
+    if (place.index <= last) fail(`message ${shown.id} stands behind one that was said later, or twice`);
+    last = place.index;
+    const isClosed = closed.includes(place.unit);
+    const problem = problemOfShown(place.message, shown, isClosed ? place.unit : null, look.prompt.cut);
+    if (problem !== null) fail(`message ${shown.id} is shown ${problem}`);
+  }
+  const ids = new Set(look.prompt.messages.map(({ id }) => id));
+  for (const { id, messages } of [...closed, ...open]) {
+    const shown = messages.filter((message) => ids.has(message.id)).length;
+    // A message whose fields are all left out is left out itself; rounds have none.
+    if (shown > 0 && shown < messages.length)
+      fail(`of unit ${id} only ${shown} of ${messages.length} messages are shown`);
+  }
+};
+
+/** How a message, of a closed turn's unit or not, is shown otherwise than it was said and may be; null where it is not. */
+const problemOfShown = (said: Message, shown: Message, unit: Unit | null, cut: Cut): string | null => {
+  if (said.role !== shown.role) return `under the role ${shown.role}`;
+  if (differenceOf(toolCallsOf(said), toolCallsOf(shown)) !== null) return "with other calls";
+  if (differenceOf(said.parts.filter(isFirm), shown.parts.filter(isFirm)) !== null) return "with other parts";
+  // A call that is out has a result that nobody said yet; the open turn is for P3 to compare.
+  if (isGap(said) || unit === null) return null;
+  const difference = differenceOf(asDeclared(said, unit, cut).parts, shown.parts);
+  return difference === null ? null : `otherwise than the cut declares: ${difference}`;
+};
+
+/** A message of a closed turn with the fields that are shown, as the rules leave it. */
+const asDeclared = (message: Message, unit: Unit, { shrink = [], fields }: Cut): Message => {
+  if (unit.pinned === true) return message;
+  const at = { turn: unit.turn, unit: unit.position };
+  const parts = message.parts.filter((part) => part.type !== "data" || hasField(message, part.field, fields));
+  return shrinkMessage(
+    { ...message, parts },
+    shrink.filter((rule) => isBefore(at, rule)),
+  );
+};
+
+const hasField = ({ role }: Message, field: string, { omit = [], inputs }: Fields = {}): boolean =>
+  !omit.includes(field) && (role !== "user" || inputs === undefined || inputs.includes(field));
+
+/** What no rule makes shorter, and no choice of fields leaves out. */
+const isFirm = ({ type }: Part): boolean => type !== "text" && type !== "data" && type !== "toolResult";
+
+const requireOpen = (look: Look): void => {
+  const { open } = look.said;
+  const { messages, cut } = look.prompt;
+  const newest = open.findLast(({ kind }) => kind === "round");
+  const expected = open.flatMap((unit) => expectedOf(unit, cut, unit === newest));
+  const end = expected.length === 0 ? [] : messages.slice(-expected.length);
+  const fail = (words: string): never => {
+    throw new LawBroken("P3", `${lookNamed(look)}: ${words}; ${cutNamed(look)}`);
+  };
+  for (const [index, message] of expected.entries()) {
+    const shown = end[index];
+    if (shown?.id !== message.id)
+      return fail(`${shown?.id ?? "nothing"} stands where ${message.id} of the open turn should`);
+    if (isGap(message)) continue;
+    const difference = differenceOf(message.parts, shown.parts);
+    if (difference !== null) fail(`message ${message.id} of the open turn is not as its rules make it: ${difference}`);
+  }
+};
+
+/** A unit of the open turn as the rules leave it. */
+const expectedOf = (unit: Unit, { shrink = [] }: Cut, isNewest: boolean): readonly Message[] => {
+  if (unit.pinned === true) return unit.messages;
+  const at = { turn: unit.turn, unit: unit.position };
+  const rules = shrink.filter((rule) => isBefore(at, rule) && !(isNewest && rule.rule === "clear"));
+  return unit.messages.map((message) => shrinkMessage(message, rules));
+};
+
+const isBefore = (at: UnitPosition, { before }: Shrink): boolean =>
+  before === undefined || at.turn < before.turn || (at.turn === before.turn && at.unit < before.unit);
+
+const requirePinned = (look: Look): void => {
+  const { system, closed } = look.said;
+  const { messages, cut } = look.prompt;
+  const shown = new Map(messages.map((message) => [message.id, message]));
+  const kept = system === null || cut.system === "omit" ? [] : [system];
+  for (const message of [...kept, ...messagesIn(closed.filter(({ pinned }) => pinned === true))]) {
+    const difference = differenceOf(message, shown.get(message.id));
+    if (difference !== null) {
+      throw new LawBroken(
+        "P3",
+        `${lookNamed(look)}: message ${message.id} must be shown as it is: ${difference}; ${cutNamed(look)}`,
+      );
+    }
+  }
+};

@@ -1,0 +1,198 @@
+import type { Lease, Store } from "@colloquy/host";
+import {
+  type AnswerableEffect,
+  type CallLlm,
+  type Entry,
+  type Event,
+  fold,
+  foldEntry,
+  outstanding,
+  redactedText,
+  type State,
+  type Usage,
+  usageMonoid,
+  usageOfCall,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { leafOf } from "../../coverage.ts";
+import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type PromptRules } from "./prompts.ts";
+import type { Opening } from "../world/process.ts";
+import type { World } from "../world/world.ts";
+
+/** The one store of a simulation, and what is known of the journal in it: each entry is looked at when it is written. */
+export class WatchedJournal {
+  readonly store: Store;
+  readonly entries: Entry[] = [];
+  /** What the journal tells; null before its first entry. */
+  state: State | null = null;
+  /** All effects that the journal ever asked for, by id. */
+  readonly asked: Map<string, AnswerableEffect> = new Map();
+  /** Those that are neither answered nor cancelled. */
+  outstanding: readonly AnswerableEffect[] = [];
+  /** The entries that answered an effect, by its id. */
+  readonly answers: Map<string, Entry> = new Map();
+  /** The tool calls of which it is journalled that they started. */
+  readonly started: Set<string> = new Set();
+  /** The usage of all calls, added up from the entries alone. */
+  usage: Usage = usageMonoid.empty;
+  /** How often an event was taken in a state: `responding llm.completed`. */
+  readonly transitions: Map<string, number> = new Map();
+  /** The state that an ask came upon, by its id. */
+  readonly askedUpon: Map<string, State> = new Map();
+  /** The token of the newest lease. */
+  newestToken = 0;
+  /** What was asked and was taken out again. */
+  readonly redacted: Set<string> = new Set();
+  /** What came of it. */
+  newestOpening: Opening | null = null;
+  /** The first of the laws about prompts that was broken; told at the end, since whoever breaks others breaks these too. */
+  brokenByPrompts: Broken | null = null;
+  readonly #world: World;
+  readonly #rules: PromptRules;
+  readonly #onWritten: (entry: Entry) => void;
+
+  constructor(world: World, store: Store, rules: PromptRules, onWritten: (entry: Entry) => void) {
+    this.#world = world;
+    this.store = store;
+    this.#rules = rules;
+    this.#onWritten = onWritten;
+  }
+
+  /** It is journalled that words are taken out, and some of them are still there: who reads the journal is not shown them. */
+  get isRedacting(): boolean {
+    return this.entries.some(
+      ({ event }) =>
+        event.type === "thread.redacted" && event.seqs.some((seq) => this.entries[seq]?.redacted === undefined),
+    );
+  }
+
+  append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    const writing = this.store.append(lease, expectedSeq, entries);
+    if (writing !== undefined) return writing.then(() => this.#wrote(entries));
+    this.#wrote(entries);
+  }
+
+  /** Entries are put in the place of others, which say the same without their words. */
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    this.#world.hasRewritten = true;
+    await this.store.rewrite(lease, entries);
+    for (const entry of entries) {
+      const { event } = this.entries[entry.seq] ?? {};
+      if (event?.type !== entry.event.type)
+        this.#world.breaks("R3", `entry ${entry.seq} (${event?.type ?? "none"}) was rewritten as ${entry.event.type}`);
+      // Done again, it finds what stands in their place.
+      if (event?.type === "ask.received" && typeof event.input === "string" && event.input !== redactedText)
+        this.redacted.add(event.input);
+      this.entries[entry.seq] = entry;
+    }
+    const told = fold(this.entries);
+    if (Either.isRight(told)) this.state = told.right;
+    else this.#world.breaks("M5", `a journal that was redacted can't be folded: ${told.left.reason}`);
+    if (this.state !== null) this.outstanding = outstanding(this.state);
+  }
+
+  #wrote(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (entry.seq !== this.entries.length) {
+        this.#world.breaks("R3", `entry ${entry.seq} was written where ${this.entries.length} is due`);
+      }
+      this.entries.push(entry);
+      this.#world.note("journal", `${entry.seq} ${entry.event.type}${about(entry)}`);
+      this.#follow(entry);
+      this.#onWritten(entry);
+    }
+  }
+
+  #follow(entry: Entry): void {
+    const before = this.state;
+    if (entry.event.type === "thread.started" || before === null) {
+      const begun = fold([entry]);
+      if (Either.isRight(begun)) this.state = begun.right;
+      else this.#world.breaks("M5", `a journal begins with an entry that can't be folded: ${begun.left.reason}`);
+      return;
+    }
+    const { event } = entry;
+    if (event.type === "ask.received") this.askedUpon.set(event.askId, before);
+    this.#checkAnswer(entry, event);
+    const after = foldEntry(before, { ...entry, event });
+    this.state = after;
+    this.#addUsage(before, after, entry);
+    this.#count(`${leafOf(before)} ${event.type}`);
+    const later = { ...entry, event };
+    this.brokenByPrompts ??= brokenByDecision(this.#rules, later, after) ?? brokenBySummary(before, later, after);
+    if (
+      before.context.open?.stage !== after.context.open?.stage ||
+      before.context.waking !== after.context.waking ||
+      before.context.summarising !== after.context.summarising
+    ) {
+      this.#refresh(after);
+    }
+  }
+
+  /** M6: an answer is to something that is outstanding, and each is answered once. */
+  #checkAnswer(entry: Entry, event: Event): void {
+    if (!("effectId" in event)) return;
+    const { effectId, type } = event;
+    if (!this.outstanding.some(({ id }) => id === effectId)) {
+      this.#world.breaks("M6", `entry ${entry.seq} (${type}) was taken, and "${effectId}" is not outstanding`);
+    }
+    if (type === "tool.started") this.started.add(effectId);
+    if (type === "tool.started" || type === "llm.progressed") return;
+    if (this.answers.has(effectId)) {
+      this.#world.breaks("M6", `entry ${entry.seq} (${type}) answers "${effectId}" a second time`);
+    }
+    this.answers.set(effectId, entry);
+  }
+
+  /** M7: one answering call at a time, and none beside a tool call. Summaries are written beside both. */
+  #refresh(state: State): void {
+    this.outstanding = outstanding(state);
+    for (const effect of this.outstanding) {
+      if (this.asked.has(effect.id)) continue;
+      this.asked.set(effect.id, effect);
+      if (effect.type === "callLlm") this.brokenByPrompts ??= brokenByPrompt(this.#rules, effect, state);
+    }
+    const calls = this.outstanding.filter(isAnswering).length;
+    const tools = this.outstanding.filter(({ type }) => type === "callTool" || type === "requestApproval").length;
+    if (calls > 1 || (calls === 1 && tools > 0)) {
+      this.#world.breaks("M7", `${calls} model calls and ${tools} tool calls are outstanding at the same time`);
+    }
+  }
+
+  /** What a call used that was stopped is not known, which is not nothing. */
+  #addUsage(before: State, after: State, { event, ...entry }: Entry): void {
+    if (event.type === "llm.completed" || event.type === "llm.failed") {
+      const cost = ("decided" in entry ? entry.decided?.cost : undefined) ?? null;
+      this.usage = usageMonoid.concat(this.usage, usageOfCall(event.usage ?? null, cost));
+    } else if (before.context.open?.stage.type === "responding" && after.context.open === null) {
+      this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
+    }
+    if (isCalledOff(before, after, event)) this.usage = usageMonoid.concat(this.usage, usageOfCall(null, null));
+  }
+
+  #count(transition: string): void {
+    this.transitions.set(transition, (this.transitions.get(transition) ?? 0) + 1);
+  }
+}
+
+const isAnswering = (effect: AnswerableEffect): effect is CallLlm =>
+  effect.type === "callLlm" && effect.purpose === "answer";
+
+/** Whether the summary that was being written is not, any more, and this is no outcome of it. */
+const isCalledOff = (before: State, after: State, event: Entry["event"]): boolean => {
+  const { summarising } = before.context;
+  if (summarising === null || summarising.number === after.context.summarising?.number) return false;
+  const isOutcome = event.type === "llm.completed" || event.type === "llm.failed";
+  return !(isOutcome && event.effectId.endsWith(`/summary-${summarising.number}#1`));
+};
+
+const about = (entry: Entry): string => {
+  const { event } = entry;
+  const what = "effectId" in event ? ` ${event.effectId}` : "askId" in event ? ` ${event.askId ?? ""}` : "";
+  const decided = "decided" in entry ? (entry.decided ?? {}) : {};
+  const marks = [
+    ...("recovered" in entry ? ["recovered"] : []),
+    ...(["summary", "summaryFailed", "summaryStale", "compacting", "unfit"] as const).filter((name) => name in decided),
+  ];
+  return marks.length === 0 ? what : `${what} (${marks.join(", ")})`;
+};

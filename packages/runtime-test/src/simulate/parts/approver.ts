@@ -1,0 +1,75 @@
+import type { Entry, RequestApproval } from "@colloquy/machine";
+import { threadId } from "../cast.ts";
+import type { Processes } from "../world/processes.ts";
+import { Random } from "../world/random.ts";
+import type { WatchedJournal } from "../checks/watched-journal.ts";
+import type { World } from "../world/world.ts";
+
+/** Somebody who is asked whether tools may run, and answers by and by: yes, no, and now and then about something else. */
+export class Approver {
+  readonly #world: World;
+  readonly #processes: Processes;
+  readonly #journal: WatchedJournal;
+  readonly #answering: Set<string> = new Set();
+
+  constructor(world: World, processes: Processes, journal: WatchedJournal) {
+    this.#world = world;
+    this.#processes = processes;
+    this.#journal = journal;
+  }
+
+  /** An entry was written: there may be something new to approve. */
+  written({ event }: Entry): void {
+    if (event.type !== "tool.withheld") return;
+    for (const effect of this.#journal.outstanding) {
+      if (effect.type !== "requestApproval" || this.#answering.has(effect.id)) continue;
+      this.#answering.add(effect.id);
+      void this.#answer(effect);
+    }
+  }
+
+  /** As often as it takes until the answer has arrived, or is not wanted any more. */
+  async #answer(question: RequestApproval): Promise<void> {
+    const random = new Random(this.#world.seed, `approval ${question.id}`);
+    const approved = random.chance(0.7);
+    const thinks = random.pick([20, 100, 900]);
+    let confused = random.chance(0.2);
+    for (let wait = thinks; this.#isAsked(question); wait = 60) {
+      await this.#world.sleep(random.whole(1, this.#world.calm ? 60 : wait));
+      if (!this.#isAsked(question)) return;
+      const digest = confused ? "another" : question.digest;
+      await this.#tell(question, approved, digest);
+      confused = false;
+    }
+  }
+
+  #isAsked({ id }: RequestApproval): boolean {
+    return this.#journal.outstanding.some((effect) => effect.id === id);
+  }
+
+  async #tell({ id, digest: asked }: RequestApproval, approved: boolean, digest: string): Promise<void> {
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    process.note(`is told that ${id} is ${approved ? "approved" : "denied"}${digest === asked ? "" : ", by mistake"}`);
+    const at = this.#world.clock.now();
+    const telling = process.host
+      .thread(threadId)
+      .send({ type: "approval.answered", at, effectId: id, approved, digest });
+    process.unsettled.add(telling);
+    const hear = async (): Promise<void> => {
+      try {
+        const receipt = await telling;
+        if (receipt.handled && digest !== asked)
+          this.#world.breaks("M6", `an answer about something else than "${id}" was taken`);
+      } catch {
+        // Nobody could be told, or it is not known what became of it.
+      } finally {
+        process.unsettled.delete(telling);
+      }
+    };
+    // One that stands still, or a holder that does not look, must not keep others from being told.
+    await Promise.race([hear(), process.died, this.#world.sleep(patienceMs)]);
+  }
+}
+
+const patienceMs = 1_500;

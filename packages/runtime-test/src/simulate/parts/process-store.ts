@@ -1,0 +1,199 @@
+import type { Inbox, Lease, ListOptions, SnapshotDraft, Store, StoredSnapshot, ThreadPage } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { threadId as watched } from "../cast.ts";
+import { never, type Opening, type SimulatedProcess } from "../world/process.ts";
+import type { Random } from "../world/random.ts";
+import { SimulatedFailure } from "../world/simulated-failure.ts";
+import type { WatchedJournal } from "../checks/watched-journal.ts";
+import type { World } from "../world/world.ts";
+
+/** The store as a process sees it: slow now and then, failing, and swallowing what it has to say. */
+export class ProcessStore implements Store {
+  /** Where the store has one. */
+  readonly inbox?: Inbox;
+  readonly #world: World;
+  readonly #process: SimulatedProcess;
+  readonly #journal: WatchedJournal;
+  readonly #onOpened: (seq: number) => void;
+
+  /** @param onOpened called when the journal was read, with the seq of its newest entry: what is under way is taken up now. */
+  constructor(world: World, process: SimulatedProcess, journal: WatchedJournal, onOpened: (seq: number) => void) {
+    this.#world = world;
+    this.#process = process;
+    this.#journal = journal;
+    this.#onOpened = onOpened;
+    const { inbox } = journal.store;
+    if (inbox !== undefined) this.inbox = this.#inboxOf(inbox);
+  }
+
+  async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    if (threadId !== watched) return this.#call("acquire", async (store) => store.acquire(threadId, owner, ttlMs));
+    const taken = await this.#call("acquire", async (store) => {
+      const until = this.#world.clock.now() + ttlMs;
+      const lease = await store.acquire(threadId, owner, ttlMs);
+      if (lease === null) return null;
+      this.#process.note(`holds the thread (token ${lease.token})`);
+      if (lease.token <= this.#journal.newestToken) {
+        this.#world.breaks("R3", `lease ${lease.token} was given after lease ${this.#journal.newestToken}`);
+      }
+      this.#journal.newestToken = lease.token;
+      this.#process.openings++;
+      const opening: Opening = {
+        token: lease.token,
+        performed: new Map(),
+        until,
+        loaded: true,
+        over: false,
+        superseded: false,
+      };
+      if (this.#journal.newestOpening !== null) this.#journal.newestOpening.superseded = true;
+      this.#journal.newestOpening = opening;
+      this.#process.opening = opening;
+      return lease;
+    });
+    // One whose answer was lost does not know that it holds the thread.
+    const { opening } = this.#process;
+    if (taken !== null && opening?.token === taken.token) opening.loaded = false;
+    return taken;
+  }
+
+  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    return this.#call("renew", async (store) => {
+      const until = this.#world.clock.now() + ttlMs;
+      const kept = await store.renew(lease, ttlMs);
+      const { opening } = this.#process;
+      if (kept && lease.threadId === watched && opening?.token === lease.token) opening.until = until;
+      return kept;
+    });
+  }
+
+  async release(lease: Lease): Promise<void> {
+    const { opening } = this.#process;
+    if (lease.threadId === watched && opening?.token === lease.token) opening.over = true;
+    await this.#call("release", async (store) => store.release(lease));
+  }
+
+  async read(threadId: string, fromSeq?: number): Promise<readonly unknown[]> {
+    const entries = await this.#call("read", async (store) => store.read(threadId, fromSeq));
+    const { opening } = this.#process;
+    if (threadId === watched && opening !== null && !opening.over && !opening.loaded) {
+      opening.loaded = true;
+      this.#onOpened((fromSeq ?? 0) + entries.length - 1);
+    }
+    return entries;
+  }
+
+  append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    const world = this.#world;
+    if (!this.#process.crosses("before an append")) return never();
+    if (world.hits("appendFails")) {
+      this.#process.note("an append fails");
+      return this.#refuse("the disk is full");
+    }
+    if (world.hits("appendSlow")) return this.#appendSlowly(lease, expectedSeq, entries);
+    const writing = this.#append(lease, expectedSeq, entries);
+    return writing === undefined ? this.#acknowledge() : writing.then(() => this.#acknowledge());
+  }
+
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    return this.#call("rewrite", async (store) =>
+      lease.threadId === watched ? this.#journal.rewrite(lease, entries) : store.rewrite(lease, entries),
+    );
+  }
+
+  async saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void> {
+    return this.#call("keep a snapshot", async (store) => store.saveSnapshot(lease, snapshot));
+  }
+
+  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    const snapshot = await this.#call("read the snapshot", async (store) => store.readSnapshot(threadId));
+    if (snapshot === null || !this.#world.hits("snapshotDamaged")) return snapshot;
+    this.#process.note("the snapshot is damaged");
+    return damaged(snapshot, this.#world.random);
+  }
+
+  async list(options?: ListOptions): Promise<ThreadPage> {
+    return this.#call("list", async (store) => store.list(options));
+  }
+
+  async delete(threadId: string): Promise<boolean> {
+    return this.#call("delete", async (store) => store.delete(threadId));
+  }
+
+  async close(): Promise<void> {}
+
+  #inboxOf(inbox: Inbox): Inbox {
+    return {
+      post: (...given) => this.#call("leave a letter", async () => inbox.post(...given)),
+      unanswered: (...given) => this.#call("look for letters", async () => inbox.unanswered(...given)),
+      answer: (...given) => this.#call("answer letters", async () => inbox.answer(...given)),
+      answerTo: (...given) => this.#call("look for an answer", async () => inbox.answerTo(...given)),
+      discard: (...given) => this.#call("discard a letter", async () => inbox.discard(...given)),
+    };
+  }
+
+  #append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    return lease.threadId === watched
+      ? this.#journal.append(lease, expectedSeq, entries)
+      : this.#journal.store.append(lease, expectedSeq, entries);
+  }
+
+  /** What is on its way is written also when the process dies meanwhile. */
+  async #appendSlowly(lease: Lease, expectedSeq: number, entries: readonly Entry[]): Promise<void> {
+    const { random } = this.#world;
+    const writtenAfterMs = random.whole(0, 20);
+    const answeredAfterMs = random.whole(0, 20);
+    await this.#world.sleep(writtenAfterMs);
+    const outcome = await settled(async () => this.#append(lease, expectedSeq, entries));
+    await this.#process.sleep(answeredAfterMs);
+    if ("error" in outcome) throw outcome.error;
+    await this.#acknowledge();
+  }
+
+  #acknowledge(): void | Promise<void> {
+    if (this.#world.hits("appendUnacknowledged")) {
+      this.#process.note("an append is written, and not acknowledged");
+      return this.#refuse("the connection was lost");
+    }
+    if (!this.#process.crosses("after an append")) return never();
+  }
+
+  /** As stores do that have nothing to wait for: by throwing; or as others do. */
+  #refuse(why: string): Promise<never> {
+    if (this.#world.random.chance(0.5)) throw new SimulatedFailure(why);
+    return Promise.reject(new SimulatedFailure(why));
+  }
+
+  /** A call that fails may have had its effect, or not. */
+  async #call<Value>(doing: string, call: (store: Store) => Promise<Value>): Promise<Value> {
+    const { random } = this.#world;
+    if (!this.#process.crosses(`before ${doing}`)) return never();
+    const fails = this.#world.hits("storeFails");
+    const slow = this.#world.hits("storeSlow");
+    if (fails) this.#process.note(`the store fails to ${doing}`);
+    if (slow) await this.#world.sleep(random.whole(0, 20));
+    const outcome = await settled(async () => (fails && random.chance(0.5) ? undefined : call(this.#journal.store)));
+    if (slow) await this.#process.sleep(random.whole(0, 20));
+    if (!this.#process.crosses(`after ${doing}`)) return never();
+    if (fails) throw new SimulatedFailure(`the store is down (${doing})`);
+    if ("error" in outcome) throw outcome.error;
+    // Undefined stands only for a call that was left out, and that has failed.
+    return outcome.value as Value;
+  }
+}
+
+/** One of whose texts something is missing, or one that lacks its chunks. */
+const damaged = ({ head, chunk }: StoredSnapshot, random: Random): StoredSnapshot =>
+  random.chance(0.5)
+    ? { head: head.slice(0, random.whole(0, head.length - 1)), chunk }
+    : { head, chunk: () => undefined };
+
+type Outcome<Value> = { readonly value: Value } | { readonly error: unknown };
+
+const settled = async <Value>(call: () => Promise<Value>): Promise<Outcome<Value>> => {
+  try {
+    return { value: await call() };
+  } catch (error) {
+    return { error };
+  }
+};

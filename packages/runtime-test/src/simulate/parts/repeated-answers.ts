@@ -1,0 +1,60 @@
+import type { LlmOutcome } from "@colloquy/host";
+import type { CallLlm, Entry, Event } from "@colloquy/machine";
+import type { Processes } from "../world/processes.ts";
+import type { World } from "../world/world.ts";
+
+/** Answers that arrive once too often, or when nobody expects them any more. */
+export class RepeatedAnswers {
+  readonly #world: World;
+  readonly #processes: Processes;
+  readonly #threadId: string;
+
+  constructor(world: World, processes: Processes, threadId: string) {
+    this.#world = world;
+    this.#processes = processes;
+    this.#threadId = threadId;
+  }
+
+  /** An entry was written: if it was an answer, it may come again. */
+  written({ seq, event }: Entry): void {
+    if (event.type === "thread.started" || !answers.has(event.type) || !this.#world.hits("repeatedAnswer")) return;
+    void this.#tell(event, seq);
+  }
+
+  /** A model answered a process that is dead: the answer may find its way to another one. */
+  swallowed(call: CallLlm, outcome: LlmOutcome): void {
+    if (outcome.type === "failed" || !this.#world.hits("lateAnswer")) return;
+    const { reply, finishReason } = outcome;
+    const at = this.#world.clock.now();
+    void this.#tell(
+      { type: "llm.completed", at, effectId: call.id, promptDigest: call.promptDigest, reply, finishReason },
+      null,
+    );
+  }
+
+  /** `seq` is that of the entry that it was taken as; null for one that was not. */
+  async #tell(event: Event, seq: number | null): Promise<void> {
+    await this.#world.sleep(this.#world.random.whole(0, 120));
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    process.note(`is told ${event.type} ${seq === null ? "late" : "once more"}`);
+    try {
+      const receipt = await process.host.thread(this.#threadId).send(event);
+      // Who leaves a letter is told of the entry that there was before.
+      if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
+        this.#world.breaks("M6", `a repeated ${event.type} was taken`);
+    } catch {
+      // Nobody could be told. Who answers once too often does not mind.
+    }
+  }
+}
+
+const answers: ReadonlySet<string> = new Set([
+  "llm.completed",
+  "llm.failed",
+  "tool.completed",
+  "tool.failed",
+  "timer.fired",
+  "tool.withheld",
+  "approval.answered",
+]);

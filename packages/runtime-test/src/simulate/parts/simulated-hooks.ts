@@ -1,0 +1,34 @@
+import { type Hooks, LeaseLostError, StoreError } from "@colloquy/host";
+import { Random } from "../world/random.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import { SimulatedFailure } from "../world/simulated-failure.ts";
+import type { World } from "../world/world.ts";
+
+/** Hooks, in every fourth conversation: without any, a host waits for nothing before it performs an effect. */
+export const hooksIn = (world: World, process: SimulatedProcess): Hooks => {
+  if (!new Random(world.seed, "hooks").chance(0.25)) return {};
+  const hook = async (...given: readonly unknown[]): Promise<void> => {
+    if (!process.crosses("a hook")) return;
+    world.scribbling.given(...given);
+    if (world.hits("hookSlow")) await process.sleep(world.random.whole(1, 20));
+    if (world.hits("hookThrows")) throw new SimulatedFailure("the hook is broken");
+  };
+  return {
+    beforeTurn: hook,
+    beforeStep: hook,
+    beforeToolCall: hook,
+    afterTurn: hook,
+    afterStep: hook,
+    afterToolCall: hook,
+  };
+};
+
+/** What a host reports of what it did in the background has to be what went wrong here. */
+export const checkReported = (world: World, error: unknown, where: string): void => {
+  if (error instanceof SimulatedFailure || error instanceof StoreError || error instanceof LeaseLostError) return;
+  if (where === "snapshot" && (world.hit.has("snapshotDamaged") || world.hasRewritten)) return;
+  world.breaks(
+    "settles",
+    `${where} failed with what nobody threw: ${error instanceof Error ? error.stack : String(error)}`,
+  );
+};

@@ -1,0 +1,240 @@
+import { type AskHandle, type AskInput, ThreadUnknownError } from "@colloquy/host";
+import type { Event } from "@colloquy/machine";
+import { type AskEnd, inWords, isEnd, isPassing } from "../script/question.ts";
+import { checkParts } from "../checks/parts.ts";
+import type { SimulatedProcess } from "../world/process.ts";
+import type { Processes } from "../world/processes.ts";
+import type { Action, AskAction } from "../script/script.ts";
+import type { World } from "../world/world.ts";
+
+/** Something that a user wants to know, and asks again as long as nobody answers. */
+export interface Question extends How {
+  readonly askId: string;
+  readonly input: AskInput;
+  /** The handle to it, while somebody is at it. */
+  handle: AskHandle | null;
+  end: AskEnd | null;
+  tries: number;
+  /** It was asked where somebody else may hold the thread. */
+  mayBeLetter: boolean;
+}
+
+/** How something is asked. */
+export interface How extends Pick<AskAction, "limits" | "overlap"> {
+  /** It is only for the turn that is open. */
+  readonly steers?: boolean;
+}
+
+/** The user of a simulation, whose conversation is one thread. */
+export class User {
+  readonly questions: Question[] = [];
+  readonly #world: World;
+  readonly #processes: Processes;
+  readonly #threadId: string;
+  /** Asks by whoever answers them; to be asked again when it dies. */
+  readonly #asked: Map<SimulatedProcess, Set<Question>> = new Map();
+  #settled: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  constructor(world: World, processes: Processes, threadId: string) {
+    this.#world = world;
+    this.#processes = processes;
+    this.#threadId = threadId;
+  }
+
+  async play(actions: readonly Action[]): Promise<void> {
+    for (const action of actions) {
+      if (action.afterMs !== undefined && action.afterMs > 0) await this.#world.sleep(action.afterMs);
+      this.#processes.disturb();
+      await this.#do(action);
+    }
+  }
+
+  /** Waits until each question has its answer, at most so long. True when they have. */
+  async settles(withinMs: number): Promise<boolean> {
+    const until = this.#world.clock.now() + withinMs;
+    while (!this.#isSettled && this.#world.clock.now() < until) {
+      await Promise.race([this.#settled.promise, this.#world.sleep(until - this.#world.clock.now())]);
+    }
+    return this.#isSettled;
+  }
+
+  /** Asks, and asks again. */
+  ask(input: AskInput, { askId, ...how }: How & { readonly askId?: string | undefined } = {}): Question {
+    const id = askId ?? `ask-${this.questions.length + 1}`;
+    const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0, mayBeLetter: false };
+    this.questions.push(question);
+    this.#try(question);
+    return question;
+  }
+
+  /** Tells the machine something, once; whether it arrives is not certain. */
+  send(event: Event): void {
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    process.note(`is told ${event.type}`);
+    const own = this.#world.scribbling.handsIn(event);
+    const sending = process.host.thread(this.#threadId).send(own);
+    this.#world.scribbling.handedIn(own);
+    process.unsettled.add(sending);
+    sending.then(
+      (receipt) => {
+        this.#world.scribbling.given(receipt);
+        return process.unsettled.delete(sending);
+      },
+      (error: unknown) => {
+        process.unsettled.delete(sending);
+        if (process.alive && !isPassing(error) && !(error instanceof ThreadUnknownError))
+          this.#breaks(`telling it ${event.type} was rejected with`, error);
+      },
+    );
+  }
+
+  /** A process is gone, and took with it what it was asked. */
+  lost(process: SimulatedProcess): void {
+    const questions = this.#asked.get(process);
+    if (questions === undefined) return;
+    for (const question of questions) this.#tryLater(question);
+    this.#asked.delete(process);
+  }
+
+  async #do(action: Action): Promise<void> {
+    switch (action.type) {
+      case "ask":
+        this.ask(action.input, { ...howOf(action), askId: this.#idOf(action) });
+        return;
+      case "steer":
+        this.ask(action.input, { steers: true });
+        return;
+      case "errand":
+        this.#runErrand();
+        return;
+      case "redact":
+        this.#redact(action.turn);
+        return;
+      case "abort":
+        this.questions[action.ask]?.handle?.abort("the user left");
+        return;
+      case "cancel":
+        this.send({ type: "cancel.requested", at: this.#world.clock.now(), reason: "the user pressed stop" });
+        return;
+      case "send":
+        this.send({ ...action.event, at: this.#world.clock.now() });
+        return;
+      case "settle":
+        await this.settles(action.withinMs ?? patienceMs);
+        return;
+      case "crash":
+        this.#processes.crash();
+        return;
+      case "pause":
+        this.#processes.pause(action.forMs);
+    }
+  }
+
+  /** What comes of it is of no interest here, but that the host has no room for more than it has. */
+  #runErrand(): void {
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    const handle = process.host.ask("On another thread.", { threadId: "errand" });
+    process.unsettled.add(handle);
+    const over = (): unknown => process.unsettled.delete(handle);
+    handle.then(over, over);
+  }
+
+  /** It may be refused, and it may be that nobody could be told. */
+  #redact(turn: number): void {
+    const process = this.#processes.reachable();
+    if (process === null) return;
+    process.note(`is told to redact turn ${turn}`);
+    const redacting = process.host.thread(this.#threadId).redact({ turn });
+    process.unsettled.add(redacting);
+    const over = (): unknown => process.unsettled.delete(redacting);
+    redacting.then(over, over);
+  }
+
+  #idOf({ again }: AskAction): string | undefined {
+    const asks = this.questions.filter(({ steers }) => steers !== true);
+    return again === undefined ? undefined : asks[again]?.askId;
+  }
+
+  #try(question: Question): void {
+    const process = this.#processes.reachable();
+    question.tries++;
+    if (question.tries > triesMax) {
+      this.#world.breaks("settles", `${question.askId} was asked ${triesMax} times, and never answered`);
+      return;
+    }
+    if (process === null) {
+      this.#tryLater(question);
+      return;
+    }
+    process.note(`is asked ${question.askId}`);
+    const { askId, steers } = question;
+    const input = this.#world.scribbling.handsIn(question.input);
+    // The process may die in the very call.
+    this.#at(process).add(question);
+    question.mayBeLetter ||= process.opening?.over !== false || process.opening.superseded;
+    const options = { askId, ...this.#world.scribbling.handsIn(howOf(question)) };
+    const handle =
+      steers === true
+        ? process.host.thread(this.#threadId).steer(input, { askId })
+        : process.host.ask(input, { ...options, threadId: this.#threadId });
+    this.#world.scribbling.handedIn(input, options);
+    question.handle = handle;
+    process.unsettled.add(handle);
+    checkParts(this.#world, process, handle);
+    const over = (end: unknown): void => {
+      process.unsettled.delete(handle);
+      if (process.alive) this.#ended(process, question, end);
+    };
+    handle.then(over, over);
+  }
+
+  #ended(process: SimulatedProcess, question: Question, end: unknown): void {
+    this.#at(process).delete(question);
+    question.handle = null;
+    process.note(`answers ${question.askId}: ${inWords(end)}`);
+    this.#world.scribbling.given(end);
+    if (isPassing(end)) {
+      this.#tryLater(question);
+      return;
+    }
+    if (!isEnd(end)) {
+      this.#breaks(`${question.askId} was rejected with`, end);
+      return;
+    }
+    question.end = end;
+    if (!this.#isSettled) return;
+    this.#settled.resolve();
+    this.#settled = Promise.withResolvers();
+  }
+
+  #tryLater(question: Question): void {
+    question.handle = null;
+    void this.#world.sleep(this.#world.random.whole(1, 150)).then(() => this.#try(question));
+  }
+
+  #at(process: SimulatedProcess): Set<Question> {
+    const questions = this.#asked.get(process) ?? new Set();
+    this.#asked.set(process, questions);
+    return questions;
+  }
+
+  get #isSettled(): boolean {
+    return this.questions.every(({ end }) => end !== null);
+  }
+
+  #breaks(what: string, error: unknown): void {
+    this.#world.breaks("settles", `${what} what is no error of the host's: ${inWords(error)}`);
+  }
+}
+
+/** How long the user waits for an answer before going on. */
+const patienceMs = 400;
+
+const triesMax = 200;
+
+const howOf = ({ limits, overlap }: How): Pick<How, "limits" | "overlap"> => ({
+  ...(limits === undefined ? {} : { limits }),
+  ...(overlap === undefined ? {} : { overlap }),
+});

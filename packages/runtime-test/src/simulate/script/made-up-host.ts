@@ -1,0 +1,17 @@
+import type { HostOptions } from "@colloquy/host";
+import { Random } from "../world/random.ts";
+
+/** How the hosts of a seed are configured: all of its processes alike. */
+export const madeUpHost = (
+  seed: number,
+): Pick<HostOptions, "whenHeld" | "pollMs" | "progressMs" | "partials" | "snapshotEvery" | "maxActive"> => {
+  const random = new Random(seed, "host");
+  return {
+    whenHeld: random.chance(0.75) ? "enqueue" : "reject",
+    pollMs: random.pick([20, 50]),
+    progressMs: random.pick([null, null, 10]),
+    partials: random.pick(["askAgain", "keep"]),
+    snapshotEvery: random.pick([0, 1, 5, 512]),
+    maxActive: random.pick([1, 2, 256]),
+  };
+};

@@ -1,0 +1,80 @@
+import type { CallLlm, FailureKind, Json, ReportedUsage } from "@colloquy/machine";
+import { type FailureScript, reply, type ScriptLine, toolCalls, type ToolCallScript } from "../../models/index.ts";
+import { madeUpSummary } from "./made-up-summary.ts";
+import { Random } from "../world/random.ts";
+import type { World } from "../world/world.ts";
+
+/** What the simulated model says to a call: the same to the same call, whoever makes it, and how often. */
+export const madeUpReply =
+  (world: World, tools: readonly [string, ...string[]]) =>
+  (call: CallLlm): ScriptLine => {
+    if (call.purpose === "summary") return madeUpSummary(world, call);
+    const random = new Random(world.seed, `reply ${call.id}`);
+    const options = {
+      delayMs: random.whole(0, 40),
+      ...(random.chance(0.7) ? { usage: usageFrom(random) } : {}),
+      ...(random.chance(0.2) ? { model: "simulated-1", responseId: `response of ${call.id}` } : {}),
+    };
+    const wantsTools = !world.calm && random.chance(chancesOfTools[call.step - 1] ?? 0);
+    if (!wantsTools) return reply(`This is what I say to ${call.id}.`, { ...options, deltas: deltasOf(call, random) });
+    const calls = Array.from({ length: random.whole(1, 3) }, (_, position) =>
+      toolCallFrom(world, random, tools, position),
+    );
+    return toolCalls(calls, { ...options, ...(random.chance(0.3) ? { content: "Let me see." } : {}) });
+  };
+
+/** Of the first steps of a turn; later ones answer. */
+const chancesOfTools = [0.5, 0.4, 0.25];
+
+const deltasOf = ({ id }: CallLlm, random: Random): readonly string[] => {
+  const pieces = ["This is what ", `I say to ${id}`, "."];
+  return random.chance(0.5) ? pieces : [pieces.join("")];
+};
+
+const toolCallFrom = (
+  world: World,
+  random: Random,
+  tools: readonly [string, ...string[]],
+  position: number,
+): ToolCallScript => ({
+  name: world.hits("unknownTool", random) ? "guess" : random.pick(tools),
+  arguments: argumentsFrom(world, random),
+  id: world.hits("repeatedCallId", random)
+    ? random.pick(["call_0", "", null])
+    : `call_${position}_${random.whole(0, 999)}`,
+});
+
+const argumentsFrom = (world: World, random: Random): Json =>
+  world.hits("invalidArguments", random)
+    ? random.pick<Json>(['{"about": "half a st', { above: 1 }, "null", { about: 5 }, "[]"])
+    : { about: `thing ${random.whole(1, 9)}` };
+
+const usageFrom = (random: Random): ReportedUsage => ({
+  inputTokens: random.whole(1, 200),
+  ...(random.chance(0.8) ? { outputTokens: random.whole(0, 60) } : {}),
+  ...(random.chance(0.2) ? { cacheReadTokens: random.whole(0, 20) } : {}),
+});
+
+/** A failure of any kind. Most are worth another attempt. */
+export const failureFrom = (random: Random): FailureScript => {
+  const kind = random.pick(failureKinds);
+  return {
+    kind,
+    message: `simulated: ${kind}`,
+    ...(random.chance(0.2) ? { retryAfterMs: random.whole(0, 150) } : {}),
+    ...(random.chance(0.1) ? { retryable: random.chance(0.5) } : {}),
+  };
+};
+
+const failureKinds: readonly [FailureKind, ...FailureKind[]] = [
+  "rate_limit",
+  "overloaded",
+  "timeout",
+  "network",
+  "truncated",
+  "unknown",
+  "auth",
+  "bad_request",
+  "context_length",
+  "content_filter",
+];

@@ -1,0 +1,184 @@
+import { type AskInput, declarationsOf, type ThreadDefaults } from "@colloquy/host";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  keepAll,
+  lastTurns,
+  type Limits,
+  type MachineOptions,
+  type MessageDraft,
+  type Overlap,
+  type OverlapType,
+  type Pricing,
+  type SeedDraft,
+} from "@colloquy/machine";
+import { madeUpContext } from "./made-up-context.ts";
+import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
+import { Random } from "../world/random.ts";
+import type { Action, EventWithoutTime } from "./script.ts";
+import { simulatedTools } from "../parts/simulated-tools.ts";
+
+/** What a user does in a conversation of this seed: two to five things to talk about, and what comes in between. */
+export const madeUpActions = (seed: number): readonly Action[] => {
+  const random = new Random(seed, "script");
+  const actions: Action[] = [];
+  const inputs: AskInput[] = [];
+  let asks = 0;
+  for (let left = random.whole(2, 5); left > 0; left--) {
+    const again = asks > 0 && random.chance(0.08) ? { again: random.whole(0, asks - 1) } : {};
+    const fresh = inputFrom(random, asks);
+    // Now and then somebody asks something else under the id of another ask.
+    const input = again.again === undefined || asks % 3 === 0 ? fresh : (inputs[again.again] ?? fresh);
+    inputs.push(input);
+    actions.push({
+      type: "ask",
+      input,
+      ...limitsFrom(random),
+      ...(random.chance(0.2) ? { overlap: random.pick(overlapTypes) } : {}),
+      ...again,
+      afterMs: gapFrom(random),
+    });
+    asks++;
+    if (random.chance(0.3)) actions.push(aside(random, asks));
+    if (random.chance(0.6)) actions.push({ type: "settle" });
+    if (random.chance(0.1)) actions.push(takenBack(random));
+  }
+  return actions;
+};
+
+/** What the thread of a seed begins with. */
+export const madeUpThread = (seed: number): ThreadDefaults => {
+  const random = new Random(seed, "thread");
+  return {
+    ...(random.chance(0.5) ? { system: "You are somebody who helps." } : {}),
+    ...(random.chance(0.2) ? { seed: saidBefore } : {}),
+    ...(random.chance(0.2) ? { model: { temperature: 0 }, metadata: { user: "somebody" } } : {}),
+  };
+};
+
+const saidBefore: readonly SeedDraft[] = [
+  { role: "user", content: "What did we say about it?" },
+  { role: "assistant", content: "Wait.", toolCalls: [{ id: "call_0", name: "lookup", arguments: "{}" }] },
+  { role: "tool", toolCallId: "call_0", content: "Nothing." },
+  { role: "assistant", content: "Nothing so far." },
+];
+
+/** The machine of a seed: one of the ways to configure it. Revisions decide alike, and have different fingerprints. */
+export const madeUpMachine = (seed: number, revision: number): ConversationMachine => {
+  const random = new Random(seed, "machine");
+  const choices = [0.5, 0.3, 0.3, 0.3, 0.2].map((probability) => random.chance(probability));
+  const overlap = random.pick(overlapTypes);
+  const context = madeUpContext(seed);
+  const scribbles = new Random(seed, "scribbling policy").chance(0.3);
+  const key = [...choices.map(Number), overlap, context?.index ?? 0, revision, scribbles].join(" ");
+  const known = machines.get(key);
+  if (known !== undefined) return known;
+  const options: MachineOptions = {
+    ...optionsOf(choices),
+    overlap: overlapOf(overlap),
+    ...context?.options,
+    tools: declarationsOf(simulatedTools),
+    model: { revision },
+  };
+  const machine = conversationMachine(scribbles ? scribblingOptions(options) : options);
+  if (machines.size >= machinesMax) machines.clear();
+  machines.set(key, machine);
+  return machine;
+};
+
+/** Enough for most conversations to find theirs. */
+const machinesMax = 2_000;
+
+/** Making one takes longer than some of the conversations, and each is a value. */
+const machines = new Map<string, ConversationMachine>();
+
+const optionsOf = ([prunes, limits, times, prices, asks]: readonly boolean[]): MachineOptions => ({
+  policy: prunes === true ? lastTurns(2) : keepAll(),
+  interrupted: prunes === true ? "omit" : "keep",
+  limits: limits === true ? { steps: 3, toolCalls: 4, deadlineMs: 400 } : {},
+  retry: { baseDelayMs: 20, maxDelayMs: 200, maxRetryAfterMs: 100 },
+  ...(times === true ? { idleTimeoutMs: 100 } : {}),
+  ...(prices === true ? { pricing } : {}),
+  unknownTool: asks === true ? "ask" : "result",
+});
+
+const overlapTypes = ["reject", "queue", "merge", "latest", "interrupt", "steer"] as const;
+
+const overlapOf = (type: OverlapType): Overlap =>
+  type === "queue" || type === "merge" || type === "steer" ? { type, max: 2 } : { type };
+
+const pricing: Pricing = {
+  name: "simulated",
+  version: 1,
+  options: {},
+  price: ({ inputTokens, outputTokens }) =>
+    inputTokens === undefined ? null : { nano: 3 * inputTokens + 15 * (outputTokens ?? 0), currency: "EUR" },
+};
+
+const inputFrom = (random: Random, asks: number): string | readonly MessageDraft[] => {
+  const text = `What about number ${asks}?`;
+  if (random.chance(0.8)) return text;
+  // Sometimes nothing new is said: go on. At the very beginning there would be nothing to send.
+  if (asks > 0 && random.chance(0.5)) return [];
+  return [
+    { role: "user", content: text, name: "somebody" },
+    { role: "user", content: [{ type: "text", text: "And besides?" }] },
+  ];
+};
+
+const limitsFrom = (random: Random): { readonly limits?: Limits } => {
+  if (random.chance(0.9)) return {};
+  return {
+    limits: random.pick<Limits>([{ steps: 0 }, { steps: 1 }, { toolCalls: 1 }, { tokens: 150 }, { deadlineMs: 80 }]),
+  };
+};
+
+const gapFrom = (random: Random): number => random.whole(0, 3) * random.whole(0, 100);
+
+/** What a user does beside asking. */
+const aside = (random: Random, asks: number): Action => {
+  const afterMs = random.whole(0, 80);
+  if (random.chance(0.25)) return { type: "cancel", afterMs };
+  if (random.chance(0.3)) return { type: "steer", input: `And mind number ${asks}, too.`, afterMs };
+  if (random.chance(0.15)) return { type: "errand", afterMs };
+  if (random.chance(0.1)) return { type: "redact", turn: random.whole(1, 3), afterMs };
+  if (random.chance(0.25)) return { type: "abort", ask: random.whole(0, asks - 1), afterMs };
+  return { type: "send", event: eventFrom(random), afterMs };
+};
+
+/** What was just said is taken back, perhaps while a summary of it is being written. */
+const takenBack = (random: Random): Action => ({
+  type: "send",
+  event: random.chance(0.7)
+    ? { type: "head.moved", to: random.whole(0, 2) }
+    : { type: "answer.truncated", turn: random.whole(1, 2), characters: random.whole(0, 12) },
+  afterMs: random.whole(0, 30),
+});
+
+const eventFrom = (random: Random): EventWithoutTime =>
+  random.pick<EventWithoutTime>([
+    { type: "message.appended", message: { role: "user", content: "By the way." } },
+    { type: "message.pinned", message: `${random.whole(0, 3)}.${random.whole(0, 2)}`, pinned: random.chance(0.8) },
+    { type: "message.pinned", message: "1.0", pinned: true },
+    { type: "message.appended", message: { role: "system", content: "Be brief." } },
+    {
+      type: "round.appended",
+      reply: { content: "Seen elsewhere.", toolCalls: [{ id: "call_0", name: "lookup", arguments: "{}" }] },
+      results: [{ outcome: "completed", content: "Found elsewhere." }],
+    },
+    { type: "system.changed", system: `You are version ${random.whole(1, 9)}.` },
+    { type: "system.changed", system: null },
+    { type: "turn.annotated", turn: random.whole(1, 3), name: "score", value: random.whole(1, 5) },
+    { type: "answer.truncated", turn: random.whole(1, 3), characters: random.whole(0, 12) },
+    { type: "head.moved", to: random.whole(0, 3) },
+    { type: "head.moved", to: { checkpoint: "here" } },
+    { type: "checkpoint.named", name: "here" },
+    {
+      type: "turn.added",
+      messages: [
+        { role: "user", content: "Said elsewhere." },
+        { role: "assistant", content: "Indeed." },
+      ],
+    },
+    { type: "cancel.requested", reason: "enough" },
+  ]);

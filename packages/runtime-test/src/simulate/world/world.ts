@@ -1,0 +1,88 @@
+import { type VirtualClock, virtualClock } from "../../virtual-clock.ts";
+import type { Fault, Faults } from "./faults.ts";
+import { SimulationError } from "./simulation-error.ts";
+import type { Law } from "./simulation-error.ts";
+import { Scribbling } from "../../scribbling/scribbling.ts";
+import { Random } from "./random.ts";
+
+/** What a simulated conversation happens in: its time, its chances, and what is noted of it. */
+export class World {
+  readonly seed: number;
+  readonly clock: VirtualClock = virtualClock();
+  /** For what is no part of the conversation itself: the store, the processes. */
+  readonly random: Random;
+  readonly trace: string[] = [];
+  /** How often each fault came. */
+  readonly hit: Map<Fault, number> = new Map();
+  /** Entries were put in the place of others, while whoever has no lease may have been reading. */
+  hasRewritten = false;
+  /** How many times something entered or left a host. */
+  step = 0;
+  /** From here on nothing more goes wrong. */
+  calm = false;
+  /** Whoever is given something, or hands something in. */
+  readonly scribbling: Scribbling;
+  readonly #faults: Faults;
+  readonly #crashAt: ReadonlySet<number>;
+  readonly #startedAt: number;
+  readonly #broken: PromiseWithResolvers<never> = Promise.withResolvers();
+
+  constructor(seed: number, faults: Faults, crashAt: readonly number[]) {
+    this.seed = seed;
+    this.random = new Random(seed, "world");
+    this.#faults = faults;
+    const whims = new Random(seed, "scribbles");
+    this.scribbling = new Scribbling(
+      () => this.hits("scribbles", whims),
+      () => this.clock.now(),
+    );
+    this.#crashAt = new Set(crashAt);
+    this.#startedAt = this.clock.now();
+    // It is looked at by `run` alone; before that it must not count as unhandled.
+    this.#broken.promise.catch(() => undefined);
+  }
+
+  /** Whether a fault comes here. */
+  hits(fault: Fault, random: Random = this.random): boolean {
+    const hit = !this.calm && random.chance(this.#faults[fault]);
+    if (hit) this.count(fault);
+    return hit;
+  }
+
+  count(fault: Fault): void {
+    this.hit.set(fault, (this.hit.get(fault) ?? 0) + 1);
+  }
+
+  /** Something enters or leaves a host: whether its process dies there. */
+  crosses(): boolean {
+    this.step++;
+    if (!this.#crashAt.has(this.step)) return this.hits("crash");
+    this.count("crash");
+    return true;
+  }
+
+  note(who: string, what: string): void {
+    this.trace.push(`${this.clock.now() - this.#startedAt} ms ${who}: ${what}`);
+  }
+
+  /** The first law that is broken ends the simulation. */
+  breaks(law: Law, what: string): void {
+    this.#broken.reject(new SimulationError(law, what, this.seed, this.step, [...this.trace]));
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.clock.wakeAt(this.clock.now() + ms, resolve));
+  }
+
+  /** Lets time pass until it is played. @throws SimulationError */
+  async run(play: Promise<void>): Promise<void> {
+    const watch = this.clock.wakeAt(this.#startedAt + simulatedMsMax, () => {
+      this.breaks("settles", `after ${simulatedMsMax} ms it is still not at an end`);
+    });
+    await this.clock.runUntil(Promise.race([play, this.#broken.promise]));
+    watch();
+  }
+}
+
+/** Far more than any conversation takes: an hour of virtual time. */
+const simulatedMsMax = 3_600_000;
