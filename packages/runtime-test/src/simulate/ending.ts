@@ -1,13 +1,28 @@
-import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
-import type { Entry, State } from "@colloquy/machine";
+import { ContextUnfitError, LimitReachedError, type Tool } from "@colloquy/host";
+import type { ConversationMachine, Entry, State } from "@colloquy/machine";
 import type { AskEnd } from "./script/question.ts";
-import { type Cast, leaseTtlMs, threadId } from "./cast.ts";
 import { checkJournal, checkLiveState, checkUsage } from "./checks/journal.ts";
 import { checkAsks, checkContinuation, checkQuestions } from "./checks/questions.ts";
 import { checkRecovered } from "./checks/recovery.ts";
 import { holderOf, isBeingWritten } from "./checks/summaries.ts";
 import type { SimulatedProcess } from "./world/process.ts";
+import type { User } from "./parts/user.ts";
+import type { Processes } from "./world/processes.ts";
+import type { ToolLedger } from "./world/tool-ledger.ts";
+import { threadId, type WatchedJournal } from "./checks/watched-journal.ts";
 import type { World } from "./world/world.ts";
+
+/** All that takes part in one simulation. */
+export interface Cast {
+  readonly world: World;
+  readonly journal: WatchedJournal;
+  readonly processes: Processes;
+  readonly user: User;
+  readonly ledger: ToolLedger;
+  readonly tools: readonly Tool[];
+  /** The machine of processes with this revision of the configuration, from 0. */
+  readonly machineOf: (revision: number) => ConversationMachine;
+}
 
 /** How a simulation ends: nothing more goes wrong, the conversation goes on, all processes go, and what they leave behind is looked at. */
 export class Ending {
@@ -154,3 +169,6 @@ const looksMax = 100;
 
 const lastQuestion = "Are you still there?";
 const lastAsk = "the last ask";
+
+/** How long leases of the simulated hosts last: short, so that they run out. */
+export const leaseTtlMs = 600;

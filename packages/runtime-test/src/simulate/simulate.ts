@@ -1,44 +1,30 @@
-import type { Host, HostOptions, Store } from "@colloquy/host";
-import type { Entry, State } from "@colloquy/machine";
-import type { Fault, Faults } from "./world/faults.ts";
-import type { Script } from "./script/script.ts";
-import { Stage } from "./stage.ts";
-
-/** What to simulate. */
-export interface SimulateOptions {
-  /** A whole number from 0 to 2^53 - 1, which decides everything that is left to chance. */
-  readonly seed: number;
-  /** Default: a conversation made up from the seed. */
-  readonly script?: Script;
-  /** How often each fault comes; those left out as in `defaultFaults`. Default `defaultFaults`. */
-  readonly faults?: Partial<Faults> | "none";
-  /** Steps (times that something enters or leaves a host) at which the process dies, whatever the faults say. */
-  readonly crashAt?: readonly number[];
-  /** The host to be put to the test, made from the simulated parts. Default: the host that users run. */
-  readonly createHost?: (options: HostOptions) => Host;
-  /** The store beneath the faulty one. Its time has to be the clock's. Default `memoryStore`. */
-  readonly createStore?: (options: Pick<HostOptions, "clock">) => Store;
-}
-
-/** A simulated conversation that broke no law. */
-export interface Simulation {
-  readonly seed: number;
-  readonly journal: readonly Entry[];
-  /** All that happened, a line each. The same seed gives the same text. */
-  readonly trace: readonly string[];
-  readonly state: State;
-  readonly counts: SimulationCounts;
-}
-
-export interface SimulationCounts {
-  /** How often each fault came. */
-  readonly faults: { readonly [Each in Fault]?: number };
-  /** How often an event was taken in a state: `responding llm.completed`. */
-  readonly transitions: { readonly [transition: string]: number };
-  /** How many times something entered or left a host: any of these is where a process can die. */
-  readonly steps: number;
-  readonly processes: number;
-}
+import { createHost, declarationsOf, type Host, memoryStore, StoreError, type Tool } from "@colloquy/host";
+import { type ConversationMachine, conversationMachine, type Entry, fold, type State } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { Approver } from "./parts/approver.ts";
+import { checkLiveState } from "./checks/journal.ts";
+import { type PromptRules, rulesOf } from "./checks/prompts.ts";
+import { checkResumption } from "./checks/recovery.ts";
+import { checkWait } from "./checks/summaries.ts";
+import { type Cast, Ending, leaseTtlMs } from "./ending.ts";
+import { faultsOf } from "./world/faults.ts";
+import { madeUpContext } from "./script/made-up-context.ts";
+import { madeUpHost } from "./script/made-up-host.ts";
+import { madeUpActions, madeUpMachine, madeUpThread } from "./script/made-up-script.ts";
+import { madeUpReply } from "./script/made-up-reply.ts";
+import { checkReported, hooksIn } from "./parts/simulated-hooks.ts";
+import { ProcessStore } from "./parts/process-store.ts";
+import type { SimulatedProcess } from "./world/process.ts";
+import { Processes } from "./world/processes.ts";
+import { RepeatedAnswers } from "./parts/repeated-answers.ts";
+import type { SimulateOptions, Simulation } from "./options.ts";
+import { modelIn } from "./parts/simulated-model.ts";
+import { simulatedTools } from "./script/simulated-tools.ts";
+import { toolsIn } from "./parts/simulated-tools.ts";
+import { ToolLedger } from "./world/tool-ledger.ts";
+import { User } from "./parts/user.ts";
+import { threadId, WatchedJournal } from "./checks/watched-journal.ts";
+import { World } from "./world/world.ts";
 
 /**
  * Simulates one conversation of the very host that users run, in virtual time, and holds it to the laws: while it
@@ -51,4 +37,177 @@ export const simulate = async (options: SimulateOptions): Promise<Simulation> =>
   if (!(Number.isSafeInteger(seed) && seed >= 0))
     throw new RangeError(`the seed is ${seed}; it must be a whole number from 0 to 2^53 - 1`);
   return new Stage(options).play();
+};
+
+/** All that takes part in one simulation, and its course. */
+class Stage {
+  readonly #world: World;
+  readonly #tools: readonly Tool[];
+  readonly #journal: WatchedJournal;
+  readonly #ledger: ToolLedger = new ToolLedger();
+  readonly #processes: Processes;
+  readonly #user: User;
+  readonly #answers: RepeatedAnswers;
+  readonly #approver: Approver;
+  readonly #options: SimulateOptions;
+  /** Of the configuration that processes start with. */
+  #revision = 0;
+
+  constructor(options: SimulateOptions) {
+    const { seed, script, createStore = memoryStore } = options;
+    const world = new World(seed, faultsOf(options.faults ?? {}), options.crashAt ?? []);
+    this.#options = options;
+    this.#world = world;
+    this.#tools = script?.tools ?? simulatedTools;
+    this.#journal = new WatchedJournal(world, createStore({ clock: world.clock }), rulesIn(options), (entry) =>
+      this.#written(entry),
+    );
+    this.#processes = new Processes(
+      world,
+      (process, owner) => this.#hostIn(process, owner),
+      (dead) => this.#user.lost(dead),
+    );
+    this.#user = new User(world, this.#processes);
+    this.#answers = new RepeatedAnswers(world, this.#processes);
+    this.#approver = new Approver(world, this.#processes, this.#journal);
+  }
+
+  async play(): Promise<Simulation> {
+    const world = this.#world;
+    const { seed, script } = this.#options;
+    let journal: readonly Entry[] = [];
+    const acts = async (): Promise<void> => {
+      await this.#user.play(script?.actions ?? madeUpActions(seed));
+      journal = await new Ending(this.#cast()).play();
+    };
+    await world.run(acts());
+    const { state, transitions } = this.#journal;
+    if (state === null) throw new Error("a simulation ended without a journal");
+    return {
+      seed,
+      journal,
+      trace: world.trace,
+      state,
+      counts: {
+        faults: Object.fromEntries(world.hit),
+        transitions: Object.fromEntries(transitions),
+        steps: world.step,
+        processes: this.#processes.all.length,
+      },
+    };
+  }
+
+  #cast(): Cast {
+    return {
+      world: this.#world,
+      journal: this.#journal,
+      processes: this.#processes,
+      user: this.#user,
+      ledger: this.#ledger,
+      tools: this.#tools,
+      machineOf: (revision) => this.#machineOf(revision),
+    };
+  }
+
+  #hostIn(process: SimulatedProcess, owner: string): Host {
+    const world = this.#world;
+    const names = this.#tools.map(({ declaration }) => declaration.name);
+    const replyTo = this.#options.script?.reply ?? madeUpReply(world, [names[0] ?? "guess", ...names.slice(1)]);
+    const { createHost: create = createHost, script } = this.#options;
+    let drawn = 0;
+    if (world.hits("reconfigure")) this.#revision++;
+    return create({
+      machine: this.#machineOf(this.#revision),
+      store: new ProcessStore(world, process, this.#journal, (seq) => this.#opened(process, seq)),
+      llm: modelIn(world, process, this.#journal, replyTo, (call, outcome) => this.#answers.swallowed(call, outcome)),
+      tools: toolsIn(world, process, this.#journal, this.#ledger, this.#tools),
+      clock: process.clock,
+      ids: { draw: (kind) => `${process.name}-${kind}-${++drawn}` },
+      owner,
+      leaseTtlMs,
+      idleMs,
+      ...(script === undefined ? madeUpHost(this.#options.seed) : { pollMs: 20, ...script.host }),
+      hooks: hooksIn(world, process),
+      onObserverError: (error, where) => checkReported(world, error, where),
+      observers: [
+        {
+          entry: (entry, thread) => {
+            world.scribbling.given(entry);
+            if (thread === threadId) this.#acknowledged(process, entry);
+          },
+          signal: (signal) => world.scribbling.given(signal),
+          approval: (request) => world.scribbling.given(request),
+        },
+      ],
+      thread: script === undefined ? madeUpThread(this.#options.seed) : (script.thread ?? {}),
+    });
+  }
+
+  #written(entry: Entry): void {
+    this.#answers.written(entry);
+    this.#approver.written(entry);
+    if (!("decided" in entry)) return;
+    checkWait(this.#world, this.#processes.all, this.#journal, entry);
+  }
+
+  #machineOf(revision: number): ConversationMachine {
+    const { seed, script } = this.#options;
+    if (script === undefined) return madeUpMachine(seed, revision);
+    const tools = declarationsOf(this.#tools);
+    return conversationMachine({ ...script.machine, tools, model: { ...script.machine?.model, revision } });
+  }
+
+  /** A host has read the journal. */
+  #opened(process: SimulatedProcess, seq: number): void {
+    process.knows = seq;
+    checkResumption(this.#world, process, this.#journal, this.#tools);
+  }
+
+  /** A host takes an entry for stored. */
+  #acknowledged(process: SimulatedProcess, entry: Entry): void {
+    if (!process.alive) return;
+    const stored = this.#journal.entries[entry.seq];
+    if (stored?.redacted !== true && stored !== entry && JSON.stringify(stored) !== JSON.stringify(entry)) {
+      this.#world.breaks(
+        "R3",
+        `${process.name} takes entry ${entry.seq} (${entry.event.type}) for stored, and it is not`,
+      );
+    }
+    process.knows = entry.seq;
+    if (entry.seq % entriesBetweenLooks === 0) void this.#lookAtLiveState(process);
+    process.crosses("after an entry");
+  }
+
+  /** What the journal tells at the entry of a live state: where the thread was closed meanwhile, it was read from the store, later. */
+  #toldBy(live: State | null, looked: State | null): State | null {
+    if (live === null || looked === null || live.context.seq <= looked.context.seq) return looked;
+    const later = fold(this.#journal.entries.slice(0, live.context.seq + 1));
+    return Either.isRight(later) ? later.right : looked;
+  }
+
+  /** M5, now and then on the way: comparing costs more than the entry did. */
+  async #lookAtLiveState(process: SimulatedProcess): Promise<void> {
+    if (process.knows !== this.#journal.entries.length - 1 || this.#journal.isRedacting) return;
+    const told = this.#journal.state;
+    try {
+      const live = await process.host.thread(threadId).state();
+      if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, this.#toldBy(live, told), live);
+      this.#world.scribbling.given(live);
+    } catch (error) {
+      // Closed meanwhile, it is read from the store, which may be away.
+      if (process.alive && !(error instanceof StoreError))
+        this.#world.breaks("settles", `the live state can't be had: ${String(error)}`);
+    }
+  }
+}
+
+const idleMs = 150;
+
+const entriesBetweenLooks = 8;
+
+/** What prompts are held to. */
+const rulesIn = ({ seed, script }: SimulateOptions): PromptRules => {
+  if (script !== undefined) return rulesOf(script.machine ?? {}, { isOurs: false, findsRoom: false });
+  const context = madeUpContext(seed);
+  return rulesOf(context?.options ?? {}, { isOurs: true, findsRoom: context?.findsRoom ?? false });
 };

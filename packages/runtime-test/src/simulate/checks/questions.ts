@@ -2,8 +2,7 @@ import type { TurnSummary } from "@colloquy/host";
 import { type CallLlm, type Cut, messagesOf, redactedText, type State, toArray, turnNumbered } from "@colloquy/machine";
 import { asksIn } from "../../laws/evidence/asks-in.ts";
 import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/evidence/utterance.ts";
-import type { AskEnd } from "../script/question.ts";
-import type { Question } from "../parts/user.ts";
+import type { AskEnd, Question } from "../script/question.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 

@@ -4,7 +4,6 @@ import type { SimulatedProcess } from "../world/process.ts";
 import type { ToolLedger } from "../world/tool-ledger.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
-import { undisturbed } from "./undisturbed.ts";
 
 // R2, the table of what a recovery does about what was outstanding when the process before it stopped:
 //
@@ -26,7 +25,7 @@ export const checkResumption = (
   tools: readonly Tool[],
 ): void => {
   const { opening } = process;
-  const isUndisturbed = undisturbed(process, journal);
+  const isUndisturbed = journal.undisturbed(process);
   if (opening === null || isUndisturbed === null) return;
   const now = world.clock.now();
   // A turn whose time has passed ends instead, and so does the wait for a summary.

@@ -16,8 +16,11 @@ import {
 import * as Either from "fp-ts/lib/Either.js";
 import { leafOf } from "../../coverage.ts";
 import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type PromptRules } from "./prompts.ts";
-import type { Opening } from "../world/process.ts";
+import type { Opening, SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";
+
+/** The thread that is watched. */
+export const threadId = "simulated";
 
 /** The one store of a simulation, and what is known of the journal in it: each entry is looked at when it is written. */
 export class WatchedJournal {
@@ -89,6 +92,14 @@ export class WatchedJournal {
     if (Either.isRight(told)) this.state = told.right;
     else this.#world.breaks("M5", `a journal that was redacted can't be folded: ${told.left.reason}`);
     if (this.state !== null) this.outstanding = outstanding(this.state);
+  }
+
+  /** Whether a process keeps the thread from now on, without having died or stood still; null when it does not have it. */
+  undisturbed(process: SimulatedProcess): (() => boolean) | null {
+    const { opening, pauses } = process;
+    // A late process may not know that another has taken the thread.
+    if (opening === null || process.paused || opening.token !== this.newestToken) return null;
+    return () => process.alive && process.opening === opening && !opening.over && process.pauses === pauses;
   }
 
   #wrote(entries: readonly Entry[]): void {

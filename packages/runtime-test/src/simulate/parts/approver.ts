@@ -1,8 +1,7 @@
 import type { Entry, RequestApproval } from "@colloquy/machine";
-import { threadId } from "../cast.ts";
 import type { Processes } from "../world/processes.ts";
 import { Random } from "../world/random.ts";
-import type { WatchedJournal } from "../checks/watched-journal.ts";
+import { threadId, type WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 /** Somebody who is asked whether tools may run, and answers by and by: yes, no, and now and then about something else. */

@@ -1,10 +1,9 @@
 import type { Inbox, Lease, ListOptions, SnapshotDraft, Store, StoredSnapshot, ThreadPage } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { threadId as watched } from "../cast.ts";
 import { never, type Opening, type SimulatedProcess } from "../world/process.ts";
 import type { Random } from "../world/random.ts";
-import { SimulatedFailure } from "../world/simulated-failure.ts";
-import type { WatchedJournal } from "../checks/watched-journal.ts";
+import { SimulatedFailure } from "../world/simulation-error.ts";
+import { threadId as watched, type WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 /** The store as a process sees it: slow now and then, failing, and swallowing what it has to say. */

@@ -1,5 +1,6 @@
 import type { LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Entry, Event } from "@colloquy/machine";
+import { threadId } from "../checks/watched-journal.ts";
 import type { Processes } from "../world/processes.ts";
 import type { World } from "../world/world.ts";
 
@@ -7,12 +8,10 @@ import type { World } from "../world/world.ts";
 export class RepeatedAnswers {
   readonly #world: World;
   readonly #processes: Processes;
-  readonly #threadId: string;
 
-  constructor(world: World, processes: Processes, threadId: string) {
+  constructor(world: World, processes: Processes) {
     this.#world = world;
     this.#processes = processes;
-    this.#threadId = threadId;
   }
 
   /** An entry was written: if it was an answer, it may come again. */
@@ -39,7 +38,7 @@ export class RepeatedAnswers {
     if (process === null) return;
     process.note(`is told ${event.type} ${seq === null ? "late" : "once more"}`);
     try {
-      const receipt = await process.host.thread(this.#threadId).send(event);
+      const receipt = await process.host.thread(threadId).send(event);
       // Who leaves a letter is told of the entry that there was before.
       if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
         this.#world.breaks("M6", `a repeated ${event.type} was taken`);

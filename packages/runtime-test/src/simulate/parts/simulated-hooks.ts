@@ -1,7 +1,7 @@
 import { type Hooks, LeaseLostError, StoreError } from "@colloquy/host";
 import { Random } from "../world/random.ts";
 import type { SimulatedProcess } from "../world/process.ts";
-import { SimulatedFailure } from "../world/simulated-failure.ts";
+import { SimulatedFailure } from "../world/simulation-error.ts";
 import type { World } from "../world/world.ts";
 
 /** Hooks, in every fourth conversation: without any, a host waits for nothing before it performs an effect. */

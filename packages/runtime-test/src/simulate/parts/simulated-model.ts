@@ -2,13 +2,12 @@ import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm } from "@colloquy/machine";
 import { fails, never as neverEnding, type ScriptLine } from "../../models/index.ts";
 import { perform } from "../../models/perform.ts";
-import { threadId } from "../cast.ts";
 import { never, type SimulatedProcess } from "../world/process.ts";
 import { checkModelCall } from "../checks/performed.ts";
 import { Random } from "../world/random.ts";
 import { failureFrom } from "../script/made-up-reply.ts";
-import { SimulatedFailure } from "../world/simulated-failure.ts";
-import type { WatchedJournal } from "../checks/watched-journal.ts";
+import { SimulatedFailure } from "../world/simulation-error.ts";
+import { threadId, type WatchedJournal } from "../checks/watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 /** What the model says to a call, when nothing goes wrong. */

@@ -1,44 +1,25 @@
-import { type AskHandle, type AskInput, ThreadUnknownError } from "@colloquy/host";
+import { type AskInput, ThreadUnknownError } from "@colloquy/host";
 import type { Event } from "@colloquy/machine";
-import { type AskEnd, inWords, isEnd, isPassing } from "../script/question.ts";
+import { type How, inWords, isEnd, isPassing, type Question } from "../script/question.ts";
 import { checkParts } from "../checks/parts.ts";
+import { threadId } from "../checks/watched-journal.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { Processes } from "../world/processes.ts";
 import type { Action, AskAction } from "../script/script.ts";
 import type { World } from "../world/world.ts";
-
-/** Something that a user wants to know, and asks again as long as nobody answers. */
-export interface Question extends How {
-  readonly askId: string;
-  readonly input: AskInput;
-  /** The handle to it, while somebody is at it. */
-  handle: AskHandle | null;
-  end: AskEnd | null;
-  tries: number;
-  /** It was asked where somebody else may hold the thread. */
-  mayBeLetter: boolean;
-}
-
-/** How something is asked. */
-export interface How extends Pick<AskAction, "limits" | "overlap"> {
-  /** It is only for the turn that is open. */
-  readonly steers?: boolean;
-}
 
 /** The user of a simulation, whose conversation is one thread. */
 export class User {
   readonly questions: Question[] = [];
   readonly #world: World;
   readonly #processes: Processes;
-  readonly #threadId: string;
   /** Asks by whoever answers them; to be asked again when it dies. */
   readonly #asked: Map<SimulatedProcess, Set<Question>> = new Map();
   #settled: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  constructor(world: World, processes: Processes, threadId: string) {
+  constructor(world: World, processes: Processes) {
     this.#world = world;
     this.#processes = processes;
-    this.#threadId = threadId;
   }
 
   async play(actions: readonly Action[]): Promise<void> {
@@ -73,7 +54,7 @@ export class User {
     if (process === null) return;
     process.note(`is told ${event.type}`);
     const own = this.#world.scribbling.handsIn(event);
-    const sending = process.host.thread(this.#threadId).send(own);
+    const sending = process.host.thread(threadId).send(own);
     this.#world.scribbling.handedIn(own);
     process.unsettled.add(sending);
     sending.then(
@@ -146,7 +127,7 @@ export class User {
     const process = this.#processes.reachable();
     if (process === null) return;
     process.note(`is told to redact turn ${turn}`);
-    const redacting = process.host.thread(this.#threadId).redact({ turn });
+    const redacting = process.host.thread(threadId).redact({ turn });
     process.unsettled.add(redacting);
     const over = (): unknown => process.unsettled.delete(redacting);
     redacting.then(over, over);
@@ -177,8 +158,8 @@ export class User {
     const options = { askId, ...this.#world.scribbling.handsIn(howOf(question)) };
     const handle =
       steers === true
-        ? process.host.thread(this.#threadId).steer(input, { askId })
-        : process.host.ask(input, { ...options, threadId: this.#threadId });
+        ? process.host.thread(threadId).steer(input, { askId })
+        : process.host.ask(input, { ...options, threadId });
     this.#world.scribbling.handedIn(input, options);
     question.handle = handle;
     process.unsettled.add(handle);

@@ -16,7 +16,7 @@ import { madeUpContext } from "./made-up-context.ts";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
 import { Random } from "../world/random.ts";
 import type { Action, EventWithoutTime } from "./script.ts";
-import { simulatedTools } from "../parts/simulated-tools.ts";
+import { simulatedTools } from "./simulated-tools.ts";
 
 /** What a user does in a conversation of this seed: two to five things to talk about, and what comes in between. */
 export const madeUpActions = (seed: number): readonly Action[] => {

@@ -1,4 +1,6 @@
 import {
+  type AskHandle,
+  type AskInput,
   AskRefusedError,
   AskReturnedError,
   type AskResult,
@@ -13,6 +15,25 @@ import {
   TurnCancelledError,
   TurnFailedError,
 } from "@colloquy/host";
+import type { AskAction } from "./script.ts";
+
+/** Something that a user wants to know, and asks again as long as nobody answers. */
+export interface Question extends How {
+  readonly askId: string;
+  readonly input: AskInput;
+  /** The handle to it, while somebody is at it. */
+  handle: AskHandle | null;
+  end: AskEnd | null;
+  tries: number;
+  /** It was asked where somebody else may hold the thread. */
+  mayBeLetter: boolean;
+}
+
+/** How something is asked. */
+export interface How extends Pick<AskAction, "limits" | "overlap"> {
+  /** It is only for the turn that is open. */
+  readonly steers?: boolean;
+}
 
 /** What an ask came to, in the end. */
 export type AskEnd =

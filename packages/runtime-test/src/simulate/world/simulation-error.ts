@@ -47,3 +47,8 @@ export class SimulationError extends Error {
 }
 
 const linesShown = 30;
+
+/** What is thrown on purpose, so that it can be told from a mistake. */
+export class SimulatedFailure extends Error {
+  override readonly name = "SimulatedFailure";
+}

@@ -5,7 +5,7 @@ import { checkUsage } from "../../../src/simulate/checks/journal.ts";
 import { checkQuestions } from "../../../src/simulate/checks/questions.ts";
 import { reply, toolCalls } from "../../../src/models/index.ts";
 import { noFaults, type Script, simulate } from "../../../src/simulate/index.ts";
-import type { Question } from "../../../src/simulate/parts/user.ts";
+import type { Question } from "../../../src/simulate/script/question.ts";
 import { World } from "../../../src/simulate/world/world.ts";
 import { withoutApprovals } from "../broken-host.ts";
 
