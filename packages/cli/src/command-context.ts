@@ -1,15 +1,29 @@
-import type { Readable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { Screen } from "./terminal/screen.ts";
 
-/** What a command has of its process. It has no streams to write to: what it prints goes through a screen. */
-export interface CommandContext {
+/** What the command has of its process. */
+export interface CommandSetting {
   readonly input: Readable;
-  readonly screen: Screen;
-  /** The error output. */
-  readonly errors: Screen;
+  readonly output: Writable;
+  readonly error: Writable;
   /** Whether somebody types and reads. */
   readonly isTerminal: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted when the process is asked to end. */
   readonly signal: AbortSignal;
 }
+
+/** What each command has of its process. It has no streams to write to: what it prints goes through a screen. */
+export interface CommandContext extends Omit<CommandSetting, "output" | "error"> {
+  readonly screen: Screen;
+  /** The error output. */
+  readonly errors: Screen;
+}
+
+/** Aborted when the process is asked to end, or when nobody reads what it writes any more. The first time only: a second one ends it. */
+export const endingOf = (running: NodeJS.Process): AbortSignal => {
+  const ending = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) running.once(signal, () => ending.abort());
+  running.stdout.on("error", () => ending.abort());
+  return ending.signal;
+};

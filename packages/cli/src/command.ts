@@ -1,10 +1,9 @@
 import { readFileSync } from "node:fs";
-import type { Readable, Writable } from "node:stream";
 import { parseArgs } from "node:util";
 import { chat } from "./chat.ts";
 import { compare } from "./compare.ts";
 import { explainJournal } from "./explain.ts";
-import type { CommandContext } from "./command-context.ts";
+import type { CommandContext, CommandSetting } from "./command-context.ts";
 import { exportThreads } from "./export.ts";
 import { importThreads } from "./import.ts";
 import { wantsColour } from "./terminal/converse.ts";
@@ -12,18 +11,6 @@ import { failureText } from "./terminal/failure-text.ts";
 import { oneLine } from "./terminal/printable.ts";
 import { Screen } from "./terminal/screen.ts";
 import { listThreads } from "./threads.ts";
-
-/** What the command has of its process. */
-export interface CommandSetting {
-  readonly input: Readable;
-  readonly output: Writable;
-  readonly error: Writable;
-  /** Whether somebody types and reads. */
-  readonly isTerminal: boolean;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the process is asked to end. */
-  readonly signal: AbortSignal;
-}
 
 /** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for arguments that can't be meant. */
 export const runCommand = async (args: readonly string[], setting: CommandSetting): Promise<number> => {

@@ -1,5 +1,5 @@
 import { ConfigurationError } from "@colloquy/machine";
-import type { Tokenizer } from "./tokenizer.ts";
+import { type Tokenizer, tokenizerOf } from "./tokenizer.ts";
 
 /** The encodings of OpenAI's chat models: `o200k_base` since gpt-4o, `cl100k_base` of gpt-4 and gpt-3.5. */
 export type Encoding = "o200k_base" | "cl100k_base";
@@ -19,11 +19,25 @@ export const encodingFor = (options: {
 };
 
 /** Loads an encoding, the first time it is asked for: up to half a second, and some 60 MB that stay. */
-export const loadEncoding = (encoding: Encoding): Promise<Tokenizer> => loaders[encoding]();
+export const loadEncoding = (encoding: Encoding): Promise<Tokenizer> => {
+  const tokenizer = loaded.get(encoding) ?? loaders[encoding]();
+  loaded.set(encoding, tokenizer);
+  return tokenizer;
+};
+
+const loaded = new Map<Encoding, Promise<Tokenizer>>();
 
 const loaders: Readonly<Record<Encoding, () => Promise<Tokenizer>>> = {
-  o200k_base: async () => (await import("./encodings/o200k-base.ts")).o200kBase,
-  cl100k_base: async () => (await import("./encodings/cl100k-base.ts")).cl100kBase,
+  o200k_base: async () => {
+    const { default: ranks } = await import("gpt-tokenizer/bpeRanks/o200k_base");
+    const { O200KBase } = await import("gpt-tokenizer/encodingParams/o200k_base");
+    return tokenizerOf(O200KBase(ranks));
+  },
+  cl100k_base: async () => {
+    const { default: ranks } = await import("gpt-tokenizer/bpeRanks/cl100k_base");
+    const { Cl100KBase } = await import("gpt-tokenizer/encodingParams/cl100k_base");
+    return tokenizerOf(Cl100KBase(ranks));
+  },
 };
 
 const names = Object.keys(loaders).join(", ");

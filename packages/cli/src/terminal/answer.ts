@@ -1,9 +1,8 @@
 import type { AskHandle, AskPart, AskSignal } from "@colloquy/host";
 import type { Content } from "@colloquy/machine";
 import { noticeOf } from "./notice.ts";
-import { oneLine } from "./printable.ts";
+import { oneLine, shortened } from "./printable.ts";
 import type { Screen } from "./screen.ts";
-import { shortened } from "./shortened.ts";
 
 /** Shows an answer as it comes. Rejects with what there is in place of one. */
 export const showAnswer = async (screen: Screen, asked: AskHandle): Promise<void> => {

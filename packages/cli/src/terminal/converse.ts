@@ -1,6 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
-import { pipedLines } from "./piped-lines.ts";
+import { pipedLines } from "./lines.ts";
 import { Screen } from "./screen.ts";
 import { TerminalConversation } from "./terminal-conversation.ts";
 import { typedLines } from "./typed-lines.ts";

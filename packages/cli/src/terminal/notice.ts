@@ -1,7 +1,7 @@
 import type { AskSignal } from "@colloquy/host";
 import type { TurnRange } from "@colloquy/machine";
 import { counted } from "./figures.ts";
-import { shortened } from "./shortened.ts";
+import { shortened } from "./printable.ts";
 
 /** What a signal tells whoever waits for an answer, in one line; null where it tells them nothing. */
 export const noticeOf = (signal: AskSignal): string | null => {

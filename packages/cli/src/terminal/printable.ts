@@ -8,6 +8,14 @@ export const printable = (text: string): string => text.replaceAll(unprintable, 
 /** The same, on one line. */
 export const oneLine = (text: string): string => printable(text.replaceAll(/\s+/g, " ")).trim();
 
+/** A text as a part of one line, with its end left out where it is long. */
+export const shortened = (text: string): string => {
+  const line = oneLine(text);
+  return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`;
+};
+
+const lengthMax = 100;
+
 /** An id or another name, such that no two look the same: as it is, or as a JSON string where not all of it would show. */
 export const named = (name: string): string =>
   name === "" || name.startsWith('"') || unseen.test(name) ? visible(name) : name;

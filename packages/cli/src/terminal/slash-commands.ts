@@ -1,10 +1,20 @@
+import type { HostedThread } from "@colloquy/host";
 import { explanationTable, lastTurnOf, textOf, toArray } from "@colloquy/machine";
 import { named } from "./printable.ts";
-import type { TerminalConversation } from "./terminal-conversation.ts";
+import type { Screen } from "./screen.ts";
 import { showTotal } from "./thread-summary.ts";
 
+/** What a command needs of the conversation that it is typed in. */
+export interface CommandTarget {
+  readonly screen: Screen;
+  readonly thread: HostedThread;
+  readonly turnTo: (threadId: string) => Promise<void>;
+  readonly turnToNew: () => Promise<void>;
+  readonly end: () => void;
+}
+
 /** Performs a line such as `/undo` or `/thread holidays`. Rejects with what there is to say of one that can't be meant. */
-export const performCommand = async (conversation: TerminalConversation, line: string): Promise<void> => {
+export const performCommand = async (conversation: CommandTarget, line: string): Promise<void> => {
   const [name = "", ...rest] = line.split(/\s+/);
   const command = slashCommands[name];
   if (command === undefined) throw new Error(`there is no command ${name}; /help lists them`);
@@ -13,7 +23,7 @@ export const performCommand = async (conversation: TerminalConversation, line: s
 
 interface SlashCommand {
   readonly does: string;
-  readonly perform: (conversation: TerminalConversation, argument: string) => void | Promise<void>;
+  readonly perform: (conversation: CommandTarget, argument: string) => void | Promise<void>;
 }
 
 /** By name. */

@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { timeAt, timeText } from "../../src/stores/redis/place.ts";
+import { timeAt, timeText } from "../../src/stores/redis/keys.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
 import { take } from "./journal.ts";
 

@@ -4,25 +4,8 @@ import { answerInTime } from "../answer-in-time.ts";
 import { StorageError } from "../storage-error.ts";
 import { postgresFailure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
+import type { PostgresPool } from "./pool.ts";
 import { quoted } from "./schema.ts";
-
-/** What a store needs of a `Pool` of the package `pg`. */
-export interface PostgresPool {
-  query(query: { text: string; values?: unknown[]; query_timeout?: number }): Promise<{ rows: unknown[] }>;
-  connect(): Promise<PostgresClient>;
-  on(event: "error", listener: (error: Error) => void): unknown;
-  listenerCount(event: "error"): number;
-  end(): Promise<void>;
-  /** What it was made with: messages say the address, and no more. */
-  readonly options?: object;
-}
-
-export interface PostgresClient {
-  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  on(event: "error", listener: (error: Error) => void): unknown;
-  off(event: "error", listener: (error: Error) => void): unknown;
-  release(error?: Error | boolean): void;
-}
 
 /** Where a store is, and how to talk to it. */
 export interface Connection {
@@ -34,6 +17,8 @@ export interface Connection {
   readonly query: <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
   /** Sends a statement that may take as long as it takes. */
   readonly work: (text: string) => Promise<void>;
+  /** The time that leases are judged by; null: the server's. */
+  readonly now: () => number | null;
   readonly close: () => Promise<void>;
 }
 
@@ -41,11 +26,13 @@ export interface ConnectionOptions {
   readonly pool: PostgresPool | undefined;
   readonly connectionString: string | undefined;
   readonly schema: string;
+  readonly now: () => number | null;
   readonly timeoutMs: number;
 }
 
 /** Nothing is sent before the first query, which brings the schema up to date. Throws `StorageError` for what can't be an address. */
-export const connect = ({ pool: given, connectionString, schema, timeoutMs }: ConnectionOptions): Connection => {
+export const connect = (options: ConnectionOptions): Connection => {
+  const { pool: given, connectionString, schema, now, timeoutMs } = options;
   const pool = given ?? ownPool(connectionString, timeoutMs);
   const address = given === undefined ? checkedAddressOf(connectionString ?? "") : addressOfTheirs(given);
   const name = `PostgreSQL store "${schema}"${address}`;
@@ -70,6 +57,7 @@ export const connect = ({ pool: given, connectionString, schema, timeoutMs }: Co
   return {
     schema: quoted(schema),
     name,
+    now,
     query: async <Row>(text: string, values: readonly unknown[]) => {
       await ready();
       const { rows } = await attempt(() => pool.query({ text, values: [...values], query_timeout: timeoutMs }));

@@ -3,10 +3,10 @@ import { type Inbox, LeaseLostError } from "@colloquy/host";
 import { fromStorable, toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";
 import { answerOf, letterOf } from "../stored-json.ts";
-import type { Timed } from "./timed.ts";
+import type { Connection } from "./connection.ts";
 
 /** Letters in a table; an answer takes the place of its letter. */
-export const postgresInbox = (connection: Timed): Inbox => {
+export const postgresInbox = (connection: Connection): Inbox => {
   const { query, schema, now } = connection;
   return {
     post: async (threadId, letter) => {

@@ -1,2 +1,2 @@
-export type { PostgresClient, PostgresPool } from "./connection.ts";
+export type { PostgresClient, PostgresPool } from "./pool.ts";
 export { postgresStore, type PostgresStore, type PostgresStoreOptions, type PostgresStoreSettings } from "./store.ts";

@@ -1,5 +1,5 @@
 import { StorageError } from "../storage-error.ts";
-import type { PostgresClient, PostgresPool } from "./connection.ts";
+import type { PostgresClient, PostgresPool } from "./pool.ts";
 import { quoted, steps as released } from "./schema.ts";
 
 /**

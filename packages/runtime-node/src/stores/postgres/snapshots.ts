@@ -2,11 +2,10 @@ import { type Lease, LeaseLostError, type SnapshotDraft, type StoredSnapshot } f
 
 import type { Connection } from "./connection.ts";
 import { fromStorable, toStorable } from "../storable-text.ts";
-import type { Timed } from "./timed.ts";
 
 /** Keeps a snapshot, all or nothing. Throws `LeaseLostError`. */
 export const saveSnapshot = async (
-  { query, schema, now }: Timed,
+  { query, schema, now }: Connection,
   lease: Lease,
   { seq, head, chunks, dropped }: SnapshotDraft,
 ): Promise<void> => {

@@ -2,10 +2,11 @@ import { type Clock, type Inbox, type Lease, LeaseLostError, SequenceConflictErr
 import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
-import { connect, type PostgresPool } from "./connection.ts";
+import { connect, type Connection } from "./connection.ts";
 import { metadataIn, rowsOf } from "./entry-rows.ts";
 import { postgresInbox } from "./inbox.ts";
 import { list } from "./listing.ts";
+import type { PostgresPool } from "./pool.ts";
 import { tableNames } from "./schema.ts";
 import { search } from "./searching.ts";
 import { readSnapshot, saveSnapshot } from "./snapshots.ts";
@@ -13,7 +14,6 @@ import { toStorable } from "../storable-text.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
 import { parseStored } from "../stored-json.ts";
-import type { Timed } from "./timed.ts";
 
 /** Either a `pool` of the package `pg`, which stays its maker's to end, or a `connectionString`. */
 export type PostgresStoreOptions = PostgresStoreSettings &
@@ -65,11 +65,10 @@ export const postgresStore = (options: PostgresStoreOptions): PostgresStore => {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema))
     throw new RangeError(`postgresStore: schema is ${JSON.stringify(schema)}; give letters, digits and _, at most 63`);
   checkTimeout("postgresStore", timeoutMs);
-  const connection = connect({ pool, connectionString, schema, timeoutMs });
-  return storeOver({ ...connection, now: () => clock?.now() ?? null });
+  return storeOver(connect({ pool, connectionString, schema, now: () => clock?.now() ?? null, timeoutMs }));
 };
 
-const storeOver = (connection: Timed): PostgresStore => {
+const storeOver = (connection: Connection): PostgresStore => {
   const { query, schema, now } = connection;
   return {
     acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
@@ -105,7 +104,12 @@ const storeOver = (connection: Timed): PostgresStore => {
   };
 };
 
-const acquire = async (connection: Timed, threadId: string, owner: string, ttlMs: number): Promise<Lease | null> => {
+const acquire = async (
+  connection: Connection,
+  threadId: string,
+  owner: string,
+  ttlMs: number,
+): Promise<Lease | null> => {
   checkTtl(ttlMs);
   refuseUnstorable(connection.name, threadId);
   const { query, schema, now } = connection;
@@ -119,7 +123,11 @@ const acquire = async (connection: Timed, threadId: string, owner: string, ttlMs
   return token === null ? null : { threadId, owner, token: Number(token) };
 };
 
-const read = async ({ query, schema, name }: Timed, threadId: string, fromSeq: number): Promise<readonly unknown[]> => {
+const read = async (
+  { query, schema, name }: Connection,
+  threadId: string,
+  fromSeq: number,
+): Promise<readonly unknown[]> => {
   refuseUnstorable(name, threadId);
   const rows = await query<{ readonly seq: number; readonly body: string }>(
     `SELECT seq, body FROM ${schema}.entries
@@ -130,7 +138,7 @@ const read = async ({ query, schema, name }: Timed, threadId: string, fromSeq: n
 };
 
 const append = async (
-  { query, schema, now }: Timed,
+  { query, schema, now }: Connection,
   lease: Lease,
   expectedSeq: number,
   entries: readonly Entry[],
@@ -159,7 +167,7 @@ const append = async (
   if (row.newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, row.newest);
 };
 
-const rewrite = async ({ query, schema, now }: Timed, lease: Lease, entries: readonly Entry[]): Promise<void> => {
+const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
   const { threadId, token } = lease;
   refuseStrangers(threadId, entries);
   const { bodies, times, words } = rowsOf(entries);

@@ -11,8 +11,7 @@ import {
 import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { readEntries } from "./entries.ts";
-import { keysOf, listingKey } from "./keys.ts";
-import { afterAll, beforeAll, threadAt, timeAt, timeText } from "./place.ts";
+import { afterAll, beforeAll, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";
 import { backwards, describe, forwards, strike } from "./scripts.ts";
 
 /** A page of threads, along the list of places. Throws a `RangeError` for options that can't be meant. */

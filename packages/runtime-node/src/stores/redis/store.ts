@@ -16,9 +16,8 @@ import { toStorable } from "../storable-text.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
 import { readEntries } from "./entries.ts";
 import { redisInbox } from "./inbox.ts";
-import { keysOf, listingKey } from "./keys.ts";
+import { keysOf, listingKey, placeOf } from "./keys.ts";
 import { list } from "./listing.ts";
-import { placeOf } from "./place.ts";
 import * as scripts from "./scripts.ts";
 import { readSnapshot, saveSnapshot } from "./snapshots.ts";
 

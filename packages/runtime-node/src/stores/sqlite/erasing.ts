@@ -1,6 +1,6 @@
 import { StorageError } from "../storage-error.ts";
 import { attempt, type Connection } from "./connection.ts";
-import { isBusy, sqliteFailure } from "./failure.ts";
+import { isBusy, messageOf, sqliteFailure } from "./failure.ts";
 import type { Orphans } from "./orphans.ts";
 import type { SearchIndex } from "./search-index.ts";
 
@@ -115,5 +115,3 @@ const notErased = (path: string, done: string, error: unknown): StorageError => 
     { cause: error },
   );
 };
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

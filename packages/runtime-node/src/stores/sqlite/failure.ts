@@ -65,7 +65,7 @@ const failures: { readonly [code: number]: readonly [StorageProblem, string] | u
 const resultCodeOf = (error: unknown): number | undefined =>
   error instanceof Error && "errcode" in error && typeof error.errcode === "number" ? error.errcode & 0xff : undefined;
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const reasonAgainst = (path: string): string => {
   if (isDirectory(path) === true) return "it is a directory; name a file in it";

@@ -2,7 +2,7 @@ import { createClient } from "redis";
 import { expect, test } from "vitest";
 
 import { redisStore } from "../../../src/stores/redis/index.ts";
-import { placeOf } from "../../../src/stores/redis/place.ts";
+import { placeOf } from "../../../src/stores/redis/keys.ts";
 import { said, take } from "../journal.ts";
 import { withRedis } from "./server.ts";
 

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { placeOf, threadAt, timeText } from "../../../src/stores/redis/place.ts";
+import { placeOf, threadAt, timeText } from "../../../src/stores/redis/keys.ts";
 
 const time = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }));
 
