@@ -2,7 +2,7 @@ import type { Tool } from "@colloquy/host";
 import type { AnswerableEffect, CallTool, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { ToolLedger } from "../world/tool-ledger.ts";
-import type { WatchedJournal } from "./watched-journal.ts";
+import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 // R2, the table of what a recovery does about what was outstanding when the process before it stopped:
@@ -25,7 +25,7 @@ export const checkResumption = (
   tools: readonly Tool[],
 ): void => {
   const { opening } = process;
-  const isUndisturbed = journal.undisturbed(process);
+  const isUndisturbed = undisturbed(process, journal);
   if (opening === null || isUndisturbed === null) return;
   const now = world.clock.now();
   // A turn whose time has passed ends instead, and so does the wait for a summary.

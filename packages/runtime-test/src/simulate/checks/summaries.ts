@@ -1,6 +1,6 @@
 import type { LaterEntry } from "@colloquy/machine";
 import type { SimulatedProcess } from "../world/process.ts";
-import type { WatchedJournal } from "./watched-journal.ts";
+import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 /** An entry says that a call waits for a summary: when the time for that is over, so is the wait, whatever became of the summary. */
@@ -12,7 +12,7 @@ export const checkWait = (
 ): void => {
   const dueAt = decided?.compacting?.dueAt;
   const process = holderOf(processes, journal);
-  const isUndisturbed = process === undefined ? null : journal.undisturbed(process);
+  const isUndisturbed = process === undefined ? null : undisturbed(process, journal);
   if (dueAt === undefined || isUndisturbed === null) return;
   // What was asked long before it was taken may have waited long enough already.
   world.clock.wakeAt(Math.max(dueAt, world.clock.now()) + longestAppendMs, () => {

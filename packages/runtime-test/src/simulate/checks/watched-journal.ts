@@ -94,14 +94,6 @@ export class WatchedJournal {
     if (this.state !== null) this.outstanding = outstanding(this.state);
   }
 
-  /** Whether a process keeps the thread from now on, without having died or stood still; null when it does not have it. */
-  undisturbed(process: SimulatedProcess): (() => boolean) | null {
-    const { opening, pauses } = process;
-    // A late process may not know that another has taken the thread.
-    if (opening === null || process.paused || opening.token !== this.newestToken) return null;
-    return () => process.alive && process.opening === opening && !opening.over && process.pauses === pauses;
-  }
-
   #wrote(entries: readonly Entry[]): void {
     for (const entry of entries) {
       if (entry.seq !== this.entries.length) {
@@ -185,6 +177,17 @@ export class WatchedJournal {
     this.transitions.set(transition, (this.transitions.get(transition) ?? 0) + 1);
   }
 }
+
+/** Whether a process keeps the thread from now on, without having died or stood still; null when it does not have it. */
+export const undisturbed = (
+  process: SimulatedProcess,
+  { newestToken }: Pick<WatchedJournal, "newestToken">,
+): (() => boolean) | null => {
+  const { opening, pauses } = process;
+  // A late process may not know that another has taken the thread.
+  if (opening === null || process.paused || opening.token !== newestToken) return null;
+  return () => process.alive && process.opening === opening && !opening.over && process.pauses === pauses;
+};
 
 const isAnswering = (effect: AnswerableEffect): effect is CallLlm =>
   effect.type === "callLlm" && effect.purpose === "answer";
