@@ -1,6 +1,6 @@
-import type { ThreadDefaults } from "./equipment.ts";
+import type { ThreadDefaults } from "./context/host-context.ts";
 import type { HostOptions, ImportOptions } from "./host.ts";
-import type { OptionNames } from "./option-names.ts";
+import type { OptionNames } from "./boundary/option-names.ts";
 
 /** What `createHost` takes. */
 export const hostOptionNames: OptionNames<HostOptions> = {

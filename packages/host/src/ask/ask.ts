@@ -1,9 +1,9 @@
 import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
 import { approvalsOf, askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine";
-import type { CodeWaits } from "../code-waits.ts";
-import { AskRefusedError } from "../errors.ts";
-import { messageOf } from "../thrown.ts";
-import type { Receipt } from "../thread/mail.ts";
+import type { CodeWaits } from "../activity/code-waits.ts";
+import { AskRefusedError } from "../boundary/errors.ts";
+import { messageOf } from "../boundary/thrown.ts";
+import type { Receipt } from "../mailbox/mail.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { PartQueue } from "./part-queue.ts";
 import type { AskHandle } from "./ask-handle.ts";

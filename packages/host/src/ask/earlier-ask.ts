@@ -1,4 +1,4 @@
-import type { CodeWaits } from "../code-waits.ts";
+import type { CodeWaits } from "../activity/code-waits.ts";
 import { Ask, type StopAsk } from "./ask.ts";
 
 /**

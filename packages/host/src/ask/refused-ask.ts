@@ -1,5 +1,5 @@
-import type { AskOptions } from "../ask-event.ts";
-import { AskRefusedError } from "../errors.ts";
+import type { AskOptions } from "./ask-event.ts";
+import { AskRefusedError } from "../boundary/errors.ts";
 import type { Ids } from "../ports/ids.ts";
 import { Ask } from "./ask.ts";
 

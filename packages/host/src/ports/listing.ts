@@ -1,6 +1,6 @@
 import type { Entry, Json, JsonObject } from "@colloquy/machine";
 import { canonicalText } from "@colloquy/machine";
-import { type OptionNames, problemOfOptions } from "../option-names.ts";
+import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 
 /** Which threads to list. */
 export interface ListOptions {

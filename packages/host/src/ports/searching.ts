@@ -1,5 +1,5 @@
 import type { Content, ContentPart, Entry, MessageDraft, ReplyDraft, SeedDraft } from "@colloquy/machine";
-import { problemOfOptions } from "../option-names.ts";
+import { problemOfOptions } from "../boundary/option-names.ts";
 import { checkLimit } from "./listing.ts";
 
 /** Where and how much to search. */

@@ -1,6 +1,6 @@
-import type { Equipment } from "../equipment.ts";
-import { StoreError, ThreadHeldError } from "../errors.ts";
-import { HeldLease } from "./held-lease.ts";
+import type { Equipment } from "../context/host-context.ts";
+import { StoreError, ThreadHeldError } from "../boundary/errors.ts";
+import { HeldLease } from "../journal/lease.ts";
 
 /**
  * Deletes a thread that nobody here has open. False when there was none.

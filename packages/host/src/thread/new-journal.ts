@@ -9,19 +9,19 @@ import {
   transition,
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../equipment.ts";
+import type { Equipment } from "../context/host-context.ts";
 import {
   EventRefusedError,
   ImportRefusedError,
   SequenceConflictError,
   ThreadExistsError,
   ThreadHeldError,
-} from "../errors.ts";
-import { messageOf } from "../thrown.ts";
-import { plainCopyOf, toldEvent, toldStart } from "../told-event.ts";
-import { appendError } from "./append-error.ts";
-import { HeldLease } from "./held-lease.ts";
-import { withRedactions } from "./redaction.ts";
+} from "../boundary/errors.ts";
+import { messageOf } from "../boundary/thrown.ts";
+import { plainCopyOf, toldEvent, toldStart } from "../boundary/given-event.ts";
+import { appendError } from "../journal/append-error.ts";
+import { HeldLease } from "../journal/lease.ts";
+import { withRedactions } from "../journal/redaction.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats give it. */
 export interface ForeignConversation {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { messageOf } from "../thrown.ts";
+import { messageOf } from "../boundary/thrown.ts";
 import { issuesOf } from "./json-schema.ts";
 import { plainJsonOf, problemOfJson } from "./plain-json.ts";
 import type { SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";

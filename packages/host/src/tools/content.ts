@@ -1,7 +1,7 @@
 import type { Content, ContentPart } from "@colloquy/machine";
 import { decodeEvent } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { messageOf } from "../thrown.ts";
+import { messageOf } from "../boundary/thrown.ts";
 
 /**
  * What a model reads of a tool's return value: a string as it is; null and undefined as an empty result; a list

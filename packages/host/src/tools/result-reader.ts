@@ -1,6 +1,6 @@
 import type { Message, State } from "@colloquy/machine";
 import { ConfigurationError, lastTurnOf, textOfResult, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
-import { problemOfOptions } from "../option-names.ts";
+import { problemOfOptions } from "../boundary/option-names.ts";
 import type { Tool } from "./tool.ts";
 import { tool } from "./tool.ts";
 

@@ -1,7 +1,7 @@
 import { ConfigurationError, frozenCopy } from "@colloquy/machine";
 import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
-import { type OptionNames, problemOfOptions } from "../option-names.ts";
-import { messageOf } from "../thrown.ts";
+import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { messageOf } from "../boundary/thrown.ts";
 import type { StandardSchema } from "./schema.ts";
 
 /** A tool: what the machine and the model know of it, and the function that runs. Made by `tool`. */

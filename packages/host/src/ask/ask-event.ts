@@ -1,0 +1,70 @@
+import type { AskReceived, Content, JsonObject, Limits, MessageDraft, OverlapType, Refusal } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { OptionNames } from "../boundary/option-names.ts";
+import { toldEvent } from "../boundary/given-event.ts";
+import type { ToolContext } from "../tools/tool.ts";
+
+/** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
+export type AskInput = Content | readonly MessageDraft[];
+
+/** How something is asked. */
+export interface AskOptions {
+  /** The same id gives the same outcome, however often it is asked, also after a restart, until some 256 turns later. Default: drawn. */
+  readonly askId?: string;
+  /** Cancels the ask. One that is aborted already leaves nothing behind. */
+  readonly signal?: AbortSignal;
+  /** Who asks, for the model. */
+  readonly name?: string;
+  readonly metadata?: JsonObject;
+  /** Laid over the thread's model parameters, member by member, for this turn. */
+  readonly model?: JsonObject;
+  /** Laid over the machine's limits for this turn. */
+  readonly limits?: Limits;
+  /** What becomes of it while a turn is open. Default: as the machine says. */
+  readonly overlap?: OverlapType;
+  /** Laid over the host's tool context, member by member, for this turn's tools; where one turn answers several asks, that of the first. Never journalled. */
+  readonly toolContext?: ToolContext;
+}
+
+/** How something is asked that is only for the turn that is open. */
+export interface SteerOptions extends Omit<AskOptions, "overlap"> {
+  /** The ask whose turn it is for. Default: whichever is open. */
+  readonly during?: string;
+}
+
+export const askOptionNames: OptionNames<AskOptions> = {
+  askId: true,
+  signal: true,
+  name: true,
+  metadata: true,
+  model: true,
+  limits: true,
+  overlap: true,
+  toolContext: true,
+};
+
+const { overlap: _, ...sharedNames } = askOptionNames;
+
+export const steerOptionNames: OptionNames<SteerOptions> = { ...sharedNames, during: true };
+
+/** The event of an ask; or why there is none. A plain text needs no copy, and no check. */
+export const askEvent = (
+  at: number,
+  askId: string,
+  input: AskInput,
+  { name, metadata, model, limits, overlap }: AskOptions,
+  joins?: AskReceived["joins"],
+): Either.Either<Refusal, AskReceived> => {
+  const event: AskReceived = { type: "ask.received", at, askId, input };
+  const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
+  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? joins) === undefined) return Either.right(event);
+  return toldEvent({
+    ...event,
+    ...(name === undefined ? {} : { name }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(model === undefined ? {} : { model }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(overlap === undefined ? {} : { overlap }),
+    ...(joins === undefined ? {} : { joins }),
+  });
+};

@@ -1,0 +1,40 @@
+import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
+import type { ActiveThreads } from "../activity/active-threads.ts";
+import type { Observation } from "./hooks.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { LlmHandler } from "../ports/llm.ts";
+import type { Store } from "../ports/store.ts";
+import type { ToolRegistry } from "../tools/registry.ts";
+import type { ToolContext } from "../tools/tool.ts";
+
+/** What all threads of a host run with. */
+export interface Equipment {
+  readonly machine: ConversationMachine;
+  readonly store: Store;
+  readonly llm: LlmHandler;
+  readonly tools: ToolRegistry;
+  readonly clock: Clock;
+  readonly observation: Observation;
+  readonly toolContext: ToolContext;
+  readonly threadDefaults: ThreadDefaults;
+  /** Under which name leases are taken. */
+  readonly owner: string;
+  readonly leaseTtlMs: number;
+  /** The longest that any one call of the store takes. */
+  readonly storeTimeoutMs: number;
+  readonly idleMs: number;
+  /** How often a holder looks into its inbox, and a follower for what came of its letters. */
+  readonly pollMs: number;
+  readonly whenHeld: "enqueue" | "reject";
+  readonly ids: Ids;
+  readonly active: ActiveThreads;
+  /** How often the shown part of a reply is journalled; null for never. */
+  readonly progressMs: number | null;
+  readonly partials: "askAgain" | "keep";
+  /** After how many entries a snapshot is saved; 0 for never. */
+  readonly snapshotEvery: number;
+}
+
+/** What a thread begins with that nobody started explicitly. */
+export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;

@@ -1,0 +1,252 @@
+import type { Entry, Signal, State } from "@colloquy/machine";
+import { Ask } from "../ask/ask.ts";
+import type { Asks } from "../ask/asks.ts";
+import { announce } from "../ask/announce.ts";
+import type { Equipment } from "../context/host-context.ts";
+import { JournalUnreadableError, type LeaseLostError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
+import type { Inbox } from "../ports/store.ts";
+import { showApproval } from "../loop/approvals.ts";
+import { isAtRest } from "../activity/at-rest.ts";
+import { FollowedJournal } from "./followed-journal.ts";
+import { HeldLease } from "../journal/lease.ts";
+import { mayBeLetter } from "./letters.ts";
+import { askedEarlier, type Mail, type Receipt } from "../mailbox/mail.ts";
+import type { Diversion } from "../mailbox/mailbox.ts";
+import { type Answered, Outbox } from "./outbox.ts";
+
+/** What a thread's follower needs to know of who follows. */
+export interface Follower {
+  readonly threadId: string;
+  /** Under which name it takes the lease. */
+  readonly owner: string;
+  readonly equipment: Equipment;
+  readonly asks: Asks;
+  /** The state in which the thread was last known here, where asks have come from before; null where there are none. */
+  lost: State | null;
+}
+
+/**
+ * The use of a thread that another host holds: what it is to be told is left as letters, what becomes of that is read in
+ * the journal, and the lease is tried for, so that nothing waits for a holder that is gone.
+ */
+export class Following implements Diversion {
+  readonly outbox: Outbox;
+  readonly #follower: Follower;
+  readonly #onOver: () => void;
+  readonly #journal: FollowedJournal;
+  /** Asks that stand in what was read of the journal last. */
+  readonly #seen = new Set<string>();
+  /** Whether it is known which asks stood in the journal before. */
+  #isCaughtUp = false;
+  #wake: (() => void) | null = null;
+  #failingSince: number | null = null;
+  /** Since when there is nothing to follow. */
+  #restingSince: number | null = null;
+  #over = false;
+
+  /** @param onOver called when there is nothing left to follow, nothing came for a while, and nobody is needed who goes on. */
+  constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
+    const { threadId, equipment, lost } = follower;
+    this.#follower = follower;
+    this.#onOver = onOver;
+    this.outbox = new Outbox(threadId, equipment, inbox);
+    this.#journal = new FollowedJournal(threadId, equipment, lost, (entry, signals, state) =>
+      this.#told(entry, signals, state),
+    );
+  }
+
+  /** Leaves it as a letter; what can't be one is told so. */
+  post(mail: Mail): void {
+    const { receipt, event, aim } = mail;
+    const { clock, leaseTtlMs } = this.#follower.equipment;
+    if (receipt instanceof Ask) receipt.waits(clock.now() + leaseTtlMs);
+    if (receipt instanceof Ask && receipt.event === null) {
+      // Before the journal was read, it is found there as all others are.
+      if (this.#isCaughtUp) receipt.refused(askedEarlier, this.#journal.state);
+      return;
+    }
+    if (aim !== undefined || !mayBeLetter(event)) {
+      receipt?.failed(new ThreadHeldError(this.#follower.threadId));
+    } else this.outbox.add(mail, event);
+    // Somebody wants the thread: perhaps it is free by now.
+    this.#wake?.();
+  }
+
+  takeBack(receipt: Receipt): boolean {
+    return this.outbox.takeBack(receipt);
+  }
+
+  /** Stops following; what was left as a letter stays. */
+  end(): readonly Mail[] {
+    this.#over = true;
+    this.#wake?.();
+    const { left, others } = this.outbox.takeAll();
+    return [...left.values(), ...others];
+  }
+
+  /**
+   * Follows until the lease can be had; null when there is nothing left to follow.
+   *
+   * @throws JournalUnreadableError; StoreError when the store does not answer for as long as a lease lasts
+   */
+  async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
+    if (this.#follower.lost !== null) {
+      // Nobody may have wanted it since.
+      const lease = await this.#tryToTake(onLost);
+      if (lease !== null) return lease;
+    }
+    while (!this.#over) {
+      await this.#tryRound();
+      const rested = await this.#pause();
+      if (this.#over) return null;
+      if (!rested || this.#isWorkLeft()) {
+        const lease = await this.#tryToTake(onLost);
+        if (lease !== null) return lease;
+      }
+      if (rested && !this.#over && !this.#waits && !this.#mayBeNeeded()) {
+        this.#over = true;
+        this.#onOver();
+      }
+    }
+    return null;
+  }
+
+  async #tryRound(): Promise<void> {
+    try {
+      await this.#round();
+      this.#failingSince = null;
+    } catch (thrown) {
+      this.#bear(thrown);
+    }
+  }
+
+  /** One look at all there is. */
+  async #round(): Promise<void> {
+    // What was asked before may stand in the journal, however far back, and must not be asked again.
+    if (this.outbox.isDue) await this.#read();
+    await this.outbox.send();
+    await this.#readAnswers();
+  }
+
+  /** An answer is had before the journal is read, which then holds what it is about. */
+  async #readAnswers(): Promise<void> {
+    const answers = await this.outbox.answers();
+    await this.#read();
+    for (const answered of answers) await this.#settle(answered);
+  }
+
+  async #read(): Promise<void> {
+    const goesOn = await this.#journal.read();
+    const { state } = this.#journal;
+    const { asks } = this.#follower;
+    if (!goesOn) this.#askAnew(state);
+    if (state !== null && !this.#isCaughtUp) {
+      for (const ask of asks.all()) {
+        if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
+        else if (ask.event === null) ask.refused(askedEarlier, state);
+      }
+      this.#isCaughtUp = true;
+    }
+    this.outbox.dropAsks((ask) => ask.settled || this.#seen.has(ask.askId));
+    this.#seen.clear();
+  }
+
+  /** The store has lost what was read of the journal: what was asked, and is not there any more, is asked again. */
+  #askAnew(state: State | null): void {
+    const { asks } = this.#follower;
+    this.#seen.clear();
+    for (const ask of asks.all()) if (state === null || !ask.isKnownTo(state)) this.#addAnew(ask);
+  }
+
+  #addAnew(ask: Ask): void {
+    if (!ask.lost()) ask.fail(new StoreError(ask.threadId, "keep the ask", new Error("it took it, and lost it again")));
+    else if (ask.event !== null) this.outbox.addAnew(ask, ask.event);
+  }
+
+  #settle(answered: Answered): Promise<void> {
+    const { receipt } = answered.letter.mail;
+    const { state } = this.#journal;
+    const isInJournal = answered.answer.handled || answered.answer.refusal.turn !== undefined;
+    // The entry may be one that was read long ago. If it is nowhere, the store lost it before it was read here.
+    if (receipt instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
+      if (state === null || !receipt.isKnownTo(state)) this.#addAnew(receipt);
+    return this.outbox.settle(answered, (receipt, { refusal }) => receipt.refused(refusal, this.#journal.state));
+  }
+
+  #told(entry: Entry, signals: readonly Signal[], state: State): void {
+    const { asks } = this.#follower;
+    if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
+    asks.heard(entry);
+    for (const signal of signals) announce(asks, signal, state);
+    // The holder's asks are shown it by the effect.
+    if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
+  }
+
+  get #waits(): boolean {
+    return this.#follower.asks.areWaitedFor || this.outbox.size > 0;
+  }
+
+  /** Whoever has the thread, or had it, is not done with it. */
+  #isWorkLeft(): boolean {
+    const { state } = this.#journal;
+    return state !== null && (!isAtRest(state) || state.context.summarising !== null);
+  }
+
+  /** There is work left, and whoever had it may be dead: its lease would not have run out by now. */
+  #mayBeNeeded(): boolean {
+    const { clock, leaseTtlMs } = this.#follower.equipment;
+    return this.#isWorkLeft() && clock.now() - (this.#restingSince ?? clock.now()) < leaseTtlMs;
+  }
+
+  /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
+  async #pause(): Promise<boolean> {
+    if (this.#over || (this.outbox.hasNews && this.#failingSince === null)) return false;
+    const { pollMs, idleMs, clock } = this.#follower.equipment;
+    const waits = this.#waits;
+    this.#restingSince = waits ? null : (this.#restingSince ?? clock.now());
+    const due = await this.#sleep(waits ? pollMs : this.#isWorkLeft() ? Math.max(idleMs, pollMs) : idleMs);
+    return due && !waits && !this.#waits;
+  }
+
+  /** True when the time is up, false when something came before. */
+  #sleep(ms: number): Promise<boolean> {
+    const { clock } = this.#follower.equipment;
+    return new Promise((resolve) => {
+      const wakeUp = (due: boolean): void => {
+        this.#wake = null;
+        cancel();
+        resolve(due);
+      };
+      const cancel = clock.wakeAt(clock.now() + ms, () => wakeUp(true));
+      this.#wake = () => wakeUp(false);
+    });
+  }
+
+  /** Takes the lease where it is free. What the last holder did is told before anything else is done. */
+  async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
+    const { threadId, owner, equipment } = this.#follower;
+    let lease: HeldLease | null = null;
+    try {
+      lease = await HeldLease.take(threadId, equipment, onLost, owner);
+      if (lease === null) return null;
+      await this.outbox.settled();
+      await this.#readAnswers();
+      this.#follower.lost = this.#journal.state;
+      return lease;
+    } catch (thrown) {
+      await lease?.release();
+      this.#bear(thrown);
+      return null;
+    }
+  }
+
+  /** A store may be away for a moment, as a holder bears it. */
+  #bear(thrown: unknown): void {
+    const { equipment, threadId } = this.#follower;
+    const now = equipment.clock.now();
+    this.#failingSince ??= now;
+    if (thrown instanceof JournalUnreadableError || now - this.#failingSince >= equipment.leaseTtlMs) throw thrown;
+    const error = thrown instanceof Error ? thrown : new StoreError(threadId, "follow it", thrown);
+    equipment.observation.report(error, "store");
+  }
+}

@@ -1,0 +1,278 @@
+import type { Event, Refusal } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { Ask } from "../ask/ask.ts";
+import type { Equipment } from "../context/host-context.ts";
+import { LeaseLostError, StoreError } from "../boundary/errors.ts";
+import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
+import { idOf, isEntryOf, readLetter } from "./letters.ts";
+import type { Mail, Receipt } from "../mailbox/mail.ts";
+
+/** Who reads the inbox of a thread, as long as the lease lasts. */
+export interface InboxHolder {
+  post(mail: Mail): void;
+  /** The store says that the lease is somebody else's. */
+  end(reason: LeaseLostError): void;
+}
+
+/**
+ * The inbox of a thread, as its holder sees it. It is looked into now and then; each letter becomes a mail, once, and
+ * is answered when that mail's entry is journalled, or was refused. A letter of which a crash swallowed the answer is told
+ * again, is recognised, and gets the answer that it would have had.
+ */
+export class HeldInbox {
+  readonly #inbox: Inbox;
+  readonly #lease: Lease;
+  readonly #equipment: Equipment;
+  readonly #holder: InboxHolder;
+  /** Letters that became mails and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
+  #taken: Map<string, Refusal | null> | null = null;
+  readonly #answers: LetterAnswer[] = [];
+  /** Answers that are written, oldest first, until they are cleared away. */
+  readonly #written: { readonly id: string; readonly at: number }[] = [];
+  #writing: Promise<void> | null = null;
+  #cancelPoll: (() => void) | null = null;
+  #failing = false;
+  #over = false;
+  /** Why the answers that are left could not be written the last time; null while they may still be. */
+  #failure: Error | null = null;
+  /** A letter has no id by which it could be answered, which is reported once. */
+  #hasNameless = false;
+
+  constructor(inbox: Inbox, lease: Lease, equipment: Equipment, holder: InboxHolder) {
+    this.#inbox = inbox;
+    this.#lease = lease;
+    this.#equipment = equipment;
+    this.#holder = holder;
+  }
+
+  /** From here on it is looked into every `pollMs`. */
+  watch(): void {
+    if (this.#over) return;
+    const { clock, pollMs } = this.#equipment;
+    this.#cancelPoll = clock.wakeAt(clock.now() + pollMs, () => void this.#poll());
+  }
+
+  /** The letters that were not taken yet, as mails in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
+  async collect(own: Map<string, Mail> | null = null): Promise<readonly Mail[]> {
+    const stored = await this.#look();
+    const mails: Mail[] = [];
+    for (const each of stored) {
+      const id = idOf(each);
+      if (id === null && !this.#hasNameless)
+        this.#reportUnreadable("a letter without an id can't be answered, and stays");
+      this.#hasNameless ||= id === null;
+      if (id === null || this.#taken?.has(id) === true) continue;
+      this.#take(id, null);
+      const letter = readLetter(id, each);
+      if ("problem" in letter) {
+        this.#reportUnreadable(`letter "${id}" was refused: ${letter.problem}`);
+        this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
+      } else {
+        const receipt = own?.get(id)?.receipt ?? null;
+        own?.delete(id);
+        mails.push(this.#mail(id, letter.event, receipt));
+      }
+    }
+    return mails;
+  }
+
+  /**
+   * Refuses the letters that ask the same as somebody who is refused here: whoever left them, and is gone, may be the one
+   * who asked again. @throws StoreError, LeaseLostError when that can't be made sure of
+   */
+  async refuseAsk(askId: string, refusal: Refusal): Promise<void> {
+    for (const stored of await this.#unanswered()) {
+      const id = idOf(stored);
+      const letter = id === null ? null : readLetter(id, stored);
+      if (letter === null || "problem" in letter) continue;
+      if (letter.event.type !== "ask.received" || letter.event.askId !== askId) continue;
+      // One that is a mail already is refused when its turn comes.
+      if (this.#taken?.has(letter.id) !== true) this.#answer({ id: letter.id, handled: false, refusal });
+      this.#take(letter.id, refusal);
+    }
+    await this.#writing;
+    if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
+  }
+
+  /** It is not looked into any more. */
+  stop(): void {
+    this.#over = true;
+    this.#cancelPoll?.();
+  }
+
+  /** Writes the answers that are not written yet. Never rejects. */
+  async end(): Promise<void> {
+    await this.#writing;
+    await this.#write();
+    await this.#clear();
+  }
+
+  async #poll(): Promise<void> {
+    const mails = await this.collect();
+    if (this.#over) return;
+    for (const mail of mails) this.#holder.post(mail);
+    this.#writeSoon();
+    await this.#clear();
+    this.watch();
+  }
+
+  async #look(): Promise<readonly unknown[]> {
+    try {
+      const stored = await this.#unanswered();
+      this.#failing = false;
+      return stored;
+    } catch (thrown) {
+      // The letters stay; each look would say the same.
+      if (!this.#failing) this.#equipment.observation.report(thrown, "store");
+      this.#failing = true;
+      return [];
+    }
+  }
+
+  async #unanswered(): Promise<readonly unknown[]> {
+    try {
+      const stored: unknown = await this.#inbox.unanswered(this.#lease.threadId);
+      // A store may be anybody's code.
+      if (Array.isArray(stored)) return stored as readonly unknown[];
+      throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of letters`);
+    } catch (thrown) {
+      throw new StoreError(this.#lease.threadId, "look into its inbox", thrown);
+    }
+  }
+
+  #mail(id: string, event: Event, own: Receipt | null): Mail {
+    const aim = (): Either.Either<Refusal, Event> => {
+      const refusal = this.#taken?.get(id) ?? null;
+      return refusal === null ? Either.right(event) : Either.left(refusal);
+    };
+    return { event, aim, receipt: this.#receipt(id, event, own) };
+  }
+
+  #receipt(id: string, event: Event, own: Receipt | null): Receipt {
+    return {
+      accepted: (entry) => {
+        own?.accepted(entry);
+        this.#answer({ id, handled: true, seq: entry.seq });
+      },
+      refused: (refusal, state) => {
+        if (refusal.kind === "stale") {
+          own?.refused(refusal, state);
+          void this.#answerRepeated(id, event, refusal, state?.context.seq ?? 0);
+          return;
+        }
+        this.#answer({ id, handled: false, refusal });
+        if (own !== null) void this.#refuseOnceWritten(id, () => own.refused(refusal, state), own);
+      },
+      failed: (error) => own?.failed(error),
+    };
+  }
+
+  /** While its letter is not answered, it may still be taken by who has the thread next. */
+  async #refuseOnceWritten(id: string, tell: () => void, own: Receipt): Promise<void> {
+    await this.#writing;
+    const error = this.#failure;
+    if (own instanceof Ask) {
+      // Whoever ends tells its asks, or takes them along; while the thread goes on nobody else does.
+      if (this.#over || error instanceof LeaseLostError) return;
+      if (this.#isLeft(id) && error !== null) return own.fail(error);
+    } else if (this.#isLeft(id) && error !== null) return own.failed(error);
+    tell();
+  }
+
+  #take(id: string, refusal: Refusal | null): void {
+    this.#taken = (this.#taken ?? new Map<string, Refusal | null>()).set(id, refusal);
+  }
+
+  #isLeft(id: string): boolean {
+    return this.#answers.some((answer) => answer.id === id);
+  }
+
+  /** It may stand in the journal since before a crash that swallowed its answer. */
+  async #answerRepeated(id: string, event: Event, refusal: Refusal, newest: number): Promise<void> {
+    const seq = await this.#seqOf(event, newest);
+    this.#answer(seq === null ? { id, handled: false, refusal } : { id, handled: true, seq });
+  }
+
+  async #seqOf(event: Event, newest: number): Promise<number | null> {
+    const from = Math.max(0, newest - lookedBack);
+    try {
+      const stored = await this.#equipment.store.read(this.#lease.threadId, from);
+      const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
+      return index < 0 ? null : from + index;
+    } catch (thrown) {
+      this.#report(thrown, "read the journal");
+      return null;
+    }
+  }
+
+  #answer(answer: LetterAnswer): void {
+    this.#answers.push(answer);
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    if (this.#answers.length > 0) this.#writing ??= this.#write();
+  }
+
+  async #write(): Promise<void> {
+    this.#failure = null;
+    try {
+      while (this.#answers.length > 0) {
+        const answers = this.#answers.slice();
+        await this.#inbox.answer(this.#lease, answers);
+        this.#answers.splice(0, answers.length);
+        const at = this.#equipment.clock.now();
+        for (const { id } of answers) this.#written.push({ id, at });
+      }
+    } catch (thrown) {
+      // Whoever has the lease now answers them.
+      if (thrown instanceof LeaseLostError) return this.#lose(thrown);
+      // The next look tries again.
+      this.#failure = this.#report(thrown, "answer letters");
+    } finally {
+      // At once, so that no answer comes between that nobody writes.
+      this.#writing = null;
+    }
+  }
+
+  #lose(error: LeaseLostError): void {
+    this.#failure = error;
+    if (!this.#over) this.#holder.end(error);
+  }
+
+  /** Forgets answers that nobody came for. Should somebody still come, the letter is left again and recognised. */
+  async #clear(): Promise<void> {
+    const { clock, pollMs } = this.#equipment;
+    const before = clock.now() - keptPolls * pollMs;
+    for (let [oldest] = this.#written; oldest !== undefined; [oldest] = this.#written) {
+      if (oldest.at > before && this.#written.length <= keptMax) return;
+      this.#written.shift();
+      this.#taken?.delete(oldest.id);
+      try {
+        await this.#inbox.discard(this.#lease.threadId, oldest.id);
+      } catch (thrown) {
+        this.#report(thrown, "discard a letter");
+        return;
+      }
+    }
+  }
+
+  #reportUnreadable(problem: string): void {
+    this.#equipment.observation.report(new Error(`thread "${this.#lease.threadId}": ${problem}`), "inbox");
+  }
+
+  #report(thrown: unknown, doing: string): StoreError {
+    const error = new StoreError(this.#lease.threadId, doing, thrown);
+    this.#equipment.observation.report(error, "store");
+    return error;
+  }
+}
+
+/** How many entries may stand between that of a letter and its answer. */
+const lookedBack = 4096;
+
+/** Whoever left a letter looks for its answer once in a poll: after so many it is not there any more. */
+const keptPolls = 25;
+
+/** The most written answers that are kept all the same. */
+const keptMax = 1024;

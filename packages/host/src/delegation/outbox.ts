@@ -1,0 +1,199 @@
+import type { Event } from "@colloquy/machine";
+import { decodeEntry } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { Ask } from "../ask/ask.ts";
+import type { Equipment } from "../context/host-context.ts";
+import { StoreError } from "../boundary/errors.ts";
+import type { Inbox, LetterAnswer } from "../ports/store.ts";
+import { readAnswer } from "./letters.ts";
+import type { Mail, Receipt } from "../mailbox/mail.ts";
+
+/** The letters that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
+export class Outbox {
+  readonly #threadId: string;
+  readonly #equipment: Equipment;
+  readonly #inbox: Inbox;
+  /** Not left yet, oldest first. */
+  readonly #waiting: OutgoingLetter[] = [];
+  /** Left, oldest first, by id; the last one perhaps not yet. */
+  readonly #left = new Map<string, OutgoingLetter>();
+  /** The one that is being left, or that could not be: nobody knows whether it is there. */
+  #beingLeft: OutgoingLetter | null = null;
+  #sending: Promise<void> | null = null;
+
+  constructor(threadId: string, equipment: Equipment, inbox: Inbox) {
+    this.#threadId = threadId;
+    this.#equipment = equipment;
+    this.#inbox = inbox;
+  }
+
+  get size(): number {
+    return this.#waiting.length + this.#left.size;
+  }
+
+  /** Whether there is something to leave. */
+  get isDue(): boolean {
+    return this.#waiting.length > 0 || this.#beingLeft !== null || this.#forgotten !== null;
+  }
+
+  /** Whether there is something that nobody has tried to leave yet. */
+  get hasNews(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  /** @param event is that of the mail. */
+  add(mail: Mail, event: Event): void {
+    const { ids } = this.#equipment;
+    const { receipt } = mail;
+    // An ask that has been here before is left once, however often the lease comes and goes.
+    const id = receipt instanceof Ask ? (receipt.letterId ??= ids.draw("letter")) : ids.draw("letter");
+    this.#waiting.push({ id, mail, event, leftAt: null });
+  }
+
+  /** Adds an ask whose letter may have been lost, or taken by a holder whose journal was: under an id of its own. */
+  addAnew(ask: Ask, event: Event): void {
+    if (this.#waiting.some(({ mail }) => mail.receipt === ask)) return;
+    for (const letter of this.#left.values())
+      if (letter.mail.receipt === ask && letter.leftAt !== null) this.#drop(letter);
+    ask.letterId = null;
+    this.add({ event, receipt: ask }, event);
+  }
+
+  /** Takes out what was not left yet. False when there is no such letter. */
+  takeBack(receipt: Receipt): boolean {
+    const index = this.#waiting.findIndex(({ mail }) => mail.receipt === receipt);
+    if (index >= 0) this.#waiting.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** Leaves what was not left yet, and again what lies unanswered for long. @throws StoreError */
+  send(): Promise<void> {
+    this.#sending ??= this.#sendAll().finally(() => {
+      this.#sending = null;
+    });
+    return this.#sending;
+  }
+
+  /** The answers that there are, from the oldest letter to the first that has none. @throws StoreError */
+  async answers(): Promise<readonly Answered[]> {
+    const answered: Answered[] = [];
+    for (const letter of this.#left.values()) {
+      if (letter.leftAt === null) break;
+      const answer = await this.#tried("look for an answer", this.#inbox.answerTo(this.#threadId, letter.id));
+      const read = readAnswer(answer);
+      if (read === null) break;
+      answered.push({ letter, answer: read });
+    }
+    return answered;
+  }
+
+  /** Whether the letter of an answer is still waited for. */
+  waitsFor({ letter }: Answered): boolean {
+    return this.#left.has(letter.id);
+  }
+
+  /** An answer is told to whom it is for. */
+  async settle(
+    { letter, answer }: Answered,
+    refused: (receipt: Receipt, answer: RefusedLetter) => void,
+  ): Promise<void> {
+    if (!this.#left.has(letter.id)) return;
+    const { receipt } = letter.mail;
+    // Asks learn from the journal that they were taken.
+    if (receipt !== null && answer.handled && !(receipt instanceof Ask)) {
+      const [stored] = await this.#tried("read the journal", this.#equipment.store.read(this.#threadId, answer.seq));
+      const entry = decodeEntry(stored, answer.seq);
+      if (Either.isRight(entry)) receipt.accepted(entry.right);
+      else receipt.failed(new StoreError(this.#threadId, "read the journal", new Error(entry.left.reason)));
+    } else if (receipt !== null && !answer.handled) refused(receipt, answer);
+    this.#drop(letter);
+  }
+
+  /** Drops the letters of asks that are in the journal, or that nobody waits for. */
+  dropAsks(test: (ask: Ask) => boolean): void {
+    const isDropped = ({ mail }: OutgoingLetter): boolean => mail.receipt instanceof Ask && test(mail.receipt);
+    for (const letter of this.#waiting.splice(0)) {
+      if (isDropped(letter)) this.#drop(letter);
+      else this.#waiting.push(letter);
+    }
+    for (const letter of this.#left.values()) if (letter.leftAt !== null && isDropped(letter)) this.#drop(letter);
+  }
+
+  /** Nothing is being left any more. */
+  async settled(): Promise<void> {
+    await this.#sending?.catch(() => {});
+  }
+
+  /** All that is not answered, for a host that has the lease now: the mails of letters that were left, by id, and the others. */
+  takeAll(): { readonly left: Map<string, Mail>; readonly others: readonly Mail[] } {
+    const left = new Map([...this.#left].map(([id, { mail }]) => [id, mail]));
+    this.#left.clear();
+    return { left, others: this.#waiting.splice(0).map(({ mail }) => mail) };
+  }
+
+  async #sendAll(): Promise<void> {
+    const forgotten = this.#forgotten;
+    if (forgotten !== null) await this.#leave(forgotten);
+    for (let letter = this.#next(); letter !== undefined; letter = this.#next()) {
+      this.#beingLeft = letter;
+      this.#left.set(letter.id, letter);
+      await this.#leave(letter);
+      this.#beingLeft = null;
+    }
+  }
+
+  #next(): OutgoingLetter | undefined {
+    return this.#beingLeft ?? this.#waiting.shift();
+  }
+
+  /** The oldest letter, where it lies unanswered for long: somebody may have cleared it away, with its answer, while nobody looked here. */
+  get #forgotten(): OutgoingLetter | null {
+    const { clock, leaseTtlMs } = this.#equipment;
+    const [oldest] = this.#left.values();
+    const leftAt = oldest?.leftAt ?? null;
+    return oldest !== undefined && leftAt !== null && leftAt + leaseTtlMs <= clock.now() ? oldest : null;
+  }
+
+  async #leave(letter: OutgoingLetter): Promise<void> {
+    const { id, event } = letter;
+    await this.#tried("leave a letter", this.#inbox.post(this.#threadId, { id, event }));
+    letter.leftAt = this.#equipment.clock.now();
+  }
+
+  #drop({ id }: OutgoingLetter): void {
+    this.#left.delete(id);
+    void this.#discard(id);
+  }
+
+  async #discard(id: string): Promise<void> {
+    try {
+      await this.#inbox.discard(this.#threadId, id);
+    } catch (thrown) {
+      this.#equipment.observation.report(new StoreError(this.#threadId, "discard a letter", thrown), "store");
+    }
+  }
+
+  async #tried<Value>(doing: string, promise: Promise<Value>): Promise<Value> {
+    try {
+      return await promise;
+    } catch (thrown) {
+      throw new StoreError(this.#threadId, doing, thrown);
+    }
+  }
+}
+
+interface OutgoingLetter {
+  readonly id: string;
+  readonly mail: Mail;
+  readonly event: Event;
+  /** Null before it was. */
+  leftAt: number | null;
+}
+
+/** A letter and what became of it. */
+export interface Answered {
+  readonly letter: OutgoingLetter;
+  readonly answer: LetterAnswer;
+}
+
+type RefusedLetter = Extract<LetterAnswer, { readonly handled: false }>;

@@ -1,0 +1,60 @@
+import type { Entry, Event, State } from "@colloquy/machine";
+import { transition } from "@colloquy/machine";
+import type { Equipment } from "../context/host-context.ts";
+import { LeaseLostError, StoreError } from "../boundary/errors.ts";
+import type { Lease, Letter, LetterAnswer } from "../ports/store.ts";
+import { idOf, isEntryOf, readLetter } from "./letters.ts";
+
+/**
+ * Answers the letters of a thread that nobody has open which would change nothing any more: those whose event is
+ * journalled, and those that ask again what one of some entries asked. What they say is in the store no longer.
+ *
+ * @param seqs of the entries whose words are about to go.
+ * @throws LeaseLostError, StoreError
+ */
+export const settleLetters = async (
+  { store, machine }: Equipment,
+  lease: Lease,
+  entries: readonly Entry[],
+  state: State,
+  seqs: readonly number[],
+): Promise<void> => {
+  const { inbox } = store;
+  if (inbox === undefined) return;
+  try {
+    const letters = (await inbox.unanswered(lease.threadId))
+      .flatMap(lettersIn)
+      .map((letter) => ({ ...letter, entry: entryOf(entries, new Set(seqs), letter.event) }));
+    const asks = letters.flatMap(({ event, entry }) =>
+      event.type === "ask.received" && entry === undefined ? [event.askId] : [],
+    );
+    const answers = letters.flatMap(({ id, event, entry }): readonly LetterAnswer[] => {
+      if (entry !== undefined) return [{ id, handled: true, seq: entry.seq }];
+      // It may be about an ask that is a letter itself, and is taken first.
+      const isEarly = event.type === "cancel.requested" && event.askId !== undefined && asks.includes(event.askId);
+      if (event.type === "ask.received" || isEarly) return [];
+      const step = transition(machine, state, event);
+      return step.handled || step.refusal.kind !== "stale" ? [] : [{ id, handled: false, refusal: step.refusal }];
+    });
+    if (answers.length > 0) await inbox.answer(lease, answers);
+  } catch (thrown) {
+    throw thrown instanceof LeaseLostError ? thrown : new StoreError(lease.threadId, "settle its letters", thrown);
+  }
+};
+
+const lettersIn = (stored: unknown): readonly Letter[] => {
+  const id = idOf(stored);
+  const letter = id === null ? null : readLetter(id, stored);
+  return letter === null || "problem" in letter ? [] : [letter];
+};
+
+/** Where a letter's event is journalled, or what it asks was asked by an entry whose words are to go. */
+const entryOf = (entries: readonly Entry[], seqs: ReadonlySet<number>, event: Event): Entry | undefined =>
+  entries.findLast((entry) => isEntryOf(entry, event)) ??
+  entries.find(
+    (entry) =>
+      event.type === "ask.received" &&
+      entry.event.type === "ask.received" &&
+      seqs.has(entry.seq) &&
+      entry.event.askId === event.askId,
+  );

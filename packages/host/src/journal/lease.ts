@@ -1,0 +1,121 @@
+import type { Entry } from "@colloquy/machine";
+import type { Equipment } from "../context/host-context.ts";
+import { LeaseLostError, StoreError, StoreTimeoutError } from "../boundary/errors.ts";
+import type { Lease } from "../ports/store.ts";
+import { appendError } from "./append-error.ts";
+
+/** A lease that renews itself at a third of its time, until it is given back or lost. */
+export class HeldLease {
+  readonly lease: Lease;
+  readonly #equipment: Equipment;
+  readonly #onLost: (error: LeaseLostError) => void;
+  #until: number;
+  #cancel: () => void;
+  #over = false;
+  #isUnanswered = false;
+
+  private constructor(lease: Lease, equipment: Equipment, takenAt: number, onLost: (error: LeaseLostError) => void) {
+    this.lease = lease;
+    this.#equipment = equipment;
+    this.#onLost = onLost;
+    this.#until = takenAt + equipment.leaseTtlMs;
+    this.#cancel = this.#wake(takenAt);
+  }
+
+  /** Takes the lease of a thread; null while somebody else holds it. @throws StoreError */
+  static async take(
+    threadId: string,
+    equipment: Equipment,
+    onLost: (error: LeaseLostError) => void,
+    owner: string = equipment.owner,
+  ): Promise<HeldLease | null> {
+    const takenAt = equipment.clock.now();
+    const lease = await acquire(threadId, owner, equipment);
+    return lease === null ? null : new HeldLease(lease, equipment, takenAt, onLost);
+  }
+
+  /** It was not renewed in time, because the store did not answer or the process stood still: somebody else may have it. */
+  get ranOut(): boolean {
+    return this.#equipment.clock.now() >= this.#until;
+  }
+
+  /** Whether the store left an append without an answer. */
+  get isUnanswered(): boolean {
+    return this.#isUnanswered;
+  }
+
+  /** Adds an entry to the journal, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
+  append(entry: Entry): void | Promise<void> {
+    const { threadId } = this.lease;
+    try {
+      const appending = this.#equipment.store.append(this.lease, entry.seq - 1, [entry]);
+      // A thenable of a library has no catch of its own.
+      if (appending === undefined) return undefined;
+      return Promise.resolve(appending).catch((thrown: unknown) => {
+        this.#isUnanswered = thrown instanceof StoreTimeoutError;
+        throw appendError(threadId, thrown);
+      });
+    } catch (thrown) {
+      throw appendError(threadId, thrown);
+    }
+  }
+
+  /** Gives it back. Never rejects: one that can't be given back runs out. */
+  async release(): Promise<void> {
+    this.#stop();
+    try {
+      await this.#equipment.store.release(this.lease);
+    } catch (thrown) {
+      this.#report(thrown, "release a lease");
+    }
+  }
+
+  #wake(now: number): () => void {
+    return this.#equipment.clock.wakeAt(now + Math.floor(this.#equipment.leaseTtlMs / 3), () => void this.#renew());
+  }
+
+  async #renew(): Promise<void> {
+    const { store, leaseTtlMs, clock } = this.#equipment;
+    const askedAt = clock.now();
+    let kept = false;
+    try {
+      kept = await store.renew(this.lease, leaseTtlMs);
+      if (kept) this.#until = askedAt + leaseTtlMs;
+    } catch (thrown) {
+      // The store may be back before the lease has run out.
+      kept = clock.now() < this.#until;
+      this.#report(thrown, "renew a lease");
+    }
+    if (this.#over) return;
+    if (kept) {
+      this.#cancel = this.#wake(clock.now());
+      return;
+    }
+    this.#stop();
+    this.#onLost(new LeaseLostError(this.lease));
+  }
+
+  #stop(): void {
+    this.#over = true;
+    this.#cancel();
+  }
+
+  #report(thrown: unknown, doing: string): void {
+    this.#equipment.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
+  }
+}
+
+const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: Equipment): Promise<Lease | null> => {
+  try {
+    // A store may be anybody's code.
+    const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);
+    if (lease === null || isLease(lease)) return lease;
+    const given = lease === undefined ? "nothing" : `what is no lease (${typeof lease})`;
+    throw new TypeError(`it gave ${given} in place of a lease, or of null while somebody else holds it`);
+  } catch (thrown) {
+    throw new StoreError(threadId, "acquire its lease", thrown);
+  }
+};
+
+const isLease = (value: unknown): value is Lease =>
+  typeof value === "object" && value !== null && "threadId" in value && "token" in value;

@@ -1,0 +1,175 @@
+import type { Entry, LaterEntry, ReadSnapshot, State } from "@colloquy/machine";
+import {
+  anchorOf,
+  decodeEntry,
+  describeDecodeError,
+  fold,
+  foldEntry,
+  loadAll,
+  loadMessages,
+  readSnapshot,
+  SnapshotDamagedError,
+  StoredChunks,
+} from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "../context/host-context.ts";
+import { JournalUnreadableError, ThreadUnknownError } from "../boundary/errors.ts";
+import type { Lease } from "../ports/store.ts";
+import { readFrom, readJournal } from "./read-journal.ts";
+import { finishRedaction, withRedactions } from "./redaction.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
+
+/** A thread as whoever opens it finds it. */
+export interface Opened {
+  readonly state: State;
+  readonly newest: Entry;
+  /** The newest entry that a snapshot in the store rightly tells of; -1 for none. */
+  readonly snapshotSeq: number;
+  /** What the store has of snapshots, of use or not. */
+  readonly chunks: StoredChunks;
+  /** What the older turns of the state are read by. */
+  readonly reader: SnapshotReader;
+}
+
+/** How much of a state is looked at: what is fetched of it before. */
+export type Extent = "some" | "whole";
+
+/**
+ * The state of a thread as its journal tells it, with nothing left in a store; null when there is none. Needs no lease.
+ *
+ * @throws JournalUnreadableError, StoreError
+ */
+export const load = (equipment: Equipment, threadId: string): Promise<State | null> =>
+  lookAt(equipment, threadId, loadAll, "whole");
+
+/**
+ * What is seen of it, by something pure that may be done again; null when there is none. Needs no lease.
+ *
+ * @throws JournalUnreadableError, StoreError, what `see` throws
+ */
+export const lookAt = async <Seen>(
+  equipment: Equipment,
+  threadId: string,
+  see: (state: State) => Seen,
+  extent: Extent,
+): Promise<Seen | null> => {
+  const found = await opened(equipment, threadId, null);
+  return found === null ? null : seenIn(equipment, found, see, extent);
+};
+
+/** What is seen of a state, as far as it was read already. Where it can't be read, the journal alone is looked at. @throws as above */
+export const seenIn = async <Seen>(
+  equipment: Equipment,
+  { state, reader }: Pick<Opened, "state" | "reader">,
+  see: (state: State) => Seen,
+  extent: Extent,
+): Promise<Seen> => {
+  try {
+    if (extent === "whole" && !reader.isWhole) await reader.fetch(null);
+    return await reader.over(() => see(state));
+  } catch (thrown) {
+    if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+    equipment.observation.report(thrown, "snapshot");
+    return see(await loadWhole(equipment, state.context.threadId));
+  }
+};
+
+/**
+ * The same for whoever holds the lease: a redaction that a crash interrupted is finished before.
+ *
+ * @throws JournalUnreadableError, StoreError, LeaseLostError
+ */
+export const openJournal = (equipment: Equipment, lease: Lease): Promise<Opened | null> =>
+  opened(equipment, lease.threadId, lease);
+
+/**
+ * The state by the journal alone.
+ *
+ * @throws JournalUnreadableError, StoreError, ThreadUnknownError
+ */
+export const loadWhole = async (equipment: Equipment, threadId: string): Promise<State> => {
+  const entries = withRedactions(await readJournal(equipment, threadId));
+  if (entries.length === 0) throw new ThreadUnknownError(threadId);
+  return folded(threadId, entries);
+};
+
+const opened = async (equipment: Equipment, threadId: string, lease: Lease | null): Promise<Opened | null> => {
+  const snapshot = await storedSnapshot(equipment, threadId);
+  const { stored: chunks, reader } = snapshot ?? { stored: new StoredChunks(), reader: new SnapshotReader(null) };
+  const short = snapshot === null ? null : await openedFrom(equipment, threadId, snapshot);
+  if (short !== null) return { ...short, snapshotSeq: snapshot?.seq ?? -1, chunks, reader };
+  const stored = await readJournal(equipment, threadId);
+  const entries = lease === null ? withRedactions(stored) : await finishRedaction(equipment, lease, stored);
+  const newest = entries.at(-1);
+  return newest === undefined ? null : { state: folded(threadId, entries), newest, snapshotSeq: -1, chunks, reader };
+};
+
+/** A snapshot that was found, and what its chunks are read by. */
+interface FoundSnapshot extends ReadSnapshot {
+  readonly reader: SnapshotReader;
+}
+
+/** The newest snapshot; null where there is none, or one that can't be read, which is reported. */
+const storedSnapshot = async (equipment: Equipment, threadId: string): Promise<FoundSnapshot | null> => {
+  if (equipment.snapshotEvery === 0) return null;
+  try {
+    const stored = await equipment.store.readSnapshot(threadId);
+    if (stored === null) return null;
+    const reader = new SnapshotReader(stored);
+    const read = await reader.over(() => readSnapshot(stored.head, reader.chunk));
+    if (Either.isRight(read)) return { ...read.right, reader };
+    throw unfit(threadId, read.left);
+  } catch (thrown) {
+    equipment.observation.report(thrown, "snapshot");
+    return null;
+  }
+};
+
+/** A snapshot and the entries behind it, folded; null where the whole journal has to be read, which has all that it holds. */
+const openedFrom = async (
+  equipment: Equipment,
+  threadId: string,
+  { state, seq, anchor, reader }: FoundSnapshot,
+): Promise<Pick<Opened, "state" | "newest"> | null> => {
+  try {
+    const [anchored, ...later] = await entriesFrom(equipment, threadId, seq);
+    if (anchored === undefined || anchorOf(anchored) !== anchor)
+      throw unfit(threadId, `entry ${seq} is not in the journal as it was`);
+    if (state.context.threadId !== threadId) throw unfit(threadId, `it is of thread "${state.context.threadId}"`);
+    // What the snapshot tells of may be about to be taken out of the journal.
+    if (later.some(({ event }) => event.type === "thread.redacted")) return null;
+    const present = await reader.over(() => withOpenTurn(later.reduce(withEntry, state)));
+    return { state: present, newest: later.at(-1) ?? anchored };
+  } catch (thrown) {
+    equipment.observation.report(thrown, "snapshot");
+    return null;
+  }
+};
+
+const entriesFrom = async ({ store }: Equipment, threadId: string, seq: number): Promise<readonly Entry[]> =>
+  (await readFrom(store, threadId, seq)).map((value, index) => {
+    const entry = decodeEntry(value, seq + index);
+    if (Either.isLeft(entry)) throw unfit(threadId, describeDecodeError(entry.left));
+    if (entry.right.seq === seq + index) return entry.right;
+    throw unfit(threadId, `entry ${entry.right.seq} stands where ${seq + index} should`);
+  });
+
+const withEntry = (state: State, entry: Entry): State =>
+  // Only entry 0 begins a thread, and the ones behind a snapshot were decoded as later ones.
+  foldEntry(state, entry as LaterEntry);
+
+/** The open turn is looked at wherever it goes on or ends, so it is read at once. */
+const withOpenTurn = (state: State): State => {
+  const { open } = state.context;
+  if (open !== null) loadMessages(open);
+  return state;
+};
+
+const unfit = (threadId: string, reason: string): Error =>
+  new Error(`the snapshot of thread "${threadId}" is of no use, its journal is read instead: ${reason}`);
+
+const folded = (threadId: string, entries: readonly Entry[]): State => {
+  const state = fold(entries);
+  if (Either.isRight(state)) return state.right;
+  throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
+};

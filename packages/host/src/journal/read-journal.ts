@@ -1,0 +1,42 @@
+import type { Entry } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "../context/host-context.ts";
+import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
+
+/**
+ * All entries of a thread, as they are stored; none for an unknown one. Needs no lease.
+ *
+ * @throws JournalUnreadableError, StoreError
+ */
+export const readJournal = async ({ store }: Equipment, threadId: string): Promise<readonly Entry[]> => {
+  const entries = decodeJournal(await readFrom(store, threadId, 0));
+  if (Either.isLeft(entries)) throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
+  const first = entries.right[0]?.event;
+  if (first?.type === "thread.started" && first.threadId !== threadId)
+    throw new JournalUnreadableError(
+      threadId,
+      `it is the journal of thread "${first.threadId}"; the store mixed them up`,
+    );
+  return entries.right;
+};
+
+/**
+ * The entries of a thread from a seq on, as the store has them.
+ *
+ * @throws StoreError
+ */
+export const readFrom = async (
+  store: Equipment["store"],
+  threadId: string,
+  fromSeq: number,
+): Promise<readonly unknown[]> => {
+  try {
+    const stored: unknown = await store.read(threadId, fromSeq);
+    // A store may be anybody's code.
+    if (Array.isArray(stored)) return stored as readonly unknown[];
+    throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of entries`);
+  } catch (thrown) {
+    throw new StoreError(threadId, "read the journal", thrown);
+  }
+};

@@ -1,0 +1,93 @@
+import { SnapshotDamagedError } from "@colloquy/machine";
+import type { StoredSnapshot } from "../ports/store.ts";
+import { messageOf } from "../boundary/thrown.ts";
+
+/**
+ * The chunks of a snapshot. Where its store can't read them at once, what somebody looked for in vain is fetched, and he
+ * looks again: so of a long thread no more is read than what is looked at.
+ */
+export class SnapshotReader {
+  readonly #stored: StoredSnapshot | null;
+  /** What was fetched; null stands for all. Absent where nothing was, as of most threads. */
+  #fetched: Set<string | null> | null = null;
+  #underWay: Map<string | null, Promise<void>> | null = null;
+  #missed: string | null = null;
+
+  /** @param stored null: there is no snapshot, and nothing to read. */
+  constructor(stored: StoredSnapshot | null) {
+    this.#stored = stored;
+  }
+
+  /** The text of a chunk; undefined for one that is not there, or was not fetched. */
+  readonly chunk = (id: string): string | undefined => {
+    const text = this.#stored?.chunk(id);
+    if (text === undefined) this.#missed ??= id;
+    return text;
+  };
+
+  /** Whether all that is there can be read at once. */
+  get isWhole(): boolean {
+    return this.#stored?.fetch === undefined || this.#fetched?.has(null) === true;
+  }
+
+  /**
+   * Fetches a chunk that was missed, or with null all that were not fetched. False when that was done before: then it is
+   * not there.
+   *
+   * @throws SnapshotDamagedError when the store fails
+   */
+  async fetch(chunk: string | null): Promise<boolean> {
+    const stored = this.#stored;
+    if (stored?.fetch === undefined) return false;
+    const fetched = (this.#fetched ??= new Set<string | null>());
+    const underWay = (this.#underWay ??= new Map<string | null, Promise<void>>());
+    if (fetched.has(null) || fetched.has(chunk)) return false;
+    try {
+      let fetching = underWay.get(chunk);
+      if (fetching === undefined) {
+        fetching = stored.fetch(chunk);
+        underWay.set(chunk, fetching);
+      }
+      await fetching;
+      fetched.add(chunk);
+      return true;
+    } catch (thrown) {
+      throw new SnapshotDamagedError(chunk ?? "*", `could not be fetched: ${messageOf(thrown)}`);
+    } finally {
+      underWay.delete(chunk);
+    }
+  }
+
+  /**
+   * Does something that reads it, and does it again when what it missed was fetched, so it must be pure. What is missed
+   * in silence counts as well.
+   *
+   * @throws what `work` throws; SnapshotDamagedError
+   */
+  async over<Done>(work: () => Done): Promise<Done> {
+    for (let misses = 1; ; misses++) {
+      this.#missed = null;
+      const done = attempted(work);
+      const missed = this.#takeMissed();
+      if (missed === null || !(await this.fetch(misses < missesMost ? missed : null))) return done();
+    }
+  }
+
+  #takeMissed(): string | null {
+    return this.#missed;
+  }
+}
+
+/** So many chunks are fetched one by one; whoever misses more will want them all. */
+export const missesMost = 16;
+
+const attempted = <Done>(work: () => Done): (() => Done) => {
+  try {
+    const done = work();
+    return () => done;
+  } catch (thrown) {
+    return () => {
+      throw thrown;
+    };
+  }
+};

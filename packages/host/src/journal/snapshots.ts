@@ -1,0 +1,91 @@
+import type { Entry, SnapshotDamagedError, State } from "@colloquy/machine";
+import { StoredChunks, takeSnapshot } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Equipment } from "../context/host-context.ts";
+import type { Lease } from "../ports/store.ts";
+import type { Mail } from "../mailbox/mail.ts";
+import type { Opened } from "./opening.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
+
+/**
+ * Keeps the snapshot of an open thread: saved in the background, between turns, when enough was appended since the last
+ * one. One that can't be saved is reported, and costs nothing but the reading that it would have spared.
+ */
+export class Snapshots {
+  readonly #equipment: Equipment;
+  #chunks = new StoredChunks();
+  /** The newest entry that a snapshot tells of, or was to tell of. */
+  #seq = -1;
+  #newest: Entry | null = null;
+  #saving: Promise<void> | null = null;
+  #reader = new SnapshotReader(null);
+
+  constructor(equipment: Equipment) {
+    this.#equipment = equipment;
+  }
+
+  /** What the older turns of the state are read by. */
+  get reader(): SnapshotReader {
+    return this.#reader;
+  }
+
+  /** The thread was opened. */
+  begin({ newest, snapshotSeq, chunks, reader }: Opened): void {
+    this.#reader = reader;
+    this.#newest = newest;
+    this.#seq = snapshotSeq;
+    this.#chunks = chunks;
+  }
+
+  /** The snapshot is of no use: the next one is due at once, and takes its place. */
+  forget(): void {
+    this.#seq = -1;
+  }
+
+  /** An entry was stored, and this is the state after it. */
+  appended(lease: Lease, entry: Entry, state: State): void {
+    this.#newest = entry;
+    const { snapshotEvery } = this.#equipment;
+    if (snapshotEvery === 0 || entry.seq - this.#seq < snapshotEvery) return;
+    if (state.context.open !== null || this.#saving !== null) return;
+    this.#saving = this.#save(lease, entry, state).finally(() => {
+      this.#saving = null;
+    });
+  }
+
+  /** The thread is let go: what is being saved is waited for, and what is new is saved where it is worth it. Never rejects. */
+  async end(lease: Lease, state: State): Promise<void> {
+    await this.#saving;
+    const { snapshotEvery } = this.#equipment;
+    const newest = this.#newest;
+    if (snapshotEvery === 0 || newest === null || newest.seq - this.#seq <= snapshotEvery / 4) return;
+    await this.#save(lease, newest, state);
+  }
+
+  /** Never rejects. */
+  async #save(lease: Lease, newest: Entry, state: State): Promise<void> {
+    try {
+      this.#seq = newest.seq;
+      const snapshot = await this.#reader.over(() => takeSnapshot(state, newest, this.#chunks));
+      const { threadId, seq, head, chunks, dropped } = snapshot;
+      await this.#equipment.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
+      this.#chunks.keep(snapshot);
+    } catch (thrown) {
+      this.#equipment.observation.report(thrown, "snapshot");
+    }
+  }
+}
+
+/** For a loop, in whose state somebody else came upon the damage: it reads the journal before it takes this. Nothing comes of it. */
+export const damageMail = (damage: SnapshotDamagedError, at: number): Mail => {
+  let isKnown = false;
+  return {
+    event: { type: "thread.redacted", at, seqs: [] },
+    aim: () => {
+      if (isKnown) return Either.left({ kind: "stale", reason: "there is nothing to tell" });
+      isKnown = true;
+      throw damage;
+    },
+    receipt: null,
+  };
+};

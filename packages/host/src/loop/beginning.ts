@@ -1,0 +1,42 @@
+import type { State } from "@colloquy/machine";
+import { start } from "@colloquy/machine";
+import type { Equipment } from "../context/host-context.ts";
+import { ThreadUnknownError } from "../boundary/errors.ts";
+import { toldStart } from "../boundary/given-event.ts";
+import type { Hold } from "./leased-thread.ts";
+import type { Mailbox } from "../mailbox/mailbox.ts";
+
+/**
+ * Begins a new thread: what somebody started it with, or the defaults, is its first entry.
+ *
+ * @param begun takes over the state, before anybody is told of it.
+ * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
+ */
+export const begin = async (
+  { threadId, equipment }: { readonly threadId: string; readonly equipment: Equipment },
+  hold: Hold,
+  mailbox: Mailbox,
+  begun: (state: State) => void,
+): Promise<void> => {
+  const { machine, clock, threadDefaults, observation } = equipment;
+  const { first } = mailbox;
+  const explicit = first?.event.type === "thread.started" ? first.event : null;
+  if (explicit === null && !mailbox.some(({ event }) => makesThread.has(event.type)))
+    throw new ThreadUnknownError(threadId);
+  const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
+  const { type: _, ...input } = toldStart(given);
+  const { state, entry } = start(machine, input);
+  await hold.append(entry);
+  begun(state);
+  if (explicit !== null && mailbox.first === first) mailbox.take()?.receipt?.accepted(entry);
+  observation.entry(entry, threadId);
+};
+
+/** Events that mean something to a thread that is not there yet. */
+const makesThread: ReadonlySet<string> = new Set([
+  "ask.received",
+  "message.appended",
+  "round.appended",
+  "system.changed",
+  "turn.added",
+]);

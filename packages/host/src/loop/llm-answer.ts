@@ -1,0 +1,127 @@
+import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
+import { decodeEvent, foreignCallsIn, NotPlain, plainCopy, readEvent, toolsOf } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { Worker } from "../activity/active-threads.ts";
+import type { Equipment } from "../context/host-context.ts";
+import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
+
+/** What a handler returned, as plain JSON that nobody else holds: of an outcome it has what the handler gave it. */
+export type GivenOutcome = Partial<LlmOutcome>;
+
+/** Calls the model. Never rejects: a handler that throws is told to `onObserverError`, and has failed. */
+export const callModel = async (
+  loop: Worker & { readonly equipment: Equipment },
+  call: CallLlm,
+  context: LlmContext,
+): Promise<GivenOutcome> => {
+  const { equipment } = loop;
+  try {
+    // Copied before anything else is done: it stays its handler's.
+    return copyOf(await equipment.active.code.run(loop, () => equipment.llm(call, context)));
+  } catch (thrown) {
+    // What it throws may hold a key, and would be journalled.
+    equipment.observation.report(thrown, "llm");
+    return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
+  }
+};
+
+/**
+ * The declarations of the tools that a call offers. Under a configuration that 0.1 journalled it is all that the machine
+ * declares, as it was then. A tool that is gone since the call was asked for is left out: nobody could run it.
+ */
+export const offeredTools = ({ machine }: Equipment, { tools }: CallLlm): readonly ToolDeclaration[] => {
+  const declared = toolsOf(machine);
+  if (tools === undefined || isAllOf(declared, tools)) return declared;
+  return tools.flatMap((offered) => declared.find(({ name }) => name === offered.name) ?? []);
+};
+
+/** As of nearly each call: then nothing is looked for. By index, as methods of frozen lists are slow. */
+const isAllOf = (declared: readonly ToolDeclaration[], offered: NonNullable<CallLlm["tools"]>): boolean => {
+  if (declared.length !== offered.length) return false;
+  for (let index = 0; index < declared.length; index++)
+    if (declared[index]?.name !== offered[index]?.name) return false;
+  return true;
+};
+
+/**
+ * The event that answers a model call. A handler is somebody else's code: what it returned is read before it is
+ * believed, and what can't be read is a failure that says so.
+ *
+ * @param shown What its deltas had told, for a failure that brings no partial reply of its own.
+ */
+export const llmAnswer = (
+  call: CallLlm,
+  { type, ...given }: GivenOutcome,
+  at: number,
+  shown: ReplyDraft | undefined,
+): LlmCompleted | LlmFailed => {
+  const answered = { at, effectId: call.id, promptDigest: call.promptDigest };
+  const kept = shown === undefined ? {} : { partial: shown };
+  const fields = withoutKnownTotal(given);
+  const told =
+    type === "failed"
+      ? { type: "llm.failed", ...kept, ...fields, ...answered }
+      : { type: "llm.completed", ...fields, ...answered };
+  const read = readEvent(told);
+  // Before what can't be read is named: such a message has no content either.
+  const lost = type === "failed" ? null : lostCallsIn(given);
+  // Of the two types that are built above.
+  if (Either.isRight(read) && lost === null) return read.right as LlmCompleted | LlmFailed;
+  const problem = lost ?? problemOf(told);
+  const message = `the outcome that the llm handler returned can't be used: ${problem}`;
+  return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
+};
+
+/** In words that quote nothing: what stands there may hold a key. */
+const problemOf = (told: object): string => {
+  const decoded = decodeEvent(told);
+  if (Either.isRight(decoded)) return "it is no outcome";
+  const { path, reason } = decoded.left;
+  return `${path === "" ? "" : `${path}: `}${reason.replace(/, got .*$/s, "")}`;
+};
+
+/** Calls that stand in another format's member would be lost, unless they stand in ours as well. */
+const lostCallsIn = (given: object): string | null => {
+  const reply: unknown = "reply" in given ? given.reply : null;
+  if (typeof reply !== "object" || reply === null) return null;
+  if ("toolCalls" in reply && Array.isArray(reply.toolCalls) && reply.toolCalls.length > 0) return null;
+  const foreign = foreignCallsIn(reply);
+  return foreign === undefined
+    ? null
+    : `reply: "${foreign}" is the chat format's name, and its calls would be lost; return what replyFromChatMessage reads from the message, or the calls as toolCalls`;
+};
+
+/**
+ * What a journal can't keep is not believed; what JSON writes otherwise, such as a date, is taken as JSON writes it: the reply
+ * was paid for. Whoever writes a handler in JavaScript may also forget to return.
+ */
+const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
+  try {
+    // Written as JSON it would be an empty reply.
+    if (outcome?.type === "completed" && outcome.reply instanceof Promise)
+      return { type: "failed", failure: failureOf(notAwaited) };
+    const copy = plainCopy(outcome ?? {});
+    // The copy has the members that the outcome had.
+    return (copy instanceof NotPlain ? JSON.parse(JSON.stringify(outcome)) : copy) as GivenOutcome;
+  } catch {
+    return { type: "failed", failure: failureOf(notJson) };
+  }
+};
+
+const notAwaited =
+  "the outcome that the llm handler returned can't be used: its reply is a promise; await it before it is returned";
+
+const notJson = "the outcome that the llm handler returned can't be used: it can't be written as JSON";
+
+/** A total that is the sum says nothing new, and each journal would repeat it: `usageOfCall` gives it back. */
+const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | undefined }>(given: Given): Given => {
+  const { usage } = given;
+  if (usage?.totalTokens === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined)
+    return given;
+  if (usage.totalTokens !== usage.inputTokens + usage.outputTokens) return given;
+  const { totalTokens: _, ...said } = usage;
+  return { ...given, usage: said };
+};
+
+/** A handler's own fault: calling it again would not help. */
+const failureOf = (message: string): LlmFailed["failure"] => ({ kind: "unknown", message, retryable: false });

@@ -1,0 +1,196 @@
+import type {
+  CallLlm,
+  CancelRequested,
+  Entry,
+  LlmCompleted,
+  LlmProgressed,
+  ReplyDraft,
+  State,
+} from "@colloquy/machine";
+import { callIdAt } from "@colloquy/machine";
+import type { LlmContext, LlmDelta } from "../ports/llm.ts";
+import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
+import type { Receipt } from "../mailbox/mail.ts";
+import type { Running, ThreadLoop } from "./loop.ts";
+import { isDelta, ShownReply } from "./shown-reply.ts";
+
+/** A model call that is out, for an answer. */
+export class LlmRun implements Running, Receipt {
+  readonly #loop: ThreadLoop;
+  readonly #call: CallLlm;
+  readonly #controller = new AbortController();
+  readonly #shown = new ShownReply();
+  #cancelProgress: (() => void) | null = null;
+  #hasTold = false;
+  #over = false;
+  #isCalling = false;
+
+  constructor(loop: ThreadLoop, call: CallLlm) {
+    this.#loop = loop;
+    this.#call = call;
+  }
+
+  get effectId(): string {
+    return this.#call.id;
+  }
+
+  /** What has been shown of the reply. */
+  get shown(): ReplyDraft | undefined {
+    return this.#shown.draft;
+  }
+
+  begin(): void {
+    this.#loop.running.set(this.#call.id, this);
+    this.#loop.responding = this;
+    void this.#run();
+  }
+
+  /** From here on nothing more is shown of it. */
+  mute(): void {
+    this.#over = true;
+    if (this.#isCalling) this.#loop.callsToModel--;
+    this.#isCalling = false;
+    this.#cancelProgress?.();
+    this.#cancelProgress = null;
+  }
+
+  stop(reason: Error | null): void {
+    this.#leave();
+    this.#controller.abort(...(reason === null ? [] : [reason]));
+  }
+
+  /** Has what was shown since the last time journalled. */
+  tellProgress(): void {
+    const partial = this.#over ? undefined : this.#shown.takeNews();
+    if (partial === undefined) return;
+    const { equipment, state } = this.#loop;
+    const event: LlmProgressed = {
+      type: "llm.progressed",
+      at: equipment.clock.now(),
+      effectId: this.#call.id,
+      partial,
+    };
+    // What a run before this one had told is void.
+    const again = !this.#hasTold && hasPartial(state);
+    this.#hasTold = true;
+    this.#loop.post({ event: again ? { ...event, again } : event, receipt: null });
+  }
+
+  accepted(entry: Entry): void {
+    this.#leave();
+    if (entry.event.type === "llm.completed" && this.#loop.asks.size > 0) this.#showWhole(entry.event);
+  }
+
+  refused(): void {
+    this.#leave();
+  }
+
+  failed(): void {
+    this.#leave();
+  }
+
+  async #run(): Promise<void> {
+    const { equipment } = this.#loop;
+    const { hooks } = equipment.observation;
+    if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
+    if (this.#over) return;
+    // What goes on after its tools is ended before more is begun.
+    const entering = equipment.active.enter(this.#loop, this.#call.step > 1);
+    if (entering !== undefined) await entering;
+    this.#isCalling = !this.#over && this.#loop.mayCall();
+    if (this.#isCalling) this.#loop.callsToModel++;
+    this.#loop.reportActivity();
+    if (!this.#isCalling) return;
+    const context: LlmContext = {
+      signal: this.#controller.signal,
+      onDelta: (delta) => this.#show(delta),
+      clock: equipment.clock,
+      tools: offeredTools(equipment, this.#call),
+    };
+    const outcome = await callModel(this.#loop, this.#call, context);
+    if (this.#over) return;
+    this.mute();
+    this.#loop.running.delete(this.#call.id);
+    // What was shown stays at hand until the answer is taken: a cancel may be ahead of it in the mailbox.
+    this.#loop.post({ event: llmAnswer(this.#call, outcome, equipment.clock.now(), this.shown), receipt: this });
+  }
+
+  async #callHooks(): Promise<void> {
+    const { observation, active } = this.#loop.equipment;
+    const { threadId, turn, step } = this.#call;
+    await active.code.run(this.#loop, async () => {
+      if (step === 1) await observation.before("beforeTurn", { threadId, turn });
+      await observation.before("beforeStep", this.#call);
+    });
+  }
+
+  #show(given: LlmDelta): void {
+    if (this.#over) return;
+    // Read once: it stays its handler's.
+    const delta = typeof given === "object" && given !== null ? { ...given } : given;
+    if (!isDelta(delta)) {
+      // What stands in it may hold a key.
+      this.#loop.equipment.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
+      return;
+    }
+    this.#shown.add(delta);
+    this.#scheduleProgress();
+    if (this.#loop.asks.size === 0) return;
+    const { turn, step, attempt } = this.#call;
+    if (delta.type === "toolCall") {
+      const { index: position, id: providerCallId, name, arguments: written } = delta;
+      const callId = callIdAt(turn, step, position);
+      const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
+      this.#loop.emit(turn, { ...place, providerCallId, name, arguments: written });
+    } else {
+      this.#loop.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
+    }
+  }
+
+  /** One timer from the first news on: so nothing is told more often, and nothing when nothing is new. */
+  #scheduleProgress(): void {
+    const { clock, progressMs } = this.#loop.equipment;
+    if (progressMs === null || this.#cancelProgress !== null) return;
+    this.#cancelProgress = clock.wakeAt(clock.now() + progressMs, () => {
+      this.#cancelProgress = null;
+      this.tellProgress();
+    });
+  }
+
+  /** What the reply holds that its deltas did not tell: its calls, and all of its text where nothing was streamed. */
+  #showWhole({ reply }: LlmCompleted): void {
+    const { turn, step, attempt } = this.#call;
+    if (this.shown === undefined) {
+      const parts =
+        typeof reply.content === "string" ? [{ type: "text", text: reply.content } as const] : reply.content;
+      for (const part of parts ?? []) {
+        if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
+        this.#loop.emit(turn, { type: `${part.type}.delta`, turn, step, attempt, text: part.text });
+      }
+    }
+    reply.toolCalls?.forEach((call, position) => {
+      const place = { turn, step, position, callId: callIdAt(turn, step, position) };
+      this.#loop.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
+    });
+  }
+
+  #leave(): void {
+    this.mute();
+    if (this.#loop.responding === this) this.#loop.responding = null;
+  }
+}
+
+/** A cancel of the open turn carries what had been shown of the reply. */
+export const withShown = (event: CancelRequested, { context }: State, responding: LlmRun | null): CancelRequested => {
+  const { askId } = event;
+  const asks = context.open?.asks ?? [];
+  // A turn that answers others as well goes on for them.
+  const meant = askId === undefined || (asks.length === 1 && asks[0]?.askId === askId);
+  const partial = meant && event.partial === undefined ? responding?.shown : undefined;
+  return partial === undefined ? event : { ...event, partial };
+};
+
+const hasPartial = (state: State | null): boolean => {
+  const stage = state?.context.open?.stage;
+  return stage?.type === "responding" && stage.call.partial !== null;
+};

@@ -1,0 +1,300 @@
+import type { AskReceived, Handled, State } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine";
+import type { Ask } from "../ask/ask.ts";
+import { Asks } from "../ask/asks.ts";
+import { type AskPart, resultsDecided } from "../ask/parts.ts";
+import type { Equipment } from "../context/host-context.ts";
+import { LeaseLostError, StoreError, ThreadClosedError } from "../boundary/errors.ts";
+import type { ToolContext } from "../tools/tool.ts";
+import { isAtRest } from "../activity/at-rest.ts";
+import { begin } from "./beginning.ts";
+import { decideMail } from "./decide.ts";
+import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./leased-thread.ts";
+import type { LlmRun } from "./llm-run.ts";
+import { type Mail, mailOfEarlierAsk } from "../mailbox/mail.ts";
+import { Mailbox } from "../mailbox/mailbox.ts";
+import { endedMeanwhile } from "./never-ran.ts";
+import { perform, stopAnswered } from "./perform.ts";
+import { recover } from "./recovery.ts";
+import { Rest } from "../activity/idle.ts";
+import type { SnapshotReader } from "../journal/snapshot-reader.ts";
+
+/** Something that is being done, under the id of its effect. */
+export interface Running {
+  /** Stops it; nothing comes of it any more. */
+  stop(reason: Error | null): void;
+}
+
+/**
+ * The loop of one thread. Its law:
+ *
+ * 1. Take one event. Let the machine decide what it comes to.
+ * 2. Append its entry, with the seq that it continues, under the lease.
+ * 3. Only then take over the new state and perform the effects, in order.
+ * 4. Only then take the next event. Whoever performs an effect answers by an event, never otherwise.
+ *
+ * Whatever goes wrong in between (the store fails, the lease is lost) ends the loop, and what it was doing is
+ * stopped: nobody knows how far it got. The next use of the thread reads the journal and recovers, as it would
+ * after a crash.
+ */
+export class ThreadLoop implements Claimant {
+  readonly threadId: string;
+  readonly owner: string;
+  lost: State | null;
+  readonly equipment: Equipment;
+  /** Asks that are not settled. */
+  readonly asks: Asks = new Asks();
+  readonly running: Map<string, Running> = new Map();
+  callsToModel = 0;
+  /** The model call that is out for an answer. */
+  responding: LlmRun | null = null;
+  readonly #mailbox = new Mailbox();
+  readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
+  /** Opening, or between taking an event and having performed its effects. */
+  #busy = true;
+  #state: State | null = null;
+  #hold: Hold | null = null;
+  /** What must be over before the lease can be given back. */
+  #underWay: Promise<void>;
+  #ended: Error | null = null;
+  #released: Promise<void> | null = null;
+  readonly #rest: Rest;
+
+  /**
+   * @param before the loop before this one: it has to be over before the thread can be opened.
+   * @param onEnd told with the asks that go on in another loop, as the lease of this one was lost.
+   */
+  constructor(
+    threadId: string,
+    equipment: Equipment,
+    before: LoopBefore,
+    onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
+  ) {
+    this.threadId = threadId;
+    this.owner = before.owner;
+    this.lost = before.lost;
+    this.equipment = equipment;
+    this.#onEnd = onEnd;
+    const letGo = (): void => void this.#letGo();
+    this.#rest = new Rest(equipment, () => this.#isIdle(), letGo);
+    this.#underWay = this.#open(before.over);
+  }
+
+  /** Null while the thread is being opened, or is held by another host. */
+  get state(): State | null {
+    return this.#state;
+  }
+
+  /** What its older turns are read by, with it. */
+  get reader(): SnapshotReader | null {
+    return this.#hold?.reader ?? null;
+  }
+
+  /** Whether something waits to be told. */
+  get hasMail(): boolean {
+    return this.#mailbox.size > 0;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== null;
+  }
+
+  /** Puts an event into the mailbox; it is taken when those before it are done. */
+  post(mail: Mail): void {
+    if (this.#ended !== null) {
+      mail.receipt?.failed(this.#ended);
+      return;
+    }
+    this.#mailbox.add(mail);
+    if (!this.#busy) this.#drain();
+  }
+
+  /** Puts an ask into the mailbox, and tells it of its turn from then on. */
+  postAsk(ask: Ask, event: AskReceived): void {
+    ask.event = event;
+    if (this.#ended !== null) {
+      ask.fail(this.#ended);
+      return;
+    }
+    this.asks.add(ask);
+    this.post({ event, receipt: ask });
+  }
+
+  /** Takes in an ask that was made before: it waits for what comes of it, or has it at once. */
+  postEarlierAsk(ask: Ask): void {
+    this.asks.add(ask);
+    this.post(mailOfEarlierAsk(ask, this.equipment.clock.now()));
+  }
+
+  /** Takes an ask out of the mailbox again. False when it was taken already. */
+  takeBack(ask: Ask): boolean {
+    return this.#mailbox.takeBack(ask);
+  }
+
+  /** Shows a part to the asks of a turn. */
+  emit(turn: number, part: AskPart): void {
+    this.asks.emit(turn, part);
+  }
+
+  /** The host's tool context with that of a turn's first ask laid over it. */
+  toolContextOf(turn: number): ToolContext {
+    return this.asks.toolContextOf(turn, this.equipment.toolContext);
+  }
+
+  /** Ends the loop without ending the turn: what is being done is stopped, and goes on when the thread is next opened. */
+  close(): Promise<void> {
+    this.end(new ThreadClosedError(this.threadId));
+    return this.released;
+  }
+
+  /** When the lease is given back. */
+  get released(): Promise<void> {
+    return this.#released ?? this.#underWay;
+  }
+
+  /** Whether a model or a tool may be called now: only by who holds the lease. One that ran out unnoticed ends the loop. */
+  mayCall(): boolean {
+    if (this.#hold?.ranOut === true) this.end(new LeaseLostError(this.#hold.lease));
+    return this.#ended === null;
+  }
+
+  /** Says what the thread does with its place. */
+  reportActivity(): void {
+    this.equipment.active.report(this, this.callsToModel > 0 ? "works" : "rests");
+  }
+
+  /** Somebody else waits for a place. */
+  makeRoom(): void {
+    if (this.#isIdle()) void this.#letGo();
+    else this.equipment.active.leave(this);
+  }
+
+  async #open(after: Promise<void> | undefined): Promise<void> {
+    try {
+      await after;
+      if (this.#ended === null) await this.equipment.active.enter(this);
+      if (this.#ended === null) this.#hold = await takeHold(this, this.#mailbox);
+      if (this.#ended === null && this.#hold !== null) await this.#begin(this.#hold);
+    } catch (thrown) {
+      // What is thrown here was made by this package, or is what `start` says of a seed.
+      this.end(thrown instanceof Error ? thrown : new StoreError(this.threadId, "open it", thrown));
+    }
+    this.#drain();
+  }
+
+  async #begin(hold: Hold): Promise<void> {
+    for (const mail of await hold.letters()) this.#mailbox.add(mail);
+    this.#state = await hold.open();
+    if (this.#ended !== null) return;
+    const known = (state: State): void => void (this.#state = state);
+    if (this.#state === null) await begin(this, hold, this.#mailbox, known);
+    else this.#mailbox.addFirst(await recover(this, hold, this.#state, known));
+    hold.watch();
+  }
+
+  #drain(): void {
+    this.#busy = true;
+    const hold = this.#hold;
+    if (this.#ended !== null || hold === null) return;
+    for (let mail = this.#mailbox.take(); mail !== undefined; mail = this.#mailbox.take()) {
+      try {
+        const step = this.#state === null ? null : decideMail(hold, mail, this.#state, this.responding);
+        if (step === null) continue;
+        const appending = hold.append(step.entry);
+        if (appending !== undefined) {
+          this.#underWay = this.#goOn(appending, mail, step);
+          return;
+        }
+        this.#commit(mail, step);
+      } catch (thrown) {
+        if (thrown instanceof SnapshotDamagedError && this.#state !== null) {
+          this.#underWay = this.#decideAnew(hold, this.#state, mail, thrown);
+          return;
+        }
+        this.#fail(mail, thrown);
+      }
+    }
+    this.#busy = false;
+    if (this.#ended !== null) return;
+    this.#rest.begin();
+    this.reportActivity();
+  }
+
+  /** As `#drain` after the append, where that takes its time. */
+  async #goOn(appending: Promise<void>, mail: Mail, step: Handled): Promise<void> {
+    try {
+      await appending;
+      if (this.#ended !== null) throw await endedMeanwhile(this.#hold, step, this.#ended);
+      this.#commit(mail, step);
+    } catch (thrown) {
+      this.#fail(mail, thrown);
+    }
+    this.#drain();
+  }
+
+  /** An event is decided anew, after what it needs of a snapshot could not be read. */
+  async #decideAnew(hold: Hold, state: State, mail: Mail, damage: SnapshotDamagedError): Promise<void> {
+    try {
+      this.#state = await hold.openAgain(damage, state);
+      this.#mailbox.addFirst([mail]);
+    } catch (thrown) {
+      this.#fail(mail, thrown);
+    }
+    this.#drain();
+  }
+
+  #commit({ receipt }: Mail, { state, entry, effects }: Handled): void {
+    const before = this.#state;
+    this.#state = state;
+    this.#hold?.appended(entry, state);
+    receipt?.accepted(entry);
+    this.equipment.observation.entry(entry, this.threadId);
+    if (this.asks.size > 0 && before !== null) {
+      this.asks.heard(entry);
+      for (const part of resultsDecided(entry, before)) this.emit(part.turn, part);
+    }
+    stopAnswered(this, entry.event);
+    for (const effect of effects) {
+      // An observer may have closed the thread.
+      if (this.#ended === null) perform(this, effect);
+    }
+  }
+
+  #fail({ receipt }: Mail, thrown: unknown): void {
+    // Anything else than an error comes from no code of this package, or of the machine.
+    const error = thrown instanceof Error ? thrown : new StoreError(this.threadId, "go on", thrown);
+    receipt?.failed(error);
+    this.end(error);
+  }
+
+  /** Ends the loop; what is being done is stopped. */
+  end(reason: Error): void {
+    if (this.#ended !== null) return;
+    this.#ended = reason;
+    this.#rest.end();
+    for (const running of this.running.values()) running.stop(reason);
+    this.running.clear();
+    for (const { receipt } of this.#mailbox.end(reason)) receipt?.failed(reason);
+    // Somebody else may have the thread now, who can be followed.
+    const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.equipment));
+    this.#released = this.#release();
+    this.equipment.active.leave(this);
+    this.#onEnd(this, carried);
+  }
+
+  /** Nothing happens here; unless somebody left a letter meanwhile, the thread is let go. */
+  async #letGo(): Promise<void> {
+    for (const mail of (await this.#hold?.letters()) ?? []) this.post(mail);
+    if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));
+  }
+
+  async #release(): Promise<void> {
+    await this.#underWay;
+    await this.#hold?.end(this.#ended instanceof ThreadClosedError ? this.#state : null);
+  }
+
+  #isIdle(): boolean {
+    if (this.#ended !== null || this.#busy || this.#mailbox.size > 0 || this.running.size > 0) return false;
+    return !this.asks.areWaitedFor && this.#state !== null && isAtRest(this.#state);
+  }
+}

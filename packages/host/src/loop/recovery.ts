@@ -1,0 +1,155 @@
+import type {
+  AnswerableEffect,
+  CallLlm,
+  CallTool,
+  LlmFailed,
+  State,
+  ToolFailed,
+  ToolWithheld,
+} from "@colloquy/machine";
+import { configurationOfMachine, outstanding, SnapshotDamagedError } from "@colloquy/machine";
+import type { Equipment } from "../context/host-context.ts";
+import { withheldAfterCrash } from "./approvals.ts";
+import type { Hold } from "./leased-thread.ts";
+import type { ThreadLoop } from "./loop.ts";
+import type { Mail } from "../mailbox/mail.ts";
+import { perform } from "./perform.ts";
+
+/**
+ * Takes up what a thread was doing when it was last put down: a model is called again, a timer is set again, a
+ * tool is dealt with as it declared. The mails are what the machine is to be told before anything else.
+ *
+ * @param known takes over the state, where it had to be read anew.
+ * @throws JournalUnreadableError, StoreError
+ */
+export const recover = async (
+  loop: ThreadLoop,
+  hold: Hold,
+  state: State,
+  known: (state: State) => void,
+): Promise<readonly Mail[]> => {
+  loop.asks.opened(state);
+  try {
+    return await takeUp(loop, state);
+  } catch (thrown) {
+    if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+    const anew = await hold.openAgain(thrown, state);
+    known(anew);
+    return recover(loop, hold, anew, known);
+  }
+};
+
+const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> => {
+  const { equipment } = loop;
+  const at = equipment.clock.now();
+  const mails: Mail[] = [...changedConfiguration(equipment, state, at)];
+  const effects = outstanding(state);
+  // A turn whose time has passed ends at once: nothing more is begun for it.
+  const overdue = effects.some(
+    (effect) => effect.type === "startTimer" && effect.purpose === "deadline" && effect.dueAt <= at,
+  );
+  const undone: AnswerableEffect[] = [];
+  for (const effect of effects) {
+    if (overdue && isOfTurn(effect)) continue;
+    const lost = await unlessStopped(loop, effect.id, lostAnswer(equipment, effect, state, at));
+    if (loop.hasEnded) return [];
+    if (lost === null) undone.push(effect);
+    else mails.push({ event: lost, receipt: null, recovered: true });
+  }
+  // What is asked about them takes its time, in which the thread may have been closed.
+  if (loop.mayCall()) for (const effect of undone) performAgain(loop, effect);
+  return mails;
+};
+
+/** Somebody's validator may never come to an end; a thread that is closed does not wait for it. */
+const unlessStopped = async <Answer>(
+  { running }: ThreadLoop,
+  effectId: string,
+  answer: Answer | Promise<Answer>,
+): Promise<Answer | null> => {
+  if (!(answer instanceof Promise)) return answer;
+  const { promise, resolve } = Promise.withResolvers<null>();
+  running.set(effectId, { stop: () => resolve(null) });
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    running.delete(effectId);
+  }
+};
+
+/** Whoever was shown some of a reply is told that it begins anew; of a first attempt the call itself tells that. */
+const performAgain = (loop: ThreadLoop, effect: AnswerableEffect): void => {
+  if (effect.type === "callLlm" && effect.purpose === "answer" && effect.attempt > 1)
+    loop.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
+  perform(loop, effect);
+};
+
+/** Summaries are no turn's: they go on whatever becomes of one. */
+const isOfTurn = (effect: AnswerableEffect): boolean =>
+  effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer");
+
+const changedConfiguration = ({ machine }: Equipment, { context }: State, at: number): readonly Mail[] => {
+  const configuration = configurationOfMachine(machine);
+  return configuration.fingerprint === context.configuration.fingerprint
+    ? []
+    : [{ event: { type: "thread.configured", at, configuration }, receipt: null }];
+};
+
+/** What is told in the place of an answer; null where the effect is performed, again or for the first time. */
+const lostAnswer = (
+  equipment: Equipment,
+  effect: AnswerableEffect,
+  state: State,
+  at: number,
+): LlmFailed | ToolFailed | ToolWithheld | null | Promise<ToolFailed | ToolWithheld> => {
+  if (effect.type === "callTool") return lostCall(equipment, effect, at);
+  return effect.type === "callLlm" && equipment.partials === "keep" ? keptReply(effect, state, at) : null;
+};
+
+/** What a model had written before the crash ends the turn, where it was journalled. */
+const keptReply = ({ id, purpose, promptDigest }: CallLlm, { context }: State, at: number): LlmFailed | null => {
+  const stage = context.open?.stage;
+  const partial = stage?.type === "responding" ? stage.call.partial : null;
+  if (purpose !== "answer" || partial === null) return null;
+  return {
+    type: "llm.failed",
+    at,
+    effectId: id,
+    failure: { kind: "truncated", message: replyInterrupted, retryable: false },
+    partial,
+    promptDigest,
+  };
+};
+
+/** What is told in the place of a tool's answer; null when the tool runs, again or for the first time. */
+const lostCall = (
+  { tools }: Equipment,
+  call: CallTool,
+  at: number,
+): ToolFailed | null | Promise<ToolFailed | ToolWithheld> => {
+  const tool = tools.get(call.name);
+  // It waits to be validated, and nobody runs it before that.
+  if (tool !== undefined && call.approval === "required") return null;
+  const recovery = tool?.declaration.recovery ?? "interrupted";
+  const startIsTold = recovery === "once" || recovery === "ask";
+  if (recovery === "rerun" || (startIsTold && !call.started)) return null;
+  const lost: ToolFailed = {
+    type: "tool.failed",
+    at,
+    effectId: call.id,
+    outcome: startIsTold ? "unknown" : "interrupted",
+    content: startIsTold ? outcomeUnknown : interrupted,
+  };
+  return tool !== undefined && recovery === "ask" ? withheldAfterCrash(tool, call, at, lost) : lost;
+};
+
+const replyInterrupted =
+  "the process that read the reply stopped before it was whole; what was journalled of it is kept";
+
+const interrupted =
+  "The call was interrupted: the process that ran it stopped before it answered. " +
+  "Call the tool again if its result is still needed.";
+
+const outcomeUnknown =
+  "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
+  "effect. It was not run again. Find out what happened before repeating it.";

@@ -1,0 +1,192 @@
+import { ConfigurationError, type Entry, type JsonObject } from "@colloquy/machine";
+import { memoryInbox } from "./inbox.ts";
+import { pageOfHits } from "./pages.ts";
+import { problemOfOptions } from "../boundary/option-names.ts";
+import type { Clock } from "../ports/clock.ts";
+import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
+import type { SearchOptions, SearchPage } from "../ports/searching.ts";
+import type { Inbox, Lease, SnapshotDraft, Store, StoredSnapshot } from "../ports/store.ts";
+import { LeaseLostError, SequenceConflictError } from "../ports/store.ts";
+
+/**
+ * A store that lives as long as the process. Entries are kept as JSON text, so nobody can change what is journalled,
+ * and what is read is what any other store would give. Appending is done when it returns. Searching reads everything.
+ *
+ * @throws ConfigurationError for options that can't be meant.
+ */
+export const memoryStore = (options: { readonly clock: Clock }): Store => {
+  const problem = problemOfOptions("memoryStore", options, { clock: true });
+  if (problem !== null) throw new ConfigurationError(problem);
+  return new MemoryStore(options.clock);
+};
+
+class MemoryStore implements Store {
+  readonly inbox: Inbox;
+  readonly #clock: Clock;
+  readonly #journals = new Map<string, StoredJournal>();
+  readonly #grants = new Map<string, Grant>();
+  readonly #snapshots = new Map<string, KeptSnapshot>();
+  readonly #forgetLetters: (threadId: string) => void;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    const { inbox, forget } = memoryInbox((lease) => this.#check(lease));
+    this.inbox = inbox;
+    this.#forgetLetters = forget;
+  }
+
+  async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
+    const until = this.#endOf(ttlMs);
+    const grant = this.#grants.get(threadId);
+    if (grant !== undefined && grant.until > this.#clock.now() && grant.owner !== owner) return null;
+    const token = (grant?.token ?? 0) + 1;
+    this.#grants.set(threadId, { owner, token, until });
+    return { threadId, owner, token };
+  }
+
+  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+    const until = this.#endOf(ttlMs);
+    const grant = this.#grants.get(lease.threadId);
+    // One that ran out and that nobody took is still its holder's to prolong.
+    if (grant?.token !== lease.token || grant.until === givenBack) return false;
+    this.#grants.set(lease.threadId, { ...grant, until });
+    return true;
+  }
+
+  async release({ threadId, token }: Lease): Promise<void> {
+    if (this.#grants.get(threadId)?.token === token) this.#giveBack(threadId);
+  }
+
+  append(lease: Lease, expectedSeq: number, entries: readonly Entry[]): void | Promise<void> {
+    const { threadId } = lease;
+    if (!this.#isInForce(lease)) return Promise.reject(new LeaseLostError(lease));
+    const journal = this.#journals.get(threadId) ?? { texts: [], createdAt: 0, metadata: "{}" };
+    const seq = journal.texts.length - 1;
+    if (seq !== expectedSeq) return Promise.reject(new SequenceConflictError(threadId, expectedSeq, seq));
+    const misplaced = entries.find((entry, index) => entry.seq !== expectedSeq + 1 + index);
+    if (misplaced !== undefined) {
+      return Promise.reject(
+        new RangeError(`thread "${threadId}": entry ${misplaced.seq} is out of order after ${expectedSeq}`),
+      );
+    }
+    const texts = entries.map((entry) => JSON.stringify(entry));
+    if (texts.length > 0) this.#journals.set(threadId, journal);
+    journal.texts.push(...texts);
+    keepFacts(journal, entries);
+  }
+
+  async read(threadId: string, fromSeq: number = 0): Promise<readonly unknown[]> {
+    const { texts } = this.#journals.get(threadId) ?? { texts: [] };
+    return texts.slice(Math.max(fromSeq, 0)).map((text): unknown => JSON.parse(text));
+  }
+
+  async rewrite(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    this.#check(lease);
+    const { threadId } = lease;
+    const journal = this.#journals.get(threadId);
+    const stranger = entries.find(({ seq }) => journal?.texts[seq] === undefined);
+    if (stranger !== undefined)
+      throw new RangeError(`thread "${threadId}": there is no entry ${stranger.seq} to put another in the place of`);
+    if (journal === undefined) return;
+    const texts = entries.map((entry): readonly [number, string] => [entry.seq, JSON.stringify(entry)]);
+    for (const [seq, text] of texts) journal.texts[seq] = text;
+    keepFacts(journal, entriesOf(journal));
+    this.#snapshots.delete(threadId);
+  }
+
+  async saveSnapshot(lease: Lease, { head, chunks, dropped }: SnapshotDraft): Promise<void> {
+    this.#check(lease);
+    const kept = this.#snapshots.get(lease.threadId) ?? { head, chunks: new Map<string, string>() };
+    for (const [id, text] of chunks) kept.chunks.set(id, text);
+    for (const id of dropped) kept.chunks.delete(id);
+    kept.head = head;
+    this.#snapshots.set(lease.threadId, kept);
+  }
+
+  async readSnapshot(threadId: string): Promise<StoredSnapshot | null> {
+    const kept = this.#snapshots.get(threadId);
+    return kept === undefined ? null : { head: kept.head, chunk: (id) => kept.chunks.get(id) };
+  }
+
+  async list(options: ListOptions = {}): Promise<ThreadPage> {
+    return pageOfThreads(() => [...this.#journals].map(threadOf), options);
+  }
+
+  async search(words: string, options: SearchOptions = {}): Promise<SearchPage> {
+    const threads = [...this.#journals].map(([threadId, journal]) => ({
+      threadId,
+      createdAt: journal.createdAt,
+      entries: entriesOf(journal),
+    }));
+    return pageOfHits(threads, words, options);
+  }
+
+  async delete(threadId: string): Promise<boolean> {
+    this.#giveBack(threadId);
+    this.#snapshots.delete(threadId);
+    this.#forgetLetters(threadId);
+    return this.#journals.delete(threadId);
+  }
+
+  async close(): Promise<void> {}
+
+  #endOf(ttlMs: number): number {
+    if (ttlMs >= 0) return this.#clock.now() + ttlMs;
+    throw new RangeError(`a lease can't last ${ttlMs} ms; give a number of 0 or more`);
+  }
+
+  #isInForce({ threadId, token }: Lease): boolean {
+    const grant = this.#grants.get(threadId);
+    return grant?.token === token && grant.until > this.#clock.now();
+  }
+
+  /** Throws `LeaseLostError`. */
+  #check(lease: Lease): void {
+    if (!this.#isInForce(lease)) throw new LeaseLostError(lease);
+  }
+
+  /** The token stays known: the next one is greater. */
+  #giveBack(threadId: string): void {
+    const grant = this.#grants.get(threadId);
+    if (grant !== undefined) this.#grants.set(threadId, { ...grant, until: givenBack });
+  }
+}
+
+interface StoredJournal {
+  /** The entries as JSON text, each at the index of its seq. */
+  readonly texts: string[];
+  createdAt: number;
+  /** As JSON text, so that nobody can change it. */
+  metadata: string;
+}
+
+interface KeptSnapshot {
+  head: string;
+  readonly chunks: Map<string, string>;
+}
+
+interface Grant {
+  readonly owner: string;
+  readonly token: number;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+const givenBack = -1;
+
+const keepFacts = (journal: StoredJournal, entries: readonly Entry[]): void => {
+  const { createdAt, metadata } = factsOf(entries);
+  if (createdAt !== undefined) journal.createdAt = createdAt;
+  if (metadata !== undefined) journal.metadata = JSON.stringify(metadata);
+};
+
+/** The casts here and below say what was stored: only `append` and `rewrite` make these texts. */
+const entriesOf = ({ texts }: StoredJournal): readonly Entry[] => texts.map((text) => JSON.parse(text) as Entry);
+
+const threadOf = ([threadId, { texts, createdAt, metadata }]: readonly [string, StoredJournal]): StoredThread => ({
+  threadId,
+  seq: texts.length - 1,
+  createdAt,
+  updatedAt: (JSON.parse(texts.at(-1) ?? "") as Entry).event.at,
+  metadata: JSON.parse(metadata) as JsonObject,
+});

@@ -1,0 +1,96 @@
+import { StoreTimeoutError } from "../boundary/errors.ts";
+import type { Clock } from "./clock.ts";
+import type { Inbox, Store, StoredSnapshot } from "./store.ts";
+
+/** How long a store may take. */
+export interface StoreTimes {
+  readonly clock: Clock;
+  /** For any one call, in milliseconds; ten times as long for one that may go through all that is stored. */
+  readonly timeoutMs: number;
+  /** For renewing a lease, which has to be tried again while it lasts. */
+  readonly renewMs: number;
+}
+
+/**
+ * The same store, of which no call lasts for ever: one that is not answered in time fails with `StoreTimeoutError`. What it
+ * was to do may still be done, then or later. A lease that comes too late is given back.
+ */
+export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTimes): Store => {
+  const timed: Timed = (call, answer, ms = timeoutMs) =>
+    inTime(clock, ms, answer, () => new StoreTimeoutError(call, ms));
+  const long = longTimes * timeoutMs;
+  const { inbox } = store;
+  return {
+    acquire: (...given) => {
+      let isLate = false;
+      const acquire = async () => {
+        const lease = await store.acquire(...given);
+        if (lease !== null && isLate) await store.release(lease);
+        return lease;
+      };
+      return inTime(clock, timeoutMs, acquire, () => {
+        isLate = true;
+        return new StoreTimeoutError("acquire", timeoutMs);
+      });
+    },
+    renew: (...given) => timed("renew", () => store.renew(...given), renewMs),
+    release: (...given) => timed("release", () => store.release(...given)),
+    append: (...given) => {
+      const appending = store.append(...given);
+      // What is done when it returns needs no timer.
+      return appending === undefined ? undefined : timed("append", async () => appending);
+    },
+    read: (...given) => timed("read", () => store.read(...given)),
+    rewrite: (...given) => timed("rewrite", () => store.rewrite(...given), long),
+    saveSnapshot: (...given) => timed("saveSnapshot", () => store.saveSnapshot(...given)),
+    readSnapshot: async (...given) => withFetch(await timed("readSnapshot", () => store.readSnapshot(...given)), timed),
+    list: (...given) => timed("list", () => store.list(...given), long),
+    delete: (...given) => timed("delete", () => store.delete(...given), long),
+    close: () => store.close(),
+    ...searchOf(store, timed, long),
+    ...(inbox === undefined ? {} : { inbox: inboxOf(inbox, timed) }),
+  };
+};
+
+/** Rewriting a file, or making an index at the first search, takes the longer the larger the store is, and no answer waits for it. */
+const longTimes = 10;
+
+/** What somebody else's code comes to; where that takes longer, it rejects with what `late` gives. */
+export const inTime = <Answer>(
+  clock: Clock,
+  ms: number,
+  work: () => Promise<Answer>,
+  late: () => Error,
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const cancel = clock.wakeAt(clock.now() + ms, () => reject(late()));
+    attempted(work).then(resolve, reject).finally(cancel);
+  });
+
+type Timed = <Answer>(call: string, answer: () => Promise<Answer>, ms?: number) => Promise<Answer>;
+
+/** Never throws: a store may be anybody's code. */
+const attempted = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => work();
+
+const withFetch = (stored: StoredSnapshot | null, timed: Timed): StoredSnapshot | null => {
+  if (stored?.fetch === undefined) return stored;
+  return {
+    head: stored.head,
+    chunk: (id) => stored.chunk(id),
+    fetch: (chunk) => timed("fetch of its snapshot", async () => stored.fetch?.(chunk)),
+  };
+};
+
+const searchOf = (store: Store, timed: Timed, ms: number): Pick<Store, "search"> => {
+  if (store.search === undefined) return {};
+  const search = store.search.bind(store);
+  return { search: (...given) => timed("search", () => search(...given), ms) };
+};
+
+const inboxOf = (inbox: Inbox, timed: Timed): Inbox => ({
+  post: (...given) => timed("inbox.post", () => inbox.post(...given)),
+  unanswered: (...given) => timed("inbox.unanswered", () => inbox.unanswered(...given)),
+  answer: (...given) => timed("inbox.answer", () => inbox.answer(...given)),
+  answerTo: (...given) => timed("inbox.answerTo", () => inbox.answerTo(...given)),
+  discard: (...given) => timed("inbox.discard", () => inbox.discard(...given)),
+});

@@ -1,0 +1,156 @@
+import type { Counter, Policy } from "@colloquy/machine";
+import { expect, test } from "vitest";
+import { ContextUnfitError } from "@colloquy/host";
+import { errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
+
+/** A character is a token. */
+const counter: Counter = {
+  name: "characters",
+  version: 1,
+  options: {},
+  countPart: (part) => (part.type === "text" ? part.text.length : 0),
+  perMessage: 0,
+  perPrompt: 0,
+};
+
+const bounded = { counter, budget: { tokens: 100, reserve: 20 } };
+const words = (count: number): string => "word ".repeat(count);
+
+const notices = (parts: Awaited<ReturnType<typeof partsOf>>): readonly string[] =>
+  parts.flatMap((part) => (part.type === "signal" ? [part.signal.type] : []));
+
+test("a prompt that does not fit is never sent, and the ask says by how much and what to do", async () => {
+  const { host, model, store } = stage({ machine: bounded });
+  const handle = host.ask(words(20));
+  const error = await errorOf(handle);
+  expect(error).toBeInstanceOf(ContextUnfitError);
+  expect(error).toMatchObject({
+    unfit: {
+      tokens: 100,
+      available: 80,
+      budget: 100,
+      reserve: 20,
+      fixed: 100,
+      largest: { message: "1.0", tokens: 100 },
+    },
+    summary: { turn: 1, text: "" },
+  });
+  expect(String(error)).toContain(
+    "the prompt takes 100 tokens and there is room for 80 tokens (a budget of 100, of which 20 are left free for the answer)",
+  );
+  expect(String(error)).toMatch(/the largest message of the turn, 1\.0, takes 100\. .*larger budget.*fitOversized/);
+  expect(notices(await partsOf(handle))).toEqual(["context.warning", "context.unfit"]);
+  expect(model.calls).toEqual([]);
+  expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
+});
+
+test("where the system message is in the way, a shorter one is a way out", async () => {
+  const { host } = stage({ machine: bounded });
+  await host.thread().changeSystem(words(20));
+  expect(String(await errorOf(host.ask("one")))).toMatch(
+    /the system message, what is pinned and the turn itself take 103, .*shorter system prompt/,
+  );
+  const long = await errorOf(stage({ machine: bounded }).host.ask(words(20)));
+  expect(String(long)).not.toContain("shorter system prompt");
+});
+
+test("where older turns are in the way, a policy that leaves them out is the way out", async () => {
+  const { host } = stage({ machine: bounded, script: [says(words(20))] });
+  await host.ask("one");
+  const error = await errorOf(host.ask("two"));
+  expect(error).toBeInstanceOf(ContextUnfitError);
+  expect(String(error)).toMatch(/the policy shows more than it must: 3 would do.*tokenWindow/);
+});
+
+test("a warning reaches the ask whose prompt it is about, once for each crossing", async () => {
+  const { host } = stage({ machine: bounded, script: [says(words(12)), says("ok"), says("ok")] });
+  const heard: (readonly string[])[] = [];
+  for (const text of ["one", "two", "three"]) heard.push(notices(await partsOf(host.ask(text))));
+  expect(heard).toEqual([[], ["context.warning"], []]);
+});
+
+/** Shows everything, or the summary of the turn before; and wants one of each turn when asked before a call. */
+const compacting: Policy = {
+  name: "compacting",
+  version: 1,
+  options: {},
+  monotone: true,
+  stable: false,
+  decide: ({ history, withoutSummary }) => {
+    const [newest] = history.newestFirst();
+    const reason = "as much as there is";
+    if (newest === undefined) return { from: null, reason };
+    const from = { turn: newest.number + 1, unit: 0 };
+    const range = { from: newest.number, to: newest.number };
+    if (newest.summaries.length > 0) return { from, summarised: range, reason };
+    return withoutSummary ? { from, reason } : { from: null, reason };
+  },
+  summariser: {
+    instruction: "Sum it up.",
+    model: {},
+    maxTokens: 50,
+    requestTokens: 4_000,
+    waitMs: 5_000,
+    next: ({ history }) => {
+      const [newest] = history.newestFirst();
+      if (newest === undefined || newest.summaries.length + newest.summaryFailures > 0) return null;
+      return { covers: { from: newest.number, to: newest.number }, earlier: null };
+    },
+  },
+};
+
+test("an answer that waits for a summary begins when that is there, and its ask is told", async () => {
+  const summary = held();
+  const { host, model } = stage({
+    machine: { ...bounded, policy: compacting },
+    script: [says(words(20)), summary.step, says("two"), held().step],
+  });
+  await host.ask("one");
+  const handle = host.ask("and now?");
+  await settle();
+  expect(model.calls).toHaveLength(2);
+  summary.answer(says("Many words."));
+  expect((await handle).text).toBe("two");
+  expect(JSON.stringify(model.calls[2]?.messages)).toContain("Many words.");
+  const order = (await partsOf(handle)).map((part) => (part.type === "signal" ? part.signal.type : part.type));
+  expect(order.filter((type) => type !== "context.warning")).toEqual([
+    "turn.started",
+    "summary.completed",
+    "step.started",
+    "text.delta",
+    "step.ended",
+    "turn.ended",
+  ]);
+});
+
+test("an answer that waits for a summary waits on after a restart, and not for ever", async () => {
+  const summaries = [held(), held()] as const;
+  const machine = { ...bounded, policy: compacting };
+  const first = stage({ machine, owner: "same", script: [says(words(20)), summaries[0].step] });
+  await first.host.ask("one");
+  first.host.ask("and now?", { askId: "b" });
+  await settle();
+  const next = first.another({ script: [summaries[1].step, says("two"), held().step] });
+  const handle = next.host.ask("and now?", { askId: "b" });
+  await settle();
+  expect(next.model.calls).toEqual([first.model.calls[1]]);
+  await first.clock.advance(4_999);
+  expect(next.model.calls).toHaveLength(1);
+  await first.clock.advance(1);
+  expect((await handle).text).toBe("two");
+  expect(JSON.stringify(next.model.calls[1]?.messages)).not.toContain("word");
+});
+
+test("an answer that waits for a summary may be cancelled", async () => {
+  const summary = held();
+  const { host } = stage({
+    machine: { ...bounded, policy: compacting },
+    script: [says(words(20)), summary.step],
+  });
+  await host.ask("one");
+  const handle = host.ask("and now?");
+  await settle();
+  handle.abort();
+  expect(await errorOf(handle)).toMatchObject({ name: "TurnCancelledError", summary: { turn: 2 } });
+  expect(summary.signal()?.aborted).toBe(false);
+});

@@ -1,0 +1,122 @@
+import { AskRefusedError } from "@colloquy/host";
+import { type AskReceived, conversationMachine, start, type State, transition } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { announce } from "../../src/ask/announce.ts";
+import { Ask } from "../../src/ask/ask.ts";
+import { Asks } from "../../src/ask/asks.ts";
+import { entriesOf, errorOf, held, journalOf, says, settle, stage } from "../stage.ts";
+
+const askId = "a";
+
+const expectOther = (error: unknown): void => {
+  expect(error).toBeInstanceOf(AskRefusedError);
+  expect(error).toMatchObject({ askId, refusal: { kind: "invalid" } });
+  expect(String(error)).toMatch(/ask "a" was made before, and its input differs from this one/);
+};
+
+describe("an ask under the id of another that says something else", () => {
+  test("is refused while that is under way, and that goes on; the same has the same outcome", async () => {
+    const model = held();
+    const { host, store } = stage({ script: [model.step] });
+    const first = host.ask("one", { askId });
+    const together = errorOf(host.ask("two", { askId }));
+    await settle();
+    expectOther(await together);
+    expectOther(await errorOf(host.ask("two", { askId })));
+    const same = host.ask("one", { askId });
+    model.answer(says("1"));
+    expect([(await first).text, (await same).text]).toEqual(["1", "1"]);
+    expectOther(await errorOf(host.ask("two", { askId })));
+    expect((await host.ask("one", { askId })).text).toBe("1");
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+  });
+
+  test("is refused after a restart", async () => {
+    const first = stage({ script: [says("1")] });
+    await first.host.ask("one", { askId });
+    await first.host.close();
+    const second = first.another({ script: [] });
+    expectOther(await errorOf(second.host.ask("two", { askId })));
+    expect((await second.host.ask("one", { askId })).text).toBe("1");
+  });
+
+  test("is refused on a thread that another host holds, before and after that answered", async () => {
+    const model = held();
+    const first = stage({ script: [model.step] });
+    const handle = first.host.ask("one", { askId });
+    await settle();
+    const second = first.another({ script: [] });
+    const other = errorOf(second.host.ask("two", { askId }));
+    const same = second.host.ask("one", { askId });
+    await first.clock.advance(1_000);
+    expectOther(await other);
+    model.answer(says("1"));
+    await first.clock.advance(1_000);
+    expect([(await handle).text, (await same).text]).toEqual(["1", "1"]);
+    const late = errorOf(second.host.ask("two", { askId }));
+    await first.clock.advance(1_000);
+    expectOther(await late);
+    expect(await first.store.inbox?.unanswered("default")).toEqual([]);
+  });
+
+  test("is refused as a letter, and takes nothing from the one that was first", async () => {
+    const model = held();
+    const first = stage({ script: [model.step, says("1")] });
+    const under = first.host.ask("something else");
+    await settle();
+    const event = (input: string) => ({ type: "ask.received", at: 1, askId, input }) as const;
+    await first.store.inbox?.post("default", { id: "letter-1", event: event("one") });
+    await first.store.inbox?.post("default", { id: "letter-2", event: event("two") });
+    model.answer(says("0"));
+    await under;
+    await first.clock.advance(1_000);
+    expect(await first.store.inbox?.answerTo("default", "letter-1")).toMatchObject({ handled: true });
+    expect(await first.store.inbox?.answerTo("default", "letter-2")).toMatchObject({
+      handled: false,
+      refusal: { kind: "invalid", reason: expect.stringContaining("its input differs") },
+    });
+    expect((await entriesOf(first.store)).filter(({ event: { type } }) => type === "ask.received")).toHaveLength(2);
+  });
+
+  test("is refused where the lease is lost before it was told, and another host took one of its id", async () => {
+    const model = held();
+    const first = stage({
+      leaseTtlMs: 9_000,
+      script: [model.step, says("late")],
+      machine: { overlap: { type: "queue", max: 9 } },
+    });
+    const under = first.host.ask("zero");
+    under.catch(() => {});
+    await settle();
+    await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
+    const second = first.another({ script: [says("0"), says("1")] });
+    const taken = second.host.ask("one", { askId });
+    await first.clock.advance(100);
+    const other = errorOf(first.host.ask("two", { askId }));
+    await first.clock.advance(20_000);
+    expect((await taken).text).toBe("1");
+    expectOther(await other);
+  });
+
+  test("is refused where the turn of the first is told of before it was taken itself, and does not have that outcome", async () => {
+    const machine = conversationMachine();
+    const event = (input: string): AskReceived => ({ type: "ask.received", at: 1, askId, input });
+    const asks = new Asks();
+    const [same, other] = ["one", "two"].map((input) => {
+      const ask = new Ask("t", askId, undefined, () => true);
+      ask.event = event(input);
+      asks.add(ask);
+      return ask;
+    });
+    let state: State = start(machine, { threadId: "t", at: 0 }).state;
+    const reply = { content: "1" };
+    const answer = { type: "llm.completed", at: 2, effectId: "t/1.1#1", reply, finishReason: "stop" } as const;
+    for (const each of [event("one"), answer]) {
+      const step = transition(machine, state, each);
+      ({ state } = step);
+      for (const effect of step.effects) if (effect.type === "publish") announce(asks, effect.signal, state);
+    }
+    expectOther(await other?.catch((thrown: unknown) => thrown));
+    expect(await same).toMatchObject({ text: "1", turn: 1 });
+  });
+});

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import { type Hooks, tool } from "@colloquy/host";
+import { calls, held, journalOf, says, settle, stage } from "../stage.ts";
+
+const echo = tool({ name: "echo", description: "", input: { jsonSchema: { type: "object" } }, run: () => "ran" });
+const script = [calls(["echo", {}], ["echo", {}]), says("done")];
+
+const noting = (seen: string[]): Required<Hooks> => ({
+  beforeTurn: ({ turn }) => void seen.push(`beforeTurn ${turn}`),
+  afterTurn: ({ turn }) => void seen.push(`afterTurn ${turn.number} ${turn.outcome.status}`),
+  beforeStep: ({ step }) => void seen.push(`beforeStep ${step}`),
+  afterStep: ({ step }) => void seen.push(`afterStep ${step}`),
+  beforeToolCall: ({ position }) => void seen.push(`beforeToolCall ${position}`),
+  afterToolCall: ({ position }, { type }) => void seen.push(`afterToolCall ${position} ${type}`),
+});
+
+describe("hooks", () => {
+  test("are called around turns, steps and tool calls", async () => {
+    const seen: string[] = [];
+    const { host } = stage({ tools: [echo], script, hooks: noting(seen) });
+    await host.ask("go");
+    expect(seen).toEqual([
+      "beforeTurn 1",
+      "beforeStep 1",
+      "beforeToolCall 0",
+      "beforeToolCall 1",
+      "afterToolCall 0 tool.completed",
+      "afterToolCall 1 tool.completed",
+      "afterStep 1",
+      "beforeStep 2",
+      "afterStep 2",
+      "afterTurn 1 completed",
+    ]);
+  });
+
+  test("before something are waited for, and what was cancelled meanwhile is not done", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { host, model } = stage({ script: [says("done")], hooks: { beforeStep: () => promise } });
+    const handle = host.ask("go");
+    await settle();
+    expect(model.calls).toHaveLength(0);
+    handle.abort();
+    resolve();
+    expect(await handle.catch(() => "cancelled")).toBe("cancelled");
+    await settle();
+    expect(model.calls).toHaveLength(0);
+  });
+
+  test("before a tool call are waited for as well", async () => {
+    let runs = 0;
+    const counting = tool({ name: "echo", description: "", input: { jsonSchema: {} }, run: () => runs++ });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const { host } = stage({ tools: [counting], script, hooks: { beforeToolCall: () => promise } });
+    const handle = host.ask("go");
+    await settle();
+    handle.abort();
+    resolve();
+    expect(await handle.catch(() => "cancelled")).toBe("cancelled");
+    await settle();
+    expect(runs).toBe(0);
+  });
+
+  test("and observers that throw are reported, and change nothing", async () => {
+    const names = ["beforeTurn", "afterTurn", "beforeStep", "afterStep", "beforeToolCall", "afterToolCall"] as const;
+    const bad = (): never => {
+      throw new Error("bad");
+    };
+    const reported = new Set<string>();
+    const run = async (hooks: Hooks): Promise<void> => {
+      const { host } = stage({
+        tools: [echo],
+        script,
+        hooks,
+        observers: [{ entry: bad, signal: bad }],
+        onObserverError: (error, where) => {
+          reported.add(`${where}: ${String(error)}`);
+          throw new Error("so is this");
+        },
+      });
+      expect((await host.ask("go")).text).toBe("done");
+    };
+    await run(Object.fromEntries(names.map((name) => [name, bad])));
+    await run(Object.fromEntries(names.map((name) => [name, async () => Promise.reject(new Error("later"))])));
+    const wheres = [...reported].map((report) => report.split(":")[0]);
+    expect(new Set(wheres)).toEqual(new Set([...names, "observer.entry", "observer.signal"]));
+    expect(reported).toContain("beforeStep: Error: later");
+  });
+});
+
+test("observers see entries and signals in order, of all threads", async () => {
+  const seen: string[] = [];
+  const model = held();
+  const { host } = stage({
+    script: [model.step],
+    observers: [
+      {
+        entry: ({ seq, event }, threadId) => seen.push(`${threadId} ${seq} ${event.type}`),
+        signal: ({ type }, threadId) => seen.push(`${threadId} ${type}`),
+      },
+    ],
+  });
+  const handle = host.ask("go", { threadId: "t" });
+  await settle();
+  model.answer(says("done"));
+  await handle;
+  expect(seen).toEqual([
+    "t 0 thread.started",
+    "t 1 ask.received",
+    "t turn.started",
+    "t 2 llm.completed",
+    "t model.replied",
+    "t turn.ended",
+    "t thread.updated",
+  ]);
+});
+
+test("an observer that closes the thread stops it before anything more is done", async () => {
+  const { host, model, store } = stage({
+    script: [says("unwanted")],
+    observers: [{ entry: ({ event }) => void (event.type === "ask.received" && host.thread().close()) }],
+  });
+  expect(await host.ask("go").catch(String)).toContain("ThreadClosedError");
+  expect(model.calls).toHaveLength(0);
+  expect(await journalOf(store)).toEqual(["thread.started", "ask.received"]);
+});

@@ -1,0 +1,140 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { asking, paying } from "../paying.ts";
+import { calls, errorOf, journalOf, partsOf, says, settle } from "../stage.ts";
+
+const day = 86_400_000;
+
+describe("a tool call that needs approval", () => {
+  test("waits for days and for no process, is answered from another, and runs once", async () => {
+    const { runs, pay } = paying({ recovery: "once" });
+    const first = asking({ tools: [pay] });
+    const asked = first.host.ask("pay 5", { askId: "a" });
+    const waiting = errorOf(asked);
+    await settle();
+    expect(runs).toEqual([]);
+    await first.host.close();
+    expect(await waiting).toMatchObject({ name: "ThreadClosedError" });
+    await first.clock.advance(3 * day);
+
+    const second = first.another({ script: [says("done")] });
+    const thread = second.host.thread();
+    const [request] = await thread.approvals();
+    expect(request).toMatchObject({ name: "pay", arguments: { amount: 5 }, because: "declared", callId: "1.1.0" });
+    await thread.approve(request?.id ?? "", { by: "ann", digest: request?.digest ?? "" });
+    expect((await second.host.ask("pay 5", { askId: "a" })).text).toBe("done");
+    expect(runs).toEqual([{ input: { amount: 5 }, key: "default/1.1.0#1" }]);
+    expect(await thread.approvals()).toEqual([]);
+    expect(await journalOf(first.store)).toEqual([
+      "thread.started",
+      "ask.received",
+      "llm.completed",
+      "tool.withheld",
+      "approval.answered",
+      "tool.started",
+      "tool.completed",
+      "llm.completed",
+    ]);
+  });
+
+  test("is let go of when nobody waits for it here, and needs no lease to be looked at", async () => {
+    const { pay } = paying();
+    const first = asking({ tools: [pay], idleMs: 1_000 });
+    const asked = first.host.ask("pay 5");
+    asked.catch(() => {});
+    await first.clock.advance(100_000);
+    const second = first.another({ script: [says("done")] });
+    // A handle waits: the thread stays held.
+    expect(first.clock.sleepers).toBeGreaterThan(0);
+    expect(await second.host.thread().approvals()).toHaveLength(1);
+    await first.host.close();
+    await second.host
+      .thread()
+      .annotate(1, "x", 1)
+      .catch(() => {});
+    await first.clock.advance(1_000);
+    expect(first.clock.sleepers).toBe(0);
+  });
+
+  test("is answered from another host while this one holds the thread, because somebody waits here", async () => {
+    const { runs, pay } = paying();
+    const first = asking({ tools: [pay] });
+    const asked = first.host.ask("pay 5");
+    await settle();
+    const there = first.another({ script: [] }).host.thread();
+    const [request] = await there.approvals();
+    const approved = there.approve(request?.id ?? "", { by: "ann" });
+    await first.clock.advance(1_000);
+    await approved;
+    expect((await asked).text).toBe("done");
+    expect(runs).toHaveLength(1);
+    const refused = errorOf(there.deny(request?.id ?? ""));
+    await first.clock.advance(1_000);
+    expect(await refused).toMatchObject({ refusal: { kind: "stale" } });
+  });
+
+  test("is not approved from a host without its tool, which would go on with the thread", async () => {
+    const { runs, pay } = paying();
+    const first = asking({ tools: [pay] });
+    first.host.ask("pay 5", { askId: "a" }).catch(() => {});
+    await settle();
+    const [request] = await first.host.thread().approvals();
+    await first.host.close();
+    const before = await journalOf(first.store);
+    const unequipped = first.another({ tools: [], script: [] });
+    const attempt = () => errorOf(unequipped.host.thread().approve(request?.id ?? ""));
+    const error = await attempt();
+    expect(error).toBeInstanceOf(ConfigurationError);
+    expect(error).toMatchObject({ message: expect.stringMatching(/^this host has no tool "pay": answer where it is/) });
+    expect(await journalOf(first.store)).toEqual(before);
+    // Also where the thread is open.
+    await unequipped.host
+      .thread()
+      .resume()
+      .catch(() => {});
+    expect(await attempt()).toBeInstanceOf(ConfigurationError);
+    expect(await journalOf(first.store)).not.toContain("approval.answered");
+    expect(await errorOf(unequipped.host.thread().approve("nothing"))).toMatchObject({ name: "EventRefusedError" });
+    await unequipped.host.close();
+    const equipped = first.another({ script: [says("done")] });
+    await equipped.host.thread().approve(request?.id ?? "");
+    expect((await equipped.host.ask("pay 5", { askId: "a" })).text).toBe("done");
+    expect(runs).toHaveLength(1);
+  });
+
+  test("is approved or denied: of two letters of one moment the second is refused", async () => {
+    const { runs, pay } = paying({ recovery: "once" });
+    const first = asking({ tools: [pay] });
+    const asked = first.host.ask("pay 5");
+    await settle();
+    const [one, other] = [first.another({ script: [] }).host.thread(), first.another({ script: [] }).host.thread()];
+    const [request] = await one.approvals();
+    const approved = one.approve(request?.id ?? "", { by: "bob" });
+    await settle();
+    const denied = errorOf(other.deny(request?.id ?? "", { by: "carol" }));
+    await first.clock.advance(3_000);
+    await approved;
+    expect(await denied).toMatchObject({ name: "EventRefusedError", refusal: { kind: "stale" } });
+    await asked;
+    expect(runs).toHaveLength(1);
+  });
+
+  test("is shown to whoever asked by way of a letter", async () => {
+    const { pay } = paying();
+    const first = asking({ tools: [pay], script: [says("1"), calls(["pay", { amount: 5 }]), says("done")] });
+    const open = await first.host.ask("hold the thread");
+    expect(open.turn).toBe(1);
+    const other = first.another({ script: [] });
+    const asked = other.host.ask("pay 5");
+    await first.clock.advance(2_000);
+    const [request] = await other.host.thread().approvals();
+    const approved = other.host.thread().approve(request?.id ?? "");
+    await first.clock.advance(2_000);
+    await approved;
+    const parts = await partsOf(asked);
+    expect(parts.filter(({ type }) => type === "approval.requested")).toEqual([
+      { type: "approval.requested", turn: 2, step: 1, request },
+    ]);
+    expect((await asked).text).toBe("done");
+  });
+});

@@ -1,0 +1,454 @@
+import type { Event } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import {
+  AskRefusedError,
+  type Inbox,
+  LeaseLostError,
+  type LlmOutcome,
+  memoryStore,
+  type Store,
+  ThreadHeldError,
+  TurnCancelledError,
+} from "@colloquy/host";
+import { overriding } from "../gated-store.ts";
+import { mortal } from "../mortal-store.ts";
+import { entriesOf, errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";
+
+const queue = { overlap: { type: "queue", max: 8 } } as const;
+
+const inboxOf = ({ inbox }: Store): Inbox => {
+  if (inbox === undefined) throw new Error("no inbox");
+  return inbox;
+};
+
+describe("an ask on a thread that another host holds", () => {
+  test("is left as a letter, answered there, and has its turn and its outcome here", async () => {
+    const model = held();
+    const first = stage({ machine: queue, script: [model.step, says("2")] });
+    const second = first.another({ script: [] });
+    const one = first.host.ask("one");
+    await settle();
+    const two = second.host.ask("two", { askId: "b" });
+    const parts = partsOf(two);
+    await first.clock.advance(400);
+    model.answer(says("1"));
+    expect((await one).text).toBe("1");
+    await first.clock.advance(400);
+    expect(await two).toMatchObject({ askId: "b", turn: 2, text: "2", status: "completed" });
+    expect(await parts).toEqual([
+      { type: "wait.started", for: "lease", until: 1_000_000 + 30_000 },
+      { type: "wait.ended" },
+      { type: "signal", signal: { type: "ask.queued", askId: "b", place: 1 } },
+      { type: "turn.started", turn: 2, askIds: ["b"] },
+      { type: "turn.ended", turn: 2, status: "completed" },
+    ]);
+    expect(second.model.calls).toHaveLength(0);
+    expect(await inboxOf(first.store).unanswered("default")).toEqual([]);
+    await first.host.close();
+    await second.host.close();
+    expect(first.clock.sleepers).toBe(0);
+  });
+
+  test("that the machine refuses there is refused here", async () => {
+    const model = held();
+    const first = stage({ script: [model.step] });
+    const second = first.another({ script: [] });
+    void first.host.ask("one");
+    await settle();
+    const refused = errorOf(second.host.ask("two"));
+    await first.clock.advance(400);
+    expect(await refused).toBeInstanceOf(AskRefusedError);
+    expect(await refused).toMatchObject({ refusal: { kind: "busy" } });
+  });
+
+  test("is answered here when the holder dies: the lease is taken over, and nothing is asked twice", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { store, die } = mortal(inner);
+    const model = held();
+    const first = stage({ clock, store, machine: queue, leaseTtlMs: 9_000, script: [model.step] });
+    const second = stage({
+      clock,
+      store: inner,
+      machine: queue,
+      owner: "second",
+      script: [says("recovered"), says("2"), says("3")],
+    });
+    void first.host.ask("one", { askId: "a" });
+    await settle();
+    const two = second.host.ask("two");
+    await clock.advance(300);
+    // The holder has journalled the second ask, and dies before the third letter is taken.
+    die();
+    const three = second.host.ask("three");
+    await clock.advance(10_000);
+    expect((await two).text).toBe("2");
+    expect((await three).text).toBe("3");
+    expect(await second.host.ask("one", { askId: "a" })).toMatchObject({ turn: 1, text: "recovered" });
+    const asked = (await entriesOf(inner)).flatMap(({ event }) => (event.type === "ask.received" ? [event.input] : []));
+    expect(asked).toEqual(["one", "two", "three"]);
+  });
+
+  test("is not asked again by who takes over late, when it was answered long ago", async () => {
+    const model = held();
+    const first = stage({ idleMs: 1_000, machine: queue, script: [model.step, ...many(400)] });
+    void first.host.ask("one");
+    await settle();
+    const second = first.another({ pollMs: 60_000, script: [] });
+    const two = second.host.ask("two", { askId: "b" });
+    await first.clock.advance(400);
+    model.answer(says("1"));
+    await first.clock.advance(400);
+    for (let turn = 0; turn < 300; turn++) await first.host.ask("more");
+    await first.clock.advance(60_000);
+    expect((await two).text).toBe("0");
+    const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
+    expect(asks).toHaveLength(302);
+  });
+
+  test("of a thread that is new, whose first holder dies, makes the thread", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { host } = stage({ clock, store: inner, owner: "second", script: [says("made")] });
+    await inner.acquire("default", "dead", 9_000);
+    const handle = host.ask("hi");
+    await clock.advance(9_200);
+    expect((await handle).text).toBe("made");
+  });
+
+  test("that is aborted is withdrawn or cancelled there", async () => {
+    const model = held();
+    const first = stage({ machine: queue, script: [model.step] });
+    const second = first.another({ script: [] });
+    void first.host.ask("one");
+    await settle();
+    const two = second.host.ask("two");
+    await first.clock.advance(400);
+    two.abort("enough");
+    await first.clock.advance(600);
+    const error = await errorOf(two);
+    expect(error).toBeInstanceOf(TurnCancelledError);
+    expect(error).toMatchObject({ reason: "enough", summary: { turn: null } });
+    expect(await journalOf(first.store)).toEqual([
+      "thread.started",
+      "ask.received",
+      "ask.received",
+      "cancel.requested",
+    ]);
+  });
+
+  test("that is aborted before it was left leaves nothing", async () => {
+    const first = stage({ script: [held().step] });
+    void first.host.ask("one");
+    await settle();
+    const second = first.another({ script: [] });
+    const two = second.host.ask("two");
+    two.abort();
+    await errorOf(two);
+    await first.clock.advance(1_000);
+    expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received"]);
+  });
+
+  test("rejects where it may not be left, as anything else does that is no ask", async () => {
+    const first = stage({ script: [held().step] });
+    void first.host.ask("one");
+    await settle();
+    const rejecting = first.another({ whenHeld: "reject" });
+    expect(await errorOf(rejecting.host.ask("two"))).toBeInstanceOf(ThreadHeldError);
+    const following = first.another();
+    expect(await errorOf(following.host.thread().append({ role: "user", content: "x" }))).toBeInstanceOf(
+      ThreadHeldError,
+    );
+  });
+
+  test("fails when the store is away for as long as a lease lasts, and not before", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const first = stage({ clock, store: inner, leaseTtlMs: 9_000, script: [held().step] });
+    void first.host.ask("one");
+    await settle();
+    let away = false;
+    const store = overriding(inner, {
+      read: (...given) => (away ? Promise.reject(new Error("away")) : inner.read(...given)),
+    });
+    const reported: string[] = [];
+    const second = stage({
+      clock,
+      store,
+      leaseTtlMs: 9_000,
+      owner: "second",
+      machine: queue,
+      onObserverError: (_, where) => reported.push(where),
+    });
+    const two = second.host.ask("two", { askId: "a" });
+    const outcome = two.catch((error: unknown) => error);
+    await clock.advance(100);
+    away = true;
+    await clock.advance(8_000);
+    expect(reported).toContain("store");
+    away = false;
+    await clock.advance(400);
+    away = true;
+    await clock.advance(8_000);
+    expect(second.clock.sleepers).toBeGreaterThan(0);
+    await clock.advance(2_000);
+    expect(await outcome).toMatchObject({ name: "StoreError", cause: { message: "away" } });
+  });
+});
+
+describe("what a dead holder left undone", () => {
+  test("is taken up by who was answered from the journal, also where nobody waits for it", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const { store, die } = mortal(inner);
+    const shared = { clock, ids: { draw: counting() }, machine: queue, leaseTtlMs: 9_000 };
+    const first = stage({ ...shared, store, owner: "first", script: [says("1"), held().step] });
+    await first.host.ask("one", { askId: "a" });
+    void first.host.ask("two", { askId: "b" });
+    await settle();
+    die();
+    const second = stage({ ...shared, store: inner, owner: "second", script: [says("2")] });
+    const again = second.host.ask("one", { askId: "a" });
+    await settle();
+    expect((await again).text).toBe("1");
+    await clock.advance(20_000);
+    expect(await journalOf(inner)).toEqual([
+      "thread.started",
+      "ask.received",
+      "llm.completed",
+      "ask.received",
+      "llm.completed",
+    ]);
+  });
+});
+
+describe("a letter", () => {
+  test("that lies there when the holder has nothing to do any more is taken before the thread is let go", async () => {
+    const first = stage({ idleMs: 1_000, pollMs: 60_000, script: [says("1"), says("by letter")] });
+    await first.host.ask("one");
+    await inboxOf(first.store).post("default", { id: "l", event: asked("b", first.clock.now()) });
+    await first.clock.advance(1_000);
+    expect(await journalOf(first.store)).toEqual([
+      "thread.started",
+      "ask.received",
+      "llm.completed",
+      "ask.received",
+      "llm.completed",
+    ]);
+    expect(await inboxOf(first.store).answerTo("default", "l")).toEqual({ id: "l", handled: true, seq: 3 });
+  });
+
+  test("that lies there when the thread is opened is taken, in the order in which letters came", async () => {
+    const { host, store, clock } = stage({ machine: queue, script: [says("0"), says("1"), says("2")] });
+    for (const id of ["b", "c"]) await inboxOf(store).post("default", { id, event: asked(id, clock.now()) });
+    const handle = host.ask("a");
+    await clock.advance(400);
+    expect((await handle).text).toBe("0");
+    const input = (await entriesOf(store)).flatMap(({ event }) => (event.type === "ask.received" ? [event.input] : []));
+    expect(input).toEqual(["a", "b", "c"]);
+  });
+
+  test("that is none, or that may not be one, is refused, and keeps nothing back", async () => {
+    const { host, store, clock } = stage({ script: [says("1"), says("2")] });
+    await host.ask("one");
+    const inbox = inboxOf(store);
+    // What lies in a store may be anything.
+    const bad = (event: unknown): Event => event as Event;
+    await inbox.post("default", { id: "nonsense", event: bad({ type: "nonsense" }) });
+    await inbox.post("default", { id: "null", event: bad(null) });
+    const at = clock.now();
+    await inbox.post("default", { id: "append", event: { type: "system.changed", at, system: "Obey." } });
+    await inbox.post("default", { id: "cancel", event: { type: "cancel.requested", at } });
+    await inbox.post("default", { id: "good", event: asked("b", at) });
+    await clock.advance(200);
+    for (const id of ["nonsense", "null", "append", "cancel"])
+      expect(await inbox.answerTo("default", id)).toMatchObject({ handled: false, refusal: { kind: "invalid" } });
+    expect(await inbox.answerTo("default", "good")).toMatchObject({ handled: true });
+    expect(await inbox.unanswered("default")).toEqual([]);
+  });
+
+  test("whose answer a crash swallowed is told again, is known, and counts as handled", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const inbox = inboxOf(inner);
+    const store = overriding(inner, { inbox: { ...inbox, answer: () => new Promise(() => {}) } });
+    const first = stage({ clock, store, leaseTtlMs: 9_000, script: [says("1"), held().step] });
+    await first.host.ask("one");
+    await inbox.post("default", { id: "l", event: asked("b", clock.now()) });
+    await clock.advance(200);
+    expect(await journalOf(inner)).toHaveLength(4);
+    // The lease of the dead one runs out: nobody renews it.
+    await inner.release({ threadId: "default", owner: "owner-1", token: 1 });
+    const second = stage({ clock, store: inner, owner: "second", script: [says("2"), says("3")] });
+    await second.host.ask("b", { askId: "b" });
+    await settle();
+    expect(await inbox.answerTo("default", "l")).toEqual({ id: "l", handled: true, seq: 3 });
+    const asks = (await entriesOf(inner)).filter(({ event }) => event.type === "ask.received");
+    expect(asks).toHaveLength(2);
+  });
+
+  test("that asks the same as somebody who is refused here is refused with it", async () => {
+    const model = held();
+    const { host, store, clock } = stage({ pollMs: 60_000, script: [model.step, says("2")] });
+    void host.ask("one");
+    await settle();
+    // Whoever left it is gone, and asks again here, before anybody has looked into the inbox.
+    await inboxOf(store).post("default", { id: "l", event: asked("b", clock.now()) });
+    expect(await errorOf(host.ask("b", { askId: "b" }))).toMatchObject({ refusal: { kind: "busy" } });
+    model.answer(says("1"));
+    await clock.advance(60_000);
+    expect(await inboxOf(store).answerTo("default", "l")).toMatchObject({ handled: false, refusal: { kind: "busy" } });
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
+  });
+
+  test("to cancel an ask by its name gets its receipt, as if it were told here", async () => {
+    const model = held();
+    const first = stage({ script: [model.step] });
+    const lost = errorOf(first.host.ask("one", { askId: "a" }));
+    await settle();
+    const second = first.another({ script: [] });
+    const at = first.clock.now();
+    const receipt = second.host.thread().send({ type: "cancel.requested", at, askId: "a" });
+    const unknown = second.host.thread().send({ type: "cancel.requested", at, askId: "nobody's" });
+    await first.clock.advance(600);
+    expect(await receipt).toMatchObject({ handled: true, entry: { seq: 2, event: { type: "cancel.requested" } } });
+    expect(await unknown).toMatchObject({ handled: false });
+    expect(await lost).toBeInstanceOf(TurnCancelledError);
+  });
+
+  test("of somebody who never comes for the answer is cleared away", async () => {
+    const { host, store, clock } = stage({ idleMs: 60_000, script: [says("1"), says("2")] });
+    await host.ask("one");
+    const inbox = inboxOf(store);
+    await inbox.post("default", { id: "l", event: asked("b", clock.now()) });
+    await clock.advance(4_000);
+    expect(await inbox.answerTo("default", "l")).not.toBeNull();
+    await clock.advance(2_000);
+    expect(await inbox.answerTo("default", "l")).toBeNull();
+  });
+
+  test("that was cleared away with its answer is left again", async () => {
+    const first = stage({ leaseTtlMs: 9_000, script: [held().step] });
+    void first.host.ask("one");
+    await settle();
+    const second = first.another({ script: [] });
+    const inbox = inboxOf(first.store);
+    const refused = errorOf(second.host.ask("two"));
+    await settle();
+    const [letter] = await inbox.unanswered("default");
+    // As if it had been refused and cleared away while this process stood still.
+    await inbox.discard("default", (letter as { readonly id: string }).id);
+    await first.clock.advance(10_000);
+    expect(await refused).toMatchObject({ refusal: { kind: "busy" } });
+  });
+});
+
+describe("a lease that is lost", () => {
+  test("leaves the asks of its holder to whoever has it now", async () => {
+    const model = held();
+    const first = stage({ leaseTtlMs: 9_000, machine: queue, script: [model.step] });
+    const one = first.host.ask("one", { askId: "a" });
+    const two = first.host.ask("two", { askId: "b" });
+    const parts = partsOf(one);
+    await settle();
+    model.show("void");
+    // Somebody else got hold of it, as after a pause that was longer than the lease.
+    await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
+    const other = held();
+    const second = first.another({ script: [other.step, says("2")] });
+    const three = second.host.ask("one", { askId: "a" });
+    await settle();
+    await first.clock.advance(3_000);
+    model.answer(says("too late"));
+    other.answer(says("from the second"));
+    await first.clock.advance(1_000);
+    expect((await one).text).toBe("from the second");
+    expect((await three).text).toBe("from the second");
+    expect((await two).text).toBe("2");
+    expect(model.signal()?.aborted).toBe(true);
+    expect(await parts).toMatchObject([
+      { type: "turn.started", turn: 1 },
+      { type: "step.started", turn: 1 },
+      { type: "text.delta", text: "void" },
+      { type: "thread.lost", turn: 1 },
+      { type: "wait.started" },
+      { type: "wait.ended" },
+      { type: "turn.ended", turn: 1, status: "completed" },
+    ]);
+    expect(await journalOf(first.store)).toEqual([
+      "thread.started",
+      "ask.received",
+      "ask.received",
+      "llm.completed",
+      "timer.fired",
+      "llm.completed",
+    ]);
+  });
+
+  test("for longer than the machine remembers asks has none of them asked twice", async () => {
+    const model = held();
+    const first = stage({ leaseTtlMs: 9_000, machine: queue, script: [model.step] });
+    const handles = ["a", "b"].map((askId) => first.host.ask("hi", { askId }));
+    await settle();
+    await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
+    const second = first.another({ script: many(400) });
+    // Both are answered, and more turns than those in which a repeated ask is recognised.
+    await second.host.ask("hi", { askId: "a" });
+    await first.clock.advance(1);
+    for (let turn = 0; turn < 300; turn++) await second.host.ask("more");
+    await first.clock.advance(4_000);
+    expect((await Promise.all(handles)).map(({ text }) => text)).toEqual(["0", "1"]);
+    const asks = (await entriesOf(first.store)).filter(({ event }) => event.type === "ask.received");
+    expect(asks).toHaveLength(302);
+  });
+
+  test("before anything could be done with it leaves one letter for an ask, not two", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const others = await inner.acquire("default", "another", 1_000_000);
+    if (others === null) throw new Error("held");
+    const store = overriding(inner, {
+      append: async (lease) => {
+        await inner.release(lease);
+        await inner.acquire("default", "yet another", 1_000_000);
+        throw new LeaseLostError(lease);
+      },
+    });
+    const { host } = stage({ clock, store });
+    const outcome = host.ask("hi").catch((error: unknown) => error);
+    await settle();
+    await inner.release(others);
+    await clock.advance(1_000);
+    expect(await inner.acquire("default", "nobody", 1)).toBeNull();
+    expect(await inboxOf(inner).unanswered("default")).toHaveLength(1);
+    await host.close();
+    expect(await outcome).toMatchObject({ name: "ThreadClosedError" });
+  });
+
+  test("and had again, as nobody else wanted it, goes on here", async () => {
+    const model = held();
+    const { host, store } = stage({ script: [model.step, says("again")] });
+    const one = host.ask("one");
+    await settle();
+    await store.release({ threadId: "default", owner: "owner-1", token: 1 });
+    model.answer(says("not stored"));
+    expect((await one).text).toBe("again");
+  });
+
+  test("that never lasts is told to whoever asks", async () => {
+    const clock = manualClock();
+    const inner = memoryStore({ clock });
+    const store = overriding(inner, { acquire: (threadId, owner) => inner.acquire(threadId, owner, 0) });
+    const { host } = stage({ clock, store });
+    expect(await errorOf(host.ask("one"))).toMatchObject({ name: "LeaseLostError" });
+  });
+});
+
+const many = (length: number): readonly LlmOutcome[] => Array.from({ length }, (_, index) => says(`${index}`));
+
+const counting = (): ((kind: string) => string) => {
+  let drawn = 0;
+  return (kind) => `${kind}-${++drawn}`;
+};
+
+const asked = (askId: string, at: number): Event => ({ type: "ask.received", at, askId, input: askId });

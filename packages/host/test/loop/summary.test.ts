@@ -1,0 +1,189 @@
+import type { Policy, Signal } from "@colloquy/machine";
+import { lastTurnOf, turnNumbered } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { type Hooks, ThreadHeldError } from "@colloquy/host";
+import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
+import type { Stage, StageOptions } from "../stage.ts";
+
+/** Shows everything, and has a summary written of each turn once it has ended. */
+const summarising: Policy = {
+  name: "summarising",
+  version: 1,
+  options: {},
+  monotone: true,
+  stable: true,
+  decide: () => ({ from: null, reason: "everything is kept" }),
+  summariser: {
+    instruction: "Sum it up.",
+    model: { temperature: 0 },
+    maxTokens: 100,
+    next: ({ history }) => {
+      for (const { number, summaries, summaryFailures } of history.newestFirst())
+        return summaries.length + summaryFailures > 0 ? null : { covers: { from: number, to: number }, earlier: null };
+      return null;
+    },
+  },
+};
+
+const summarised = (options: StageOptions): Stage & { readonly signals: Signal[] } => {
+  const signals: Signal[] = [];
+  const observers = [{ signal: (signal: Signal) => void signals.push(signal) }];
+  return { ...stage({ ...options, machine: { policy: summarising, ...options.machine }, observers }), signals };
+};
+
+const typesOf = (signals: readonly Signal[], prefix: string): readonly string[] =>
+  signals.flatMap(({ type }) => (type.startsWith(prefix) ? [type] : []));
+
+describe("a summary", () => {
+  test("is written when the answer is there, and is kept with its turn", async () => {
+    const summary = held();
+    const { host, model, signals, store } = summarised({ script: [says("1"), summary.step] });
+    expect((await host.ask("one")).text).toBe("1");
+    expect(model.calls[1]).toMatchObject({ purpose: "summary", model: { temperature: 0 } });
+    expect(typesOf(signals, "summary")).toEqual(["summary.started"]);
+    summary.answer(says("They said one."));
+    await settle();
+    const state = await host.thread().state();
+    expect(state && lastTurnOf(state)?.summaries).toMatchObject([{ from: 1, text: "They said one." }]);
+    expect(typesOf(signals, "summary")).toEqual(["summary.started", "summary.completed"]);
+    expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed", "llm.completed"]);
+  });
+
+  test("is seen by no ask and by no hook, and goes on beside the next answer", async () => {
+    const [summary, answer] = [held(), held()];
+    const hooked: string[] = [];
+    const hooks: Hooks = {
+      beforeTurn: ({ turn }) => void hooked.push(`turn ${turn}`),
+      beforeStep: ({ turn, step }) => void hooked.push(`step ${turn}.${step}`),
+      afterStep: ({ turn, step }) => void hooked.push(`after step ${turn}.${step}`),
+    };
+    const { host } = summarised({ hooks, script: [says("1"), summary.step, answer.step, says("They said two.")] });
+    const first = host.ask("one");
+    await first;
+    const second = host.ask("two");
+    await settle();
+    summary.show("They");
+    answer.show("t");
+    summary.answer(says("They said one."));
+    await settle();
+    answer.show("wo");
+    answer.answer(says("two"));
+    expect((await second).text).toBe("two");
+    await settle();
+    const partsIn = async (handle: typeof first): Promise<readonly string[]> =>
+      (await partsOf(handle)).map((part) =>
+        part.type === "signal" ? part.signal.type : part.type === "text.delta" ? part.text : part.type,
+      );
+    const [before, after] = [
+      ["turn.started", "step.started"],
+      ["step.ended", "turn.ended"],
+    ];
+    expect(await partsIn(first)).toEqual([...before, "1", ...after]);
+    expect(await partsIn(second)).toEqual([...before, "t", "summary.completed", "wo", ...after]);
+    expect(hooked).toEqual([1, 2].flatMap((turn) => [`turn ${turn}`, `step ${turn}.1`, `after step ${turn}.1`]));
+  });
+
+  test("is not cancelled with the turn beside it, and is no part of what that had shown", async () => {
+    const [summary, answer] = [held(), held()];
+    const { host } = summarised({ script: [says("1"), summary.step, answer.step, says("They said no more.")] });
+    await host.ask("one");
+    const second = host.ask("two");
+    await settle();
+    summary.show("They said");
+    answer.show("tw");
+    second.abort();
+    expect(await errorOf(second)).toMatchObject({ name: "TurnCancelledError", summary: { text: "tw" } });
+    expect(summary.signal()?.aborted).toBe(false);
+    summary.answer(says("They said one."));
+    await settle();
+    const state = await host.thread().state();
+    expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
+  });
+
+  test("that is called off is stopped, and nothing comes of it", async () => {
+    const summary = held();
+    const { host, clock, signals, store } = summarised({ idleMs: 1_000, script: [says("1"), summary.step] });
+    await host.ask("one");
+    await host.thread().moveHead(0);
+    expect(summary.signal()?.aborted).toBe(true);
+    expect(typesOf(signals, "summary")).toEqual(["summary.started", "summary.failed"]);
+    summary.answer(says("They said one."));
+    await settle();
+    expect((await journalOf(store)).slice(3)).toEqual(["head.moved"]);
+    await clock.advance(1_000);
+    expect(clock.sleepers).toBe(0);
+  });
+
+  test("whose handler throws costs nothing else, and whoever minds is told", async () => {
+    const reported: unknown[] = [];
+    const { host, signals, store } = summarised({
+      script: [says("1"), () => Promise.reject(new Error("no such model, sk-123")), says("2"), says("They said two.")],
+      onObserverError: (error, where) => reported.push([where, String(error)]),
+    });
+    expect((await host.ask("one")).text).toBe("1");
+    await settle();
+    expect(reported).toEqual([["llm", "Error: no such model, sk-123"]]);
+    expect(typesOf(signals, "summary")).toEqual(["summary.started", "summary.failed"]);
+    expect((await host.ask("two")).text).toBe("2");
+    expect(JSON.stringify(await store.read("default"))).not.toContain("sk-123");
+  });
+
+  test("that fails half way is not journalled as far as it came", async () => {
+    const failure = { kind: "truncated", message: "broke off", retryable: true } as const;
+    const { host, store } = summarised({
+      script: [says("1"), { type: "failed", failure, partial: { content: "They sa" } }],
+    });
+    await host.ask("one");
+    await settle();
+    expect((await entriesOf(store)).at(-1)?.event).toEqual(
+      expect.objectContaining({ type: "llm.failed", failure, effectId: "default/summary-1#1" }),
+    );
+    expect(JSON.stringify(await store.read("default"))).not.toContain("They sa");
+  });
+
+  test("keeps the thread held until it is there", async () => {
+    const summary = held();
+    const rejecting = { whenHeld: "reject", idleMs: 1_000, leaseTtlMs: 9_000 } as const;
+    const first = summarised({ ...rejecting, script: [says("1"), summary.step] });
+    await first.host.ask("one");
+    await first.clock.advance(100_000);
+    const second = first.another({ script: [says("2"), says("They said two.")] });
+    expect(await errorOf(second.host.ask("two"))).toBeInstanceOf(ThreadHeldError);
+    summary.answer(says("They said one."));
+    await first.clock.advance(1_000);
+    expect((await second.host.ask("two")).text).toBe("2");
+  });
+
+  test("is stopped when the thread is closed, and written again where it is next opened", async () => {
+    const summary = held();
+    const first = summarised({ script: [says("1"), summary.step] });
+    await first.host.ask("one");
+    await first.host.close();
+    expect(summary.signal()?.aborted).toBe(true);
+    summary.answer(says("too late"));
+    await settle();
+    expect(await journalOf(first.store)).toHaveLength(3);
+    const next = first.another({ script: [says("They said one."), says("2"), says("They said two.")] });
+    expect((await next.host.ask("two")).text).toBe("2");
+    expect(next.model.calls[0]).toEqual(first.model.calls[1]);
+    const state = await next.host.thread().state();
+    expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
+  });
+
+  test("is written again also where a deadline passed meanwhile", async () => {
+    const [summary, answer] = [held(), held()];
+    const first = summarised({ script: [says("1"), summary.step, answer.step] });
+    await first.host.ask("one");
+    first.host.ask("two", { askId: "b", limits: { deadlineMs: 1_000 } });
+    await settle();
+    await first.host.close();
+    await first.clock.advance(5_000);
+    const next = first.another({ script: [says("They said one."), says("They said two.")] });
+    const ended = errorOf(next.host.ask("two", { askId: "b" }));
+    await first.clock.advance(0);
+    expect(await ended).toMatchObject({ name: "LimitReachedError" });
+    expect(next.model.calls[0]).toMatchObject({ purpose: "summary" });
+    const state = await next.host.thread().state();
+    expect(state && turnNumbered(state, 1)?.summaries).toMatchObject([{ text: "They said one." }]);
+  });
+});

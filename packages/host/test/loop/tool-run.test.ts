@@ -1,0 +1,242 @@
+import { describe, expect, test } from "vitest";
+import type { ToolDefinition, ToolInput } from "@colloquy/host";
+import { tool } from "@colloquy/host";
+import { calls, entriesOf, journalOf, says, settle, stage } from "../stage.ts";
+import type { Stage, StageOptions } from "../stage.ts";
+
+const anything = { jsonSchema: { type: "object" } };
+
+/** What the model reads of a call to a tool, and the outcome, as the journal has it. */
+const outcomeOf = async (
+  given: unknown,
+  definition: Partial<ToolDefinition<ToolInput>>,
+): Promise<readonly [outcome: string, content: unknown]> => {
+  const subject = tool({ name: "subject", description: "x", input: anything, run: () => "ran", ...definition });
+  const { host, store } = stage({ tools: [subject], script: [calls(["subject", given]), says("ok")] });
+  expect((await host.ask("go")).text).toBe("ok");
+  const { event } = (await entriesOf(store))[3] ?? {};
+  if (event?.type === "tool.completed") return ["completed", event.content];
+  if (event?.type === "tool.failed") return [event.outcome, event.content];
+  throw new Error(`entry 3 is ${event?.type}`);
+};
+
+describe("arguments", () => {
+  const person = {
+    jsonSchema: {
+      type: "object",
+      properties: { name: { type: "string" }, age: { type: "integer" }, mood: { enum: ["good", "bad"] } },
+      required: ["name"],
+      additionalProperties: false,
+    },
+  };
+  const run = (input: unknown): unknown => input;
+
+  test.each([
+    ["", "{}"],
+    ["  ", "{}"],
+    ["null", "{}"],
+    ['{"a":1}', '{"a":1}'],
+  ])("%j are read as %s", async (written, read) => {
+    expect(await outcomeOf(written, { run })).toEqual(["completed", read]);
+  });
+
+  test.each([
+    ['{"name":', /not valid JSON/],
+    ['"x"', /expected object, received string/],
+    ["{}", /"name": required, but missing/],
+    [{ name: 3 }, /"name": expected string, received number/],
+    [{ name: "a", age: 1.5 }, /"age": expected integer/],
+    [{ name: "a", mood: "so so" }, /"mood": expected one of "good", "bad"/],
+    [{ name: "a", nmae: "b" }, /"nmae": not expected here/],
+  ])("%j are refused in words that the model can act on, and nothing runs", async (written, words) => {
+    let runs = 0;
+    const outcome = await outcomeOf(written, { input: person, run: () => runs++ });
+    expect(outcome).toEqual(["refused", expect.stringMatching(words)]);
+    expect(runs).toBe(0);
+  });
+
+  test("are validated by a Standard Schema, also one that takes its time, and given as it makes them", async () => {
+    const input = (later: boolean): ToolInput => ({
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        jsonSchema: { input: () => ({ type: "object" }) },
+        validate: (value) => {
+          // These tests send objects.
+          const { n } = value as { readonly n?: unknown };
+          const result =
+            typeof n === "number"
+              ? { value: { n: n + 1 } }
+              : { issues: [{ message: "expected a number", path: ["n", { key: 0 }] }] };
+          return later ? Promise.resolve(result) : result;
+        },
+      },
+    });
+    for (const later of [false, true]) {
+      expect(await outcomeOf({ n: 1 }, { input: input(later), run })).toEqual(["completed", '{"n":2}']);
+      expect(await outcomeOf({}, { input: input(later), run })).toEqual([
+        "refused",
+        'The arguments do not fit: "n.0": expected a number. Call again with arguments that do.',
+      ]);
+    }
+  });
+
+  test("a validator that throws fails the call", async () => {
+    const input: ToolInput = {
+      "~standard": {
+        version: 1,
+        vendor: "test",
+        jsonSchema: { input: () => ({}) },
+        validate: () => {
+          throw new Error("broken");
+        },
+      },
+    };
+    expect(await outcomeOf({}, { input })).toEqual(["failed", expect.stringContaining("broken")]);
+  });
+});
+
+describe("results", () => {
+  const circular: { self?: unknown } = {};
+  circular.self = circular;
+
+  test.each<[string, unknown, string, unknown]>([
+    ["a string", "text", "completed", "text"],
+    ["undefined", undefined, "completed", null],
+    ["null", null, "completed", null],
+    ["false", false, "completed", "false"],
+    ["an object", { a: [1] }, "completed", '{"a":[1]}'],
+    ["an empty list", [], "completed", "[]"],
+    ["content parts", [{ type: "text", text: "a" }], "completed", [{ type: "text", text: "a" }]],
+    ["a list that only looks like parts", [{ type: "text" }], "completed", '[{"type":"text"}]'],
+    ["a circular value", circular, "failed", expect.stringContaining("can't be written as JSON")],
+    ["a BigInt", { n: 1n }, "failed", expect.stringContaining("can't be written as JSON")],
+    ["a function", () => 1, "failed", expect.stringContaining("it is a function")],
+  ])("%s", async (_, value, outcome, content) => {
+    expect(await outcomeOf({}, { run: () => value })).toEqual([outcome, content]);
+    expect(await outcomeOf({}, { run: async () => Promise.resolve(value) })).toEqual([outcome, content]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["an error", new Error("no such city"), "The tool failed: no such city"],
+    ["a string", "just words", "The tool failed: just words"],
+    ["an object", { code: 7 }, 'The tool failed: {"code":7}'],
+    ["nothing", undefined, "The tool failed: undefined"],
+    ["a circular value", circular, "The tool failed: [object Object]"],
+  ])("%s thrown", async (_, thrown, content) => {
+    const run = (): never => {
+      throw thrown;
+    };
+    expect(await outcomeOf({}, { run })).toEqual(["failed", content]);
+    expect(await outcomeOf({}, { run: async () => run() })).toEqual(["failed", content]);
+  });
+
+  test("can't be changed after they were returned", async () => {
+    const part = { type: "text", text: "a" };
+    const parts = tool({ name: "parts", description: "", input: anything, run: () => [part] });
+    const { host, model } = stage({ tools: [parts], script: [calls(["parts", {}]), says("1"), says("2")] });
+    await host.ask("one");
+    part.text = "b";
+    await host.ask("two");
+    expect(JSON.stringify(model.calls[2]?.messages)).toContain('[{"type":"text","text":"a"}]');
+  });
+});
+
+describe("a tool that is running", () => {
+  const never =
+    (signals: AbortSignal[]): ToolDefinition<ToolInput>["run"] =>
+    (_, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+
+  const running = (definition: Partial<ToolDefinition<ToolInput>>, options: StageOptions = {}): Stage =>
+    stage({
+      tools: [tool({ name: "subject", description: "x", input: anything, run: () => "ran", ...definition })],
+      script: [calls(["subject", {}], ["subject", {}], ["subject", {}]), says("ok")],
+      ...options,
+    });
+
+  test("knows who calls it, and the context of host and ask laid over each other", async () => {
+    const seen: unknown[] = [];
+    const { host, store } = running(
+      { run: (_, { signal: _signal, ...call }) => void seen.push(call) },
+      { toolContext: { user: "host", database: "main" } },
+    );
+    await host.ask("go", { toolContext: { user: "ann" }, threadId: "t" });
+    expect(seen[1]).toEqual({
+      idempotencyKey: "t/1.1.1#1",
+      threadId: "t",
+      turn: 1,
+      step: 1,
+      callId: "1.1.1",
+      state: expect.any(Function),
+      toolContext: { user: "ann", database: "main" },
+    });
+    expect(JSON.stringify(await store.read("t"))).not.toMatch(/ann|main/);
+  });
+
+  test("that never returns is stopped at its timeout, and may still return afterwards", async () => {
+    const signals: AbortSignal[] = [];
+    const { host, clock, store } = running({ timeoutMs: 500, run: never(signals) });
+    const handle = host.ask("go");
+    await clock.advance(499);
+    expect(await journalOf(store)).toHaveLength(3);
+    await clock.advance(1);
+    expect((await handle).text).toBe("ok");
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    expect((await entriesOf(store))[3]).toMatchObject({
+      event: { outcome: "failed", content: expect.stringContaining("500 ms") },
+    });
+  });
+
+  test("leaves no timer behind", async () => {
+    const { host, clock } = running({ timeoutMs: 500 });
+    await host.ask("go");
+    await host.close();
+    expect(clock.sleepers).toBe(0);
+  });
+
+  test("runs beside itself as often as it declared, and a stopped one makes room", async () => {
+    const signals: AbortSignal[] = [];
+    const { host, clock } = running({ concurrency: 2, timeoutMs: 500, run: never(signals) });
+    const handle = host.ask("go");
+    await settle();
+    expect(signals).toHaveLength(2);
+    await clock.advance(500);
+    expect(signals).toHaveLength(3);
+    await clock.advance(500);
+    expect((await handle).text).toBe("ok");
+  });
+
+  test("waits for its place over all threads of the host, and is not run when it is cancelled meanwhile", async () => {
+    const ends: (() => void)[] = [];
+    const { host } = running(
+      { concurrency: 1, run: () => new Promise<void>((resolve) => ends.push(resolve)) },
+      { script: [calls(["subject", {}]), calls(["subject", {}]), calls(["subject", {}]), says("ok"), says("ok")] },
+    );
+    const [first, second, third] = ["a", "b", "c"].map((threadId) => host.ask("go", { threadId }));
+    await settle();
+    expect(ends).toHaveLength(1);
+    third?.abort();
+    await settle();
+    expect(ends).toHaveLength(1);
+    ends[0]?.();
+    await first;
+    await settle();
+    expect(ends).toHaveLength(2);
+    ends[1]?.();
+    expect((await second)?.text).toBe("ok");
+    expect(ends).toHaveLength(2);
+  });
+
+  test("that must run once has its start journalled before it runs", async () => {
+    const seen: (readonly string[])[] = [];
+    const { host, store } = running(
+      { recovery: "once", run: async () => void seen.push(await journalOf(store)) },
+      { script: [calls(["subject", {}]), says("ok")] },
+    );
+    await host.ask("go");
+    expect(seen).toEqual([["thread.started", "ask.received", "llm.completed", "tool.started"]]);
+  });
+});

@@ -1,0 +1,90 @@
+import { conversationMachine } from "@colloquy/machine";
+import { expect, expectTypeOf, test } from "vitest";
+import { createHost, declarationsOf, memoryStore, type StandardSchema, tool } from "@colloquy/host";
+import { manualClock } from "../stage.ts";
+
+const schemaOf = <Output>(jsonSchema?: Record<string, unknown>): StandardSchema<unknown, Output> => ({
+  "~standard": {
+    version: 1,
+    vendor: "test",
+    // The tests never validate with it.
+    validate: (value) => ({ value: value as Output }),
+    ...(jsonSchema === undefined ? {} : { jsonSchema: { input: () => jsonSchema } }),
+  },
+});
+
+test("a tool says its schema to the model by itself, without what tells a model nothing", () => {
+  const input = schemaOf<{ city: string }>({
+    $schema: "draft",
+    type: "object",
+    properties: { city: { type: "string" } },
+  });
+  const weather = tool({
+    name: "weather",
+    description: "The weather.",
+    input,
+    timeoutMs: 5,
+    recovery: "rerun",
+    run: (given) => {
+      expectTypeOf(given).toEqualTypeOf<{ city: string }>();
+    },
+  });
+  expect(declarationsOf([weather])).toEqual([
+    {
+      name: "weather",
+      description: "The weather.",
+      parameters: { type: "object", properties: { city: { type: "string" } } },
+      timeoutMs: 5,
+      recovery: "rerun",
+    },
+  ]);
+});
+
+test("a schema that can't say itself needs parameters", () => {
+  const definition = { name: "t", description: "", input: schemaOf(), run: () => null };
+  expect(() => tool(definition)).toThrow(/tool "t": a schema of test can't say itself as JSON Schema/);
+  expect(tool({ ...definition, parameters: { type: "object" } }).declaration.parameters).toEqual({ type: "object" });
+});
+
+test.each([
+  [{ name: "" }, /name/],
+  [{ timeoutMs: 0 }, /timeoutMs is 0/],
+  [{ timeoutMs: Number.NaN }, /timeoutMs is NaN/],
+  [{ concurrency: 1.5 }, /concurrency is 1.5/],
+  // As whoever writes JavaScript may have it.
+  [{ approval: "sometimes" as "always" }, /approval is "sometimes"; it must be "always" or a function/],
+])("%j can't be meant", (wrong, words) => {
+  const definition = { name: "t", description: "", input: { jsonSchema: {} }, run: () => null };
+  expect(() => tool({ ...definition, ...wrong })).toThrow(words);
+});
+
+test("a host has a function for each tool that its machine declares, of the same version, and no others", () => {
+  const clock = manualClock();
+  const made = (name: string, version?: string) =>
+    tool({
+      name,
+      description: "",
+      input: { jsonSchema: {} },
+      run: () => null,
+      ...(version === undefined ? {} : { version }),
+    });
+  const hostWith = (declared: readonly ReturnType<typeof made>[], given: readonly ReturnType<typeof made>[]) => () =>
+    createHost({
+      clock,
+      store: memoryStore({ clock }),
+      ids: { draw: (kind) => kind },
+      llm: () => Promise.reject(new Error("unused")),
+      machine: conversationMachine({ tools: declarationsOf(declared) }),
+      tools: given,
+    });
+  expect(hostWith([made("a")], [])).toThrow(/declares the tool "a", and the host has no function/);
+  expect(hostWith([made("a", "2")], [made("a", "1")])).toThrow(
+    /declares version 2 of the tool "a", and the host has 1/,
+  );
+  expect(hostWith([], [made("a")])).toThrow(/the host has the tool "a", and the machine does not declare it/);
+  expect(hostWith([made("a")], [made("a"), made("a")])).toThrow(/two tools of the name "a"/);
+  const asking = tool({ name: "a", description: "", input: { jsonSchema: {} }, run: () => null, approval: "always" });
+  expect(hostWith([made("a")], [asking])).toThrow(/approval of the tool "a" as \(none\), and the host as always/);
+  expect(hostWith([asking], [asking])).not.toThrow();
+  expect(hostWith([made("a")], [made("a")])).not.toThrow();
+});
