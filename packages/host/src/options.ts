@@ -1,13 +1,86 @@
+import type { ConversationMachine, JsonObject } from "@colloquy/machine";
 import { ConfigurationError, frozenCopy, toolsOf } from "@colloquy/machine";
 import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
-import type { Equipment } from "./context/host-context.ts";
-import { Observation } from "./context/hooks.ts";
-import type { HostOptions } from "./host.ts";
-import { hostOptionNames, threadDefaultNames } from "./host-option-names.ts";
-import { problemOfOptions } from "./boundary/option-names.ts";
+import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
+import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
+import { type Equipment, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
+import type { Clock } from "./ports/clock.ts";
+import type { Ids } from "./ports/ids.ts";
+import type { LlmHandler } from "./ports/llm.ts";
+import type { Store } from "./ports/store.ts";
 import { storeInTime } from "./ports/store-in-time.ts";
 import { toolRegistry } from "./tools/registry.ts";
+import type { Tool, ToolContext } from "./tools/tool.ts";
+
+/** What a host is made from. */
+export interface HostOptions {
+  readonly machine: ConversationMachine;
+  readonly store: Store;
+  readonly llm: LlmHandler;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The functions of the tools that the machine declares: all of them, and no others. Default: none. */
+  readonly tools?: readonly Tool[];
+  /** What every tool gets; an ask may lay its own over it. Never journalled. Default {}. */
+  readonly toolContext?: ToolContext;
+  /** What a thread begins with that is made by its first ask. Default: nothing. */
+  readonly thread?: ThreadDefaults;
+  readonly hooks?: Hooks;
+  readonly observers?: readonly Observer[];
+  /** Told when a hook, an observer, or something in the background failed. Default: nobody is told. */
+  readonly onObserverError?: ObserverErrorHandler;
+  /** The thread of asks that name none. Default `default`. */
+  readonly defaultThread?: string;
+  /** How long a thread stays held after this process died, in milliseconds. Default 30,000. */
+  readonly leaseTtlMs?: number;
+  /**
+   * How long any one call of the store may take, in milliseconds, by the clock of the host; ten times as long for those
+   * that may go through all that is stored (`rewrite`, `delete`, `list`, `search`). One that takes longer has failed
+   * (`StoreError`, whose cause is a `StoreTimeoutError`): nobody acts on what may or may not be written, the thread is let
+   * go, and read anew when it is next used. Default 30,000.
+   */
+  readonly storeTimeoutMs?: number;
+  /** How long a thread on which nothing happens stays open, and held, in milliseconds. Shorter where several hosts share threads; each opening reads the journal. Default 5,000. */
+  readonly idleMs?: number;
+  /**
+   * How many threads are worked on at a time: opened, or waiting for their model. One that waits for anything else (its tools,
+   * a hook, an approval, a retry) needs no place, whatever those wait for; so tools, hooks and model handlers may ask other
+   * threads of this host. Where all places are taken, threads on which nothing happens are let go, least recently used first;
+   * others wait in line, first come first served, behind those that go on with a turn after their tools and those that code
+   * of this host waits for. A thread with a queue of asks stands at the end of the line again after each turn, keeping its
+   * lease. How many calls of a tool run at a time is the tool's `concurrency`. In a browser, what a model handler asks after
+   * its first `await` is not known to be its own, and may wait for the handler's place. Default 256.
+   */
+  readonly maxActive?: number;
+  /**
+   * What becomes of an ask on a thread that another host holds. `enqueue`: it is left in the store's inbox as a letter,
+   * and followed. `reject`: it rejects with `ThreadHeldError`. Default `enqueue`, where the store has an inbox.
+   */
+  readonly whenHeld?: "enqueue" | "reject";
+  /** How often a thread that is open looks into its inbox, and an ask that is followed for news, in milliseconds. Default 200. */
+  readonly pollMs?: number;
+  /** How often the shown part of a reply is journalled while it comes, in milliseconds, so that it survives a crash. Null: not. Default null. */
+  readonly progressMs?: number | null;
+  /** After a crash, what becomes of a reply of which a part was journalled: the model is asked again, or the turn fails and that part is kept. Default `askAgain`. */
+  readonly partials?: "askAgain" | "keep";
+  /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
+  readonly snapshotEvery?: number;
+  /**
+   * Under which name leases are taken. Default: drawn, so that no two hosts have the same. A host of the same name takes a
+   * lease over at once, without waiting for it to run out: so a process that is restarted under the name that it had goes on
+   * without a wait. Two hosts that live at the same time must never have one name: each would take the other's threads in
+   * the middle of a turn, again and again. What is journalled stays whole (whoever lost the lease writes nothing more), but
+   * models are called, and tools that may run again are run, in both.
+   */
+  readonly owner?: string;
+}
+
+/** How a conversation is imported. */
+export interface ImportOptions {
+  readonly threadId?: string;
+  readonly metadata?: JsonObject;
+}
 
 /** What the options of a host come to, with their defaults. @throws ConfigurationError for one that is invalid */
 export const equipmentOf = (options: HostOptions): Equipment => {
@@ -60,3 +133,30 @@ export const equipmentOf = (options: HostOptions): Equipment => {
     owner: options.owner ?? ids.draw("owner"),
   };
 };
+
+const hostOptionNames: OptionNames<HostOptions> = {
+  machine: true,
+  store: true,
+  llm: true,
+  clock: true,
+  ids: true,
+  tools: true,
+  toolContext: true,
+  thread: true,
+  hooks: true,
+  observers: true,
+  onObserverError: true,
+  defaultThread: true,
+  leaseTtlMs: true,
+  storeTimeoutMs: true,
+  idleMs: true,
+  maxActive: true,
+  whenHeld: true,
+  pollMs: true,
+  progressMs: true,
+  partials: true,
+  snapshotEvery: true,
+  owner: true,
+};
+
+export const importOptionNames: OptionNames<ImportOptions> = { threadId: true, metadata: true };

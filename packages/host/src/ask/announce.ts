@@ -1,5 +1,5 @@
-import type { Signal, State } from "@colloquy/machine";
-import { turnNumbered } from "@colloquy/machine";
+import type { Signal, State, ToolWithheld } from "@colloquy/machine";
+import { approvalsOf, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
 
 /** Tells asks what a signal says of them. The state is the one after it. */
@@ -61,6 +61,15 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "tool.ended":
     case "thread.updated":
   }
+};
+
+/** Shows asks that somebody is asked about a call, from the entry that had it withheld; the state is the one after it. */
+export const showApproval = (asks: Asks, { effectId }: ToolWithheld, state: State): void => {
+  const call = effectId.slice(0, effectId.lastIndexOf("#"));
+  const request = approvalsOf(state).find(({ id }) => id.startsWith(`${call}!`));
+  if (request === undefined) return;
+  const { turn, step } = request;
+  asks.emit(turn, { type: "approval.requested", turn, step, request });
 };
 
 /** An ask that joined the turn and was never shown is none of its asks: it is told so by a signal of its own. */

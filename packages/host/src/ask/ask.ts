@@ -3,7 +3,7 @@ import { approvalsOf, askedOtherwise, isSameInput, refusalOfRepeat } from "@coll
 import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
-import type { Receipt } from "../mailbox/mail.ts";
+import type { Receipt } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { PartQueue } from "./part-queue.ts";
 import type { AskHandle } from "./ask-handle.ts";

@@ -1,8 +1,6 @@
 import type { Refusal } from "@colloquy/machine";
 import { messageOf } from "./thrown.ts";
 
-export { LeaseLostError, SequenceConflictError } from "../ports/store.ts";
-
 /** Somebody else holds the thread's lease. */
 export class ThreadHeldError extends Error {
   override readonly name = "ThreadHeldError";

@@ -1,5 +1,6 @@
 import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
 import type { ActiveThreads } from "../activity/active-threads.ts";
+import type { OptionNames } from "../boundary/option-names.ts";
 import type { Observation } from "./hooks.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
@@ -38,3 +39,10 @@ export interface Equipment {
 
 /** What a thread begins with that nobody started explicitly. */
 export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;
+
+export const threadDefaultNames: OptionNames<ThreadDefaults> = {
+  system: true,
+  seed: true,
+  metadata: true,
+  model: true,
+};

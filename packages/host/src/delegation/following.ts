@@ -1,16 +1,15 @@
 import type { Entry, Signal, State } from "@colloquy/machine";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
-import { announce } from "../ask/announce.ts";
+import { announce, showApproval } from "../ask/announce.ts";
 import type { Equipment } from "../context/host-context.ts";
-import { JournalUnreadableError, type LeaseLostError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
-import type { Inbox } from "../ports/store.ts";
-import { showApproval } from "../loop/approvals.ts";
-import { isAtRest } from "../activity/at-rest.ts";
+import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
+import { type Inbox, type LeaseLostError } from "../ports/store.ts";
+import { isAtRest } from "../activity/idle.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { mayBeLetter } from "./letters.ts";
-import { askedEarlier, type Mail, type Receipt } from "../mailbox/mail.ts";
+import { askedEarlier, type Mail, type Receipt } from "../mailbox/mailbox.ts";
 import type { Diversion } from "../mailbox/mailbox.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 

@@ -2,10 +2,10 @@ import type { Event, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
 import type { Equipment } from "../context/host-context.ts";
-import { LeaseLostError, StoreError } from "../boundary/errors.ts";
-import type { Inbox, Lease, LetterAnswer } from "../ports/store.ts";
+import { StoreError } from "../boundary/errors.ts";
+import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
-import type { Mail, Receipt } from "../mailbox/mail.ts";
+import type { Mail, Receipt } from "../mailbox/mailbox.ts";
 
 /** Who reads the inbox of a thread, as long as the lease lasts. */
 export interface InboxHolder {

@@ -6,7 +6,7 @@ import type { Equipment } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import type { Inbox, LetterAnswer } from "../ports/store.ts";
 import { readAnswer } from "./letters.ts";
-import type { Mail, Receipt } from "../mailbox/mail.ts";
+import type { Mail, Receipt } from "../mailbox/mailbox.ts";
 
 /** The letters that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
 export class Outbox {

@@ -1,8 +1,8 @@
 import type { Entry, Event, State } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import type { Equipment } from "../context/host-context.ts";
-import { LeaseLostError, StoreError } from "../boundary/errors.ts";
-import type { Lease, Letter, LetterAnswer } from "../ports/store.ts";
+import { StoreError } from "../boundary/errors.ts";
+import { type Lease, type Letter, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
 
 /**

@@ -1,8 +1,7 @@
 import type { Entry } from "@colloquy/machine";
+import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
 import type { Equipment } from "../context/host-context.ts";
-import { LeaseLostError, StoreError, StoreTimeoutError } from "../boundary/errors.ts";
-import type { Lease } from "../ports/store.ts";
-import { appendError } from "./append-error.ts";
+import { type Lease, LeaseLostError, SequenceConflictError } from "../ports/store.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
 export class HeldLease {
@@ -104,6 +103,31 @@ export class HeldLease {
     this.#equipment.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
   }
 }
+
+/**
+ * Does something with a thread that nobody here has open, under its lease.
+ *
+ * @throws ThreadHeldError when another host holds it, StoreError, what `work` throws
+ */
+export const withLease = async <Done>(
+  equipment: Equipment,
+  threadId: string,
+  work: (held: HeldLease) => Promise<Done>,
+): Promise<Done> => {
+  const held = await HeldLease.take(threadId, equipment, () => {});
+  if (held === null) throw new ThreadHeldError(threadId);
+  try {
+    return await work(held);
+  } finally {
+    await held.release();
+  }
+};
+
+/** What an append that failed rejects with: the store's own refusals as they are, anything else as its failure. */
+export const appendError = (threadId: string, thrown: unknown): Error =>
+  thrown instanceof LeaseLostError || thrown instanceof SequenceConflictError
+    ? thrown
+    : new StoreError(threadId, "append an entry", thrown);
 
 const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: Equipment): Promise<Lease | null> => {
   try {

@@ -3,7 +3,6 @@ import {
   anchorOf,
   decodeEntry,
   describeDecodeError,
-  fold,
   foldEntry,
   loadAll,
   loadMessages,
@@ -13,9 +12,9 @@ import {
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
-import { JournalUnreadableError, ThreadUnknownError } from "../boundary/errors.ts";
+import { ThreadUnknownError } from "../boundary/errors.ts";
 import type { Lease } from "../ports/store.ts";
-import { readFrom, readJournal } from "./read-journal.ts";
+import { foldedState, readFrom, readJournal } from "./read-journal.ts";
 import { finishRedaction, withRedactions } from "./redaction.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
@@ -90,7 +89,7 @@ export const openJournal = (equipment: Equipment, lease: Lease): Promise<Opened 
 export const loadWhole = async (equipment: Equipment, threadId: string): Promise<State> => {
   const entries = withRedactions(await readJournal(equipment, threadId));
   if (entries.length === 0) throw new ThreadUnknownError(threadId);
-  return folded(threadId, entries);
+  return foldedState(threadId, entries);
 };
 
 const opened = async (equipment: Equipment, threadId: string, lease: Lease | null): Promise<Opened | null> => {
@@ -101,7 +100,9 @@ const opened = async (equipment: Equipment, threadId: string, lease: Lease | nul
   const stored = await readJournal(equipment, threadId);
   const entries = lease === null ? withRedactions(stored) : await finishRedaction(equipment, lease, stored);
   const newest = entries.at(-1);
-  return newest === undefined ? null : { state: folded(threadId, entries), newest, snapshotSeq: -1, chunks, reader };
+  return newest === undefined
+    ? null
+    : { state: foldedState(threadId, entries), newest, snapshotSeq: -1, chunks, reader };
 };
 
 /** A snapshot that was found, and what its chunks are read by. */
@@ -167,9 +168,3 @@ const withOpenTurn = (state: State): State => {
 
 const unfit = (threadId: string, reason: string): Error =>
   new Error(`the snapshot of thread "${threadId}" is of no use, its journal is read instead: ${reason}`);
-
-const folded = (threadId: string, entries: readonly Entry[]): State => {
-  const state = fold(entries);
-  if (Either.isRight(state)) return state.right;
-  throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
-};

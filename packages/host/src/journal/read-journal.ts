@@ -1,5 +1,5 @@
-import type { Entry } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError } from "@colloquy/machine";
+import type { Entry, State } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
@@ -39,4 +39,11 @@ export const readFrom = async (
   } catch (thrown) {
     throw new StoreError(threadId, "read the journal", thrown);
   }
+};
+
+/** The state after entries of a thread. @throws JournalUnreadableError */
+export const foldedState = (threadId: string, entries: readonly Entry[]): State => {
+  const state = fold(entries);
+  if (Either.isRight(state)) return state.right;
+  throw new JournalUnreadableError(threadId, `entry ${state.left.seq}: ${state.left.reason}`);
 };

@@ -3,7 +3,7 @@ import { StoredChunks, takeSnapshot } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";
-import type { Mail } from "../mailbox/mail.ts";
+import type { Mail } from "../mailbox/mailbox.ts";
 import type { Opened } from "./opening.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 

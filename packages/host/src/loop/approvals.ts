@@ -1,6 +1,5 @@
-import type { Approvable, CallTool, Json, State, ToolFailed, ToolWithheld } from "@colloquy/machine";
-import { approvalsOf, canonicalText } from "@colloquy/machine";
-import type { Asks } from "../ask/asks.ts";
+import type { Approvable, CallTool, Json, ToolFailed, ToolWithheld } from "@colloquy/machine";
+import { canonicalText } from "@colloquy/machine";
 import type { ValidArguments } from "../tools/arguments.ts";
 import { approvableArguments, readArguments } from "../tools/arguments.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
@@ -44,15 +43,6 @@ export const withheld = (
   ...(declaration.version === undefined ? {} : { version: declaration.version }),
   arguments: shown,
 });
-
-/** Shows asks that somebody is asked about a call, from the entry that had it withheld; the state is the one after it. */
-export const showApproval = (asks: Asks, { effectId }: ToolWithheld, state: State): void => {
-  const call = effectId.slice(0, effectId.lastIndexOf("#"));
-  const request = approvalsOf(state).find(({ id }) => id.startsWith(`${call}!`));
-  if (request === undefined) return;
-  const { turn, step } = request;
-  asks.emit(turn, { type: "approval.requested", turn, step, request });
-};
 
 /**
  * What is told of a call that a crash interrupted, and of which nobody knows what became, where somebody is to be asked

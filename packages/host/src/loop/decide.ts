@@ -6,7 +6,7 @@ import { Ask } from "../ask/ask.ts";
 import { ThreadExistsError } from "../boundary/errors.ts";
 import type { Hold } from "./leased-thread.ts";
 import { type LlmRun, withShown } from "./llm-run.ts";
-import type { Mail } from "../mailbox/mail.ts";
+import type { Mail } from "../mailbox/mailbox.ts";
 
 /** What a mail comes to; null when it changes nothing, of which its sender is told. */
 export const decideMail = (hold: Hold, mail: Mail, state: State, responding: LlmRun | null): Handled | null => {

@@ -10,7 +10,7 @@ import type {
 import { callIdAt } from "@colloquy/machine";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
-import type { Receipt } from "../mailbox/mail.ts";
+import type { Receipt } from "../mailbox/mailbox.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
 

@@ -12,7 +12,7 @@ import type { Equipment } from "../context/host-context.ts";
 import { withheldAfterCrash } from "./approvals.ts";
 import type { Hold } from "./leased-thread.ts";
 import type { ThreadLoop } from "./loop.ts";
-import type { Mail } from "../mailbox/mail.ts";
+import type { Mail } from "../mailbox/mailbox.ts";
 import { perform } from "./perform.ts";
 
 /**

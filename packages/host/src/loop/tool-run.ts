@@ -18,7 +18,7 @@ import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 import { whyWithheld, withheld } from "./approvals.ts";
-import type { Receipt } from "../mailbox/mail.ts";
+import type { Receipt } from "../mailbox/mailbox.ts";
 import { damageMail } from "../journal/snapshots.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 

@@ -1,5 +1,5 @@
-import { Ask } from "../ask/ask.ts";
-import type { Mail, Receipt } from "./mail.ts";
+import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 
 /** Takes the mails of a mailbox in its place. */
 export interface Diversion {
@@ -28,9 +28,8 @@ export class Mailbox {
 
   /** After the end its sender is told so; of asks the thread tells that itself, or takes them along. */
   add(mail: Mail): void {
-    if (this.#ended !== null) {
-      if (!(mail.receipt instanceof Ask)) mail.receipt?.failed(this.#ended);
-    } else if (this.#diversion === null) this.#mails.push(mail);
+    if (this.#ended !== null) mail.receipt?.failed(this.#ended);
+    else if (this.#diversion === null) this.#mails.push(mail);
     else this.#diversion.post(mail);
   }
 
@@ -80,3 +79,34 @@ export class Mailbox {
     return this.#mails.some((mail, index) => index >= this.#taken && test(mail));
   }
 }
+
+/** What waits in a thread's mailbox. */
+export interface Mail {
+  readonly event: Event | ThreadStarted;
+  /** Makes the event from the state that it is told in, or says why there is none; `event` is then what it is about. */
+  readonly aim?: (state: State) => Either.Either<Refusal, Event>;
+  /** Who is told what became of it. */
+  readonly receipt: Receipt | null;
+  /** Told by a recovery in place of an answer that a crash swallowed. */
+  readonly recovered?: true;
+}
+
+/** Told once what became of an event. None of these may throw. */
+export interface Receipt {
+  /** It is journalled, and the state is the one after it. */
+  accepted(entry: Entry): void;
+  /** It changed nothing. The state is null where it is not at hand. */
+  refused(refusal: Refusal, state: State | null): void;
+  /** It was not looked at, or it is not known whether it is journalled. */
+  failed(error: Error): void;
+}
+
+/** Looks up an ask that was made before: its outcome is read from the state that the loop has when it takes this. */
+export const mailOfEarlierAsk = (receipt: Receipt, at: number): Mail => ({
+  event: { type: "cancel.requested", at },
+  aim: () => Either.left(askedEarlier),
+  receipt,
+});
+
+/** The refusal of a look-up: the ask finds its outcome where the thread knows it, and fails with this reason where it does not. */
+export const askedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };

@@ -1,7 +1,7 @@
 import type { ConversationMachine, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
 import { firstFormat, neededFormat, raiseFormatFor, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Mail } from "./mail.ts";
+import type { Mail } from "./mailbox.ts";
 
 /** What is sent before an event that needs a newer format of the journal than threads begin with; null for any other. */
 export const raiseFor = (machine: ConversationMachine, event: Event | ThreadStarted): Mail | null =>

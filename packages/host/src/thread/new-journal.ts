@@ -10,17 +10,11 @@ import {
 } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
-import {
-  EventRefusedError,
-  ImportRefusedError,
-  SequenceConflictError,
-  ThreadExistsError,
-  ThreadHeldError,
-} from "../boundary/errors.ts";
+import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../boundary/errors.ts";
+import { SequenceConflictError } from "../ports/store.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { plainCopyOf, toldEvent, toldStart } from "../boundary/given-event.ts";
-import { appendError } from "../journal/append-error.ts";
-import { HeldLease } from "../journal/lease.ts";
+import { appendError, withLease } from "../journal/lease.ts";
 import { withRedactions } from "../journal/redaction.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats give it. */
@@ -40,16 +34,13 @@ export const storeJournal = async (
   threadId: string,
   entries: readonly Entry[],
 ): Promise<void> => {
-  const held = await HeldLease.take(threadId, equipment, () => {});
-  if (held === null) throw new ThreadHeldError(threadId);
-  try {
-    await equipment.store.append(held.lease, -1, entries);
-  } catch (thrown) {
-    if (thrown instanceof SequenceConflictError) throw new ThreadExistsError(threadId);
-    throw appendError(threadId, thrown);
-  } finally {
-    await held.release();
-  }
+  await withLease(equipment, threadId, async ({ lease }) => {
+    try {
+      await equipment.store.append(lease, -1, entries);
+    } catch (thrown) {
+      throw thrown instanceof SequenceConflictError ? new ThreadExistsError(threadId) : appendError(threadId, thrown);
+    }
+  });
 };
 
 /**

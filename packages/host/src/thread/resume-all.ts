@@ -4,7 +4,7 @@ import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts"
 import type { ListOptions } from "../ports/listing.ts";
 import { type AsksUnderWay, asksUnderWay, type Resumed } from "./resumed.ts";
 import { messageOf } from "../boundary/thrown.ts";
-import { isAtRest } from "../activity/at-rest.ts";
+import { isAtRest } from "../activity/idle.ts";
 import { lookAt } from "../journal/opening.ts";
 
 /** Which threads are taken up, and how long for. */

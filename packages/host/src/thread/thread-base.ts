@@ -6,7 +6,7 @@ import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import type { Loops } from "./loops.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Mail } from "../mailbox/mail.ts";
+import type { Mail } from "../mailbox/mailbox.ts";
 import { type Extent, lookAt, seenIn } from "../journal/opening.ts";
 import { raiseFor } from "../mailbox/raise-format.ts";
 import { toldEvent } from "../boundary/given-event.ts";

@@ -8,15 +8,21 @@ import type {
   State,
   StateDifference,
 } from "@colloquy/machine";
-import { differenceBetween, entriesToRedact, fold, forkOf, frozenCopy, stateAt, transition } from "@colloquy/machine";
+import { differenceBetween, entriesToRedact, forkOf, frozenCopy, stateAt, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { EventRefusedError, JournalUnreadableError, ThreadClosedError, ThreadUnknownError } from "../boundary/errors.ts";
+import {
+  EventRefusedError,
+  JournalUnreadableError,
+  ThreadClosedError,
+  ThreadUnknownError,
+} from "../boundary/errors.ts";
 import type { HostedThread } from "./hosted-thread.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
 import { copiedEntries } from "./copied-entries.ts";
 import { deleteThread } from "./deletion.ts";
-import { readJournal } from "../journal/read-journal.ts";
-import { type ChosenEntries, redactJournal, withRedactions } from "../journal/redaction.ts";
+import { foldedState, readJournal } from "../journal/read-journal.ts";
+import { withRedactions } from "../journal/redaction.ts";
+import { type ChosenEntries, redactJournal } from "./redact.ts";
 import { ThreadEdits } from "./thread-edits.ts";
 import { toldEvent } from "../boundary/given-event.ts";
 
@@ -186,10 +192,7 @@ export class ThreadCopies extends ThreadEdits {
   }
 
   #entryBehind(entries: readonly Entry[], event: Event): Entry {
-    const state = fold(entries);
-    if (Either.isLeft(state))
-      throw new JournalUnreadableError(this.id, `entry ${state.left.seq}: ${state.left.reason}`);
-    const step = transition(this.equipment.machine, state.right, event);
+    const step = transition(this.equipment.machine, foldedState(this.id, entries), event);
     if (!step.handled) throw new EventRefusedError(this.id, step.refusal);
     return step.entry;
   }

@@ -13,9 +13,8 @@ import type {
 } from "@colloquy/machine";
 import { loadMessages, redoTarget, undoTarget } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { ThreadDefaults } from "../context/host-context.ts";
+import { type ThreadDefaults, threadDefaultNames } from "../context/host-context.ts";
 import { EventRefusedError } from "../boundary/errors.ts";
-import { threadDefaultNames } from "../host-option-names.ts";
 import { ThreadBase } from "./thread-base.ts";
 import { toldStart } from "../boundary/given-event.ts";
 
