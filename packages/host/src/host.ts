@@ -16,8 +16,13 @@ import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import { resumeAll, type ResumeAllOptions, type ResumedAll } from "./thread/resume-all.ts";
 import { ThreadLoop } from "./loop/loop.ts";
 import { lookAt } from "./journal/opening.ts";
-import type { ForeignConversation } from "./thread/new-journal.ts";
-import { importedJournal, journalOfTurns, storeJournal, threadIdIn } from "./thread/new-journal.ts";
+import {
+  type ForeignConversation,
+  importedJournal,
+  journalOfTurns,
+  storeJournal,
+  threadIdIn,
+} from "./thread/new-journal.ts";
 
 /** Conversations that are run. */
 export interface Host {

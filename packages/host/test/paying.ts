@@ -1,7 +1,6 @@
 import { tool } from "@colloquy/host";
 import type { ToolDefinition, ToolInput } from "@colloquy/host";
-import { calls, says, stage } from "./stage.ts";
-import type { Stage, StageOptions } from "./stage.ts";
+import { calls, says, stage, type Stage, type StageOptions } from "./stage.ts";
 
 const amount = {
   jsonSchema: {

@@ -8,8 +8,7 @@ import type { ToolContext } from "../tools/tool.ts";
 import { PartQueue } from "./part-queue.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskPart } from "./parts.ts";
-import type { AskResult } from "./result.ts";
-import { resultOf, unanswered } from "./result.ts";
+import { type AskResult, resultOf, unanswered } from "./result.ts";
 import { standingOf } from "./standing.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 

@@ -1,7 +1,13 @@
 import type { Turn } from "@colloquy/machine";
 import { noUsage, textOf, toArray } from "@colloquy/machine";
-import { ContextUnfitError, LimitReachedError, TurnCancelledError, TurnFailedError } from "./turn-errors.ts";
-import type { TurnError, TurnSummary } from "./turn-errors.ts";
+import {
+  ContextUnfitError,
+  LimitReachedError,
+  TurnCancelledError,
+  type TurnError,
+  TurnFailedError,
+  type TurnSummary,
+} from "./turn-errors.ts";
 
 /** What an ask came to. */
 export interface AskResult extends TurnSummary {

@@ -9,8 +9,7 @@ import { isAtRest } from "../activity/idle.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { mayBeLetter } from "./letters.ts";
-import { askedEarlier, type Mail, type Receipt } from "../mailbox/mailbox.ts";
-import type { Diversion } from "../mailbox/mailbox.ts";
+import { askedEarlier, type Diversion, type Mail, type Receipt } from "../mailbox/mailbox.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
 /** What a thread's follower needs to know of who follows. */

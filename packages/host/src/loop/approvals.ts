@@ -1,7 +1,6 @@
 import type { Approvable, CallTool, Json, ToolFailed, ToolWithheld } from "@colloquy/machine";
 import { canonicalText } from "@colloquy/machine";
-import type { ValidArguments } from "../tools/arguments.ts";
-import { approvableArguments, readArguments } from "../tools/arguments.ts";
+import { approvableArguments, readArguments, type ValidArguments } from "../tools/arguments.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 

@@ -7,17 +7,15 @@ import type { Equipment } from "../context/host-context.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import { isAtRest } from "../activity/idle.ts";
+import { isAtRest, Rest } from "../activity/idle.ts";
 import { begin } from "./beginning.ts";
 import { decideMail } from "./decide.ts";
 import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./leased-thread.ts";
 import type { LlmRun } from "./llm-run.ts";
-import { type Mail, mailOfEarlierAsk } from "../mailbox/mailbox.ts";
-import { Mailbox } from "../mailbox/mailbox.ts";
+import { type Mail, Mailbox, mailOfEarlierAsk } from "../mailbox/mailbox.ts";
 import { endedMeanwhile } from "./never-ran.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
-import { Rest } from "../activity/idle.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
 
 /** Something that is being done, under the id of its effect. */

@@ -12,8 +12,7 @@ import type {
 import { SnapshotDamagedError } from "@colloquy/machine";
 import { ThreadClosedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
-import type { ValidArguments } from "../tools/arguments.ts";
-import { approvableArguments, readArguments } from "../tools/arguments.ts";
+import { approvableArguments, readArguments, type ValidArguments } from "../tools/arguments.ts";
 import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";

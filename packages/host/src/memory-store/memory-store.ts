@@ -5,8 +5,15 @@ import { problemOfOptions } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
 import type { SearchOptions, SearchPage } from "../ports/searching.ts";
-import type { Inbox, Lease, SnapshotDraft, Store, StoredSnapshot } from "../ports/store.ts";
-import { LeaseLostError, SequenceConflictError } from "../ports/store.ts";
+import {
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  SequenceConflictError,
+  type SnapshotDraft,
+  type Store,
+  type StoredSnapshot,
+} from "../ports/store.ts";
 
 /**
  * A store that lives as long as the process. Entries are kept as JSON text, so nobody can change what is journalled,

@@ -6,8 +6,14 @@ import type { AskHandle } from "../ask/ask-handle.ts";
 import { withContext } from "../ask/asks.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { refusedAsk } from "../ask/refused-ask.ts";
-import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
-import { askEvent, askOptionNames, steerOptionNames } from "../ask/ask-event.ts";
+import {
+  askEvent,
+  type AskInput,
+  askOptionNames,
+  type AskOptions,
+  steerOptionNames,
+  type SteerOptions,
+} from "../ask/ask-event.ts";
 import { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";

@@ -2,8 +2,7 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { messageOf } from "../boundary/thrown.ts";
 import { issuesOf } from "./json-schema.ts";
 import { plainJsonOf, problemOfJson } from "./plain-json.ts";
-import type { SchemaIssue, SchemaResult, StandardSchema } from "./schema.ts";
-import { issuesInWords } from "./schema.ts";
+import { issuesInWords, type SchemaIssue, type SchemaResult, type StandardSchema } from "./schema.ts";
 
 /** Arguments as a tool gets them, or in words, for the model, what it should mend. */
 export type ReadArguments = ValidArguments | { readonly problem: string };

@@ -1,8 +1,7 @@
 import type { Message, State } from "@colloquy/machine";
 import { ConfigurationError, lastTurnOf, textOfResult, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
 import { problemOfOptions } from "../boundary/option-names.ts";
-import type { Tool } from "./tool.ts";
-import { tool } from "./tool.ts";
+import { type Tool, tool } from "./tool.ts";
 
 /** How results are read back. */
 export interface ResultReaderOptions {

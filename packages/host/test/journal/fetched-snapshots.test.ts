@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { memoryStore, tool } from "@colloquy/host";
 import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, manualClock, says, stage } from "../stage.ts";
-import type { Stage, StageOptions } from "../stage.ts";
+import { calls, echo, manualClock, says, stage, type Stage, type StageOptions } from "../stage.ts";
 
 const clock = manualClock();
 let kept: Store;

@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest";
 import { memoryStore, tool } from "@colloquy/host";
 import type { Store, StoredSnapshot } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
-import { calls, echo, manualClock, says, stage } from "../stage.ts";
-import type { ManualClock, Stage, StageOptions } from "../stage.ts";
+import { calls, echo, manualClock, type ManualClock, says, stage, type Stage, type StageOptions } from "../stage.ts";
 
 /** A store that tells from where journals are read, and what becomes of snapshots; and that can be made to lie about them. */
 interface WatchedStore {

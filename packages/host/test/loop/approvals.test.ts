@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest";
 import { EventRefusedError } from "@colloquy/host";
 import type { ToolDefinition, ToolInput } from "@colloquy/host";
 import { asking, paying, rounding } from "../paying.ts";
-import { calls, entriesOf, errorOf, journalOf, partsOf, says, settle } from "../stage.ts";
-import type { Stage } from "../stage.ts";
+import { calls, entriesOf, errorOf, journalOf, partsOf, says, settle, type Stage } from "../stage.ts";
 
 const outcomesOf = async ({ store }: Stage): Promise<readonly string[]> =>
   (await entriesOf(store)).flatMap(({ event }) =>

@@ -3,8 +3,7 @@ import { tool } from "@colloquy/host";
 import type { LlmContext } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { says, settle, stage } from "../stage.ts";
-import type { ScriptedStep } from "../stage.ts";
+import { says, type ScriptedStep, settle, stage } from "../stage.ts";
 
 const named = (name: string, description: string) =>
   tool({ name, description, input: z.object({}), run: () => "done" });

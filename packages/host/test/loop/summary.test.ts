@@ -2,8 +2,18 @@ import type { Policy, Signal } from "@colloquy/machine";
 import { lastTurnOf, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { type Hooks, ThreadHeldError } from "@colloquy/host";
-import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";
-import type { Stage, StageOptions } from "../stage.ts";
+import {
+  entriesOf,
+  errorOf,
+  held,
+  journalOf,
+  partsOf,
+  says,
+  settle,
+  stage,
+  type Stage,
+  type StageOptions,
+} from "../stage.ts";
 
 /** Shows everything, and has a summary written of each turn once it has ended. */
 const summarising: Policy = {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ToolDefinition, ToolInput } from "@colloquy/host";
 import { tool } from "@colloquy/host";
-import { calls, entriesOf, journalOf, says, settle, stage } from "../stage.ts";
-import type { Stage, StageOptions } from "../stage.ts";
+import { calls, entriesOf, journalOf, says, settle, stage, type Stage, type StageOptions } from "../stage.ts";
 
 const anything = { jsonSchema: { type: "object" } };
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Mail, Receipt } from "../../src/mailbox/mailbox.ts";
-import { Mailbox } from "../../src/mailbox/mailbox.ts";
+import { type Mail, Mailbox, type Receipt } from "../../src/mailbox/mailbox.ts";
 
 const mailOf = (number: number): Mail & { readonly receipt: Receipt } => ({
   event: { type: "cancel.requested", at: number },
