@@ -1,5 +1,6 @@
 // What a journal takes on disk, against the JSON of the messages that it holds.
-import { type Message, messagesOf, toChatMessage } from "@colloquy/machine";
+import { type Message, messagesOf } from "@colloquy/machine";
+import { toChatMessage } from "@colloquy/interchange";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, onFile } from "./hosts.ts";

@@ -1,6 +1,6 @@
 // A turn late in a long thread, against one early in it, with a windowed policy.
 import type { Host } from "@colloquy/host";
-import { lastTurns } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
 import { cpuMicros, type Figure, median, short } from "./measure.ts";
 import { lookupMachine, userText } from "./work.ts";

@@ -5,10 +5,10 @@ import {
   type Event,
   type Message,
   messageFromDraft,
-  plainCopy,
   start,
   transition,
 } from "@colloquy/machine";
+import { plainCopy } from "@colloquy/machine/hosting";
 import { type Figure, pair, short } from "./measure.ts";
 import { userText } from "./work.ts";
 

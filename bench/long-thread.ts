@@ -4,15 +4,13 @@
 import {
   type ConversationMachine,
   conversationMachine,
-  lastTurns,
   type MessageDraft,
   type SeedDraft,
   start,
   type State,
-  type TokenWindowOptions,
-  tokenWindow,
   transition,
 } from "@colloquy/machine";
+import { lastTurns, type TokenWindowOptions, tokenWindow } from "@colloquy/machine/policies";
 
 /** The window that prompts are fitted into. */
 export const budget = { tokens: 32_000, reserve: 0 };

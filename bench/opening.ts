@@ -1,15 +1,10 @@
 // What it takes to open a long thread and to ask once, against reading the same rows raw; and what snapshots of a thread
 // take on disk, against the JSON of its messages.
 import type { Host } from "@colloquy/host";
-import {
-  type Entry,
-  type Message,
-  messagesOf,
-  StoredChunks,
-  takeSnapshot,
-  toChatMessage,
-  tokenWindow,
-} from "@colloquy/machine";
+import { type Entry, type Message, messagesOf } from "@colloquy/machine";
+import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
+import { tokenWindow } from "@colloquy/machine/policies";
+import { toChatMessage } from "@colloquy/interchange";
 import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
 import { budget } from "./long-thread.ts";

@@ -8,11 +8,9 @@ import {
   ToolMessage,
   trimMessages,
 } from "@langchain/core/messages";
+import { checkPrompt, countMessage, estimateCounter } from "@colloquy/machine/policies";
 import {
-  checkPrompt,
-  countMessage,
   digestOfPrompt,
-  estimateCounter,
   type Message,
   messagesOf,
   promptOf,

@@ -1,6 +1,7 @@
 // What waits, and what comes at once: twice as much of it must cost about twice as much.
 import { createHost, declarationsOf, type Host, type LlmHandler, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine, lastTurns } from "@colloquy/machine";
+import { conversationMachine } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { cpuMicros, type Figure, median, short } from "./measure.ts";
 import { userText } from "./work.ts";

@@ -1,7 +1,8 @@
 // A reply of 1,000 deltas through the host's handle, against iterating its source: in process, and over loopback
 // HTTP against iterating the openai SDK's own stream.
 import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
-import { conversationMachine, lastTurns } from "@colloquy/machine";
+import { conversationMachine } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import { spawn } from "node:child_process";
 import OpenAI from "openai";

@@ -1,5 +1,6 @@
 // One transition, against a hand-written reducer and XState's own `transition()`.
-import { type ConversationMachine, type Event, lastTurns, start, type State, transition } from "@colloquy/machine";
+import { type ConversationMachine, type Event, start, type State, transition } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { transition as xstateTransition } from "xstate";
 import { type Figure, pair, short } from "./measure.ts";
 import { answerText, lookupMachine, toolArguments, toolResult, userText } from "./work.ts";

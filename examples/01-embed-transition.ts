@@ -4,12 +4,12 @@ import {
   type Effect,
   type Entry,
   type Event,
-  fold,
   phaseOf,
   start,
   textOf,
   transition,
 } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
 
 const machine = conversationMachine({ tools: [{ name: "add", description: "Adds two numbers." }] });
 const journal: Entry[] = [];

@@ -1,6 +1,7 @@
 // A reply as it comes, from a real client over HTTP; and one that somebody stops, of which what was shown is kept.
 import { createHost, memoryStore, TurnCancelledError } from "@colloquy/host";
-import { checkPrompt, conversationMachine, textOf } from "@colloquy/machine";
+import { checkPrompt } from "@colloquy/machine/policies";
+import { conversationMachine, textOf } from "@colloquy/machine";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";

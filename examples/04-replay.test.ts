@@ -1,7 +1,7 @@
 // A conversation that was had once, as a test: the machine decides the recording again. No model, no token.
 // Recordings are journals: `node examples/weather/main.ts --journal > examples/recordings/seattle.jsonl` made this one.
 import { readFileSync } from "node:fs";
-import { lastTurns } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { journalLines } from "@colloquy/runtime-test/recordings";
 import "@colloquy/runtime-test/vitest"; // gives `toReplay`
 import { expect, test } from "vitest";

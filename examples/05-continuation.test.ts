@@ -1,5 +1,6 @@
 // Properties: whatever happens to a conversation (failures, cancels, tools that hang, edits, undo), it goes on.
-import { conversationMachine, messagesOf, type Policy, transition } from "@colloquy/machine";
+import { conversationMachine, messagesOf, transition } from "@colloquy/machine";
+import type { Policy } from "@colloquy/machine/policies";
 import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { checkMachineLaws } from "@colloquy/runtime-test/laws";
 import * as fc from "fast-check";

@@ -1,14 +1,8 @@
 // Why did it forget? Each message of a thread, in or out of the next prompt, by which rule and at what cost.
 import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
-import {
-  clearResults,
-  compose,
-  conversationMachine,
-  explain,
-  explanationTable,
-  figuresOf,
-  tokenWindow,
-} from "@colloquy/machine";
+import { clearResults, compose, tokenWindow } from "@colloquy/machine/policies";
+import { conversationMachine } from "@colloquy/machine";
+import { explain, explanationTable, figuresOf } from "@colloquy/machine/inspect";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";

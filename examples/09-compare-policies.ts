@@ -1,17 +1,10 @@
 // Another policy, tried on conversations that were had already: what would be sent, saved and lost, before a token is
 // spent. As a command: `colloquy compare recordings/ --before today.ts --after tomorrow.ts`.
 import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
-import {
-  clearResults,
-  comparePrompts,
-  comparisonTable,
-  compose,
-  conversationMachine,
-  decodeJournal,
-  lastTurns,
-  type MachineOptions,
-  type NamedJournal,
-} from "@colloquy/machine";
+import { clearResults, compose, lastTurns } from "@colloquy/machine/policies";
+import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine/inspect";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { decodeJournal } from "@colloquy/machine/journal";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { reply, ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";

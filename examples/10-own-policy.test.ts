@@ -1,5 +1,7 @@
 // A policy of one's own: a value that says what a prompt shows. docs/prompts.md is the guide; one line holds it to the laws.
-import { conversationMachine, explain, type Policy, promptOf, start, textOf, transition } from "@colloquy/machine";
+import { conversationMachine, promptOf, start, textOf, transition } from "@colloquy/machine";
+import { explain } from "@colloquy/machine/inspect";
+import type { Policy } from "@colloquy/machine/policies";
 import { checkPolicyLaws } from "@colloquy/runtime-test/laws";
 import { expect, test } from "vitest";
 

@@ -1,6 +1,7 @@
 // Nothing that was said is lost: undo, redo, named places, branches, copies, and the thread as it was at any time.
 import { createHost, memoryStore } from "@colloquy/host";
-import { conversationMachine, differenceTable, messagesOf, textOf } from "@colloquy/machine";
+import { conversationMachine, messagesOf, textOf } from "@colloquy/machine";
+import { differenceTable } from "@colloquy/machine/inspect";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 

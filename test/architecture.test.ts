@@ -4,11 +4,24 @@ import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { noValueImportCycles } from "./rules/cycles.ts";
-import { packagesKeepTheirInsides, packagesPointDown, roomsPointDown } from "./rules/layers.ts";
+import {
+  housePage,
+  packagesKeepTheirInsides,
+  packagesPointDown,
+  roomsAreOnThePage,
+  roomsPointDown,
+} from "./rules/layers.ts";
 import { propertiesKeepTheSeed } from "./rules/properties.ts";
 import { machineHasNoAny, machineHoldsNoState, machineIsPure, nothingOfNodeBelowTheRuntimes } from "./rules/purity.ts";
 import { examplesAreRun, sourcesAreReached } from "./rules/reach.ts";
-import { fileLinesMax, filesAreNamed, filesAreShort, functionLinesMax, functionsAreShort } from "./rules/size.ts";
+import {
+  fileLinesMax,
+  filesAreNamed,
+  filesAreShort,
+  functionLinesMax,
+  functionsAreShort,
+  vocabularyLinesMax,
+} from "./rules/size.ts";
 import type { Rule, Source } from "./rules/source.ts";
 
 const root = dirname(import.meta.dirname);
@@ -18,6 +31,7 @@ const repository: readonly Source[] = globSync(
     "packages/*/{src,test}/**/*.ts",
     "{examples,scripts,proof,bench,test}/**/*.ts",
     "{packages/*,examples}/package.json",
+    housePage,
   ],
   { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] },
 ).map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }));
@@ -36,6 +50,21 @@ const manifests: readonly Source[] = ["machine", "host", "runtime-node", "runtim
 );
 
 const file = (path: string, ...lines: readonly string[]): Source => ({ path, text: lines.join("\n") });
+
+/** A page with the packages as they are, and one house of two rooms. */
+const page = (...rooms: readonly string[]): Source =>
+  file(
+    housePage,
+    "## Packages",
+    "| `machine` | Pure. | |",
+    "| `tokens` | Counters. | `machine` |",
+    "| `host` | The loop. | `machine` |",
+    "| `runtime-node` | For Node. | `machine`, `host` |",
+    "| `runtime-test` | For tests. | `machine`, `host` |",
+    "| `cli` | The command. | `machine`, `host`, `runtime-node`, `tokens` |",
+    "## packages/machine",
+    ...rooms,
+  );
 
 const inMachine = (...lines: readonly string[]): Source => file("packages/machine/src/thread/bad.ts", ...lines);
 
@@ -56,6 +85,7 @@ const cases: readonly Case[] = [
       {
         sources: [
           ...manifests,
+          page(),
           file("packages/machine/src/index.ts", 'import type { Host } from "@colloquy/host";'),
           file("packages/host/src/index.ts", 'import { start } from "@colloquy/machine";'),
         ],
@@ -64,15 +94,17 @@ const cases: readonly Case[] = [
       {
         sources: [
           ...manifests,
+          page(),
           file("packages/runtime-node/src/index.ts", "", 'export * from "@colloquy/runtime-test/models";'),
           file("packages/runtime-test/src/index.ts", 'const node = await import("@colloquy/runtime-node");'),
           file("packages/cli/src/index.ts", 'import "@colloquy/runtime-test";'),
         ],
-        finds: [/runtime-node\/src\/index\.ts:2 /, /runtime-test\/src\/index\.ts:1 /],
+        finds: [/runtime-node\/src\/index\.ts:2 /, /runtime-test\/src\/index\.ts:1 /, /cli\/src\/index\.ts:1 /],
       },
       {
         sources: [
           ...manifests,
+          page(),
           file("packages/tokens/src/index.ts", 'import "@colloquy/machine";', 'import "@colloquy/host";'),
           file("packages/runtime-node/src/index.ts", 'import "@colloquy/tokens";'),
           file("packages/host/src/index.ts", 'const tokens = await import("@colloquy/tokens");'),
@@ -96,24 +128,46 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: "rooms of the machine import only rooms below them",
+    name: "rooms import only the rooms that the page lets them",
     rule: roomsPointDown,
     samples: [
       {
         sources: [
+          page("| `thread` | Said. | |", "| `journal` | Stored. | `thread` |"),
           file("packages/machine/src/thread/turn.ts", 'import type { Entry } from "../journal/entry.ts";'),
-          file("packages/machine/src/interchange/chat.ts", 'import { unit } from "../prompt/unit.ts";'),
-          file("packages/machine/src/prompt/unit.ts", 'import { all } from "../index.ts";'),
+          file("packages/machine/src/thread/chunks.ts", 'import { all } from "../index.ts";'),
           file("packages/machine/src/journal/fold.ts", 'import { at } from "../thread/chunks.ts";'),
           file("packages/machine/src/index.ts", 'export * from "./journal/fold.ts";'),
         ],
+        finds: [/thread must not import journal/, /thread must not import the door/],
+      },
+    ],
+  },
+  {
+    name: "the page has a row for each room, and its arrows lead nowhere back",
+    rule: roomsAreOnThePage,
+    samples: [
+      {
+        sources: [
+          manifest("packages/host", "@colloquy/host"),
+          page(
+            "| `thread` | Said | `journal` |",
+            "| `journal` | Stored. | `thread`, `attic` |",
+            "| `cellar` | None. | |",
+          ),
+          file("packages/machine/src/thread/turn.ts"),
+          file("packages/machine/src/journal/fold.ts"),
+          file("packages/machine/src/extras/more.ts"),
+        ],
         finds: [
-          /thread must not import journal/,
-          /interchange must not import prompt/,
-          /prompt must not import index\.ts/,
+          /"extras" has no row/,
+          /there is no room "cellar"/,
+          /"thread" has no sentence/,
+          /the arrows of "thread" lead back/,
+          /"journal" imports "attic", which is no room/,
+          /the arrows of "journal" lead back/,
         ],
       },
-      { sources: [file("packages/machine/src/extras/more.ts")], finds: [/"extras" is not a room/] },
     ],
   },
   {
@@ -229,8 +283,10 @@ const cases: readonly Case[] = [
         sources: [
           file("packages/host/src/long.ts", ...repeated("// a line", fileLinesMax + 1)),
           file("packages/host/src/short.ts", ...repeated("// a line", fileLinesMax), ""),
+          file("packages/host/src/words.ts", ...repeated("export type A = 1;", fileLinesMax + 1)),
+          file("packages/host/src/many-words.ts", ...repeated("export type A = 1;", vocabularyLinesMax + 1)),
         ],
-        finds: [/long\.ts: 301 lines/],
+        finds: [/long\.ts: 301 lines/, /many-words\.ts: 401 lines, at most 400/],
       },
     ],
   },

@@ -2,7 +2,13 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import * as host from "@colloquy/host";
+import * as interchange from "@colloquy/interchange";
 import * as machine from "@colloquy/machine";
+import * as hosting from "@colloquy/machine/hosting";
+import * as inspect from "@colloquy/machine/inspect";
+import * as journal from "@colloquy/machine/journal";
+import * as policies from "@colloquy/machine/policies";
+import * as storage from "@colloquy/machine/storage";
 import * as node from "@colloquy/runtime-node";
 import * as root from "@colloquy/runtime-test";
 import * as arbitraries from "@colloquy/runtime-test/arbitraries";
@@ -120,10 +126,11 @@ describe("what a page shows", () => {
 describe("the pages are whole", () => {
   const testing = [root, models, server, contracts, laws, recordings, simulation];
 
+  const ofMachine = [machine, policies, journal, inspect, storage, hosting];
   const about = ["conversation", "threads", "interchange", "stores"].map((name) => `docs/${name}.md`);
 
   it.each([
-    { page: "docs/prompts.md", modules: [machine] },
+    { page: "docs/prompts.md", modules: [...ofMachine, interchange] },
     { page: "docs/host.md", modules: [host, node] },
     { page: "docs/testing.md", modules: testing },
   ])("$page names all that its packages export", ({ page, modules }) => {
@@ -133,7 +140,7 @@ describe("the pages are whole", () => {
   });
 
   it("docs/conversation.md has a row for each event", () => {
-    const unknown = machine.decodeEvent({ type: "" });
+    const unknown = journal.decodeEvent({ type: "" });
     const known = "left" in unknown ? unknown.left.reason.replace(/.*Known are: /, "").split(", ") : [];
     expect(known.length).toBeGreaterThan(10);
     expect(known.filter((event) => !read("docs/conversation.md").includes(`\n| \`${event}\``))).toEqual([]);
@@ -145,7 +152,8 @@ describe("the pages are whole", () => {
   });
 
   it.each([
-    { name: "machine", modules: [machine] },
+    { name: "machine", modules: ofMachine },
+    { name: "interchange", modules: [interchange] },
     { name: "host", modules: [host] },
     { name: "runtime-node", modules: [node] },
     { name: "runtime-test", modules: [...testing, arbitraries] },

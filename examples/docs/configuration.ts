@@ -1,5 +1,6 @@
 // A machine with most of its options: docs/conversation.md shows it.
-import { conversationMachine, fingerprintOf, lastTurns, type Pricing } from "@colloquy/machine";
+import { conversationMachine, fingerprintOf, type Pricing } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 
 /** Half a cent for a thousand tokens, whatever the model. */
 const flat: Pricing = {

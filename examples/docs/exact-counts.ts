@@ -1,5 +1,6 @@
 // Exact token counts in place of the estimate: docs/prompts.md shows it.
-import { conversationMachine, countMessage, estimateCounter, messageFromDraft, tokenWindow } from "@colloquy/machine";
+import { conversationMachine, messageFromDraft } from "@colloquy/machine";
+import { countMessage, estimateCounter, tokenWindow } from "@colloquy/machine/policies";
 import { gptCounter } from "@colloquy/tokens";
 
 const counter = await gptCounter({ model: "gpt-4o" }); // or { encoding: "o200k_base" }

@@ -1,13 +1,7 @@
 // Conversations of other formats become threads, and threads become them: docs/interchange.md shows it.
 import { createHost, memoryStore } from "@colloquy/host";
-import {
-  conversationMachine,
-  fromChatMessages,
-  fromResponseItems,
-  messagesOf,
-  toChatMessages,
-  toUiMessages,
-} from "@colloquy/machine";
+import { conversationMachine, messagesOf } from "@colloquy/machine";
+import { fromChatMessages, fromResponseItems, toChatMessages, toUiMessages } from "@colloquy/interchange";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 

@@ -1,17 +1,8 @@
 // A journal is folded, stored and decided again: docs/conversation.md shows it.
-import {
-  conversationMachine,
-  decodeJournal,
-  describeDecodeError,
-  describeDifference,
-  type Entry,
-  type Event,
-  fold,
-  lastTurns,
-  replay,
-  start,
-  transition,
-} from "@colloquy/machine";
+import { conversationMachine, type Entry, type Event, start, transition } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { describeDifference, replay } from "@colloquy/machine/inspect";
+import { lastTurns } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 
 const machine = conversationMachine();

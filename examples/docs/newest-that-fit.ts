@@ -1,4 +1,4 @@
-import type { Policy } from "@colloquy/machine";
+import type { Policy } from "@colloquy/machine/policies";
 
 /** A policy of one's own: shows as many of the newest turns as fit into the room, each of them whole. */
 export const newestThatFit = (): Policy => ({

@@ -1,15 +1,6 @@
 // What a long-lived agent shows its model: docs/prompts.md explains it.
-import {
-  clearResults,
-  compose,
-  conversationMachine,
-  fitOversized,
-  limitResults,
-  promptOf,
-  start,
-  tokenWindow,
-  transition,
-} from "@colloquy/machine";
+import { clearResults, compose, fitOversized, limitResults, tokenWindow } from "@colloquy/machine/policies";
+import { conversationMachine, promptOf, start, transition } from "@colloquy/machine";
 
 const machine = conversationMachine({
   budget: { tokens: 32_000, reserve: 4_000 },

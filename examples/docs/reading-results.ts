@@ -1,6 +1,7 @@
 // A long tool result, of which prompts show the beginning, and a tool that reads the rest. docs/host.md shows it.
 import { createHost, declarationsOf, memoryStore, resultReader, tool } from "@colloquy/host";
-import { conversationMachine, limitResults, textOfResult } from "@colloquy/machine";
+import { conversationMachine } from "@colloquy/machine";
+import { limitResults, textOfResult } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 

@@ -1,6 +1,7 @@
 // A configuration for `colloquy compare` and `colloquy explain`: docs/prompts.md shows it.
 /* oxlint-disable import/no-default-export -- it is what the commands read */
-import { type MachineOptions, tokenWindow } from "@colloquy/machine";
+import type { MachineOptions } from "@colloquy/machine";
+import { tokenWindow } from "@colloquy/machine/policies";
 
 export default {
   policy: tokenWindow({ cutTo: 0.6 }),

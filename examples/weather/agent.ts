@@ -1,4 +1,5 @@
-import { type ConversationMachine, conversationMachine, lastTurns, type MachineOptions } from "@colloquy/machine";
+import { type ConversationMachine, conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { weatherDeclarations } from "./tools.ts";
 
 /** The machine of a conversation about the weather. What is given takes the place of what it has by itself. */

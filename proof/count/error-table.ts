@@ -1,4 +1,5 @@
-import { type Counter, countMessage, type Message, type Part } from "@colloquy/machine";
+import { type Counter, countMessage } from "@colloquy/machine/policies";
+import type { Message, Part } from "@colloquy/machine";
 
 /** One thing that was counted twice: exactly, and by an estimate. */
 interface Sample {

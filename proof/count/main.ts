@@ -2,7 +2,7 @@
 // they are.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { estimateCounter } from "@colloquy/machine";
+import { estimateCounter } from "@colloquy/machine/policies";
 import { readRecordings } from "@colloquy/runtime-test/recordings";
 import { gptCounter } from "@colloquy/tokens";
 

@@ -1,11 +1,5 @@
-import {
-  fromChatMessage,
-  type Message,
-  messageFromDraft,
-  messageFromReply,
-  messageFromResult,
-  type SeedDraft,
-} from "@colloquy/machine";
+import { fromChatMessage } from "@colloquy/interchange";
+import { type Message, messageFromDraft, messageFromReply, messageFromResult, type SeedDraft } from "@colloquy/machine";
 import type { CaseFile, RecordedCase, RecordedStep } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 

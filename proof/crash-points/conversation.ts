@@ -3,12 +3,12 @@
 import { type LlmHandler, type LlmOutcome, tool, type Tool, type ToolCall, type ToolDefinition } from "@colloquy/host";
 import {
   type CallLlm,
-  compactTurns,
   conversationMachine,
   type ConversationMachine,
   type JsonObject,
   type ToolDeclaration,
 } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
 
 import { type Fuse, never } from "./fuse.ts";
 import type { Pace } from "./pace.ts";

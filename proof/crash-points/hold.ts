@@ -1,5 +1,6 @@
 import { createHost, type Host, type Store } from "@colloquy/host";
-import { decodeJournal, describeDecodeError, type Entry, outstanding } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
+import { type Entry, outstanding } from "@colloquy/machine";
 import { sequentialIds } from "@colloquy/runtime-test";
 import * as Either from "fp-ts/lib/Either.js";
 

@@ -2,7 +2,6 @@ import {
   type AnswerableEffect,
   canonicalText,
   type Entry,
-  fold,
   type Json,
   type Message,
   outstanding,
@@ -11,6 +10,7 @@ import {
   toArray,
   toolResultOf,
 } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
 import { LawBroken, lawRecovery } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 

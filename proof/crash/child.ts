@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { type LlmHandler, LeaseLostError, StoreError, ThreadHeldError, type ToolCall } from "@colloquy/host";
-import { checkPrompt } from "@colloquy/machine";
+import { checkPrompt } from "@colloquy/machine/policies";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 
 import { asks, hostOf, outcomeOf, summariesWritten, threadId, toolsOf } from "./conversation.ts";

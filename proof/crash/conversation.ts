@@ -11,13 +11,8 @@ import {
   type Tool,
   type ToolCall,
 } from "@colloquy/host";
-import {
-  type CallLlm,
-  compactTurns,
-  conversationMachine,
-  type ConversationMachine,
-  type ToolRecovery,
-} from "@colloquy/machine";
+import { type CallLlm, conversationMachine, type ConversationMachine, type ToolRecovery } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
 
 export const threadId = "crashed";
 

@@ -1,15 +1,8 @@
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 
-import {
-  decodeJournal,
-  describeDecodeError,
-  type Entry,
-  fold,
-  foldEntry,
-  type LaterEntry,
-  type State,
-} from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
+import type { Entry, LaterEntry, State } from "@colloquy/machine";
 import { sqliteStore } from "@colloquy/runtime-node";
 import * as Either from "fp-ts/lib/Either.js";
 

@@ -20,13 +20,13 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a run is named by one of its own turns, so there is always a count; the type can't say so",
   },
   {
-    path: "packages/machine/src/journal/rehearse-imported.ts",
+    path: "packages/machine/src/inspect/rehearse-imported.ts",
     original: "toolCalls: 0,",
     mutated: "toolCalls: 1,",
     reason: "of a turn that is made up for one prompt only the messages are looked at; the rest is there for its type",
   },
   {
-    path: "packages/machine/src/journal/replay.ts",
+    path: "packages/machine/src/inspect/replay.ts",
     original: "if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));",
     mutated: "",
     reason: "a journal that was folded has a beginning that can be; the type can't say so",
@@ -76,7 +76,7 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a level that there is not holds nothing to collect",
   },
   {
-    path: "packages/machine/src/journal/compare.ts",
+    path: "packages/machine/src/inspect/compare.ts",
     original: "if (was.call === null || is.call === null) continue;",
     mutated: "if (was.call === null && is.call === null) continue;",
     reason: "a step of a recording is a call under both configurations or under neither; the types can't say so",
@@ -100,7 +100,7 @@ export const equivalent: readonly Equivalent[] = [
     reason: "what is no promise has no `catch` to call, which throws, and comes to the same",
   },
   {
-    path: "packages/machine/src/journal/replay.ts",
+    path: "packages/machine/src/inspect/replay.ts",
     original: 'if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));',
     mutated: "",
     reason: "a journal that was folded has one beginning; the type can't say so",

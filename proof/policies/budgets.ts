@@ -1,4 +1,4 @@
-import { countPrompt, estimateCounter } from "@colloquy/machine";
+import { countPrompt, estimateCounter } from "@colloquy/machine/policies";
 import type { Random } from "./random.ts";
 import { pick } from "./random.ts";
 import { fixedOf, type Seen } from "./seen.ts";

@@ -1,4 +1,5 @@
-import { type ConversationMachine, type Cut, promptOf } from "@colloquy/machine";
+import { type ConversationMachine, promptOf } from "@colloquy/machine";
+import type { Cut } from "@colloquy/machine/policies";
 import type { Conversation } from "./conversations.ts";
 import {
   cutText,

@@ -1,22 +1,19 @@
 // The recorded conversations as threads at every step, and other threads made of them: with something pinned, with
 // a turn that was cancelled, with summaries.
+import { compactTurns, type InterruptedTurns, type Policy, summariseTurns } from "@colloquy/machine/policies";
 import {
-  compactTurns,
   conversationMachine,
   type ConversationMachine,
   type Entry,
   type Event,
-  foldEntry,
-  type InterruptedTurns,
   type LaterEntry,
   messagesOf,
   outstanding,
-  type Policy,
   start,
   type State,
-  summariseTurns,
   transition,
 } from "@colloquy/machine";
+import { foldEntry } from "@colloquy/machine/journal";
 import { type CaseFile, recordingMachine, replayCase } from "@colloquy/runtime-test/recordings";
 import { pick, type Random, randomOf, seedOf } from "./random.ts";
 

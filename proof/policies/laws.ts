@@ -1,14 +1,7 @@
 // The laws of pruning, as far as they can be seen on one thread: each checked by the plainest means, and with nothing
 // of what decides, renders and counts prompts.
-import {
-  type Cut,
-  digestOfPrompt,
-  type Message,
-  type Prompt,
-  textOf,
-  toolCallsOf,
-  toolResultOf,
-} from "@colloquy/machine";
+import type { Cut } from "@colloquy/machine/policies";
+import { digestOfPrompt, type Message, type Prompt, textOf, toolCallsOf, toolResultOf } from "@colloquy/machine";
 import { fixedOf, type Seen } from "./seen.ts";
 import type { Subject } from "./subjects.ts";
 

@@ -1,4 +1,5 @@
-import { conversationMachine, type ConversationMachine, type InterruptedTurns } from "@colloquy/machine";
+import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
+import type { InterruptedTurns } from "@colloquy/machine/policies";
 import type { Subject } from "./subjects.ts";
 
 /** Machines of one policy, by the tokens that their prompts have room for. */

@@ -11,13 +11,13 @@ import {
   lastMessages,
   lastTurns,
   limitResults,
-  type Message,
   omitFields,
   onlyInputs,
   type Policy,
   summariseTurns,
   tokenWindow,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
+import type { Message } from "@colloquy/machine";
 import { pick, type Random } from "./random.ts";
 
 /** A policy under a name, and what it promises beside what it declares. */

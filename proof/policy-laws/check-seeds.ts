@@ -1,4 +1,5 @@
-import type { MachineOptions, Policy } from "@colloquy/machine";
+import type { MachineOptions } from "@colloquy/machine";
+import type { Policy } from "@colloquy/machine/policies";
 import {
   composedPolicyArbitrary,
   plainPolicyArbitraries,

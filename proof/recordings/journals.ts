@@ -1,4 +1,5 @@
-import { conversationMachine, decodeJournal, describeDecodeError, fingerprintOf, fold } from "@colloquy/machine";
+import { conversationMachine, fingerprintOf } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import { recordingMachine, type RecordsOf, replayJournal } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 import { count, type Finding, type Report } from "./report.ts";

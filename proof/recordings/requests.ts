@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
   type CallLlm,
-  fromChatMessage,
   type Json,
   type JsonObject,
   outstanding,
@@ -9,6 +8,7 @@ import {
   start,
   transition,
 } from "@colloquy/machine";
+import { fromChatMessage } from "@colloquy/interchange";
 import {
   canonicalOf,
   type CanonicalMessage,

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import { createHost, type Host, JournalUnreadableError, type Store, StoreError } from "@colloquy/host";
-import { canonicalText, conversationMachine, decodeJournal, type Entry, fold, type State } from "@colloquy/machine";
+import { canonicalText, conversationMachine, type Entry, type State } from "@colloquy/machine";
+import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { randomIds, StorageError, systemClock } from "@colloquy/runtime-node";
 import * as Either from "fp-ts/lib/Either.js";
 

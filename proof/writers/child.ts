@@ -12,7 +12,8 @@ import {
   type Store,
   ThreadHeldError,
 } from "@colloquy/host";
-import { conversationMachine, lastTurns, textOf } from "@colloquy/machine";
+import { conversationMachine, textOf } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 

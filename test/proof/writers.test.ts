@@ -1,4 +1,5 @@
-import { type Entry, firstFormat } from "@colloquy/machine";
+import type { Entry } from "@colloquy/machine";
+import { firstFormat } from "@colloquy/machine/journal";
 import { describe, expect, it } from "vitest";
 import { checkWriters } from "../../proof/writers/check.ts";
 import { answerTo, type Report } from "../../proof/writers/talk.ts";

@@ -3,22 +3,18 @@ import { posix } from "node:path";
 import { isModule, type Rule, type Source } from "./source.ts";
 import { type Link, linksOf, type Package, packageAt, packagesOf } from "./workspace.ts";
 
-/** The rooms of the machine, and those that each may import. `index.ts` stands above them all. */
-const rooms: Readonly<Record<string, readonly string[]>> = {
-  thread: [],
-  prompt: ["thread"],
-  conversation: ["thread", "prompt"],
-  journal: ["thread", "prompt", "conversation"],
-  interchange: ["thread"],
-};
+/** The page that says which package and which room may import which; the rules here hold the sources to it. */
+export const housePage = "docs/house.md";
 
-/** `machine ← host ← runtime-* ← cli`, and `machine ← tokens ← cli`: a package's sources import only what lies below them. */
-export const packagesPointDown: Rule = (sources) =>
-  linksOfPackages(sources).flatMap(({ source, owner, link, other }) =>
-    other === undefined || other === owner || mayImport(owner, other)
+/** A package's sources import only the packages that its row on the page names. */
+export const packagesPointDown: Rule = (sources) => {
+  const rows = sectionsOf(sources).get("Packages") ?? [];
+  return linksOfPackages(sources).flatMap(({ source, owner, link, other }) =>
+    other === undefined || other === owner || rowOf(rows, owner).imports.includes(posix.basename(other.folder))
       ? []
-      : [`${at(source, link)}: ${owner.name} must not import ${other.name}: dependencies point down`],
+      : [`${at(source, link)}: ${owner.name} must not import ${other.name}: ${housePage} does not let it`],
   );
+};
 
 /** A package reaches another through its name, never into its folders. */
 export const packagesKeepTheirInsides: Rule = (sources) =>
@@ -28,23 +24,102 @@ export const packagesKeepTheirInsides: Rule = (sources) =>
       : [],
   );
 
-/** The rooms of the machine import only those below them. */
+/** A room imports only the rooms that its row names. The door of a package, its `src` itself, imports any, and no room imports the door. */
 export const roomsPointDown: Rule = (sources) =>
-  sources.filter(isModule).flatMap((source) => {
-    const room = roomOf(source.path);
-    if (room === undefined) return [];
-    const allowed = rooms[room];
-    if (allowed === undefined)
-      return [`${source.path}: "${room}" is not a room of the machine: ${Object.keys(rooms).join(", ")}`];
-    return linksOf(source, []).flatMap((link) => {
-      const other = link.target === undefined ? undefined : (roomOf(link.target) ?? outside(link.target));
-      return other === undefined || other === room || allowed.includes(other)
-        ? []
-        : [
-            `${at(source, link)}: ${room} must not import ${other}: it may import ${allowed.join(", ") || "no other room"}`,
-          ];
-    });
+  houses(sources).flatMap(({ base, rows }) =>
+    modulesIn(sources, base).flatMap((source) => {
+      const room = roomOf(base, source.path);
+      const row = rows.find(({ name }) => name === room);
+      if (room === "" || row === undefined) return [];
+      return linksOf(source, []).flatMap((link) => {
+        if (link.target === undefined || !link.target.startsWith(base)) return [];
+        const other = roomOf(base, link.target);
+        return other === room || row.imports.includes(other)
+          ? []
+          : [
+              `${at(source, link)}: ${room} must not import ${other === "" ? "the door" : other}: it may import ${row.imports.join(", ") || "no other room"}`,
+            ];
+      });
+    }),
+  );
+
+/** Each room has a row with its sentence, each row a room, and the arrows of the rows lead nowhere back. */
+export const roomsAreOnThePage: Rule = (sources) =>
+  houses(sources).flatMap(({ base, title, rows }) => {
+    const rooms = new Set(modulesIn(sources, base).map(({ path }) => roomOf(base, path)));
+    const known = rows.map(({ name }) => name);
+    return [
+      ...[...rooms]
+        .filter((room) => room !== "" && !known.includes(room))
+        .map((room) => `${title}: "${room}" has no row`),
+      ...known.filter((name) => !rooms.has(name)).map((name) => `${title}: there is no room "${name}"`),
+      ...rows.filter(({ says }) => !says.endsWith(".")).map(({ name }) => `${title}: "${name}" has no sentence`),
+      ...rows.flatMap(({ name, imports }) => [
+        ...imports
+          .filter((other) => !known.includes(other))
+          .map((other) => `${title}: "${name}" imports "${other}", which is no room`),
+        ...(reachable(rows, imports).has(name) ? [`${title}: the arrows of "${name}" lead back to it`] : []),
+      ]),
+    ];
   });
+
+/** A row of a table of the page. */
+interface Row {
+  readonly name: string;
+  readonly says: string;
+  readonly imports: readonly string[];
+}
+
+/** A part of the tree that the page divides into rooms. */
+interface House {
+  readonly title: string;
+  /** The folder of the sources, with a `/` at its end. */
+  readonly base: string;
+  readonly rows: readonly Row[];
+}
+
+const houses = (sources: readonly Source[]): readonly House[] =>
+  [...sectionsOf(sources)]
+    .filter(([title]) => title !== "Packages")
+    .map(([title, rows]) => ({ title, rows, base: title.startsWith("packages/") ? `${title}/src/` : `${title}/` }));
+
+/** The rows of each section of the page, by its heading. */
+const sectionsOf = (sources: readonly Source[]): ReadonlyMap<string, readonly Row[]> => {
+  const page = sources.find(({ path }) => path === housePage)?.text ?? "";
+  return new Map(
+    page
+      .split(/^## /m)
+      .slice(1)
+      .map((section): [string, readonly Row[]] => [section.slice(0, section.indexOf("\n")).trim(), rowsOf(section)]),
+  );
+};
+
+const rowsOf = (section: string): readonly Row[] =>
+  [...section.matchAll(/^\| `([^`]+)` *\|([^|]*)\|([^|]*)\|$/gm)].map(([, name = "", says = "", imports = ""]) => ({
+    name,
+    says: says.trim(),
+    imports: [...imports.matchAll(/`([^`]+)`/g)].map(([, each = ""]) => each),
+  }));
+
+const rowOf = (rows: readonly Row[], { folder }: Package): Row =>
+  rows.find(({ name }) => name === posix.basename(folder)) ?? { name: folder, says: "", imports: [] };
+
+const reachable = (rows: readonly Row[], from: readonly string[]): ReadonlySet<string> => {
+  const reached = new Set<string>();
+  const waiting = [...from];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (reached.has(name)) continue;
+    reached.add(name);
+    waiting.push(...(rows.find((row) => row.name === name)?.imports ?? []));
+  }
+  return reached;
+};
+
+const modulesIn = (sources: readonly Source[], base: string): readonly Source[] =>
+  sources.filter(isModule).filter(({ path }) => path.startsWith(base));
+
+/** The folder of a file below the base; empty for the base itself. */
+const roomOf = (base: string, path: string): string => posix.dirname(path).slice(base.length);
 
 interface PackageLink {
   readonly source: Source;
@@ -66,28 +141,5 @@ const otherOf = ({ specifier, target }: Link, packages: readonly Package[]): Pac
   target === undefined
     ? packages.find(({ name }) => specifier === name || specifier.startsWith(`${name}/`))
     : packageAt(packages, target);
-
-const mayImport = (owner: Package, other: Package): boolean =>
-  height(other) < (standsOnMachine(owner) ? 1 : height(owner));
-
-const height = ({ folder }: Package): number => {
-  const name = posix.basename(folder);
-  if (name === "machine") return 0;
-  if (name === "host") return 1;
-  return name.startsWith("runtime-") || standsOnMachine({ folder }) ? 2 : 3;
-};
-
-/** Counters are beside the runtimes and not above the host: whoever puts a conversation together hands them in. */
-const standsOnMachine = ({ folder }: Pick<Package, "folder">): boolean => posix.basename(folder) === "tokens";
-
-const machineSource = "packages/machine/src/";
-
-/** The room of a path inside the machine; undefined for its `index.ts` and for what is not the machine's. */
-const roomOf = (path: string): string | undefined => {
-  if (!path.startsWith(machineSource) || path === `${machineSource}index.ts`) return undefined;
-  return path.slice(machineSource.length).split("/", 1)[0];
-};
-
-const outside = (path: string): string => posix.basename(path);
 
 const at = ({ path }: Source, { line, specifier }: Link): string => `${path}:${line} (${specifier})`;

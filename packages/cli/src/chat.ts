@@ -1,5 +1,6 @@
 import { createHost, type HostedThread, memoryStore } from "@colloquy/host";
-import { compactTurns, conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
+import { conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import type { CommandContext } from "./command-context.ts";
 import { openStore } from "./kept-threads.ts";

@@ -1,4 +1,4 @@
-import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine";
+import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine/inspect";
 import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";

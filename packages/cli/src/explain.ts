@@ -1,4 +1,6 @@
-import { type Entry, explain, explanationTable, fold } from "@colloquy/machine";
+import type { Entry } from "@colloquy/machine";
+import { explain, explanationTable } from "@colloquy/machine/inspect";
+import { fold } from "@colloquy/machine/journal";
 import type { CommandContext } from "./command-context.ts";
 import { journalFile } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";

@@ -1,18 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  decodeJournal,
-  describeDecodeError,
-  type Entry,
-  fold,
-  type Loss,
-  type Message,
-  messagesOf,
-  toChatMessages,
-  toModelMessages,
-  toResponseItems,
-  toUiMessages,
-} from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { type Entry, type Message, messagesOf } from "@colloquy/machine";
+import { type Loss, toChatMessages, toModelMessages, toResponseItems, toUiMessages } from "@colloquy/interchange";
 import { type Store, withRedactions } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";

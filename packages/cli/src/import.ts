@@ -1,13 +1,13 @@
 import { createHost, type Host, ThreadExistsError } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
 import {
-  conversationMachine,
   fromChatMessages,
   fromModelMessages,
   fromResponseItems,
   fromUiMessages,
   type Imported,
   type ImportProblem,
-} from "@colloquy/machine";
+} from "@colloquy/interchange";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import type { CommandContext } from "./command-context.ts";
 import { journalFile, journalPaths } from "./journal-files.ts";

@@ -1,6 +1,7 @@
 import { globSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { decodeJournal, describeDecodeError, type Entry } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
+import type { Entry } from "@colloquy/machine";
 import { readTextFile } from "./text-file.ts";
 
 /** A file, and the journal in it; or in words why there is none. */

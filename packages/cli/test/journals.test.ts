@@ -43,9 +43,9 @@ const write = (name: string, content: string): string => {
 
 const lines = (entries: readonly unknown[]): string => entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 
-const machinePath = JSON.stringify(new URL("../../machine/src/index.ts", import.meta.url).href);
+const policiesPath = JSON.stringify(new URL("../../machine/src/policies.ts", import.meta.url).href);
 const optionsModule = (name: string, options: string): string =>
-  write(name, `import { lastTurns } from ${machinePath};\nexport default ${options};\n`);
+  write(name, `import { lastTurns } from ${policiesPath};\nexport default ${options};\n`);
 
 const long = write("recorded/long.jsonl", lines(journalOf(4)));
 const short = write("recorded/deeper/short.jsonl", lines(journalOf(1)));

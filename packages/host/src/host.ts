@@ -1,5 +1,6 @@
 import type { Entry, State } from "@colloquy/machine";
-import { ConfigurationError, frozenCopy } from "@colloquy/machine";
+import { ConfigurationError } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";

@@ -1,5 +1,6 @@
 import type { ConversationMachine, JsonObject } from "@colloquy/machine";
-import { ConfigurationError, frozenCopy, toolsOf } from "@colloquy/machine";
+import { ConfigurationError, toolsOf } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";

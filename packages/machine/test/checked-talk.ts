@@ -3,19 +3,14 @@ import { expect } from "vitest";
 import {
   type AnswerableEffect,
   type CallLlm,
-  checkPrompt,
-  configurationOfMachine,
   type ConversationMachine,
-  decodeJournal,
   type Effect,
   type Entry,
   type Event,
-  fold,
   type Handled,
   type MachineOptions,
   conversationMachine,
   type Refusal,
-  replay,
   type Signal,
   type State,
   textOf,
@@ -24,6 +19,10 @@ import {
   transition,
   turnsOf,
 } from "../src/index.ts";
+import { configurationOfMachine } from "../src/hosting.ts";
+import { replay } from "../src/inspect.ts";
+import { decodeJournal, fold } from "../src/journal.ts";
+import { checkPrompt } from "../src/policies.ts";
 import { Talk } from "./talk.ts";
 
 type Told = Parameters<Talk["tell"]>[0];

@@ -1,13 +1,13 @@
+import { type Part } from "../src/index.ts";
 import {
   type Counter,
   type HistoryTurn,
   keepAll,
-  type Part,
   type Policy,
   type PolicyDecision,
   type PolicyInput,
   type SummaryWanted,
-} from "../src/index.ts";
+} from "../src/policies.ts";
 
 /** A token for each character that is said, called with or answered; nothing else costs anything. */
 export const characterCounter: Counter = {

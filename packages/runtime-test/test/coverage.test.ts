@@ -1,4 +1,5 @@
-import { conversationMachine, type Event, type EventType, type Failure, keepAll, type Policy } from "@colloquy/machine";
+import { conversationMachine, type Event, type EventType, type Failure } from "@colloquy/machine";
+import { keepAll, type Policy } from "@colloquy/machine/policies";
 import { type Move, runSchedule, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-import { type Counter, estimateCounter, type Part } from "@colloquy/machine";
+import { type Counter, estimateCounter } from "@colloquy/machine/policies";
+import type { Part } from "@colloquy/machine";
 import { countText } from "./count-text.ts";
 import { type Encoding, encodingFor, loadEncoding } from "./encoding.ts";
 

@@ -2,14 +2,12 @@ import {
   ConfigurationError,
   type Content,
   conversationMachine,
-  countMessage,
-  countPrompt,
-  estimateCounter,
   messageFromDraft,
   messageFromReply,
   messageFromResult,
   type Part,
 } from "@colloquy/machine";
+import { countMessage, countPrompt, estimateCounter } from "@colloquy/machine/policies";
 import { describe, expect, test } from "vitest";
 import { type Encoding, gptCounter } from "../src/index.ts";
 import { plainEncode } from "./plain-encode.ts";

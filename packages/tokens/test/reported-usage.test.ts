@@ -1,13 +1,7 @@
 import { existsSync } from "node:fs";
-import {
-  countMessage,
-  countPrompt,
-  fromChatMessage,
-  type Message,
-  messagesFromSeed,
-  type SeedDraft,
-  toolCallsOf,
-} from "@colloquy/machine";
+import { countMessage, countPrompt } from "@colloquy/machine/policies";
+import { type Message, messagesFromSeed, type SeedDraft, toolCallsOf } from "@colloquy/machine";
+import { fromChatMessage } from "@colloquy/interchange";
 import { describe, expect, test } from "vitest";
 import { gptCounter } from "../src/index.ts";
 import {

@@ -1,5 +1,5 @@
 import type { AskSignal } from "@colloquy/host";
-import type { TurnRange } from "@colloquy/machine";
+import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
 import { shortened } from "./printable.ts";
 

@@ -1,5 +1,6 @@
 import type { HostedThread } from "@colloquy/host";
-import { explanationTable, lastTurnOf, textOf, toArray } from "@colloquy/machine";
+import { explanationTable } from "@colloquy/machine/inspect";
+import { lastTurnOf, textOf, toArray } from "@colloquy/machine";
 import { named } from "./printable.ts";
 import type { Screen } from "./screen.ts";
 import { showTotal } from "./thread-summary.ts";

@@ -1,4 +1,5 @@
-import { compactTurns, type Counter, lastTurns, type MachineOptions, tokenWindow } from "@colloquy/machine";
+import { compactTurns, type Counter, lastTurns, tokenWindow } from "@colloquy/machine/policies";
+import type { MachineOptions } from "@colloquy/machine";
 import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { hold } from "./conversation.ts";

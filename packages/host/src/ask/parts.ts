@@ -1,5 +1,5 @@
 import type { Content, Entry, RequestApproval, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
-import { callIdAt } from "@colloquy/machine";
+import { callIdAt } from "@colloquy/machine/hosting";
 
 /**
  * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt

@@ -4,11 +4,9 @@ import {
   decodeEntry,
   decodeEvent,
   describeDecodeError,
-  describeValueProblem,
   firstFormat,
-  NotPlain,
-  plainCopy,
-} from "@colloquy/machine";
+} from "@colloquy/machine/journal";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";

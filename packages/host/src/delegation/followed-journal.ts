@@ -1,5 +1,6 @@
 import type { Entry, LaterEntry, Signal, State } from "@colloquy/machine";
-import { decodeEntry, describeDecodeError, fold, foldEntry, loadAll, SnapshotDamagedError } from "@colloquy/machine";
+import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
+import { loadAll, SnapshotDamagedError } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";

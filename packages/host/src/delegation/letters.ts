@@ -1,5 +1,7 @@
 import type { ApprovalAnswered, AskReceived, CancelRequested, Event, Refusal, ThreadStarted } from "@colloquy/machine";
-import { canonicalText, decodeEvent, describeDecodeError, redactEntry } from "@colloquy/machine";
+import { canonicalText } from "@colloquy/machine";
+import { decodeEvent, describeDecodeError } from "@colloquy/machine/journal";
+import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Letter, LetterAnswer } from "../ports/store.ts";
 

@@ -1,5 +1,5 @@
 import type { Event } from "@colloquy/machine";
-import { decodeEntry } from "@colloquy/machine";
+import { decodeEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
 import type { Equipment } from "../context/host-context.ts";

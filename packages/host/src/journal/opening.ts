@@ -1,15 +1,14 @@
-import type { Entry, LaterEntry, ReadSnapshot, State } from "@colloquy/machine";
+import type { Entry, LaterEntry, State } from "@colloquy/machine";
+import type { ReadSnapshot } from "@colloquy/machine/storage";
 import {
   anchorOf,
-  decodeEntry,
-  describeDecodeError,
-  foldEntry,
   loadAll,
   loadMessages,
   readSnapshot,
   SnapshotDamagedError,
   StoredChunks,
-} from "@colloquy/machine";
+} from "@colloquy/machine/storage";
+import { decodeEntry, describeDecodeError, foldEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";

@@ -1,5 +1,5 @@
 import type { Entry, State } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";

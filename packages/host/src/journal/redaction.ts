@@ -1,5 +1,5 @@
 import type { Entry } from "@colloquy/machine";
-import { redactEntry } from "@colloquy/machine";
+import { redactEntry } from "@colloquy/machine/storage";
 import { StoreError } from "../boundary/errors.ts";
 import type { Equipment } from "../context/host-context.ts";
 import { type Lease, LeaseLostError } from "../ports/store.ts";

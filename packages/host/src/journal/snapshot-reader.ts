@@ -1,4 +1,4 @@
-import { SnapshotDamagedError } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { StoredSnapshot } from "../ports/store.ts";
 import { messageOf } from "../boundary/thrown.ts";
 

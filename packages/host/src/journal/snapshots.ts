@@ -1,5 +1,6 @@
-import type { Entry, SnapshotDamagedError, State } from "@colloquy/machine";
-import { StoredChunks, takeSnapshot } from "@colloquy/machine";
+import type { Entry, State } from "@colloquy/machine";
+import type { SnapshotDamagedError } from "@colloquy/machine/storage";
+import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Equipment } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";

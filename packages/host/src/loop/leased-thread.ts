@@ -1,4 +1,5 @@
-import type { Entry, Refusal, SnapshotDamagedError, State } from "@colloquy/machine";
+import type { Entry, Refusal, State } from "@colloquy/machine";
+import type { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import { standingOf } from "../ask/standing.ts";

@@ -1,5 +1,7 @@
 import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
-import { decodeEvent, foreignCallsIn, NotPlain, plainCopy, readEvent, toolsOf } from "@colloquy/machine";
+import { decodeEvent } from "@colloquy/machine/journal";
+import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machine/hosting";
+import { toolsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../activity/active-threads.ts";
 import type { Equipment } from "../context/host-context.ts";

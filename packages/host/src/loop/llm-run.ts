@@ -7,7 +7,7 @@ import type {
   ReplyDraft,
   State,
 } from "@colloquy/machine";
-import { callIdAt } from "@colloquy/machine";
+import { callIdAt } from "@colloquy/machine/hosting";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
 import type { Receipt } from "../mailbox/mailbox.ts";

@@ -1,5 +1,5 @@
 import type { AskReceived, Handled, State } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
 import { type AskPart, resultsDecided } from "../ask/parts.ts";

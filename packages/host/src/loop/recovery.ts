@@ -7,7 +7,9 @@ import type {
   ToolFailed,
   ToolWithheld,
 } from "@colloquy/machine";
-import { configurationOfMachine, outstanding, SnapshotDamagedError } from "@colloquy/machine";
+import { configurationOfMachine } from "@colloquy/machine/hosting";
+import { outstanding } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Equipment } from "../context/host-context.ts";
 import { withheldAfterCrash } from "./approvals.ts";
 import type { Hold } from "./leased-thread.ts";

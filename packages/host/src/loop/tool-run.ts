@@ -9,7 +9,7 @@ import type {
   ToolStarted,
   ToolWithheld,
 } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { ThreadClosedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import { approvableArguments, readArguments, type ValidArguments } from "../tools/arguments.ts";

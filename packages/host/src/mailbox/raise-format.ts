@@ -1,5 +1,6 @@
 import type { ConversationMachine, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
-import { firstFormat, neededFormat, raiseFormatFor, transition } from "@colloquy/machine";
+import { firstFormat, neededFormat, raiseFormatFor } from "@colloquy/machine/journal";
+import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Mail } from "./mailbox.ts";
 

@@ -1,5 +1,8 @@
-import type { Entry, RedactionTarget } from "@colloquy/machine";
-import { canonicalText, entriesToRedact, fold, redactEntry, turnNumbered } from "@colloquy/machine";
+import type { Entry } from "@colloquy/machine";
+import type { RedactionTarget } from "@colloquy/machine/storage";
+import { canonicalText, turnNumbered } from "@colloquy/machine";
+import { entriesToRedact, redactEntry } from "@colloquy/machine/storage";
+import { fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 
 /**

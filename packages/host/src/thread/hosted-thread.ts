@@ -1,5 +1,8 @@
-import type { AskReceived, AskRecord, Explanation, RequestApproval, State, ThreadFigures } from "@colloquy/machine";
-import { approvalsOf, askNamed, asksOf, ConfigurationError, explain, figuresOf, loadAll } from "@colloquy/machine";
+import type { AskReceived, AskRecord, RequestApproval, State } from "@colloquy/machine";
+import type { Explanation, ThreadFigures } from "@colloquy/machine/inspect";
+import { approvalsOf, askNamed, asksOf, ConfigurationError } from "@colloquy/machine";
+import { explain, figuresOf } from "@colloquy/machine/inspect";
+import { loadAll } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask, type StopAsk } from "../ask/ask.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";

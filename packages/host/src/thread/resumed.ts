@@ -1,4 +1,5 @@
-import { type State, turnOfEffect } from "@colloquy/machine";
+import type { State } from "@colloquy/machine";
+import { turnOfEffect } from "@colloquy/machine/hosting";
 import type { AskHandle } from "../ask/ask-handle.ts";
 
 /** A thread that goes on, and what goes on there. A handle that nobody awaits keeps nothing open, and rejects nothing. */

@@ -1,14 +1,12 @@
-import type {
-  Entry,
-  Event,
-  JsonObject,
-  LeftBehind,
-  RedactionTarget,
-  Refusal,
-  State,
-  StateDifference,
-} from "@colloquy/machine";
-import { differenceBetween, entriesToRedact, forkOf, frozenCopy, stateAt, transition } from "@colloquy/machine";
+import type { Entry, Event, JsonObject, Refusal, State } from "@colloquy/machine";
+import type { LeftBehind } from "@colloquy/machine/journal";
+import type { RedactionTarget } from "@colloquy/machine/storage";
+import type { StateDifference } from "@colloquy/machine/inspect";
+import { differenceBetween } from "@colloquy/machine/inspect";
+import { entriesToRedact } from "@colloquy/machine/storage";
+import { forkOf, stateAt } from "@colloquy/machine/journal";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import {
   EventRefusedError,

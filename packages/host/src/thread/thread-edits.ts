@@ -11,7 +11,8 @@ import type {
   Turn,
   TurnAnnotated,
 } from "@colloquy/machine";
-import { loadMessages, redoTarget, undoTarget } from "@colloquy/machine";
+import { loadMessages } from "@colloquy/machine/storage";
+import { redoTarget, undoTarget } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { type ThreadDefaults, threadDefaultNames } from "../context/host-context.ts";
 import { EventRefusedError } from "../boundary/errors.ts";

@@ -1,5 +1,5 @@
 import type { Content, ContentPart } from "@colloquy/machine";
-import { decodeEvent } from "@colloquy/machine";
+import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { messageOf } from "../boundary/thrown.ts";
 

@@ -1,5 +1,6 @@
 import type { Message, State } from "@colloquy/machine";
-import { ConfigurationError, lastTurnOf, textOfResult, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
+import { ConfigurationError, lastTurnOf, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
+import { textOfResult } from "@colloquy/machine/policies";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import { type Tool, tool } from "./tool.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fromChatMessages, messagesOf, textOf, toChatMessages, turnsOf } from "@colloquy/machine";
+import { fromChatMessages, toChatMessages } from "@colloquy/interchange";
+import { messagesOf, textOf, turnsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { ImportRefusedError, TurnFailedError } from "@colloquy/host";
 import type { HostedThread, LlmOutcome } from "@colloquy/host";

@@ -1,4 +1,4 @@
-import type { Counter, Policy } from "@colloquy/machine";
+import type { Counter, Policy } from "@colloquy/machine/policies";
 import { expect, test } from "vitest";
 import { ContextUnfitError } from "@colloquy/host";
 import { errorOf, held, journalOf, partsOf, says, settle, stage } from "../stage.ts";

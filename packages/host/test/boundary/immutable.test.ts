@@ -1,5 +1,5 @@
 // Whoever is given something by a host, or hands something in, may write into it: nothing comes of that.
-import { fold } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
 import { tool } from "@colloquy/host";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
 import { fc, test } from "@fast-check/vitest";
-import { decodeJournal, fold } from "@colloquy/machine";
+import { decodeJournal, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect } from "vitest";
 import type { AskHandle, Host, LlmOutcome } from "@colloquy/host";

@@ -1,4 +1,4 @@
-import { summariseTurns } from "@colloquy/machine";
+import { summariseTurns } from "@colloquy/machine/policies";
 import { tool } from "@colloquy/host";
 import type { LlmContext } from "@colloquy/host";
 import { expect, test } from "vitest";

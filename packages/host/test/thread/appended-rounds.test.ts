@@ -1,4 +1,5 @@
-import { checkPrompt, messagesOf, textOf, toolCallsOf } from "@colloquy/machine";
+import { checkPrompt } from "@colloquy/machine/policies";
+import { messagesOf, textOf, toolCallsOf } from "@colloquy/machine";
 import type { RoundAppended } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError } from "@colloquy/host";

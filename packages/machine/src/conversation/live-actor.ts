@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, Snapshot } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
-import { readEvent } from "./event-shape.ts";
+import { readEvent } from "./protocol/event-shape.ts";
 
 /**
  * The machine such that a live actor hands out nothing that can be written to, and that nothing but an event reaches it:

@@ -7,19 +7,19 @@ import { enqueueActions, setup } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
 import { arrowsOf } from "./arrows.ts";
 import type { Arrows } from "./arrows.ts";
-import { begin, SeedError, withDefaults } from "./begin.ts";
-import type { ThreadInput } from "./begin.ts";
-import type { ConversationData } from "./data.ts";
-import { decide } from "./decide.ts";
-import type { Effect } from "./effect.ts";
-import type { Event } from "./event.ts";
-import { readEvent, readThreadInput } from "./event-shape.ts";
-import type { MachineOptions } from "./options.ts";
-import type { Arrow, Plan } from "./plan.ts";
-import type { Settings } from "./settings.ts";
-import { settingsOf } from "./settings.ts";
+import { begin, SeedError } from "./update/begin.ts";
+import { withDefaults, configurationOf, settingsOf } from "./decide/settings.ts";
+import type { ThreadInput, Event, Configuration } from "./protocol/event.ts";
+import type { ConversationData } from "./protocol/data.ts";
+import { decide } from "./decide/decide.ts";
+import type { Effect } from "./protocol/effect.ts";
+import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
+import type { MachineOptions } from "./decide/options.ts";
+import type { Arrow, Plan } from "./update/plan.ts";
+import type { Settings } from "./decide/settings.ts";
 import { guardedMachine } from "./live-actor.ts";
-import { update } from "./update.ts";
+import { update } from "./update/update.ts";
+import type { ToolDeclaration } from "./protocol/tool.ts";
 
 /** What only `transition` and its kin look at. */
 export const kernel: unique symbol = Symbol("colloquy.kernel");
@@ -207,3 +207,13 @@ const contextOf = (input: ThreadInput | undefined, settings: Settings): Conversa
   if (Either.isLeft(begun)) throw new SeedError(begun.left);
   return begun.right;
 };
+
+/** A digest of a machine's configuration: names, versions and options in place of functions. Equal for machines that decide alike. */
+export const fingerprintOf = (machine: ConversationMachine): string => machine[kernel].settings.fingerprint;
+
+/** What a thread keeps of a machine's configuration; to be told as `thread.configured` when it differs. */
+export const configurationOfMachine = (machine: ConversationMachine): Configuration =>
+  configurationOf(machine[kernel].settings);
+
+/** The tools that a machine was configured with. */
+export const toolsOf = (machine: ConversationMachine): readonly ToolDeclaration[] => machine[kernel].settings.tools;

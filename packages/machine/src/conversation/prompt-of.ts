@@ -1,18 +1,18 @@
 import type { Message } from "../thread/message.ts";
 import { counted } from "../prompt/counts.ts";
 import type { Cut } from "../prompt/cut.ts";
-import { messagesIn } from "../prompt/render.ts";
-import type { PromptDecision } from "./decide-prompt.ts";
-import { decidePrompt } from "./decide-prompt.ts";
-import type { OpenTurn } from "./data.ts";
-import { interruptedResults } from "./decide-step.ts";
-import { withJoined } from "./joining.ts";
+import { messagesIn } from "../prompt/blocks.ts";
+import type { PromptDecision } from "./decide/prompt.ts";
+import { decidePrompt } from "./decide/prompt.ts";
+import type { OpenTurn } from "./protocol/data.ts";
+import { interruptedResults } from "./decide/step.ts";
+import { withJoined } from "./update/joining.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
-import type { Settings } from "./settings.ts";
-import type { State } from "./state.ts";
-import { ownedState } from "./state.ts";
-import { answerFrom, flushWaiting, settleRound } from "./turn-closing.ts";
+import type { Settings } from "./decide/settings.ts";
+import type { State } from "./protocol/state.ts";
+import { ownedState } from "./protocol/state.ts";
+import { answerFrom, flushWaiting, settleRound } from "./update/turn-closing.ts";
 
 /** What a model call would be sent, and why. */
 export interface Prompt {

@@ -1,6 +1,6 @@
 import { frozen } from "../thread/frozen.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { ConversationData, OpenTurn } from "./data.ts";
+import type { ConversationData, OpenTurn } from "./protocol/data.ts";
 
 // A spread of a frozen object takes eight times as long as one of an object that is not, and asking whether something is
 // frozen as long as a small spread. A transition makes a dozen copies of the same three objects; so it works on copies of

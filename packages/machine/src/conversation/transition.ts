@@ -1,22 +1,22 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { frozen } from "../thread/frozen.ts";
-import { begin, SeedError, withDefaults } from "./begin.ts";
-import type { ThreadInput } from "./begin.ts";
-import { decide } from "./decide.ts";
-import type { Effect } from "./effect.ts";
-import type { FirstEntry, LaterEntry } from "./entry.ts";
-import { firstFormat } from "./entry.ts";
-import type { Decided, Event } from "./event.ts";
-import { readEvent, readThreadInput } from "./event-shape.ts";
-import { problemOfCalls } from "./lost-calls.ts";
+import { begin, SeedError } from "./update/begin.ts";
+import { withDefaults } from "./decide/settings.ts";
+import type { ThreadInput, Event } from "./protocol/event.ts";
+import type { Decided, FirstEntry, LaterEntry } from "./protocol/entry.ts";
+import { decide } from "./decide/decide.ts";
+import type { Effect } from "./protocol/effect.ts";
+import { firstFormat } from "./protocol/entry.ts";
+import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
+import { problemOfCalls } from "./decide/lost-calls.ts";
 import type { ConversationMachine } from "./machine.ts";
 import { kernel } from "./machine.ts";
-import type { Refusal } from "./refusal.ts";
-import type { State } from "./state.ts";
-import { ownedState } from "./state.ts";
-import { step } from "./step.ts";
+import type { Refusal } from "./protocol/refusal.ts";
+import type { State } from "./protocol/state.ts";
+import { ownedState } from "./protocol/state.ts";
+import { step } from "./arrows.ts";
 import { frozenSince, thawed } from "./thaw.ts";
-import { update } from "./update.ts";
+import { update } from "./update/update.ts";
 
 /** A thread that has just begun. */
 export interface Started {

@@ -1,9 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { core, ZodType } from "zod";
-import type { Entry } from "../conversation/entry.ts";
-import { firstFormat, journalFormat } from "../conversation/entry.ts";
-import type { Event } from "../conversation/event.ts";
-import { isObject } from "../conversation/shape.ts";
+import type { Entry } from "../conversation/protocol/entry.ts";
+import { firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import type { Event } from "../conversation/protocol/event.ts";
+import { isObject } from "../conversation/protocol/shape.ts";
 import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
 import { eventSchema, firstEntrySchema, laterEntrySchema } from "./schema.ts";
 

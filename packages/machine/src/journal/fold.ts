@@ -1,11 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { begin } from "../conversation/begin.ts";
-import type { Entry, LaterEntry } from "../conversation/entry.ts";
-import { isLater } from "../conversation/entry.ts";
-import { follow } from "../conversation/plan.ts";
-import type { State } from "../conversation/state.ts";
-import { ownedState } from "../conversation/state.ts";
-import { update } from "../conversation/update.ts";
+import { begin } from "../conversation/update/begin.ts";
+import type { Entry, LaterEntry } from "../conversation/protocol/entry.ts";
+import { isLater } from "../conversation/protocol/entry.ts";
+import { follow } from "../conversation/update/plan.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import { ownedState } from "../conversation/protocol/state.ts";
+import { update } from "../conversation/update/update.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
 
 /** Why a journal is none, and at which entry. */
@@ -62,3 +62,10 @@ const after = (state: State, { event, decided = {} }: LaterEntry): State => {
 };
 
 const wrong = (seq: number, reason: string): Either.Either<JournalError, never> => Either.left({ seq, reason });
+
+/** The state as it was after an entry; or why there is none: no such entry, or a journal that can't be folded that far. */
+export const stateAt = (entries: readonly Entry[], seq: number): Either.Either<JournalError, State> => {
+  if (Number.isSafeInteger(seq) && seq >= 0 && seq < entries.length) return fold(entries.slice(0, seq + 1));
+  const there = entries.length === 0 ? "the journal is empty" : `there are 0 to ${entries.length - 1}`;
+  return Either.left({ seq, reason: `there is no entry ${seq}: ${there}` });
+};

@@ -1,10 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Decided } from "../conversation/decided.ts";
-import { placeIn } from "../conversation/effect-id.ts";
-import type { Entry, LaterEntry } from "../conversation/entry.ts";
-import { isLater } from "../conversation/entry.ts";
-import type { CheckpointNamed, MessagePinned, ThreadRedacted } from "../conversation/event.ts";
-import type { State } from "../conversation/state.ts";
+import type { Decided, Entry, LaterEntry } from "../conversation/protocol/entry.ts";
+import { placeIn } from "../conversation/protocol/effect-id.ts";
+import { isLater } from "../conversation/protocol/entry.ts";
+import type { CheckpointNamed, MessagePinned, ThreadRedacted } from "../conversation/protocol/event.ts";
+import type { State } from "../conversation/protocol/state.ts";
 import { isOnPath } from "../thread/path.ts";
 import { fold, foldEntry } from "./fold.ts";
 

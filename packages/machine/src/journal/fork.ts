@@ -1,9 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Entry } from "../conversation/entry.ts";
-import { isLater } from "../conversation/entry.ts";
-import type { EventType } from "../conversation/event.ts";
-import { outstanding } from "../conversation/outstanding.ts";
-import type { State } from "../conversation/state.ts";
+import type { Entry } from "../conversation/protocol/entry.ts";
+import { isLater } from "../conversation/protocol/entry.ts";
+import type { EventType } from "../conversation/protocol/event.ts";
+import { outstanding } from "../conversation/read/outstanding.ts";
+import type { State } from "../conversation/protocol/state.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
 import type { JournalError } from "./fold.ts";
 import { foldTelling } from "./fold.ts";

@@ -1,5 +1,5 @@
 import * as zod from "zod";
-import { firstFormat } from "../conversation/entry.ts";
+import { firstFormat } from "../conversation/protocol/entry.ts";
 import { shortestShrink } from "../prompt/shrink.ts";
 
 // The shapes of all formats. Objects are loose: fields that this version does not know survive decoding. An event

@@ -3,8 +3,8 @@ import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counter } from "./counter.ts";
 import { countMessage } from "./counter.ts";
-import type { Blocks } from "./render.ts";
-import { messagesIn } from "./render.ts";
+import type { Blocks } from "./blocks.ts";
+import { messagesIn } from "./blocks.ts";
 import type { Shrink } from "./shrink.ts";
 import { shrinkMessage } from "./shrink.ts";
 

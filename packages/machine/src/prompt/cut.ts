@@ -1,3 +1,4 @@
+import type { UnitPosition } from "./position.ts";
 import type { Fields } from "./fields.ts";
 import type { Shrink } from "./shrink.ts";
 
@@ -25,12 +26,6 @@ export interface Cut {
   readonly interrupted: InterruptedTurns;
   /** How many tokens a model reported for one that the counter counted, when this was decided; absent: 1. */
   readonly calibration?: number;
-}
-
-/** A unit by its turn (0 for the seed) and its place in it, from 0. */
-export interface UnitPosition {
-  readonly turn: number;
-  readonly unit: number;
 }
 
 /** Turns of the path from one number to another, both included; 0 is the seed. */

@@ -1,5 +1,6 @@
 import { turnOf } from "../thread/path.ts";
-import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange, UnitPosition } from "./cut.ts";
+import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";
+import type { UnitPosition } from "./position.ts";
 import type { HistorySource } from "./history.ts";
 import { historyOf } from "./history.ts";
 import { longestReason, nonsenseIn, nonsenseInRange, plainCopy } from "./nonsense.ts";

@@ -1,7 +1,6 @@
-import type { UnitPosition } from "./cut.ts";
+import type { UnitPosition, Start } from "./position.ts";
 import type { HistoryTurn } from "./policy.ts";
 import type { Unit } from "./unit.ts";
-import type { Start } from "./position.ts";
 import { behind } from "./position.ts";
 
 /** What turns and units weigh; a turn weighs what its units do. */

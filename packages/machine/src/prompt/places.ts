@@ -2,9 +2,10 @@ import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { Cut, UnitPosition } from "./cut.ts";
+import type { Cut } from "./cut.ts";
+import type { UnitPosition } from "./position.ts";
 import type { PolicyDecision } from "./policy.ts";
-import { preview } from "./policies/preview.ts";
+import { preview } from "./preview.ts";
 import { isNowhere } from "./position.ts";
 import { hasUnit, unitsOf } from "./unit.ts";
 

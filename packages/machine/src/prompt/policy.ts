@@ -1,7 +1,8 @@
 import type { JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
-import type { Summary } from "../thread/summary.ts";
-import type { Cut, TurnRange, UnitPosition } from "./cut.ts";
+import type { Summary } from "../thread/turn.ts";
+import type { Cut, TurnRange } from "./cut.ts";
+import type { UnitPosition } from "./position.ts";
 import type { Counter } from "./counter.ts";
 import type { Fields } from "./fields.ts";
 import type { NewestFirst } from "./newest-first.ts";

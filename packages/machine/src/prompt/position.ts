@@ -1,5 +1,3 @@
-import type { UnitPosition } from "./cut.ts";
-
 /** Where a window begins: at a unit, or at the very beginning of the path, which is older than all. */
 export type Start = UnitPosition | null;
 
@@ -18,3 +16,9 @@ export const nowhere: UnitPosition = { turn: Number.MAX_SAFE_INTEGER, unit: 0 };
 
 /** Whether a position is behind all closed turns, those to come included. */
 export const isNowhere = ({ turn, unit }: UnitPosition): boolean => turn === nowhere.turn && unit === nowhere.unit;
+
+/** A unit by its turn (0 for the seed) and its place in it, from 0. */
+export interface UnitPosition {
+  readonly turn: number;
+  readonly unit: number;
+}

@@ -1,10 +1,12 @@
+import { type Blocks, messagesIn, type PartOfRun } from "./blocks.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { isOnPath, PathWalk, turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
-import type { Cut, UnitPosition } from "./cut.ts";
+import type { Cut } from "./cut.ts";
+import type { UnitPosition } from "./position.ts";
 import { withFields } from "./fields.ts";
 import { isOlder } from "./position.ts";
 import type { Shrink } from "./shrink.ts";
@@ -27,19 +29,6 @@ export const render = (
   system: Message | null,
   open: readonly Message[],
 ): readonly Message[] => messagesIn(blocksOf(thread, cut, system, open, null));
-
-/** What a prompt is made of, newest first: a block for each turn that is shown, or for several, and for what stands before them. */
-export interface Blocks {
-  readonly messages: readonly (readonly Message[])[];
-  /** What each shows as it is, a turn or several that lie together; null where it shows anything else. */
-  readonly turns: readonly (Turn | PartOfRun | null)[];
-}
-
-/** Turns that lie together, from one of them to the last. */
-export interface PartOfRun {
-  readonly run: readonly Turn[];
-  readonly from: number;
-}
 
 /** As `render`, before it is put together. With counts it shows many turns at once. */
 export const blocksOf = (
@@ -84,20 +73,6 @@ export const blocksOf = (
   if (system !== null && cut.system === undefined) show([system], null);
   return { messages, turns };
 };
-
-/** Blocks, which stand newest first, as one list. */
-export const messagesIn = ({ messages }: Blocks): readonly Message[] => {
-  const blocks = messages.toReversed();
-  const nothing: readonly Message[] = [];
-  if (blocks.length <= mostArguments) return nothing.concat(...blocks);
-  const parts: (readonly Message[])[] = [];
-  for (let index = 0; index < blocks.length; index += mostArguments)
-    parts.push(nothing.concat(...blocks.slice(index, index + mostArguments)));
-  return parts.flat();
-};
-
-/** A call takes no more than some ten thousands. */
-const mostArguments = 1_000;
 
 /** A cut at work: what showing unit after unit takes, made once. */
 export interface Showing {

@@ -1,6 +1,6 @@
 import type { Message, Part, ToolResultPart } from "../thread/message.ts";
 import { withParts } from "../thread/draft.ts";
-import type { UnitPosition } from "./cut.ts";
+import type { UnitPosition } from "./position.ts";
 import type { Unit } from "./unit.ts";
 
 /**

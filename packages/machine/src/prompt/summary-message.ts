@@ -4,9 +4,8 @@ import { marked, messageFromDraft } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
 import { toolCallsOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
-import type { Summary } from "../thread/summary.ts";
+import type { Summary, Turn } from "../thread/turn.ts";
 import type { Thread } from "../thread/thread.ts";
-import type { Turn } from "../thread/turn.ts";
 import type { Cut, SummarisedTurns, TurnRange } from "./cut.ts";
 import { withFields } from "./fields.ts";
 

@@ -3,7 +3,7 @@ import { contentText } from "../thread/content-text.ts";
 import { messageFromDraft } from "../thread/draft.ts";
 import type { Message } from "../thread/message.ts";
 import { toolCallsOf, toolResultOf } from "../thread/message.ts";
-import { turnOf } from "../thread/path.ts";
+import { turnOf, isBefore } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Cut } from "./cut.ts";
@@ -101,3 +101,7 @@ const clipped = (text: string, characters: number): string => {
   const half = Math.floor(characters / 2);
   return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 };
+
+/** Whether a summary tells of a turn, itself or through the older summary that it was made from. */
+export const isToldBySummary = (thread: Thread, turn: number, { covers, earlier }: SummaryTask): boolean =>
+  turn >= Math.min(covers.from, earlier?.from ?? covers.from) && isBefore(thread, turn, covers.to);

@@ -1,4 +1,4 @@
-import type { ContentPart, Part } from "./message.ts";
+import type { ContentPart, Part, Message } from "./message.ts";
 
 /** What parts say, for a reader: texts as they are, data by their fields, a word in place of what is no text. Calls, results and reasoning are left aside. */
 export const contentText = (parts: readonly Part[]): string =>
@@ -21,7 +21,7 @@ export const contentText = (parts: readonly Part[]): string =>
     .join("\n");
 
 /** What one part of a content says. */
-export const contentWords = (part: ContentPart): string => {
+const contentWords = (part: ContentPart): string => {
   switch (part.type) {
     case "text":
       return part.text;
@@ -31,5 +31,22 @@ export const contentWords = (part: ContentPart): string => {
       return "[image]";
     case "opaque":
       return "[attachment]";
+  }
+};
+
+/** What a message says, in one text for a person: tool calls as they would be written, results behind an arrow. */
+export const messageWords = ({ parts }: Message): string => parts.map(partWords).join(" ");
+
+const partWords = (part: Part): string => {
+  switch (part.type) {
+    case "toolCall":
+      return `${part.name}(${part.arguments})`;
+    case "toolResult":
+      return `-> ${part.content.map(contentWords).join(" ")}`;
+    case "reasoning":
+    case "refusal":
+      return part.text;
+    default:
+      return contentWords(part);
   }
 };

@@ -152,3 +152,13 @@ export const textOf = (message: Message): string => joinText(toolResultOf(messag
 
 const joinText = (parts: readonly Part[]): string =>
   parts.reduce((text, part) => (part.type === "text" ? text + part.text : text), "");
+
+/** A system prompt: its text, or a message under `system` or `developer`. */
+export type SystemDraft =
+  | string
+  | {
+      readonly role: "system" | "developer";
+      readonly content: Content;
+      readonly name?: string;
+      readonly provider?: JsonObject;
+    };

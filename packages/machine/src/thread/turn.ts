@@ -1,7 +1,6 @@
 import type { Chunks } from "./chunks.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
-import type { Summary } from "./summary.ts";
 import type { Usage } from "./usage.ts";
 
 /** One ask (or several) and all that followed, to its end. Closed turns never change, but for what is said about them. */
@@ -127,4 +126,18 @@ export interface Annotation {
   readonly value: Json;
   readonly at: number;
   readonly metadata?: JsonObject;
+}
+
+/**
+ * What a model wrote about turns that follow one another. It is kept with the last of them: wherever that turn is
+ * on the path, so are the others, and the summary holds.
+ */
+export interface Summary {
+  /** From 1, in the order of asking. */
+  readonly number: number;
+  /** The first turn that it covers; 0 is the seed. Its last is the turn that keeps it. */
+  readonly from: number;
+  readonly text: string;
+  /** One of its turns was changed since, so it tells what is no longer so, and is not shown any more. */
+  readonly stale?: true;
 }

@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  lastTurnOf,
-  messagesOf,
-  type Policy,
-  summariseTurns,
-  summaryLines,
-  textOf,
-  turnsOf,
-} from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, messagesOf, textOf, turnsOf } from "../../src/index.ts";
+import { type Policy, summariseTurns, summaryLines } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling } from "../talk.ts";
 

@@ -1,15 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  compose,
-  lastTurns,
-  messagesOf,
-  omitFields,
-  onlyInputs,
-  type Part,
-  type Policy,
-  textOf,
-  turnsOf,
-} from "../../src/index.ts";
+import { messagesOf, type Part, textOf, turnsOf } from "../../src/index.ts";
+import { compose, lastTurns, omitFields, onlyInputs, type Policy } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
 // What dspy-session does to prompts, by its own tests; where this machine answers otherwise, the name says so. Its turns

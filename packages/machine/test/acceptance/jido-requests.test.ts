@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
-  decodeEvent,
   lastTurnOf,
   noUsage,
   phaseOf,
@@ -11,6 +10,7 @@ import {
   usageMonoid,
   usageOfCall,
 } from "../../src/index.ts";
+import { decodeEvent } from "../../src/journal.ts";
 import { calling, Talk } from "../talk.ts";
 
 // What Jido AI does with requests that come twice, answers that are not whole, and usage, by its own tests and code;

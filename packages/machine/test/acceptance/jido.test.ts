@@ -1,14 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
-  checkPrompt,
   conversationMachine,
-  decodeJournal,
-  fold,
   lastTurnOf,
-  lastTurns,
   messagesOf,
   noUsage,
-  type PolicyDecision,
   phaseOf,
   promptOf,
   type SeedDraft,
@@ -16,6 +11,8 @@ import {
   textOf,
   toolResultOf,
 } from "../../src/index.ts";
+import { decodeJournal, fold } from "../../src/journal.ts";
+import { checkPrompt, lastTurns, type PolicyDecision } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 
 // What Jido AI's ReAct machine does, by its own tests and code; where this machine answers otherwise, the name says so.

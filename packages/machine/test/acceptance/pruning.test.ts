@@ -1,20 +1,16 @@
 import { describe, expect, test } from "vitest";
 import {
-  checkPrompt,
   conversationMachine,
-  lastMessages,
-  lastTurns,
   messagesOf,
-  type Policy,
   promptOf,
   type SeedDraft,
   start,
   type State,
   textOf,
-  tokenWindow,
   toolCallsOf,
   toolResultOf,
 } from "../../src/index.ts";
+import { checkPrompt, lastMessages, lastTurns, type Policy, tokenWindow } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";

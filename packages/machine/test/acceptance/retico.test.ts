@@ -1,16 +1,14 @@
 import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
-  type Counter,
-  estimateCounter,
   lastTurnOf,
   type Message,
   promptOf,
   type SeedDraft,
   start,
   textOf,
-  tokenWindow,
 } from "../../src/index.ts";
+import { type Counter, estimateCounter, tokenWindow } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
 // What retico's DialogueHistory does, by running it. A prompt is one text there, made by a template, and its tokens

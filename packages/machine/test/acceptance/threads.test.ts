@@ -1,14 +1,7 @@
+import { fromChatMessages } from "@colloquy/interchange";
 import { describe, expect, test } from "vitest";
 import * as Either from "fp-ts/lib/Either.js";
-import {
-  conversationMachine,
-  fromChatMessages,
-  lastTurnOf,
-  messagesOf,
-  phaseOf,
-  textOf,
-  turnsOf,
-} from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, messagesOf, phaseOf, textOf, turnsOf } from "../../src/index.ts";
 import { calling, Talk } from "../talk.ts";
 
 // What the five systems do with threads, queues, steering and checkpoints, by their own tests and by what was run;

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { AskReceived, State } from "../../src/index.ts";
-import {
-  conversationMachine,
-  lastTurnOf,
-  messagesOf,
-  redactedText,
-  textOf,
-  transition,
-  turnsOf,
-} from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, messagesOf, textOf, transition, turnsOf } from "../../src/index.ts";
+import { redactedText } from "../../src/storage.ts";
 import { Talk } from "../talk.ts";
 
 const queueing = () => new Talk(conversationMachine({ overlap: { type: "queue", max: 3 } }));

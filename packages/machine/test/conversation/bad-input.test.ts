@@ -1,17 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import {
-  checkPrompt,
-  conversationMachine,
-  decodeEvent,
-  fold,
-  messagesOf,
-  outstanding,
-  SeedError,
-  start,
-  textOf,
-  transition,
-} from "../../src/index.ts";
+import { conversationMachine, messagesOf, outstanding, SeedError, start, textOf, transition } from "../../src/index.ts";
+import { decodeEvent, fold } from "../../src/journal.ts";
+import { checkPrompt } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 
 describe("what is long", () => {

@@ -1,15 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  type Counter,
-  estimateCounter,
-  keepAll,
-  lastTurnOf,
-  lastTurns,
-  type MachineOptions,
-  promptOf,
-  textOf,
-} from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
+import { type Counter, estimateCounter, keepAll, lastTurns } from "../../src/policies.ts";
 import { callsAmong, CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { calling } from "../talk.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, lastTurns, type MachineOptions, promptOf } from "../../src/index.ts";
+import { lastTurnOf, type MachineOptions, promptOf } from "../../src/index.ts";
+import { lastTurns } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { calling } from "../talk.ts";

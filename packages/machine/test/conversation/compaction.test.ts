@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, type Policy, type ReplyDraft, turnNumbered } from "../../src/index.ts";
+import { lastTurnOf, type ReplyDraft, turnNumbered } from "../../src/index.ts";
+import { type Policy } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";

@@ -1,14 +1,7 @@
 import { describe, expect, test } from "vitest";
-import {
-  configurationOfMachine,
-  conversationMachine,
-  lastTurnOf,
-  lastTurns,
-  messagesOf,
-  textOf,
-  turnNumbered,
-  turnsOf,
-} from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, messagesOf, textOf, turnNumbered, turnsOf } from "../../src/index.ts";
+import { configurationOfMachine } from "../../src/hosting.ts";
+import { lastTurns } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
 const talking = (...texts: readonly string[]): Talk => {

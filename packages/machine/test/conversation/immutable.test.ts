@@ -1,23 +1,18 @@
 import {
   conversationMachine,
   type Event,
-  explain,
-  fold,
-  forkOf,
-  keepAll,
-  lastTurns,
   type MachineOptions,
   messagesOf,
   outstanding,
-  type Policy,
   promptOf,
-  readSnapshot,
   start,
   type State,
-  StoredChunks,
-  takeSnapshot,
   transition,
 } from "@colloquy/machine";
+import { explain } from "@colloquy/machine/inspect";
+import { fold, forkOf } from "@colloquy/machine/journal";
+import { keepAll, lastTurns, type Policy } from "@colloquy/machine/policies";
+import { readSnapshot, StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { playArbitrary, runSchedule } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";

@@ -3,17 +3,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createActor } from "xstate";
-import {
-  conversationMachine,
-  decodeEvent,
-  decodeJournal,
-  type Event,
-  plainCopy,
-  start,
-  type ThreadInput,
-  transition,
-} from "../../src/index.ts";
-import { readEvent } from "../../src/conversation/event-shape.ts";
+import { conversationMachine, type Event, start, type ThreadInput, transition } from "../../src/index.ts";
+import { plainCopy } from "../../src/hosting.ts";
+import { decodeEvent, decodeJournal } from "../../src/journal.ts";
+import { readEvent } from "../../src/conversation/protocol/event-shape.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";
 

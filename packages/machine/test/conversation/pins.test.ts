@@ -2,20 +2,16 @@ import { hostilePolicies, stateArbitrary } from "@colloquy/runtime-test/arbitrar
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  checkPrompt,
   conversationMachine,
-  keepAll,
   lastTurnOf,
-  lastTurns,
   type MachineOptions,
   messagesOf,
-  type Policy,
-  type PolicyDecision,
   promptOf,
   textOf,
   toolCallsOf,
   transition,
 } from "../../src/index.ts";
+import { checkPrompt, keepAll, lastTurns, type Policy, type PolicyDecision } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { runs } from "../runs.ts";

@@ -1,15 +1,8 @@
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  checkPrompt,
-  explain,
-  messagesOf,
-  raiseFormatFor,
-  start,
-  textOf,
-  transition,
-  unitsOf,
-} from "../../src/index.ts";
+import { conversationMachine, messagesOf, start, textOf, transition } from "../../src/index.ts";
+import { explain } from "../../src/inspect.ts";
+import { raiseFormatFor } from "../../src/journal.ts";
+import { checkPrompt, unitsOf } from "../../src/policies.ts";
 import type { Event, RoundAppended } from "../../src/index.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { calling, Talk } from "../talk.ts";

@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  type Counter,
-  lastTurnOf,
-  type PolicyInput,
-  type SummaryWanted,
-  transition,
-  turnNumbered,
-} from "../../src/index.ts";
+import { conversationMachine, lastTurnOf, transition, turnNumbered } from "../../src/index.ts";
+import { type Counter, type PolicyInput, type SummaryWanted } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { asking, characterCounter, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";

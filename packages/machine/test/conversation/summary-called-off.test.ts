@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { keepAll, lastTurns, type Policy, turnNumbered } from "../../src/index.ts";
+import { turnNumbered } from "../../src/index.ts";
+import { keepAll, lastTurns, type Policy } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 

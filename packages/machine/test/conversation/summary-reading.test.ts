@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type CallLlm, compactTurns, compose, estimateCounter, omitFields, textOf, turnsOf } from "../../src/index.ts";
+import { type CallLlm, textOf, turnsOf } from "../../src/index.ts";
+import { compactTurns, compose, estimateCounter, omitFields } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { Handled, MachineOptions, Policy } from "../../src/index.ts";
-import { compactTurns, conversationMachine, summariseTurns } from "../../src/index.ts";
+import type { Handled, MachineOptions } from "../../src/index.ts";
+import type { Policy } from "../../src/policies.ts";
+import { conversationMachine } from "../../src/index.ts";
+import { compactTurns, summariseTurns } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { Talk } from "../talk.ts";
 

@@ -1,12 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  keepAll,
-  lastTurns,
-  type MachineOptions,
-  promptOf,
-  type Signal,
-} from "../../src/index.ts";
+import { conversationMachine, type MachineOptions, promptOf, type Signal } from "../../src/index.ts";
+import { keepAll, lastTurns } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { characterCounter } from "../hand-made.ts";
 import { calling } from "../talk.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, Shrink, Unit } from "../../src/index.ts";
+import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, Shrink, Unit } from "../../src/policies.ts";
 
 /** A policy that uses everything that a decision may say, chosen by numbers: cuts, drops, summaries, shrinking, fields, the system message. */
 export const wildPolicyArbitrary: fc.Arbitrary<Policy> = fc

@@ -1,5 +1,5 @@
 import type { MachineOptions } from "../../src/index.ts";
-import { lastTurns } from "../../src/index.ts";
+import { lastTurns } from "../../src/policies.ts";
 import { promptStories } from "./prompt-stories.ts";
 import { threadStories } from "./thread-stories.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";

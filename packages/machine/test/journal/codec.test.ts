@@ -3,14 +3,8 @@ import { differenceOf } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import {
-  type DecodeError,
-  decodeEvent,
-  decodeJournal,
-  describeDecodeError,
-  type Event,
-  fold,
-} from "../../src/index.ts";
+import { type Event } from "../../src/index.ts";
+import { type DecodeError, decodeEvent, decodeJournal, describeDecodeError, fold } from "../../src/journal.ts";
 import { eventSchema } from "../../src/journal/schema.ts";
 import { runs } from "../runs.ts";
 

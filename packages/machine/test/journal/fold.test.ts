@@ -6,7 +6,6 @@ import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
   type Entry,
-  fold,
   type FirstEntry,
   type LaterEntry,
   messagesOf,
@@ -14,6 +13,7 @@ import {
   promptOf,
   turnsOf,
 } from "../../src/index.ts";
+import { fold } from "../../src/journal.ts";
 import { runs } from "../runs.ts";
 
 const first: FirstEntry = { seq: 0, format: 1, event: { type: "thread.started", at: 0, threadId: "t" } };

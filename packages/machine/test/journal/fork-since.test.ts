@@ -1,15 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import {
-  type Entry,
-  fold,
-  type ForkedJournal,
-  forkOf,
-  messagesOf,
-  replay,
-  type State,
-  textOf,
-} from "../../src/index.ts";
+import { type Entry, messagesOf, type State, textOf } from "../../src/index.ts";
+import { replay } from "../../src/inspect.ts";
+import { fold, type ForkedJournal, forkOf } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
 const right = <Value>(either: Either.Either<unknown, Value>): Value => {

@@ -4,22 +4,19 @@ import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
-  decodeJournal,
   type Entry,
-  type LeftBehind,
-  fold,
   type MachineOptions,
-  forkOf,
   messagesOf,
   noUsage,
   outstanding,
-  replay,
   type State,
   textOf,
   toArray,
   transition,
   usageMonoid,
 } from "../../src/index.ts";
+import { replay } from "../../src/inspect.ts";
+import { decodeJournal, type LeftBehind, fold, forkOf } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";

@@ -2,7 +2,8 @@ import * as Either from "fp-ts/lib/Either.js";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { canonicalText, decodeJournal, describeDecodeError, fold, journalFormat } from "../../src/index.ts";
+import { canonicalText } from "../../src/index.ts";
+import { decodeJournal, describeDecodeError, fold, journalFormat } from "../../src/journal.ts";
 import { promptStories } from "../golden/prompt-stories.ts";
 import { threadStories } from "../golden/thread-stories.ts";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { conversationMachine, type Entry, lastTurns } from "../../src/index.ts";
+import { conversationMachine, type Entry } from "../../src/index.ts";
+import { lastTurns } from "../../src/policies.ts";
 import { calling, Talk } from "../talk.ts";
 
 /** Something that happens to a thread, and what is done about its snapshot afterwards. A `pick` is taken modulo what there is. */

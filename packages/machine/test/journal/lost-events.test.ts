@@ -4,17 +4,12 @@ import fc from "fast-check";
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  type Cut,
-  decodeJournal,
-  type Entry,
-  type Event,
-  fold,
-  forkOf,
-  lostEventIn,
-  redactEntry,
-} from "../../src/index.ts";
-import { isLater, type LaterEntry } from "../../src/conversation/entry.ts";
+import { type Entry, type Event } from "../../src/index.ts";
+import { lostEventIn } from "../../src/hosting.ts";
+import { redactEntry } from "../../src/storage.ts";
+import { decodeJournal, fold, forkOf } from "../../src/journal.ts";
+import { type Cut } from "../../src/policies.ts";
+import { isLater, type LaterEntry } from "../../src/conversation/protocol/entry.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { runs } from "../runs.ts";
 import { calling } from "../talk.ts";

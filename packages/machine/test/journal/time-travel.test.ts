@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { stateAt } from "../../src/index.ts";
+import { stateAt } from "../../src/journal.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 
 describe("the state at an entry", () => {

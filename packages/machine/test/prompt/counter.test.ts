@@ -1,15 +1,12 @@
 import { describe, expect, test } from "vitest";
 import {
   conversationMachine,
-  type Counter,
-  countMessage,
-  countPrompt,
-  estimateCounter,
   messageFromDraft,
   messageFromReply,
   messageFromResult,
   promptOf,
 } from "../../src/index.ts";
+import { type Counter, countMessage, countPrompt, estimateCounter } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
 /** Counts characters, so that sums can be done by hand. */

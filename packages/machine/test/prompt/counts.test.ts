@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Shrink } from "../../src/index.ts";
+import type { Shrink } from "../../src/policies.ts";
 import { countsOf } from "../../src/prompt/counts.ts";
 import { chunksOf } from "../../src/thread/chunks.ts";
 import type { Turn } from "../../src/thread/turn.ts";

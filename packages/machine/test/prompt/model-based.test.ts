@@ -1,7 +1,7 @@
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fold } from "../../src/index.ts";
+import { fold } from "../../src/journal.ts";
 import { runs } from "../runs.ts";
 import { configs, moves, text } from "./model-moves.ts";
 import { Pair } from "./model-pair.ts";

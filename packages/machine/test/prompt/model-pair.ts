@@ -1,26 +1,22 @@
 import { expect } from "vitest";
 import {
-  configurationOfMachine,
   type ConversationMachine,
   conversationMachine,
-  type Counter,
   type Entry,
   type Event,
-  keepAll,
   lastTurnOf,
-  lastTurns,
   type Message,
   outstanding,
-  type Policy,
   promptOf,
   start,
   type State,
   textOf,
-  tokenWindow,
   toolCallsOf,
   toolResultOf,
   transition,
 } from "../../src/index.ts";
+import { configurationOfMachine } from "../../src/hosting.ts";
+import { type Counter, keepAll, lastTurns, type Policy, tokenWindow } from "../../src/policies.ts";
 import { rolling } from "../hand-made.ts";
 import type { Move } from "./model-moves.ts";
 import { mostSummaryTokens, PlainConversation } from "./plain-model.ts";

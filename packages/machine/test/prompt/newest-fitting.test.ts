@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { History } from "../../src/index.ts";
-import { newestFittingOf, withNewestFitting } from "../../src/prompt/newest-fitting.ts";
+import type { History } from "../../src/policies.ts";
+import { newestFittingOf, withNewestFitting } from "../../src/prompt/history.ts";
 import { inputOf } from "./policies/made-up-history.ts";
 
 // What a history knows of all its turns does not hold for others that are shown in their place.

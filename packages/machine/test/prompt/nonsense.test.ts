@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { conversationMachine, keepAll, type Policy, promptOf } from "../../src/index.ts";
+import { conversationMachine, promptOf } from "../../src/index.ts";
+import { keepAll, type Policy } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
 // What a policy may decide is checked before it is used, and its author is told in words what can't be meant.

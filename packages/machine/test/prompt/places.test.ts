@@ -1,16 +1,8 @@
 import { seedArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  type Cut,
-  keepAll,
-  type MachineOptions,
-  type Policy,
-  type PolicyDecision,
-  promptOf,
-  unitsOf,
-} from "../../src/index.ts";
+import { conversationMachine, type MachineOptions, promptOf } from "../../src/index.ts";
+import { type Cut, keepAll, type Policy, type PolicyDecision, unitsOf } from "../../src/policies.ts";
 import { hasUnit } from "../../src/prompt/unit.ts";
 import { runs } from "../runs.ts";
 import { Talk } from "../talk.ts";

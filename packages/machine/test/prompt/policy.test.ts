@@ -1,16 +1,7 @@
 import { hostilePolicies } from "@colloquy/runtime-test/arbitraries";
 import { describe, expect, test } from "vitest";
-import {
-  conversationMachine,
-  digestOfPrompt,
-  keepAll,
-  lastTurns,
-  type MachineOptions,
-  type Policy,
-  type PolicyInput,
-  promptOf,
-  textOf,
-} from "../../src/index.ts";
+import { conversationMachine, digestOfPrompt, type MachineOptions, promptOf, textOf } from "../../src/index.ts";
+import { keepAll, lastTurns, type Policy, type PolicyInput } from "../../src/policies.ts";
 import { Talk } from "../talk.ts";
 
 const threeTurns = (policy: Policy): Talk => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { checkPrompt, keepAll, type Policy, type PolicyDecision, promptOf, textOf } from "../../src/index.ts";
+import { promptOf, textOf } from "../../src/index.ts";
+import { checkPrompt, keepAll, type Policy, type PolicyDecision } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { rolling } from "../hand-made.ts";
 import { calling } from "../talk.ts";

@@ -3,7 +3,6 @@ import { problemOfPrompt } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  checkPrompt,
   type Message,
   messageFromDraft,
   messageFromReply,
@@ -13,6 +12,7 @@ import {
   toolCallsOf,
   type ToolCallPart,
 } from "../../src/index.ts";
+import { checkPrompt } from "../../src/policies.ts";
 import { runs } from "../runs.ts";
 
 const user = messageFromDraft("1.0", { role: "user", content: "?" });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { StoredChunk } from "../../src/thread/stored-chunk.ts";
+import { StoredChunk } from "../../src/thread/chunks.ts";
 
 test("a chunk that lies in a store is read once, is what it holds to JSON, and can't be cloned without it", () => {
   let reads = 0;

@@ -1,6 +1,6 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
-import { replyFromChatMessage } from "@colloquy/machine";
+import { replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import type { DecodedChat, DecodedChoice } from "./reply/chat-chunks.ts";
 import type { FailureSetting } from "./failure/failure.ts";

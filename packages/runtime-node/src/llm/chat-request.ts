@@ -1,5 +1,5 @@
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
-import { toChatMessage } from "@colloquy/machine";
+import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 
 export interface ChatRequestOptions {

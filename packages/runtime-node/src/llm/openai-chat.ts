@@ -1,6 +1,6 @@
 import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
 import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
-import { frozenCopy } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 import type { ClientOptions } from "openai";
 import OpenAI from "openai";
 import { deltasOf, failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";

@@ -1,13 +1,14 @@
 import type { LlmOutcome } from "@colloquy/host";
 import type { Json, JsonObject, Message, SeedDraft, ToolCallPart, ToolDeclaration } from "@colloquy/machine";
-import { fromChatMessage, messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
+import { fromChatMessage } from "@colloquy/interchange";
+import { messageFromDraft, messageFromReply, messageFromResult, toolCallsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { isObject, listOf, textOf } from "../../src/llm/reply/loose-json.ts";
 import { openaiChat } from "../../src/llm/openai-chat.ts";
 import { callOf, perform } from "./call.ts";
-import { canonical } from "../../../machine/test/interchange/canonical.ts";
-import { recordingsFolder, recordingsOf } from "../../../machine/test/interchange/recordings.ts";
+import { canonical } from "../../../interchange/test/canonical.ts";
+import { recordingsFolder, recordingsOf } from "../../../interchange/test/recordings.ts";
 import { answering, chatServer } from "./server.ts";
 
 interface Exchange {

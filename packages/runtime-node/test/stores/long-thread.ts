@@ -1,5 +1,6 @@
 import { createHost, type LlmHandler, type Store } from "@colloquy/host";
-import { conversationMachine, tokenWindow, turnsOf } from "@colloquy/machine";
+import { conversationMachine, turnsOf } from "@colloquy/machine";
+import { tokenWindow } from "@colloquy/machine/policies";
 import { expect } from "vitest";
 
 import { systemClock } from "../../src/ports/clock.ts";

@@ -1,4 +1,5 @@
-import { type Event, messagesOf, raiseFormatFor, type State, turnNumbered } from "@colloquy/machine";
+import { type Event, messagesOf, type State, turnNumbered } from "@colloquy/machine";
+import { raiseFormatFor } from "@colloquy/machine/journal";
 import { entriesOfSteps } from "./trace.ts";
 import { type MoveNamed, pickFrom, type Situation } from "./situation.ts";
 

@@ -1,4 +1,5 @@
-import { type Event, type EventType, journalFormat } from "@colloquy/machine";
+import type { Event, EventType } from "@colloquy/machine";
+import { journalFormat } from "@colloquy/machine/journal";
 import fc from "fast-check";
 import { editEventArbitraries } from "./edit-events.ts";
 import { atArbitrary, only } from "./event-parts.ts";

@@ -1,12 +1,5 @@
-import {
-  type Budget,
-  type Counter,
-  countPrompt,
-  estimateCounter,
-  type MachineOptions,
-  type Pricing,
-  type Retry,
-} from "@colloquy/machine";
+import type { Budget, MachineOptions, Pricing, Retry } from "@colloquy/machine";
+import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
 import fc from "fast-check";
 import { jsonObjectArbitrary } from "./json.ts";
 import { failureKinds, limitsArbitrary } from "./outcome.ts";

@@ -1,11 +1,5 @@
-import {
-  digestOf,
-  type Policy,
-  type PolicyDecision,
-  type PolicyInput,
-  type Shrink,
-  type Unit,
-} from "@colloquy/machine";
+import { digestOf } from "@colloquy/machine";
+import type { Policy, PolicyDecision, PolicyInput, Shrink, Unit } from "@colloquy/machine/policies";
 import fc from "fast-check";
 import { composedPolicyArbitrary, shippedPolicyArbitrary } from "./shipped-policy.ts";
 

@@ -1,10 +1,5 @@
-import {
-  type AnswerableEffect,
-  configurationOfMachine,
-  type ConversationMachine,
-  type Effect,
-  type Event,
-} from "@colloquy/machine";
+import type { AnswerableEffect, ConversationMachine, Effect, Event } from "@colloquy/machine";
+import { configurationOfMachine } from "@colloquy/machine/hosting";
 import { editOf } from "./edit-of.ts";
 import { answerFor, outcomeOf } from "./outcome-of.ts";
 import type { Move, Schedule } from "./schedule.ts";

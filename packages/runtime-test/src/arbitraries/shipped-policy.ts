@@ -12,7 +12,7 @@ import {
   type Policy,
   summariseTurns,
   tokenWindow,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
 import fc from "fast-check";
 import { nameArbitrary } from "./text.ts";
 

@@ -1,4 +1,6 @@
-import { explain, fold, outstanding, promptOf, start, transition } from "@colloquy/machine";
+import { explain } from "@colloquy/machine/inspect";
+import { fold } from "@colloquy/machine/journal";
+import { outstanding, promptOf, start, transition } from "@colloquy/machine";
 
 /**
  * The functions that laws are about. A test of a law hands in one that is wrong, and the law must notice; everybody

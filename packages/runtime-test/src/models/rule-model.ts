@@ -1,5 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
-import { type Counter, countPrompt, estimateCounter, type Message, type ReportedUsage } from "@colloquy/machine";
+import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
+import type { Message, ReportedUsage } from "@colloquy/machine";
 import { perform } from "./perform.ts";
 import { type PromptView, viewPrompt } from "./prompt-view.ts";
 import { type Piece, reply, type ScriptLine } from "./script.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Json, type JsonObject, type Message, toChatMessage } from "@colloquy/machine";
+import type { Json, JsonObject, Message } from "@colloquy/machine";
+import { toChatMessage } from "@colloquy/interchange";
 
 /**
  * A chat message in the one form in which recordings are compared: `content` is null when there is none, a

@@ -1,18 +1,17 @@
-import {
-  type AppendedResult,
-  type Content,
-  type ContentPart,
-  fromChatMessage,
-  type Json,
-  type JsonObject,
-  type MessageDraft,
-  type ReplyDraft,
-  replyFromChatMessage,
-  type ReportedUsage,
-  type RoundAppended,
-  type SeedDraft,
-  type SystemDraft,
+import type {
+  AppendedResult,
+  Content,
+  ContentPart,
+  Json,
+  JsonObject,
+  MessageDraft,
+  ReplyDraft,
+  ReportedUsage,
+  RoundAppended,
+  SeedDraft,
+  SystemDraft,
 } from "@colloquy/machine";
+import { fromChatMessage, replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { canonicalOf, wireOfCanonical } from "./canonical.ts";
 import type { RecordedMessage, RecordedReply, RecordedResult, RecordedUser } from "./case.ts";

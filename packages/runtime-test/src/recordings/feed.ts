@@ -1,4 +1,5 @@
-import { type AskReceived, type CallTool, type MessageDraft, raiseFormatFor } from "@colloquy/machine";
+import type { AskReceived, CallTool, MessageDraft } from "@colloquy/machine";
+import { raiseFormatFor } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { RecordedMessage, RecordedResult, RecordedStep, RecordedUser } from "./case.ts";
 import { type Drive, tell, toolCallsOut } from "./drive.ts";

@@ -1,16 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  type ConversationMachine,
-  decodeJournal,
-  describeDecodeError,
-  describeDifference,
-  type Difference,
-  type Entry,
-  fold,
-  replay,
-  type ReplayOptions,
-  type State,
-} from "@colloquy/machine";
+import type { ConversationMachine, Entry, State } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { describeDifference, type Difference, replay, type ReplayOptions } from "@colloquy/machine/inspect";
 import * as Either from "fp-ts/lib/Either.js";
 
 /** How the replay of a journal ended. */

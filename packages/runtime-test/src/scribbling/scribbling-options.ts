@@ -1,4 +1,5 @@
-import { estimateCounter, keepAll, type MachineOptions, type Policy, type PolicyInput } from "@colloquy/machine";
+import { estimateCounter, keepAll, type Policy, type PolicyInput } from "@colloquy/machine/policies";
+import type { MachineOptions } from "@colloquy/machine";
 import { Scribbler } from "./scribble.ts";
 
 /**

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Clock, LlmHandler, LlmOutcome } from "@colloquy/host";
-import { type CallLlm, digestOfPrompt, fromChatMessage, type Message, messagesFromSeed } from "@colloquy/machine";
+import { type CallLlm, digestOfPrompt, type Message, messagesFromSeed } from "@colloquy/machine";
+import { fromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { type AnswerHead, chatCompletion } from "./chat-completion.ts";
 import { type ChatRequest, parseChatRequest } from "./chat-request.ts";

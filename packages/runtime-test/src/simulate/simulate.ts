@@ -1,5 +1,6 @@
 import { createHost, declarationsOf, type Host, memoryStore, StoreError, type Tool } from "@colloquy/host";
-import { type ConversationMachine, conversationMachine, type Entry, fold, type State } from "@colloquy/machine";
+import { type ConversationMachine, conversationMachine, type Entry, type State } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Approver } from "./parts/approver.ts";
 import { checkLiveState } from "./checks/journal.ts";

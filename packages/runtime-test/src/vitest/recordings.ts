@@ -1,4 +1,5 @@
-import type { ConversationMachine, ReplayOptions } from "@colloquy/machine";
+import type { ConversationMachine } from "@colloquy/machine";
+import type { ReplayOptions } from "@colloquy/machine/inspect";
 import { expect } from "vitest";
 import type { RecordedCase } from "../recordings/case.ts";
 import { describeCaseDifference } from "../recordings/difference.ts";

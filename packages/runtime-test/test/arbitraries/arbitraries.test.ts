@@ -1,4 +1,5 @@
-import { conversationMachine, decodeJournal, fold, outstanding, promptOf, type ReplyDraft } from "@colloquy/machine";
+import { conversationMachine, outstanding, promptOf, type ReplyDraft } from "@colloquy/machine";
+import { decodeJournal, fold } from "@colloquy/machine/journal";
 import {
   composedPolicyArbitrary,
   entriesOf,

@@ -1,4 +1,5 @@
-import { conversationMachine, lastTurns } from "@colloquy/machine";
+import { conversationMachine } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { addFigures, describeCaseDifference, isStrict, noFigures, replayCase } from "@colloquy/runtime-test/recordings";
 import { describe, expect, it } from "vitest";
 import "@colloquy/runtime-test/vitest";

@@ -1,4 +1,5 @@
-import { conversationMachine, type Entry, lastTurns, phaseOf } from "@colloquy/machine";
+import { conversationMachine, type Entry, phaseOf } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { journalLines, recordingMachine, replayCase, replayJournal } from "@colloquy/runtime-test/recordings";
 import { describe, expect, it } from "vitest";
 import "@colloquy/runtime-test/vitest";

@@ -1,5 +1,6 @@
 import { declarationsOf, tool, type Tool } from "@colloquy/host";
-import { compactTurns, type Entry, type ToolRecovery, turnNumbered } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
+import { type Entry, type ToolRecovery, turnNumbered } from "@colloquy/machine";
 import { describe, expect, it } from "vitest";
 import { lawRecovery } from "../../src/laws/index.ts";
 import { reply, toolCalls } from "../../src/models/index.ts";

@@ -6,7 +6,8 @@ import {
   type HostOptions,
   memoryStore,
 } from "@colloquy/host";
-import { type Entry, keepAll, type State } from "@colloquy/machine";
+import type { Entry, State } from "@colloquy/machine";
+import { keepAll } from "@colloquy/machine/policies";
 import type { Law, SimulateOptions } from "../../src/simulate/index.ts";
 import {
   changed,

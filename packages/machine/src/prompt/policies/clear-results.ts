@@ -1,4 +1,5 @@
-import type { Cut, UnitPosition } from "../cut.ts";
+import type { Cut } from "../cut.ts";
+import type { UnitPosition } from "../position.ts";
 import type { Policy, PolicyDecision, PolicyInput } from "../policy.ts";
 import { behind, isOlder, nowhere } from "../position.ts";
 import type { Shrink } from "../shrink.ts";

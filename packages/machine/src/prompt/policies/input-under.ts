@@ -1,5 +1,5 @@
 import type { Cut } from "../cut.ts";
-import { newestFittingOf, withNewestFitting } from "../newest-fitting.ts";
+import { newestFittingOf, withNewestFitting } from "../history.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
 import { isOlder, nowhere } from "../position.ts";
 import type { Showing, Shrinker } from "../render.ts";

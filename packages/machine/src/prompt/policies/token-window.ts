@@ -3,7 +3,7 @@ import type { Policy, PolicyInput } from "../policy.ts";
 import type { Unit } from "../unit.ts";
 import type { NewestFirst } from "../newest-first.ts";
 import { newestFirstOf } from "../newest-first.ts";
-import { newestFittingOf } from "../newest-fitting.ts";
+import { newestFittingOf } from "../history.ts";
 import { newestMeasured, newestWithin } from "../newest-units.ts";
 import type { Start } from "../position.ts";
 import { isOlder, nowhere } from "../position.ts";

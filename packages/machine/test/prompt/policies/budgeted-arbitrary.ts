@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { type Counter, countPrompt, type Policy } from "../../../src/index.ts";
+import { type Counter, countPrompt, type Policy } from "../../../src/policies.ts";
 import { madeUpArbitrary } from "./made-up-arbitrary.ts";
 import { characters, cutOf, inputOf, inSteps, type MadeUp, shownBy } from "./made-up-history.ts";
 

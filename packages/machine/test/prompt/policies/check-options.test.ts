@@ -1,18 +1,16 @@
 import { describe, expect, test } from "vitest";
+import { ConfigurationError, conversationMachine, promptOf } from "../../../src/index.ts";
 import {
   clearResults,
   compactTurns,
-  ConfigurationError,
-  conversationMachine,
   fitOversized,
   keepAll,
   lastMessages,
   limitResults,
   type Policy,
-  promptOf,
   summariseTurns,
-} from "../../../src/index.ts";
-import { preview } from "../../../src/prompt/policies/preview.ts";
+} from "../../../src/policies.ts";
+import { preview } from "../../../src/prompt/preview.ts";
 import { nonsenseIn, plainCopy } from "../../../src/prompt/nonsense.ts";
 import { Talk } from "../../talk.ts";
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, countPrompt, type Message, type Unit } from "../../../src/index.ts";
+import { ConfigurationError, type Message } from "../../../src/index.ts";
+import { countPrompt, type Unit } from "../../../src/policies.ts";
 import { clearResults } from "../../../src/prompt/policies/clear-results.ts";
 import { shrinkMessage } from "../../../src/prompt/shrink.ts";
 import { runs } from "../../runs.ts";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, countPrompt, type PolicyDecision, textOf } from "../../../src/index.ts";
-import { withNewestFitting } from "../../../src/prompt/newest-fitting.ts";
+import { ConfigurationError, textOf } from "../../../src/index.ts";
+import { countPrompt, type PolicyDecision } from "../../../src/policies.ts";
+import { withNewestFitting } from "../../../src/prompt/history.ts";
 import { compactTurns, type CompactTurnsOptions } from "../../../src/prompt/policies/compact-turns.ts";
 import { tokenWindow } from "../../../src/prompt/policies/token-window.ts";
 import { runs } from "../../runs.ts";

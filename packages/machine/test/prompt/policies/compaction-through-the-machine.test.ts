@@ -1,13 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  compactTurns,
-  type CompactTurnsOptions,
-  lastTurnOf,
-  type MachineOptions,
-  textOf,
-  turnNumbered,
-  turnsOf,
-} from "../../../src/index.ts";
+import { lastTurnOf, type MachineOptions, textOf, turnNumbered, turnsOf } from "../../../src/index.ts";
+import { compactTurns, type CompactTurnsOptions } from "../../../src/policies.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
 import { characterCounter } from "../../hand-made.ts";
 import { calling } from "../../talk.ts";

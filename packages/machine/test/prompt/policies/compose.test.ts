@@ -1,11 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ConfigurationError, conversationMachine, promptOf, textOf } from "../../../src/index.ts";
 import {
   clearResults,
   compactTurns,
   compose,
-  ConfigurationError,
-  conversationMachine,
   countPrompt,
   fitOversized,
   keepAll,
@@ -17,12 +16,10 @@ import {
   type Policy,
   type PolicyDecision,
   type PolicyInput,
-  promptOf,
   type Shrink,
-  textOf,
   tokenWindow,
   type UnitPosition,
-} from "../../../src/index.ts";
+} from "../../../src/policies.ts";
 import { runs } from "../../runs.ts";
 import { Talk } from "../../talk.ts";
 import { decide, expectIdempotent, expectMonotone, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";

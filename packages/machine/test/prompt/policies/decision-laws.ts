@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { checkPrompt, type Policy, type PolicyDecision } from "../../../src/index.ts";
+import { checkPrompt, type Policy, type PolicyDecision } from "../../../src/policies.ts";
 import { cutOf, inputOf, type MadeUp, shownBy } from "./made-up-history.ts";
 
 /** What a policy decides of a conversation. */

@@ -8,7 +8,7 @@ import {
   type Policy,
   summariseTurns,
   tokenWindow,
-} from "../../../src/index.ts";
+} from "../../../src/policies.ts";
 
 test("what a policy does by default is written down: a change of it is another fingerprint, and another prompt", async () => {
   const policies: readonly (readonly [string, Policy])[] = [

@@ -1,14 +1,6 @@
 import { describe, expect, test } from "vitest";
-import {
-  compose,
-  type ContentPart,
-  lastTurnOf,
-  type Message,
-  omitFields,
-  onlyInputs,
-  type Policy,
-  toArray,
-} from "../../../src/index.ts";
+import { type ContentPart, lastTurnOf, type Message, toArray } from "../../../src/index.ts";
+import { compose, omitFields, onlyInputs, type Policy } from "../../../src/policies.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
 
 // What dspy-session calls exclude_fields and history_input_fields.

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, countPrompt, messageFromDraft } from "../../../src/index.ts";
+import { ConfigurationError, messageFromDraft } from "../../../src/index.ts";
+import { countPrompt } from "../../../src/policies.ts";
 import { fitOversized, type FitOversizedOptions } from "../../../src/prompt/policies/fit-oversized.ts";
 import { shrinkMessage } from "../../../src/prompt/shrink.ts";
 import { runs } from "../../runs.ts";

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compose, countPrompt, keepAll, lastTurns, type PolicyDecision, type PolicyInput } from "../../../src/index.ts";
+import {
+  compose,
+  countPrompt,
+  keepAll,
+  lastTurns,
+  type PolicyDecision,
+  type PolicyInput,
+} from "../../../src/policies.ts";
 import { inputUnder } from "../../../src/prompt/policies/input-under.ts";
 import { runs } from "../../runs.ts";
 import { decide, idsOf, shownIds } from "./decision-laws.ts";

@@ -1,15 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import {
-  checkPrompt,
-  ConfigurationError,
-  conversationMachine,
-  lastMessages,
-  type LastMessagesOptions,
-  type PolicyDecision,
-  promptOf,
-  textOf,
-} from "../../../src/index.ts";
+import { ConfigurationError, conversationMachine, promptOf, textOf } from "../../../src/index.ts";
+import { checkPrompt, lastMessages, type LastMessagesOptions, type PolicyDecision } from "../../../src/policies.ts";
 import { runs } from "../../runs.ts";
 import { calling, Talk } from "../../talk.ts";
 import { decide, expectIdempotent, expectMonotone, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";

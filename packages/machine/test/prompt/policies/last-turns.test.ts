@@ -4,15 +4,13 @@ import { describe, expect, test } from "vitest";
 import {
   ConfigurationError,
   conversationMachine,
-  lastTurns,
-  type PolicyDecision,
   promptOf,
   type State,
   textOf,
   toArray,
   turnsOf,
-  unitsOf,
 } from "../../../src/index.ts";
+import { lastTurns, type PolicyDecision, unitsOf } from "../../../src/policies.ts";
 import { runs } from "../../runs.ts";
 import { Talk } from "../../talk.ts";
 import { decide, expectIdempotent, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { conversationMachine, countPrompt, messagesOf, promptOf, tokenWindow } from "../../../src/index.ts";
+import { conversationMachine, messagesOf, promptOf } from "../../../src/index.ts";
+import { countPrompt, tokenWindow } from "../../../src/policies.ts";
 import { characterCounter } from "../../hand-made.ts";
 import { Talk } from "../../talk.ts";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type Cut, type Message, unitsOf } from "../../../src/index.ts";
+import { type Message } from "../../../src/index.ts";
+import { type Cut, unitsOf } from "../../../src/policies.ts";
 import { closedUnits, type MadeUp, type MadeUpTurn, round, said, saidFields } from "./made-up-history.ts";
 
 /** Conversations with rounds, parallel calls, data fields, interrupted turns, gaps between turns, a seed, pins and an open turn. */

@@ -1,22 +1,24 @@
 import {
   type Budget,
-  type Counter,
-  countPrompt,
-  type Cut,
-  type HistoryTurn,
   type Message,
   messageFromDraft,
   messageFromReply,
   messageFromResult,
+} from "../../../src/index.ts";
+import {
+  type Counter,
+  countPrompt,
+  type Cut,
+  type HistoryTurn,
   type PolicyDecision,
   type PolicyInput,
   type Unit,
   type UnitPosition,
   unitsOf,
-} from "../../../src/index.ts";
+} from "../../../src/policies.ts";
 import { withFields } from "../../../src/prompt/fields.ts";
 import { appliesAt, type Shrink, shrinkMessage } from "../../../src/prompt/shrink.ts";
-import type { Summary } from "../../../src/thread/summary.ts";
+import type { Summary } from "../../../src/thread/turn.ts";
 
 /** A conversation for a policy to decide about, made by hand. What is left out is empty, or as in a machine without options. */
 export interface MadeUp {

@@ -1,4 +1,4 @@
-import type { Policy, PolicyDecision, PolicyInput } from "../../../src/index.ts";
+import type { Policy, PolicyDecision, PolicyInput } from "../../../src/policies.ts";
 
 /** A policy that claims everything. */
 export const policyOf = (name: string, decide: Policy["decide"], more: Partial<Policy> = {}): Policy => ({

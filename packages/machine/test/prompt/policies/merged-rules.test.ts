@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Shrink, UnitPosition } from "../../../src/index.ts";
+import type { Shrink, UnitPosition } from "../../../src/policies.ts";
 import { mergedDecision } from "../../../src/prompt/policies/merged-decision.ts";
 
 // Of two policies that shorten, a rule that stands already is not applied twice, and none is lost.

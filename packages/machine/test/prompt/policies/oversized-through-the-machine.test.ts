@@ -1,17 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { lastTurnOf, type MachineOptions, textOf, toArray } from "../../../src/index.ts";
 import {
   clearResults,
   compactTurns,
   compose,
   fitOversized,
-  lastTurnOf,
   limitResults,
-  type MachineOptions,
   type Policy,
-  textOf,
-  toArray,
   tokenWindow,
-} from "../../../src/index.ts";
+} from "../../../src/policies.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
 import { characterCounter } from "../../hand-made.ts";
 import { calling } from "../../talk.ts";

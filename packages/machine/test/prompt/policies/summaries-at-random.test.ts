@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compactTurns, lastTurnOf, summariseTurns, turnsOf } from "../../../src/index.ts";
+import { lastTurnOf, turnsOf } from "../../../src/index.ts";
+import { compactTurns, summariseTurns } from "../../../src/policies.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
 import { characterCounter } from "../../hand-made.ts";
 import { runs } from "../../runs.ts";

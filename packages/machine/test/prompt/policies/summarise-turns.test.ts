@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { ConfigurationError, countPrompt, type JsonObject, type PolicyDecision, textOf } from "../../../src/index.ts";
+import { ConfigurationError, type JsonObject, textOf } from "../../../src/index.ts";
+import { countPrompt, type PolicyDecision } from "../../../src/policies.ts";
 import { summariseTurns, type SummariseTurnsOptions } from "../../../src/prompt/policies/summarise-turns.ts";
 import { runs } from "../../runs.ts";
 import { decidesAgain, budgetedArbitrary } from "./budgeted-arbitrary.ts";

@@ -1,21 +1,17 @@
 import { stateArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { ConfigurationError, conversationMachine, promptOf, type State, textOf } from "../../../src/index.ts";
 import {
   compose,
-  ConfigurationError,
-  conversationMachine,
   type Counter,
   countPrompt,
   lastTurns,
   type Policy,
   type PolicyDecision,
-  promptOf,
-  type State,
-  textOf,
   tokenWindow,
   type TokenWindowOptions,
-} from "../../../src/index.ts";
+} from "../../../src/policies.ts";
 import { runs } from "../../runs.ts";
 import { Talk } from "../../talk.ts";
 import { decide, expectIdempotent, expectMonotone, expectWellFormed, idsOf, shownIds } from "./decision-laws.ts";

@@ -1,17 +1,14 @@
 import { describe, expect, test } from "vitest";
 import {
-  checkPrompt,
   lastTurnOf,
   type MachineOptions,
   promptOf,
-  summariseTurns,
-  type SummariseTurnsOptions,
-  summaryLines,
   textOf,
   toArray,
   turnNumbered,
   turnsOf,
 } from "../../../src/index.ts";
+import { checkPrompt, summariseTurns, type SummariseTurnsOptions, summaryLines } from "../../../src/policies.ts";
 import { chunksOf } from "../../../src/thread/chunks.ts";
 import { CheckedTalk } from "../../checked-talk.ts";
 import { characterCounter } from "../../hand-made.ts";

@@ -1,5 +1,7 @@
 import { type AskPart, createHost, type LlmHandler, memoryStore } from "@colloquy/host";
-import { conversationMachine, loadAll, replyFromChatMessage, toArray, toolCallsOf } from "@colloquy/machine";
+import { conversationMachine, toArray, toolCallsOf } from "@colloquy/machine";
+import { loadAll } from "@colloquy/machine/storage";
+import { replyFromChatMessage } from "@colloquy/interchange";
 import { virtualClock } from "@colloquy/runtime-test";
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";

@@ -1,14 +1,15 @@
 import { fc, test as property } from "@fast-check/vitest";
 import type { LlmDelta } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import { messageFromReply, replyFromChatMessage, toChatMessage } from "@colloquy/machine";
+import { messageFromReply } from "@colloquy/machine";
+import { replyFromChatMessage, toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import type { DecodedChat } from "../../../src/llm/reply/chat-chunks.ts";
 import { chatStream, decodeChatStream } from "../../../src/llm/reply/chat-stream.ts";
 import { bytesOf, callOf, chunkOf, decode } from "./wire.ts";
-import { canonical } from "../../../../machine/test/interchange/canonical.ts";
-import { recordingsFolder, recordingsOf } from "../../../../machine/test/interchange/recordings.ts";
+import { canonical } from "../../../../interchange/test/canonical.ts";
+import { recordingsFolder, recordingsOf } from "../../../../interchange/test/recordings.ts";
 
 interface Transcript {
   readonly id: string;

@@ -1,5 +1,5 @@
+import { type Counter, type Unit, unitsOf } from "@colloquy/machine/policies";
 import {
-  type Counter,
   type MachineOptions,
   type Message,
   messageFromDraft,
@@ -7,8 +7,6 @@ import {
   type State,
   toArray,
   type Turn,
-  type Unit,
-  unitsOf,
 } from "@colloquy/machine";
 import { LawBroken } from "./law-broken.ts";
 import { draftsOfAsk } from "./utterance.ts";

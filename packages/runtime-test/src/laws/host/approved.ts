@@ -2,14 +2,13 @@ import {
   type AnswerableEffect,
   type CallTool,
   type Entry,
-  fold,
-  foldEntry,
   type LaterEntry,
   outstanding,
   type RequestApproval,
   type State,
   type ToolDeclaration,
 } from "@colloquy/machine";
+import { fold, foldEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { requireSame } from "../machine/machine-law.ts";

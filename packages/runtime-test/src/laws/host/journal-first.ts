@@ -3,13 +3,12 @@ import {
   type DroppedBecause,
   type Effect,
   type Entry,
-  fold,
-  foldEntry,
   outstanding,
   type Signal,
   type State,
   turnNumbered,
 } from "@colloquy/machine";
+import { fold, foldEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { preview } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";

@@ -1,11 +1,11 @@
 import {
   type AnswerableEffect,
   type Entry,
-  fold,
   outstanding,
   type ToolDeclaration,
   type ToolRecovery,
 } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";

@@ -1,16 +1,7 @@
-import {
-  type ConversationMachine,
-  describeDifference,
-  type Entry,
-  explain,
-  fold,
-  messagesOf,
-  promptOf,
-  redactEntry,
-  replay,
-  type State,
-  turnsOf,
-} from "@colloquy/machine";
+import { type ConversationMachine, type Entry, messagesOf, promptOf, type State, turnsOf } from "@colloquy/machine";
+import { describeDifference, explain, replay } from "@colloquy/machine/inspect";
+import { fold } from "@colloquy/machine/journal";
+import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { requireSame } from "../machine/machine-law.ts";

@@ -1,14 +1,5 @@
-import {
-  decodeJournal,
-  describeDecodeError,
-  type Entry,
-  fold,
-  type State,
-  textOf,
-  toArray,
-  type ToolDeclaration,
-  turnNumbered,
-} from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { type Entry, type State, textOf, toArray, type ToolDeclaration, turnNumbered } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { asksIn } from "../evidence/asks-in.ts";
 import { LawBroken } from "../evidence/law-broken.ts";

@@ -2,15 +2,13 @@ import {
   type CallLlm,
   conversationMachine,
   type Event,
-  type InterruptedTurns,
-  keepAll,
   type MachineOptions,
   type Message,
   type State,
   toArray,
   type Turn,
-  unitsOf,
 } from "@colloquy/machine";
+import { type InterruptedTurns, keepAll, unitsOf } from "@colloquy/machine/policies";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { statesOf } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";

@@ -1,10 +1,5 @@
-import {
-  type ConversationMachine,
-  conversationMachine,
-  type Explanation,
-  messagesOf,
-  type State,
-} from "@colloquy/machine";
+import { type ConversationMachine, conversationMachine, messagesOf, type State } from "@colloquy/machine";
+import type { Explanation } from "@colloquy/machine/inspect";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { LawBroken } from "../evidence/law-broken.ts";

@@ -1,10 +1,5 @@
-import {
-  type ConversationMachine,
-  conversationMachine,
-  keepAll,
-  lastTurns,
-  type MachineOptions,
-} from "@colloquy/machine";
+import { type ConversationMachine, conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
 import type { Subject } from "../../arbitraries/subject.ts";

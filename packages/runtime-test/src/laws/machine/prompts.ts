@@ -1,20 +1,16 @@
 import {
   type CallLlm,
-  checkPrompt,
   type ConversationMachine,
   conversationMachine,
   type Effect,
-  type InterruptedTurns,
-  keepAll,
-  lastTurns,
   type Message,
   messagesOf,
-  type Policy,
   type State,
   toArray,
   toolCallsOf,
   toolResultOf,
 } from "@colloquy/machine";
+import { checkPrompt, type InterruptedTurns, keepAll, lastTurns, type Policy } from "@colloquy/machine/policies";
 import { hostilePolicies, whimsical } from "../../arbitraries/policy.ts";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { statesOf, type Trace } from "../../arbitraries/trace.ts";

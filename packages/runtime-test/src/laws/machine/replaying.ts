@@ -1,4 +1,5 @@
-import { conversationMachine, describeDifference, type Effect, replay } from "@colloquy/machine";
+import { conversationMachine, type Effect } from "@colloquy/machine";
+import { describeDifference, replay } from "@colloquy/machine/inspect";
 import * as Either from "fp-ts/lib/Either.js";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { entriesOf, handledSteps } from "../../arbitraries/trace.ts";

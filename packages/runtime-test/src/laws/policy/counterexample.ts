@@ -1,4 +1,5 @@
-import { keepAll, type MachineOptions } from "@colloquy/machine";
+import { keepAll } from "@colloquy/machine/policies";
+import type { MachineOptions } from "@colloquy/machine";
 import type { RunDetails } from "fast-check";
 import type { Schedule } from "../../arbitraries/schedule.ts";
 import type { Subject } from "../../arbitraries/subject.ts";

@@ -1,4 +1,4 @@
-import type { NewestFirst, Unit } from "@colloquy/machine";
+import type { NewestFirst, Unit } from "@colloquy/machine/policies";
 import { roomOf } from "./fitting.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";

@@ -1,4 +1,5 @@
-import { ConfigurationError, keepAll, type MachineOptions, type Policy } from "@colloquy/machine";
+import { ConfigurationError, type MachineOptions } from "@colloquy/machine";
+import { keepAll, type Policy } from "@colloquy/machine/policies";
 import fc from "fast-check";
 import { scheduleFor } from "../../arbitraries/journal.ts";
 import { budgetArbitrary } from "../../arbitraries/options.ts";

@@ -2,15 +2,12 @@ import {
   type Budget,
   type ConversationMachine,
   conversationMachine,
-  type Counter,
-  estimateCounter,
   type Event,
-  keepAll,
   type MachineOptions,
-  type Policy,
   type Prompt,
   type State,
 } from "@colloquy/machine";
+import { type Counter, estimateCounter, keepAll, type Policy } from "@colloquy/machine/policies";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";

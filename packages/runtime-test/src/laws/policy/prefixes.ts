@@ -2,12 +2,8 @@ import {
   type AnswerableEffect,
   type CallLlm,
   conversationMachine,
-  type Counter,
-  countPrompt,
   type Entry,
-  estimateCounter,
   type Event,
-  keepAll,
   type MachineOptions,
   type Message,
   messagesOf,
@@ -17,6 +13,7 @@ import {
   transition,
   turnNumbered,
 } from "@colloquy/machine";
+import { type Counter, countPrompt, estimateCounter, keepAll } from "@colloquy/machine/policies";
 import { handledSteps, type HandledStep } from "../../arbitraries/trace.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import type { PolicyLaw } from "./policy-run.ts";

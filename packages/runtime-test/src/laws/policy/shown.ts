@@ -1,15 +1,13 @@
 import {
   type Cut,
   type Fields,
-  type Message,
-  type Part,
   type Shrink,
   shrinkMessage,
-  toolCallsOf,
   type Unit,
   type UnitPosition,
   unitsOf,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
+import { type Message, type Part, toolCallsOf } from "@colloquy/machine";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts";

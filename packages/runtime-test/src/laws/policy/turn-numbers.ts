@@ -1,4 +1,5 @@
-import { type SummarisedTurns, type Summary, textOf, toArray, type Turn } from "@colloquy/machine";
+import type { SummarisedTurns } from "@colloquy/machine/policies";
+import { type Summary, textOf, toArray, type Turn } from "@colloquy/machine";
 import { statesOf, type Trace } from "../../arbitraries/trace.ts";
 import { differenceOf, preview } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";

@@ -1,19 +1,16 @@
 import {
   canonicalText,
   type ConversationMachine,
-  decodeJournal,
-  describeDecodeError,
-  describeDifference,
   type Entry,
-  fold,
   type Json,
-  lostEventIn,
-  replay,
   type State,
   turnNumbered,
   type Usage,
   usageMonoid,
 } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { describeDifference, replay } from "@colloquy/machine/inspect";
+import { lostEventIn } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";

@@ -1,5 +1,6 @@
 import type { Tool } from "@colloquy/host";
-import { type CallLlm, checkPrompt, digestOfPrompt } from "@colloquy/machine";
+import { type CallLlm, digestOfPrompt } from "@colloquy/machine";
+import { checkPrompt } from "@colloquy/machine/policies";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";

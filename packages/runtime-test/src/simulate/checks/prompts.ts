@@ -2,9 +2,6 @@ import {
   type Budget,
   type CallLlm,
   type ContextUnfit,
-  type Counter,
-  countPrompt,
-  estimateCounter,
   type LaterEntry,
   type MachineOptions,
   messagesOf,
@@ -14,6 +11,7 @@ import {
   toArray,
   turnsOf,
 } from "@colloquy/machine";
+import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
 import { draftsOfAsk } from "../../laws/evidence/utterance.ts";
 import { summaryRequestTokens } from "../script/made-up-context.ts";
 import type { Law } from "../world/simulation-error.ts";

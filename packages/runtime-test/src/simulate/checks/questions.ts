@@ -1,5 +1,7 @@
 import type { TurnSummary } from "@colloquy/host";
-import { type CallLlm, type Cut, messagesOf, redactedText, type State, toArray, turnNumbered } from "@colloquy/machine";
+import { type CallLlm, messagesOf, type State, toArray, turnNumbered } from "@colloquy/machine";
+import type { Cut } from "@colloquy/machine/policies";
+import { redactedText } from "@colloquy/machine/storage";
 import { asksIn } from "../../laws/evidence/asks-in.ts";
 import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/evidence/utterance.ts";
 import type { AskEnd, Question } from "../script/question.ts";

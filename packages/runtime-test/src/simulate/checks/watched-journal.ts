@@ -4,15 +4,14 @@ import {
   type CallLlm,
   type Entry,
   type Event,
-  fold,
-  foldEntry,
   outstanding,
-  redactedText,
   type State,
   type Usage,
   usageMonoid,
   usageOfCall,
 } from "@colloquy/machine";
+import { fold, foldEntry } from "@colloquy/machine/journal";
+import { redactedText } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { leafOf } from "../../coverage.ts";
 import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type PromptRules } from "./prompts.ts";

@@ -1,17 +1,16 @@
+import type { Budget, MachineOptions } from "@colloquy/machine";
 import {
-  type Budget,
   clearResults,
   compactTurns,
   compose,
   fitOversized,
   lastMessages,
   limitResults,
-  type MachineOptions,
   type Policy,
   summariseTurns,
   type SummaryOptions,
   tokenWindow,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
 import { Random } from "../world/random.ts";
 
 /** How much the prompts of a made-up conversation may hold, and what they show where they can't hold all. */

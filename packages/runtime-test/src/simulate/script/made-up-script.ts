@@ -2,8 +2,6 @@ import { type AskInput, declarationsOf, type ThreadDefaults } from "@colloquy/ho
 import {
   type ConversationMachine,
   conversationMachine,
-  keepAll,
-  lastTurns,
   type Limits,
   type MachineOptions,
   type MessageDraft,
@@ -12,6 +10,7 @@ import {
   type Pricing,
   type SeedDraft,
 } from "@colloquy/machine";
+import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { madeUpContext } from "./made-up-context.ts";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
 import { Random } from "../world/random.ts";

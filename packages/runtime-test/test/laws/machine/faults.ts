@@ -1,14 +1,7 @@
-import {
-  clearResults,
-  compose,
-  explain,
-  fold,
-  type MachineOptions,
-  promptOf,
-  summariseTurns,
-  tokenWindow,
-  transition,
-} from "@colloquy/machine";
+import { clearResults, compose, summariseTurns, tokenWindow } from "@colloquy/machine/policies";
+import { explain } from "@colloquy/machine/inspect";
+import { fold } from "@colloquy/machine/journal";
+import { type MachineOptions, promptOf, transition } from "@colloquy/machine";
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { laws } from "@colloquy/runtime-test/laws";
 import * as wrong from "./wrong-functions.ts";

@@ -1,12 +1,6 @@
-import {
-  conversationMachine,
-  fold,
-  keepAll,
-  lastTurns,
-  type MachineOptions,
-  promptOf,
-  summariseTurns,
-} from "@colloquy/machine";
+import { conversationMachine, type MachineOptions, promptOf } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
+import { keepAll, lastTurns, summariseTurns } from "@colloquy/machine/policies";
 import {
   entriesOf,
   handledSteps,

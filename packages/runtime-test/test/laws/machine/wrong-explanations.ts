@@ -1,4 +1,4 @@
-import { explain } from "@colloquy/machine";
+import { explain } from "@colloquy/machine/inspect";
 
 type Explain = typeof explain;
 

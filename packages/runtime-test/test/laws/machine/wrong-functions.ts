@@ -5,10 +5,7 @@ import {
   conversationMachine,
   type Effect,
   type Event,
-  fold,
   type Handled,
-  keepAll,
-  lastTurns,
   type Message,
   outstanding,
   promptOf,
@@ -17,6 +14,8 @@ import {
   transition,
   type Usage,
 } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
+import { keepAll, lastTurns } from "@colloquy/machine/policies";
 import { realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 
 // Each of these is one of the machine's functions, and wrong in one way.

@@ -7,7 +7,7 @@ import {
   limitResults,
   type Policy,
   tokenWindow,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
 import { type Move, realSubject, type Subject } from "@colloquy/runtime-test/arbitraries";
 import { checkPolicyLaws, LawBroken, policyLaws, type PolicyLawsRun } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-import { conversationMachine, type MachineOptions, type Policy } from "@colloquy/machine";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import type { Policy } from "@colloquy/machine/policies";
 import {
   budgetArbitrary,
   fickle,

@@ -1,4 +1,5 @@
-import { compactTurns, keepAll, lastTurns, type MachineOptions, type Policy } from "@colloquy/machine";
+import { compactTurns, keepAll, lastTurns, type Policy } from "@colloquy/machine/policies";
+import type { MachineOptions } from "@colloquy/machine";
 import type { Move, Schedule } from "@colloquy/runtime-test/arbitraries";
 import { LawBroken, policyLaws, type PolicyRun, runPolicy } from "@colloquy/runtime-test/laws";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,5 @@
-import { keepAll, lastMessages, lastTurns, type MachineOptions, type Policy, tokenWindow } from "@colloquy/machine";
+import { keepAll, lastMessages, lastTurns, type Policy, tokenWindow } from "@colloquy/machine/policies";
+import type { MachineOptions } from "@colloquy/machine";
 import { scheduleFor } from "@colloquy/runtime-test/arbitraries";
 import { badOptionsAreRefused, cutsSeldom, LawBroken, policyLaws, runPolicy } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";

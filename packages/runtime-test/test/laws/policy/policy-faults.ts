@@ -1,26 +1,28 @@
 import {
   type CallLlm,
-  compose,
   type ConversationData,
   conversationMachine,
   type Effect,
   type Event,
   type Handled,
+  type MachineOptions,
+  type Message,
+  type Prompt,
+  promptOf,
+  type State,
+  toArray,
+  transition,
+} from "@colloquy/machine";
+import {
+  compose,
   keepAll,
   lastMessages,
   lastTurns,
   limitResults,
-  type MachineOptions,
-  type Message,
   type Policy,
-  type Prompt,
-  promptOf,
-  type State,
   summariseTurns,
-  toArray,
   tokenWindow,
-  transition,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
 import { fickle, realSubject, scribbling, type Subject } from "@colloquy/runtime-test/arbitraries";
 import type { policyLaws } from "@colloquy/runtime-test/laws";
 

@@ -2,7 +2,6 @@ import {
   clearResults,
   compactTurns,
   compose,
-  conversationMachine,
   fitOversized,
   keepAll,
   lastMessages,
@@ -13,7 +12,8 @@ import {
   type Policy,
   summariseTurns,
   tokenWindow,
-} from "@colloquy/machine";
+} from "@colloquy/machine/policies";
+import { conversationMachine } from "@colloquy/machine";
 import {
   composedPolicyArbitrary,
   plainPolicyArbitraries,

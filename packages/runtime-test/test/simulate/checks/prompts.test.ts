@@ -1,6 +1,5 @@
 import {
   type CallLlm,
-  compactTurns,
   conversationMachine,
   type LaterEntry,
   type MachineOptions,
@@ -9,6 +8,7 @@ import {
   type State,
   transition,
 } from "@colloquy/machine";
+import { compactTurns } from "@colloquy/machine/policies";
 import { describe, expect, it } from "vitest";
 import {
   brokenByDecision,

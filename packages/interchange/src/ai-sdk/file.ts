@@ -1,0 +1,114 @@
+import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part } from "@colloquy/machine";
+import type { AiOptions } from "./provider-options.ts";
+import { fieldsOfOptions, optionsOf } from "./provider-options.ts";
+import { isJsonObject } from "../exchange/json-object.ts";
+import type { Lose } from "../exchange/loss.ts";
+
+/** A file of the AI SDK, where it stands and of what kind, before it is written as one of its formats does. */
+export interface AiFile {
+  /** A whole media type, or its first half, as for an image of an unknown kind. */
+  readonly mediaType: string;
+  /** A URL, or a `data:` URL. */
+  readonly url?: string;
+  /** The provider's own id of it, by provider. */
+  readonly reference?: JsonObject;
+  readonly filename?: string;
+  readonly options?: AiOptions | undefined;
+}
+
+/** The file that a part is: an image with a URL, or a file or sound as chat completions write them; undefined for another. */
+export const aiFileOf = (part: Part): AiFile | undefined => {
+  if (part.type === "image") return fileOfImage(part);
+  return part.type === "opaque" ? fileOfOpaque(part.value) : undefined;
+};
+
+/** The part that a file of the SDK is; undefined for one that only the SDK can hold. */
+export const partOfAiFile = (
+  { mediaType, url, reference, filename, options }: AiFile,
+  lose: Lose,
+): ContentPart | undefined => {
+  const { own, provider } = fieldsOfOptions(options);
+  if (url === undefined) {
+    const { openai: id, ...others } = reference ?? {};
+    const known = typeof id === "string" && Object.keys(others).length === 0 && mediaType === unknownType;
+    return known && provider === undefined ? fileWith({ ...named(filename), file_id: id }) : undefined;
+  }
+  if (own["image"] === true || /^image(\/|$)/.test(mediaType)) {
+    if (provider !== undefined) return undefined;
+    if (filename !== undefined) lose("filename", `the file name "${filename}"`, "an image is known by its URL only");
+    if (own["image"] !== true && !impliedTypes(url).includes(mediaType))
+      lose("mediaType", `the media type "${mediaType}"`, "an image is known by its URL only");
+    return { type: "image", url, ...(typeof own["detail"] === "string" ? { detail: own["detail"] } : {}) };
+  }
+  if (provider !== undefined || typeOfDataUrl(url) !== mediaType) return undefined;
+  return (filename === undefined ? soundOf(url) : undefined) ?? fileWith({ ...named(filename), file_data: url });
+};
+
+/** Bytes in base64 as a `data:` URL; undefined where nobody says what they are. */
+export const dataUrlOf = (base64: string, mediaType: string | undefined): string | undefined => {
+  const type = mediaType?.includes("/") === true && !mediaType.endsWith("/*") ? mediaType : detectedType(base64);
+  return type === undefined ? undefined : `data:${type};base64,${base64}`;
+};
+
+/** Whether a text is a URL, and not bytes in base64. */
+export const isUrlText = (text: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(text);
+
+/** The media type that a `data:` URL with base64 names; undefined for another URL. */
+export const typeOfDataUrl = (url: string): string | undefined => /^data:([^,;]+)(?:;[^,;]*)*;base64,/i.exec(url)?.[1];
+
+const fileOfImage = ({ url, detail }: ImagePart): AiFile | undefined => {
+  const type = typeOfDataUrl(url);
+  if (!isUrlText(url) || (url.startsWith("data:") && type === undefined)) return undefined;
+  const mediaType = type ?? "image";
+  const own = { detail, ...(/^image(\/|$)/.test(mediaType) ? {} : { image: true }) };
+  return { mediaType, url, options: optionsOf(undefined, own) };
+};
+
+const fileOfOpaque = (value: JsonObject): AiFile | undefined => {
+  const { type, file, input_audio: sound, ...rest } = value;
+  if (Object.keys(rest).length > 0) return undefined;
+  if (type === "input_audio" && isJsonObject(sound)) return fileOfSound(sound);
+  if (type !== "file" || !isJsonObject(file)) return undefined;
+  const { filename, file_data: data, file_id: id, ...others } = file;
+  if (Object.keys(others).length > 0 || (filename !== undefined && typeof filename !== "string")) return undefined;
+  if (typeof id === "string" && data === undefined)
+    return { mediaType: unknownType, reference: { openai: id }, ...named(filename) };
+  const mediaType = typeof data === "string" && id === undefined ? typeOfDataUrl(data) : undefined;
+  if (typeof data !== "string" || mediaType === undefined || /^image(\/|$)/.test(mediaType)) return undefined;
+  return { mediaType, url: data, ...named(filename) };
+};
+
+const fileOfSound = ({ data, format, ...rest }: JsonObject): AiFile | undefined => {
+  const mediaType = format === "wav" ? "audio/wav" : format === "mp3" ? "audio/mpeg" : undefined;
+  if (typeof data !== "string" || mediaType === undefined || Object.keys(rest).length > 0) return undefined;
+  return { mediaType, url: `data:${mediaType};base64,${data}` };
+};
+
+const soundOf = (url: string): OpaquePart | undefined => {
+  const format = url.startsWith("data:audio/wav;base64,") ? "wav" : "mp3";
+  const start = format === "wav" ? "data:audio/wav;base64," : "data:audio/mpeg;base64,";
+  if (!url.startsWith(start)) return undefined;
+  return { type: "opaque", value: { type: "input_audio", input_audio: { data: url.slice(start.length), format } } };
+};
+
+const fileWith = (file: JsonObject): OpaquePart => ({ type: "opaque", value: { type: "file", file } });
+
+const named = (filename: string | undefined): { readonly filename?: string } =>
+  filename === undefined ? {} : { filename };
+
+/** The media types that say no more of an image than its URL does. */
+const impliedTypes = (url: string): readonly (string | undefined)[] => [typeOfDataUrl(url), "image", "image/*"];
+
+/** By the first bytes, of which base64 makes the same letters each time. */
+const detectedType = (base64: string): string | undefined =>
+  signatures.find(([start]) => base64.startsWith(start))?.[1];
+
+const signatures: readonly (readonly [string, string])[] = [
+  ["iVBORw0KGgo", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lGOD", "image/gif"],
+  ["UklGR", "image/webp"],
+  ["JVBERi0", "application/pdf"],
+];
+
+const unknownType = "application/octet-stream";

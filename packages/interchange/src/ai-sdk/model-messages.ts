@@ -1,0 +1,117 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { JsonObject, Message, Part, ToolResultPart } from "@colloquy/machine";
+import { toolCallsOf, toolResultOf } from "@colloquy/machine";
+import type { AiFile } from "./file.ts";
+import { aiFileOf } from "./file.ts";
+import { inputOf } from "./arguments.ts";
+import { optionsOf, underName } from "./provider-options.ts";
+import { outputOf } from "./output.ts";
+import { aiReasons } from "./reasons.ts";
+import { aiTextOf } from "./text.ts";
+import type { CallIds } from "../exchange/call-ids.ts";
+import { callIdsOf } from "../exchange/call-ids.ts";
+import { exportLosses } from "../exchange/export-losses.ts";
+import { foreignValue } from "../exchange/foreign.ts";
+import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
+import { importConversation } from "../exchange/import-conversation.ts";
+import type { ImportProblem } from "../exchange/import-problem.ts";
+import type { Exported } from "../exchange/loss.ts";
+import type { ModelMessage } from "./model-message.ts";
+import { readModelMessages } from "./model-reading.ts";
+import type { Reading } from "../exchange/piece.ts";
+
+/**
+ * A conversation as the `ModelMessage`s of the AI SDK (7), as plain JSON. What the SDK has no place for (names, metadata,
+ * the exact string of arguments, how a call ended) stands in `providerOptions.colloquy`, where an import finds it and no
+ * provider looks. `losses` says what can't be carried even so.
+ */
+export const toModelMessages = (messages: readonly Message[]): Exported<readonly ModelMessage[]> => {
+  const value: ModelMessage[] = [];
+  const groups: { messages: { message: Message; index: number }[]; from: number; to: number }[] = [];
+  let ids: CallIds = callIdsOf([]);
+  for (const [index, message] of messages.entries()) {
+    const result = toolResultOf(message);
+    const last = value.at(-1);
+    if (result !== undefined && last?.role === "tool" && typeof last.content !== "string") {
+      value[value.length - 1] = { role: "tool", content: [...last.content, resultPart(result, ids)] };
+      groups.at(-1)?.messages.push({ message, index });
+      continue;
+    }
+    if (toolCallsOf(message).length > 0) ids = callIdsOf([message]);
+    groups.push({ messages: [{ message, index }], from: value.length, to: value.length + 1 });
+    value.push(
+      result === undefined ? modelMessage(message, ids) : { role: "tool", content: [resultPart(result, ids)] },
+    );
+  }
+  return { value, losses: exportLosses(groups, readModelMessages(value), aiReasons) };
+};
+
+/**
+ * Reads a conversation of `ModelMessage`s, with their URLs and bytes or as plain JSON. Says which message is none, or
+ * which call and result do not fit, and the way out. What a provider ran by itself is kept for the AI SDK.
+ */
+export const fromModelMessages = (
+  messages: unknown,
+  options: ImportOptions = {},
+): Either.Either<ImportProblem, Imported> =>
+  Either.chain((reading: Reading) => importConversation(reading, options))(readModelMessages(messages));
+
+const modelMessage = (message: Message, ids: CallIds): ModelMessage => {
+  const { role, name, metadata, provider } = message;
+  const own = { name, metadata, ...(role === "developer" ? { role } : {}) };
+  const options = underName("providerOptions", optionsOf(provider, own));
+  if (role === "system" || role === "developer") return { role: "system", content: systemText(message), ...options };
+  const by = role === "user" ? "user" : "assistant";
+  return { role: by, content: contentOf(message.parts, ids), ...options };
+};
+
+/** The SDK takes a text only: data fields are written out, and what is no text is left out. */
+const systemText = ({ parts }: Message): string => parts.map((part) => aiTextOf(part)?.text ?? "").join("");
+
+/** A single text without options of its own as it stands, else part by part. */
+const contentOf = (parts: readonly Part[], ids: CallIds): string | readonly JsonObject[] => {
+  const written = parts.flatMap((part) => contentPart(part, ids));
+  const [only, second] = written;
+  if (only === undefined) return "";
+  const { type, text, ...rest } = only;
+  const plain = second === undefined && type === "text" && typeof text === "string" && text !== "";
+  return plain && Object.keys(rest).length === 0 ? text : written;
+};
+
+const contentPart = (part: Part, ids: CallIds): readonly JsonObject[] => {
+  if (part.type === "toolCall") {
+    const { input, own } = inputOf(part.arguments);
+    const options = optionsOf(part.provider, { ...own, ...withoutId(part.providerCallId) });
+    const toolCallId = ids.get(part.callId) ?? "";
+    return [{ type: "tool-call", toolCallId, toolName: part.name, input, ...underName("providerOptions", options) }];
+  }
+  const text = aiTextOf(part);
+  if (text !== undefined) return [{ type: text.type, text: text.text, ...underName("providerOptions", text.options) }];
+  const own = foreignValue(part, "model");
+  if (own !== undefined) return [own];
+  const file = aiFileOf(part);
+  return file === undefined ? [] : [filePart(file)];
+};
+
+const filePart = ({ mediaType, url, reference, filename, options }: AiFile): JsonObject => ({
+  type: "file",
+  mediaType,
+  data: url ?? { type: "reference", reference },
+  ...(filename === undefined ? {} : { filename }),
+  ...underName("providerOptions", options),
+});
+
+const resultPart = (result: ToolResultPart, ids: CallIds): JsonObject => {
+  const ended = result.outcome === "completed" ? {} : { outcome: result.outcome };
+  const options = optionsOf(undefined, { ...ended, ...withoutId(result.providerCallId) });
+  return {
+    type: "tool-result",
+    toolCallId: ids.get(result.callId) ?? result.providerCallId ?? "",
+    toolName: result.name,
+    output: outputOf(result),
+    ...underName("providerOptions", options),
+  };
+};
+
+/** A call without an id goes by one that is made for it, and says so. */
+const withoutId = (providerCallId: string | null): JsonObject => (providerCallId === null ? { id: null } : {});

@@ -1,0 +1,54 @@
+import type { JsonObject, DataPart, Part, ReasoningPart, RefusalPart, TextPart } from "@colloquy/machine";
+import type { AiOptions } from "./provider-options.ts";
+import { fieldsOfOptions, optionsOf } from "./provider-options.ts";
+import { isJsonObject } from "../exchange/json-object.ts";
+
+/** A text or reasoning of the AI SDK, before its options get the name that they have there. */
+export interface AiText {
+  readonly type: "text" | "reasoning";
+  readonly text: string;
+  readonly options: AiOptions | undefined;
+}
+
+/** A part that the SDK has as a text, or as reasoning: a data field is written out, a refusal is a text that says so. */
+export const aiTextOf = (part: Part): AiText | undefined => {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { type: part.type, text: part.text, options: optionsOf(part.provider) };
+    case "refusal":
+      return { type: "text", text: part.text, options: optionsOf(part.provider, { refusal: true }) };
+    case "data": {
+      const { field, value } = part;
+      const text = `${field}: ${JSON.stringify(value)}`;
+      return { type: "text", text, options: optionsOf(undefined, { data: { field, value } }) };
+    }
+    default:
+      return undefined;
+  }
+};
+
+/** The part that a text of the SDK is. */
+export const partOfAiText = (text: string, options: AiOptions | undefined): TextPart | DataPart => {
+  const { own, provider } = fieldsOfOptions(options);
+  return dataOf(own) ?? { type: "text", text, ...(provider === undefined ? {} : { provider }) };
+};
+
+/** The same of what a model said, which may also have been a refusal. */
+export const replyPartOfAiText = (text: string, options: AiOptions | undefined): TextPart | DataPart | RefusalPart => {
+  const { own, provider } = fieldsOfOptions(options);
+  if (own["refusal"] !== true) return partOfAiText(text, options);
+  return { type: "refusal", text, ...(provider === undefined ? {} : { provider }) };
+};
+
+/** Reasoning of the SDK, with the signatures that stand in its options. */
+export const reasoningOfAi = (text: string, options: AiOptions | undefined): ReasoningPart => {
+  const { provider } = fieldsOfOptions(options);
+  return { type: "reasoning", text, ...(provider === undefined ? {} : { provider }) };
+};
+
+const dataOf = ({ data }: JsonObject): DataPart | undefined => {
+  if (!isJsonObject(data)) return undefined;
+  const { field, value } = data;
+  return typeof field === "string" && value !== undefined ? { type: "data", field, value } : undefined;
+};

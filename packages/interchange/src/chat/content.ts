@@ -1,0 +1,109 @@
+import type {
+  JsonObject,
+  ContentPart,
+  ImagePart,
+  OpaquePart,
+  Part,
+  ReasoningPart,
+  RefusalPart,
+  TextPart,
+} from "@colloquy/machine";
+import type { WireMessage } from "./wire-message.ts";
+import { isJsonObject } from "../exchange/json-object.ts";
+import { isForeign, ownFields } from "../exchange/foreign.ts";
+
+type ReplyPart = ContentPart | ReasoningPart | RefusalPart;
+
+/** The fields of a wire part that its own kind of part has no place for (`cache_control`, …). */
+interface FromWire {
+  readonly provider?: JsonObject;
+}
+
+/** The content of a message on the wire: null when there is none, a plain string when one text is all there is. */
+export const contentToWire = (parts: readonly Part[]): string | null | readonly JsonObject[] => {
+  const wire = parts.flatMap(partToWire);
+  const [first, second] = wire;
+  if (first === undefined) return null;
+  return second === undefined && isPlainText(first) ? first.text : wire;
+};
+
+/** What a message may contain: a plain text as it stands, a list part by part. Null, "" and [] are no content. */
+export const contentFromWire = (content: WireMessage["content"]): string | readonly ContentPart[] =>
+  typeof content === "string" ? content : (content ?? []).map(contentPartFromWire);
+
+/** The same of a reply, whose parts may also be reasoning and refusals. */
+export const replyContentFromWire = (content: WireMessage["content"]): readonly ReplyPart[] => {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return (content ?? []).map(replyPartFromWire);
+};
+
+const partToWire = (part: Part & FromWire): readonly JsonObject[] => {
+  switch (part.type) {
+    case "text":
+      return [{ type: "text", text: part.text, ...ownFields(part.provider) }];
+    case "data":
+      return [{ type: "text", text: `${part.field}: ${JSON.stringify(part.value)}` }];
+    case "image":
+      return [{ type: "image_url", image_url: imageToWire(part) }];
+    case "opaque":
+      return isForeign(part.value) ? [] : [part.value];
+    case "reasoning":
+    case "refusal":
+      // Only what came as a part of the content goes back as one; the others have fields of their own.
+      return isJsonObject(part.provider?.["part"]) ? [part.provider["part"]] : [];
+    case "toolCall":
+    case "toolResult":
+      return [];
+  }
+};
+
+const imageToWire = (part: ImagePart): JsonObject =>
+  part.detail === undefined ? { url: part.url } : { url: part.url, detail: part.detail };
+
+const isPlainText = (part: JsonObject): part is JsonObject & { readonly text: string } =>
+  part["type"] === "text" && typeof part["text"] === "string" && Object.keys(part).length === 2;
+
+const contentPartFromWire = (part: string | JsonObject): ContentPart => {
+  if (typeof part === "string") return { type: "text", text: part };
+  return textFromWire(part) ?? imageFromWire(part) ?? { type: "opaque", value: part };
+};
+
+const replyPartFromWire = (part: string | JsonObject): ReplyPart => {
+  if (typeof part !== "string") {
+    if (part["type"] === "thinking")
+      return { type: "reasoning", text: thinkingText(part["thinking"]), provider: { part } };
+    if (part["type"] === "refusal" && typeof part["refusal"] === "string")
+      return refusalFromWire(part, part["refusal"]);
+  }
+  return contentPartFromWire(part);
+};
+
+const textFromWire = (part: JsonObject): (TextPart & FromWire) | undefined => {
+  const { type, text, ...rest } = part;
+  if (type !== "text" || typeof text !== "string") return undefined;
+  return Object.keys(rest).length === 0 ? { type, text } : { type, text, provider: rest };
+};
+
+/** An image that says no more than its URL and detail. With anything else on it, it is kept as it came. */
+const imageFromWire = (part: JsonObject): ImagePart | OpaquePart | undefined => {
+  const { type, image_url: image, ...rest } = part;
+  if (type !== "image_url" || !isJsonObject(image) || Object.keys(rest).length > 0) return undefined;
+  const { url, detail, ...others } = image;
+  if (typeof url !== "string" || Object.keys(others).length > 0) return undefined;
+  if (typeof detail === "string") return { type: "image", url, detail };
+  return detail === undefined ? { type: "image", url } : undefined;
+};
+
+const refusalFromWire = (part: JsonObject, text: string): RefusalPart => {
+  const refusal: RefusalPart & FromWire = { type: "refusal", text, provider: { part } };
+  return refusal;
+};
+
+/** Thinking is a text, or a list of text parts. */
+const thinkingText = (thinking: JsonObject[string]): string => {
+  if (typeof thinking === "string") return thinking;
+  if (!Array.isArray(thinking)) return "";
+  return thinking
+    .map((part: unknown) => (isJsonObject(part) && typeof part["text"] === "string" ? part["text"] : ""))
+    .join("");
+};

@@ -1,0 +1,133 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { JsonObject, Message, ReplyDraft, SeedDraft } from "@colloquy/machine";
+import { toolCallsOf, toolResultOf } from "@colloquy/machine";
+import type { CallIds } from "../exchange/call-ids.ts";
+import { derivedCallId } from "../exchange/call-ids.ts";
+import { contentFromWire, contentToWire, replyContentFromWire } from "./content.ts";
+import type { ChatMessage, WireMessage } from "./wire-message.ts";
+import { excerpt } from "../exchange/json-object.ts";
+import { parseWireMessage } from "./wire-message.ts";
+import { providerFromWire, providerToWire, replyProviderFromWire } from "./provider.ts";
+import { reasoningFromWire, reasoningToWire } from "./reasoning.ts";
+import { toolCallFromWire, toolCallToWire } from "./tool-calls.ts";
+
+export interface ChatMessageOptions {
+  /**
+   * What a call without a provider's id goes by. `derived` (the default): an id made from the call's own, so that
+   * call and result find each other and the request is valid. `absent`: none, as it came.
+   */
+  readonly missingIds?: "derived" | "absent";
+}
+
+/**
+ * The message as chat completions want it, as much of it as the wire can carry. Data parts become text
+ * (`field: JSON`); metadata and the marks (incomplete, synthesised, truncated) stay here; reasoning and provider
+ * fields go back where servers want them.
+ */
+export const toChatMessage = (message: Message, { missingIds = "derived" }: ChatMessageOptions = {}): ChatMessage =>
+  chatMessageUnder(message, null, missingIds);
+
+/** The same, with the ids that calls go by in the conversation that it stands in. */
+export const chatMessageUnder = (
+  message: Message,
+  ids: CallIds | null,
+  missingIds: "derived" | "absent",
+): ChatMessage => {
+  const idOnWire = (providerCallId: string | null, callId: string): string | null =>
+    ids?.get(callId) ?? providerCallId ?? (missingIds === "absent" ? null : derivedCallId(callId));
+  const result = toolResultOf(message);
+  if (result !== undefined) {
+    const id = idOnWire(result.providerCallId, result.callId);
+    return {
+      role: message.role,
+      ...(id === null ? {} : { tool_call_id: id }),
+      content: contentToWire(result.content) ?? "",
+    };
+  }
+  const calls = toolCallsOf(message).map((call) => toolCallToWire(call, idOnWire(call.providerCallId, call.callId)));
+  const refusal = refusalOf(message);
+  const provider = providerToWire(message.provider);
+  const called = calls.length > 0 || provider["function_call"] !== undefined || provider["audio"] !== undefined;
+  return {
+    role: message.role,
+    // Servers disagree on a message that says nothing: null is refused where nothing stands for it.
+    content: contentToWire(message.parts) ?? (called ? null : ""),
+    ...(message.name === undefined ? {} : { name: message.name }),
+    ...(refusal === "" ? {} : { refusal }),
+    ...reasoningToWire(message.parts, calls.length > 0, provider["reasoning_details"] !== undefined),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...provider,
+  };
+};
+
+/**
+ * The draft that a message of the wire describes, or in words why it is none. Takes what servers and clients write:
+ * content null, "", absent or in parts, arguments that are not a string, calls without an id, roles up to
+ * `function`. What it does not know is kept where it must go back, else left out. A message by itself does not say which
+ * call a function's result of old belongs to: it is a user's, that goes back as it came; `fromChatMessages` reads it as a
+ * tool's.
+ */
+export const fromChatMessage = (wire: unknown): Either.Either<string, SeedDraft> =>
+  Either.chain((message: WireMessage): Either.Either<string, SeedDraft> => {
+    switch (message.role) {
+      case "assistant":
+        return Either.right({ role: "assistant", ...replyOf(message) });
+      case "tool":
+        return Either.right({
+          role: "tool",
+          toolCallId: message.tool_call_id ?? null,
+          content: contentFromWire(message.content),
+        });
+      case "system":
+      case "developer":
+      case "user":
+        return Either.right({ role: message.role, ...draftOf(message) });
+      case "function":
+        return Either.right({ role: "user", ...draftOf(message) });
+      default:
+        return Either.left(
+          `a chat message with the role ${excerpt(message.role ?? null)}; give one of system, developer, user, assistant, tool`,
+        );
+    }
+  })(parseWireMessage(wire));
+
+/** The reply that an assistant message of the wire is (`choices[0].message`), or in words why it is none. Its role is not looked at. */
+export const replyFromChatMessage = (wire: unknown): Either.Either<string, ReplyDraft> =>
+  Either.map(replyOf)(parseWireMessage(wire));
+
+const draftOf = (
+  message: WireMessage,
+): { content: ReturnType<typeof contentFromWire>; name?: string; provider?: JsonObject } => {
+  const provider = providerFromWire(message);
+  return {
+    content: contentFromWire(message.content),
+    ...(message.name ? { name: message.name } : {}),
+    ...(provider === undefined ? {} : { provider }),
+  };
+};
+
+const replyOf = (message: WireMessage): ReplyDraft => {
+  const content = [
+    ...reasoningFromWire(message),
+    ...replyContentFromWire(message.content),
+    ...(message.refusal ? [{ type: "refusal" as const, text: message.refusal }] : []),
+  ];
+  const [first, second] = content;
+  const toolCalls = (message.tool_calls ?? []).map(toolCallFromWire);
+  const provider = replyProviderFromWire(message);
+  return {
+    ...(first === undefined ? {} : { content: second === undefined && isPlain(first) ? first.text : content }),
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    ...(message.name ? { name: message.name } : {}),
+    ...(provider === undefined ? {} : { provider }),
+  };
+};
+
+const isPlain = (part: { readonly type: string }): part is { readonly type: "text"; readonly text: string } =>
+  part.type === "text" && !("provider" in part);
+
+const refusalOf = (message: Message): string =>
+  message.parts.reduce(
+    (text, part) => (part.type === "refusal" && !("provider" in part) ? text + part.text : text),
+    "",
+  );

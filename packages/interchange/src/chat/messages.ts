@@ -1,0 +1,96 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { Message, Part, Json } from "@colloquy/machine";
+import { toolCallsOf } from "@colloquy/machine";
+import { callIdsOf } from "../exchange/call-ids.ts";
+import type { ChatMessageOptions } from "./message.ts";
+import type { ChatMessage } from "./wire-message.ts";
+import { chatMessageUnder, fromChatMessage } from "./message.ts";
+import { FunctionReader } from "./functions.ts";
+import { chatLosses } from "./losses.ts";
+import { foreignFields, isForeign } from "../exchange/foreign.ts";
+import type { Group, Reasons } from "../exchange/export-losses.ts";
+import { exportLosses } from "../exchange/export-losses.ts";
+import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
+import { importConversation } from "../exchange/import-conversation.ts";
+import type { ImportProblem } from "../exchange/import-problem.ts";
+import { eachItem, problem } from "../exchange/import-problem.ts";
+import type { Exported } from "../exchange/loss.ts";
+import { saysNothing } from "../exchange/loss.ts";
+import type { Reading } from "../exchange/piece.ts";
+import { notebook } from "../exchange/piece.ts";
+
+/**
+ * A conversation as chat completions write it: as `toChatMessage` does of each message, and calls of one round that have
+ * the same id told apart. `losses` says what the wire can't carry, and what only a chat server takes back changed.
+ */
+export const toChatMessages = (
+  messages: readonly Message[],
+  { missingIds = "derived" }: ChatMessageOptions = {},
+): Exported<readonly ChatMessage[]> => {
+  let ids = callIdsOf([]);
+  const value = messages.map((message) => {
+    if (toolCallsOf(message).length > 0) ids = callIdsOf([message], missingIds);
+    return chatMessageUnder(message, ids, missingIds);
+  });
+  const groups = messages.map((message, index): Group => ({
+    messages: [{ message, index }],
+    from: index,
+    to: index + 1,
+  }));
+  return { value, losses: exportLosses(groups, readChatMessages(value), reasons) };
+};
+
+/**
+ * Reads a conversation of chat messages (the `messages` of a request, with the replies), or says which message is none, or
+ * which call and result do not fit, and the way out. What it gives is ready to be told to a thread, and well-formed. The
+ * functions of the time before tools are read as tools.
+ */
+export const fromChatMessages = (
+  messages: unknown,
+  options: ImportOptions = {},
+): Either.Either<ImportProblem, Imported> =>
+  Either.chain((reading: Reading) => importConversation(reading, options))(readChatMessages(messages));
+
+const readChatMessages = (messages: unknown): Either.Either<ImportProblem, Reading> => {
+  const book = notebook();
+  const names = new Map<string, string>();
+  const functions = new FunctionReader(book);
+  const read = eachItem<Json>(messages, "chat messages", (wire, index) => {
+    const message = functions.read(wire, index);
+    if (message === undefined) return Either.right(wire);
+    const draft = fromChatMessage(message);
+    if (Either.isLeft(draft)) return problem(index, `item ${index} is ${draft.left}`);
+    chatLosses(message, book.loseAt(index), names);
+    book.add(index, draft.right);
+    return Either.right(wire);
+  });
+  return Either.map((): Reading => book)(read);
+};
+
+const reasons: Reasons = {
+  outcomes: false,
+  callId: "chat servers want an id for each call, which no other call of the same reply has",
+  field: (name) =>
+    name === "provider" ? "chat servers refuse fields that they do not know" : `a chat message has no place for it`,
+  part: (part: Part): string => {
+    switch (part.type) {
+      case "data":
+        return "it is written as a text";
+      case "reasoning":
+        return Object.keys(part.provider ?? {}).some((field) => foreignFields.includes(field))
+          ? "only the format that it came from takes it back"
+          : "it goes back beside tool calls only, under the names under which it came";
+      case "toolCall":
+      case "toolResult":
+        return "its arguments are read in another way";
+      case "opaque":
+        return isForeign(part.value) ? "only the format that it came from has it" : "it is read as another part";
+      case "text":
+      case "image":
+      case "refusal":
+        return saysNothing(textOfPart(part)) ? "an empty text is no content" : "it is read as another part";
+    }
+  },
+};
+
+const textOfPart = (part: Part): string => ("text" in part ? part.text : part.type);

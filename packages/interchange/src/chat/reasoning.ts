@@ -1,0 +1,56 @@
+import type { JsonObject, Part, ReasoningPart } from "@colloquy/machine";
+import type { WireMessage } from "./wire-message.ts";
+import { isJsonObject } from "../exchange/json-object.ts";
+
+/**
+ * The reasoning that a reply brings in fields of its own. Servers that write the same text under two names get one
+ * part; `provider.fields` says under which names it came.
+ */
+export const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] => {
+  const parts: ReasoningPart[] = [];
+  const fieldsByText = new Map<string, string[]>();
+  for (const field of reasoningFields) {
+    const text = wire[field];
+    if (typeof text === "string" && (text !== "" || isOwedEmpty(wire, field))) {
+      fieldsByText.set(text, [...(fieldsByText.get(text) ?? []), field]);
+    }
+  }
+  for (const [text, fields] of fieldsByText) parts.push({ type: "reasoning", text, provider: { fields } });
+  return parts.length > 0 ? parts : partOfDetails(wire["reasoning_details"]);
+};
+
+/**
+ * The fields in which reasoning goes back, under the names under which it came.
+ *
+ * It goes back on messages with tool calls only. There DeepSeek, Kimi and GLM answer 400 without it, even where
+ * it is empty, and gpt-oss loses its thread; on a plain answer nobody asks for it, older DeepSeek models answer
+ * 400 to it, and it would be paid for in each later call. Where `reasoning_details` came it says the same, and
+ * more: OpenRouter and the gateways like it want that list unchanged, and either of the two is enough.
+ */
+export const reasoningToWire = (parts: readonly Part[], hasToolCalls: boolean, hasDetails: boolean): JsonObject => {
+  const wire: { [field: string]: string } = {};
+  if (!hasToolCalls || hasDetails) return wire;
+  for (const part of parts) {
+    const fields = part.type === "reasoning" ? part.provider?.["fields"] : undefined;
+    if (part.type !== "reasoning" || !Array.isArray(fields)) continue;
+    for (const field of reasoningFields) if (fields.includes(field)) wire[field] = part.text;
+  }
+  return wire;
+};
+
+const reasoningFields = ["reasoning_content", "reasoning", "thinking"] as const;
+
+/** See above: an empty `reasoning_content` beside tool calls is missed when it does not come back. */
+const isOwedEmpty = (wire: WireMessage, field: string): boolean =>
+  field === "reasoning_content" && (wire.tool_calls?.length ?? 0) > 0;
+
+const partOfDetails = (details: unknown): readonly ReasoningPart[] => {
+  if (!Array.isArray(details)) return [];
+  const text = details.map((detail: unknown) => (isJsonObject(detail) ? textOfDetail(detail) : "")).join("");
+  return text === "" ? [] : [{ type: "reasoning", text }];
+};
+
+const textOfDetail = (detail: JsonObject): string => {
+  const text = detail["text"] ?? detail["summary"];
+  return typeof text === "string" ? text : "";
+};

@@ -1,0 +1,38 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import { excerpt, isJsonObject } from "../exchange/json-object.ts";
+import type { Json, JsonObject } from "@colloquy/machine";
+
+/** A message as chat completions write it. Loosely typed: the fields that Colloquy knows, and whatever else came. */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content?: string | null | readonly JsonObject[];
+  readonly name?: string;
+  readonly refusal?: string;
+  readonly tool_calls?: readonly JsonObject[];
+  readonly tool_call_id?: string;
+  readonly [field: string]: Json | undefined;
+}
+
+const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
+
+/** What is read of a message. Everything may be missing, since every server leaves something out. */
+const wireMessage = z.looseObject({
+  role: z.string().nullish(),
+  content: z.union([z.string(), z.array(z.union([z.string(), jsonObject]))]).nullish(),
+  name: z.string().nullish(),
+  refusal: z.string().nullish(),
+  tool_calls: z.array(jsonObject).nullish(),
+  tool_call_id: z.string().nullish(),
+});
+
+export type WireMessage = z.infer<typeof wireMessage>;
+
+/** Reads a message of the wire, or says in words what is wrong with it. */
+export const parseWireMessage = (wire: unknown): Either.Either<string, WireMessage> => {
+  const parsed = wireMessage.safeParse(wire);
+  if (parsed.success) return Either.right(parsed.data);
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
+  return Either.left(`not a chat message: ${where} is not as expected in ${excerpt(wire)}`);
+};

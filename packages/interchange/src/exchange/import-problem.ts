@@ -1,0 +1,58 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { ZodType } from "zod";
+import type { Json } from "@colloquy/machine";
+import { excerpt } from "./json-object.ts";
+import { plainJson } from "./plain-json.ts";
+
+/** Why something is no conversation that a thread can go on with. */
+export interface ImportProblem {
+  /** The place of the item in the list, from 0; null when it is no list. */
+  readonly index: number | null;
+  /** What is wrong, with the offending value, and the way out. */
+  readonly reason: string;
+}
+
+/** Reads each item of a list, up to the first that can't be read. `what` is what the list should be of: "chat messages". */
+export const eachItem = <Item>(
+  items: unknown,
+  what: string,
+  read: (item: Json, index: number) => Either.Either<ImportProblem, Item>,
+): Either.Either<ImportProblem, readonly Item[]> => {
+  if (!Array.isArray(items)) return problem(null, `not a list of ${what}: ${shown(items)}; give the list itself`);
+  const done: Item[] = [];
+  for (const [index, value] of items.entries()) {
+    const plain = plainJson(value);
+    if (Either.isLeft(plain)) return problem(index, `item ${index} is no plain JSON: ${plain.left}`);
+    const item = read(plain.right, index);
+    if (Either.isLeft(item)) return item;
+    done.push(item.right);
+  }
+  return Either.right(done);
+};
+
+/** A value of a shape, or the problem that says where in the item it is not. */
+export const shaped = <Value>(
+  schema: ZodType<Value>,
+  value: Json,
+  index: number,
+  what: string,
+): Either.Either<ImportProblem, Value> => {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return Either.right(parsed.data);
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
+  return problem(index, `item ${index} is not ${what}: ${where}${issue?.message ?? "unreadable"}, in ${shown(value)}`);
+};
+
+/** A problem with an item. */
+export const problem = (index: number | null, reason: string): Either.Either<ImportProblem, never> =>
+  Either.left({ index, reason });
+
+/** Total: what can't be read may be anything. */
+const shown = (value: unknown): string => {
+  try {
+    return excerpt(value);
+  } catch {
+    return `a ${typeof value} that has no JSON`;
+  }
+};

@@ -1,0 +1,12 @@
+export { type ChatMessageOptions, fromChatMessage, replyFromChatMessage, toChatMessage } from "./chat/message.ts";
+export { fromChatMessages, toChatMessages } from "./chat/messages.ts";
+export type { ChatMessage } from "./chat/wire-message.ts";
+export type { Imported, ImportOptions } from "./exchange/import-conversation.ts";
+export type { ImportProblem } from "./exchange/import-problem.ts";
+export type { Exported, Loss } from "./exchange/loss.ts";
+export { fromModelMessages, toModelMessages } from "./ai-sdk/model-messages.ts";
+export type { ModelMessage } from "./ai-sdk/model-message.ts";
+export { fromUiMessages, toUiMessages } from "./ai-sdk/ui-messages.ts";
+export type { UiMessage, UiMessagePart } from "./ai-sdk/ui-message.ts";
+export type { ResponseItem } from "./responses/item.ts";
+export { fromResponseItems, toResponseItems } from "./responses/items.ts";

@@ -1,0 +1,104 @@
+import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part, RefusalPart } from "@colloquy/machine";
+import { isJsonObject } from "../exchange/json-object.ts";
+import { fieldsFor, foreignPart, foreignValue, presentOf, providerOf } from "../exchange/foreign.ts";
+import type { ItemContent } from "./item.ts";
+import { textTypes } from "./item.ts";
+
+/** The content of what is put in: a plain text as it stands, else part by part. What has no form there is left out. */
+export const inputContent = (parts: readonly Part[]): ItemContent => plainOr(parts.flatMap(inputPart));
+
+/** A single text without fields of its own as it stands; nothing as an empty one. */
+export const plainOr = (parts: readonly JsonObject[]): ItemContent => {
+  const [only, second] = parts;
+  if (only === undefined) return "";
+  const { type, text, ...rest } = only;
+  if (second !== undefined || !textTypes.includes(type) || typeof text !== "string" || text === "") return parts;
+  return Object.keys(presentOf(rest)).length === 0 ? text : parts;
+};
+
+/** A part of what a model said; none for a part that has an item of its own, or no form. */
+export const outputPart = (part: Part): readonly JsonObject[] => {
+  if (part.type === "text") return [outputText(part.text, fieldsFor(part.provider, "responses"))];
+  if (part.type === "data") return [outputText(dataText(part.field, part.value), {})];
+  return part.type === "refusal"
+    ? [{ type: "refusal", refusal: part.text, ...fieldsFor(part.provider, "responses") }]
+    : [];
+};
+
+/** What a message or an output contains, as a thread has it. */
+export const contentOfItem = (content: ItemContent): string | readonly ContentPart[] => {
+  if (typeof content === "string") return content;
+  return content.map(contentPart);
+};
+
+/** The same of what a model said, which may also be a refusal. */
+export const replyContentOfItem = (content: ItemContent): readonly (ContentPart | RefusalPart)[] => {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return content.map((part) => refusalOf(part) ?? contentPart(part));
+};
+
+const inputPart = (part: Part): readonly JsonObject[] => {
+  switch (part.type) {
+    case "text":
+      return [{ type: "input_text", text: part.text, ...fieldsFor(part.provider, "responses") }];
+    case "data":
+      return [{ type: "input_text", text: dataText(part.field, part.value) }];
+    case "image":
+      return [
+        { type: "input_image", image_url: part.url, ...(part.detail === undefined ? {} : { detail: part.detail }) },
+      ];
+    case "opaque":
+      return opaqueInput(part);
+    default:
+      return [];
+  }
+};
+
+/** Files and sound are kept as chat completions write them, so that both APIs take them. */
+const opaqueInput = (part: OpaquePart): readonly JsonObject[] => {
+  const own = foreignValue(part, "responses");
+  if (own !== undefined) return [own];
+  const { type, file, ...rest } = part.value;
+  if (type === "file" && isJsonObject(file) && Object.keys(rest).length === 0) return [{ type: "input_file", ...file }];
+  return type === "input_audio" ? [part.value] : [];
+};
+
+const outputText = (text: string, fields: JsonObject): JsonObject => ({
+  type: "output_text",
+  text,
+  annotations: [],
+  ...fields,
+});
+
+const dataText = (field: string, value: unknown): string => `${field}: ${JSON.stringify(value)}`;
+
+const contentPart = (part: JsonObject): ContentPart => {
+  const { type, text, ...rest } = part;
+  if (textTypes.includes(type) && typeof text === "string")
+    return { type: "text", text, ...providerOf({ responses: presentOf(rest) }) };
+  return (
+    imageOf(part) ??
+    fileOf(part) ??
+    (type === "input_audio" ? { type: "opaque", value: part } : foreignPart("responses", part))
+  );
+};
+
+/** An image that says no more than its URL and detail. */
+const imageOf = (part: JsonObject): ImagePart | undefined => {
+  const { type, image_url: url, detail, ...rest } = presentOf(part);
+  if (type !== "input_image" || typeof url !== "string" || Object.keys(rest).length > 0) return undefined;
+  if (typeof detail === "string") return { type: "image", url, detail };
+  return detail === undefined ? { type: "image", url } : undefined;
+};
+
+const fileOf = (part: JsonObject): OpaquePart | undefined => {
+  const { type, ...file } = presentOf(part);
+  const known = Object.keys(file).every((key) => ["filename", "file_data", "file_id"].includes(key));
+  return type === "input_file" && known ? { type: "opaque", value: { type: "file", file } } : undefined;
+};
+
+const refusalOf = (part: JsonObject): RefusalPart | undefined => {
+  const { type, refusal, ...rest } = part;
+  if (type !== "refusal" || typeof refusal !== "string") return undefined;
+  return { type: "refusal", text: refusal, ...providerOf({ responses: presentOf(rest) }) };
+};

@@ -1,0 +1,308 @@
+import { describe, expect, test } from "vitest";
+import { fromChatMessages } from "../src/chat/messages.ts";
+import type { ImportOptions } from "../src/exchange/import-conversation.ts";
+import { right } from "./laws.ts";
+
+const user = (content = "Hi.") => ({ role: "user", content });
+const calls = (...ids: readonly (string | null)[]) => ({
+  role: "assistant",
+  content: null,
+  tool_calls: ids.map((id) => ({
+    ...(id === null ? {} : { id }),
+    type: "function",
+    function: { name: "f", arguments: "{}" },
+  })),
+});
+const result = (id: string | null, content = "done") => ({
+  role: "tool",
+  content,
+  ...(id === null ? {} : { tool_call_id: id }),
+});
+const answer = (content = "Bye.") => ({ role: "assistant", content });
+const system = (content: string) => ({ role: "system", content });
+
+/** Roles of each turn, and for results what they say. */
+const shape = (messages: readonly unknown[], options?: ImportOptions) =>
+  right(fromChatMessages(messages, options)).turns.map((turn) =>
+    turn.map((draft) => (draft.role === "tool" ? `${draft.toolCallId}: ${JSON.stringify(draft.content)}` : draft.role)),
+  );
+
+const problemOf = (messages: unknown) => {
+  const read = fromChatMessages(messages);
+  return "left" in read ? read.left : null;
+};
+
+const repairsOf = (messages: readonly unknown[]) =>
+  right(fromChatMessages(messages, { repair: true })).losses.map(({ index, what, why }) => [index, what, why]);
+
+const noResult = '"No result: the call was interrupted."';
+
+describe("turns", () => {
+  test("begin with what a user says after a model", () => {
+    expect(shape([user(), user(), calls("a"), result("a"), answer(), user(), answer()])).toEqual([
+      ["user", "user", "assistant", 'a: "done"', "assistant"],
+      ["user", "assistant"],
+    ]);
+    expect(shape([answer("Welcome."), user()])).toEqual([["assistant"], ["user"]]);
+    expect(shape([])).toEqual([]);
+  });
+
+  test("the first instructions lead, and later ones stay in their place", () => {
+    const read = right(
+      fromChatMessages([system("Be brief."), system("And kind."), user(), answer(), system("In Dutch now."), user()]),
+    );
+    expect(read.system).toBe("Be brief.");
+    expect(read.turns).toMatchObject([
+      [{ role: "system", content: "And kind." }, { role: "user" }, { role: "assistant" }],
+      [{ role: "system", content: "In Dutch now." }, { role: "user" }],
+    ]);
+    expect(right(fromChatMessages([{ role: "developer", content: "x", name: "ops" }])).system).toEqual({
+      role: "developer",
+      content: "x",
+      name: "ops",
+    });
+    expect(right(fromChatMessages([user(), system("late")])).system).toBeNull();
+  });
+});
+
+describe("calls and results", () => {
+  test("go together by id and place: ids are used again, and results come in any order", () => {
+    expect(
+      shape([user(), calls("a", "b"), result("b", "2"), result("a", "1"), user(), calls("a"), result("a", "3")]),
+    ).toEqual([
+      ["user", "assistant", 'a: "1"', 'b: "2"'],
+      ["user", "assistant", 'a: "3"'],
+    ]);
+    expect(shape([calls(null, null), result(null, "1"), result(null, "2")])).toEqual([
+      ["assistant", 'null: "1"', 'null: "2"'],
+    ]);
+  });
+
+  test.each([
+    {
+      name: "a call without a result",
+      messages: [user(), calls("a"), user()],
+      index: 1,
+      reason: 'call "a" of "f" in item 1 has no result: give one directly behind it',
+      repaired: [["user", "assistant", `a: ${noResult}`], ["user"]],
+      repairs: [[1, 'no result for call "a" of "f"', "one was put in its place that says so"]],
+    },
+    {
+      name: "some of parallel calls without results",
+      messages: [calls("a", "b"), result("b")],
+      index: 0,
+      reason: 'call "a" of "f" in item 0 has no result',
+      repaired: [["assistant", `a: ${noResult}`, 'b: "done"']],
+      repairs: [[0, 'no result for call "a" of "f"', "one was put in its place that says so"]],
+    },
+    {
+      name: "a round that a user interrupts",
+      messages: [user(), calls("a"), user("Wait!"), result("a"), answer()],
+      index: 3,
+      reason: 'the result of call "a" in item 3 comes behind item 2: move it directly behind item 1, which asked',
+      repaired: [
+        ["user", "assistant", 'a: "done"'],
+        ["user", "assistant"],
+      ],
+      repairs: [[3, 'the place of the result of call "a"', "it was moved to its call in item 1"]],
+    },
+    {
+      name: "a result behind another reply",
+      messages: [calls("a"), calls("b"), result("b"), result("a")],
+      index: 3,
+      reason: 'the result of call "a" in item 3 comes behind item 1',
+      repaired: [["assistant", 'a: "done"', "assistant", 'b: "done"']],
+      repairs: [[3, 'the place of the result of call "a"', "it was moved to its call in item 0"]],
+    },
+    {
+      name: "a result before its call",
+      messages: [user(), result("a"), calls("a"), answer()],
+      index: 1,
+      reason: 'item 1 is the result of call "a", which only item 2 asks for: move it behind that one',
+      repaired: [["user", "assistant", `a: ${noResult}`, "assistant"]],
+      repairs: [
+        [1, 'the result of call "a"', "no item before it asks for it"],
+        [2, 'no result for call "a" of "f"', "one was put in its place that says so"],
+      ],
+    },
+    {
+      name: "a result that nobody asked for",
+      messages: [user(), result("x"), answer()],
+      index: 1,
+      reason: 'item 1 is the result of call "x", which no item before it asks for: leave it out',
+      repaired: [["user", "assistant"]],
+      repairs: [[1, 'the result of call "x"', "no item before it asks for it"]],
+    },
+    {
+      name: "a second result",
+      messages: [calls("a"), result("a", "1"), result("a", "2")],
+      index: 2,
+      reason: 'item 2 is a second result of call "a": keep one of them',
+      repaired: [["assistant", 'a: "1"']],
+      repairs: [[2, 'a second result of call "a"', "the first one was kept"]],
+    },
+    {
+      name: "an id that is used again while its first call waits",
+      messages: [calls("a"), calls("a"), result("a")],
+      index: 0,
+      reason: 'call "a" of "f" in item 0 has no result',
+      repaired: [["assistant", `a: ${noResult}`, "assistant", 'a: "done"']],
+      repairs: [[0, 'no result for call "a" of "f"', "one was put in its place that says so"]],
+    },
+    {
+      name: "two calls of one reply with the same id",
+      messages: [calls("a", "a"), result("a", "1"), result("a", "2")],
+      index: 0,
+      reason: 'several calls of item 0 have the id "a", so that their results can\'t be told apart: give each an id',
+      repaired: [["assistant", 'a: "1"', 'a: "2"']],
+      repairs: [[0, 'several calls have the id "a"', "their results were taken in the order of the calls"]],
+    },
+  ])("$name is a problem, and can be repaired", ({ messages, index, reason, repaired, repairs }) => {
+    expect(problemOf(messages)).toMatchObject({ index, reason: expect.stringContaining(reason) });
+    expect(problemOf(messages)?.reason).toMatch(/; or import with \{ repair: true \}$/);
+    expect(shape(messages, { repair: true })).toEqual(repaired);
+    expect(repairsOf(messages)).toEqual(repairs);
+  });
+
+  test("what is as it must be is not touched by a repair", () => {
+    const messages = [user(), calls("a"), result("a"), answer()];
+    expect(fromChatMessages(messages, { repair: true })).toEqual(fromChatMessages(messages));
+    expect(repairsOf(messages)).toEqual([]);
+  });
+});
+
+describe("what is no conversation", () => {
+  test.each([
+    [null, null, "not a list of chat messages: null; give the list itself"],
+    [{ messages: [] }, null, 'not a list of chat messages: {"messages":[]}'],
+    [[user(), "hi"], 1, "item 1 is not a chat message"],
+    [[{ role: "robot" }], 0, 'item 0 is a chat message with the role "robot"; give one of system'],
+    [[user(), () => 1], 1, "item 1 is no plain JSON: it is a function"],
+    [[{ role: "user", content: [{ type: "text", text: 1n }] }], 0, "content.0.text is a bigint"],
+    [[{ role: "user", content: "", at: new Date(0) }], 0, "at is an instance of a class"],
+    [JSON.parse('[{"role":"user","content":[{"__proto__":{}}]}]'), 0, 'content.0 has a member "__proto__"'],
+  ])("%o is refused in words", (messages, index, reason) => {
+    expect(problemOf(messages)).toMatchObject({ index, reason: expect.stringContaining(reason) });
+  });
+
+  test("nor what is nested without end", () => {
+    let deep: unknown = "x";
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    expect(problemOf([{ role: "user", content: [{ type: "x", deep }] }])).toMatchObject({
+      reason: "item 0 is no plain JSON: it is nested more than 200 levels deep",
+    });
+    const endless: unknown[] = [];
+    endless.push(endless);
+    expect(problemOf(endless)).toMatchObject({ index: 0 });
+  });
+});
+
+test("an item that is null is none", () => {
+  expect(problemOf([user(), null])).toMatchObject({ index: 1 });
+});
+
+describe("functions of the time before tools", () => {
+  const called = { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } };
+  const returned = { role: "function", name: "f", content: "1" };
+
+  test("are tools: the call calls, the result is no user's word, and the other form is told", () => {
+    const { turns, losses } = right(fromChatMessages([user(), called, returned, answer(), user()]));
+    expect(turns).toEqual([
+      [
+        { role: "user", content: "Hi." },
+        { role: "assistant", toolCalls: [{ id: null, name: "f", arguments: '{"a":1}' }] },
+        { role: "tool", toolCallId: null, content: "1" },
+        { role: "assistant", content: "Bye." },
+      ],
+      [{ role: "user", content: "Hi." }],
+    ]);
+    expect(losses.map(({ index, path }) => [index, path])).toEqual([
+      [1, "function_call"],
+      [2, "role"],
+    ]);
+  });
+
+  test("are called and answered one by one, also of the same name", () => {
+    expect(shape([user(), called, returned, called, { ...returned, content: "2" }, answer()])).toEqual([
+      ["user", "assistant", 'null: "1"', "assistant", 'null: "2"', "assistant"],
+    ]);
+  });
+
+  test.each([
+    ["that nobody called", [user(), returned, user()], "f", 1],
+    ["of another name", [user(), { ...returned, name: "g" }, called, returned], "g", 1],
+    ["that was given before", [user(), called, returned, { ...returned, content: "2" }], "f", 3],
+  ])("a result %s is refused, or left out and told", (_, messages, name, index) => {
+    const what = `the result of the function "${name}"`;
+    const reason = expect.stringContaining(`item ${index} is ${what}, which no item before it waits for`);
+    expect(problemOf(messages)).toMatchObject({ index, reason });
+    expect(repairsOf(messages)).toContainEqual([index, what, "no item before it waits for it"]);
+  });
+
+  test("a result of another function than was called answers no call", () => {
+    const messages = [user(), called, { ...returned, name: "g" }];
+    expect(problemOf(messages)).toMatchObject({
+      index: 1,
+      reason: expect.stringMatching(/"f" in item 1 has no result/),
+    });
+    expect(shape(messages, { repair: true })).toEqual([["user", "assistant", `null: ${noResult}`]]);
+  });
+
+  test("a call without a result is refused, or gets one that says so", () => {
+    expect(problemOf([user(), called])).toMatchObject({ index: 1, reason: expect.stringMatching(/no result/) });
+    expect(shape([user(), called], { repair: true })).toEqual([["user", "assistant", `null: ${noResult}`]]);
+  });
+
+  test("beside calls of tools stay what they were: the tools are what was called", () => {
+    const both = { ...calls("a"), function_call: { name: "f", arguments: "{}" } };
+    expect(shape([user(), both, result("a"), answer()])).toEqual([["user", "assistant", 'a: "done"', "assistant"]]);
+  });
+});
+
+describe("fields that a thread does not keep", () => {
+  test("are told, each with its place", () => {
+    const read = right(
+      fromChatMessages([
+        { role: "user", content: "Hi", name: "", metadata: null, seen: true },
+        {
+          role: "assistant",
+          content: "Yes",
+          refusal: null,
+          annotations: [{ type: "url_citation" }],
+          audio: { id: "a1", data: "AAAA", transcript: "Yes" },
+          tool_calls: [
+            { id: "a", index: 0, type: "function", function: { name: "f", arguments: "{}", strict: true }, note: "x" },
+          ],
+        },
+        { role: "tool", tool_call_id: "a", name: "g", content: "1", cache_control: { type: "ephemeral" } },
+      ]),
+    );
+    expect(read.losses.map(({ index, path }) => `${index} ${path}`)).toEqual([
+      "0 seen",
+      "1 annotations",
+      "1 audio.data",
+      "1 tool_calls.0.note",
+      "1 tool_calls.0.strict",
+      "2 cache_control",
+      "2 name",
+    ]);
+  });
+
+  test("but for the name of a result, where its call says none", () => {
+    const unnamed = { id: "a", type: "function", function: { name: null, arguments: "{}" } };
+    const read = right(
+      fromChatMessages([
+        user(),
+        { role: "assistant", content: null, tool_calls: [unnamed] },
+        { role: "tool", tool_call_id: "a", name: "f", content: "1" },
+      ]),
+    );
+    expect(read.losses).toEqual([]);
+  });
+
+  test("once, where it is in a message of another role", () => {
+    const calls = [{ id: "a", type: "function", function: { name: "f", arguments: "{}" }, note: "x" }];
+    const { losses } = right(fromChatMessages([{ ...user(), tool_calls: calls }]));
+    expect(losses.map(({ path }) => path)).toEqual(["tool_calls"]);
+  });
+});

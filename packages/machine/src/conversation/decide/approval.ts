@@ -1,0 +1,51 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { approvalDigest } from "../update/call.ts";
+import type { ConversationData, RoundCall } from "../protocol/data.ts";
+import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
+import type { Refusal } from "../protocol/refusal.ts";
+import { approvalOut, positionNamedBy } from "../update/round-calls.ts";
+
+/** Why an event can't be about a call that is out; null when it can. */
+export const problemOfToolEvent = (
+  call: RoundCall,
+  event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
+): string | null => {
+  if (event.type === "tool.failed") return null;
+  if (event.type === "tool.withheld") {
+    // One that was approved to run again is in doubt until it has run.
+    const isInDoubt =
+      call.started || (call.approval?.status === "granted" && call.approval.because === "unknown_outcome");
+    if (event.because === "declared" && isInDoubt)
+      return `tool "${call.name}" was started already; what is not known is its outcome ("unknown_outcome")`;
+    if (event.because === "unknown_outcome" && !isInDoubt) return `tool "${call.name}" was never started; run it`;
+    return null;
+  }
+  return call.approval?.status === "required"
+    ? `tool "${call.name}" may not run before it is approved; validate its arguments and tell "tool.withheld"`
+    : null;
+};
+
+/** The call that an approval is about; or why there is none. */
+export const approvedCall = (
+  data: ConversationData,
+  calls: readonly RoundCall[],
+  event: ApprovalAnswered,
+): Either.Either<Refusal, RoundCall> => {
+  // The whole id: a thread's may hold slashes, and end as another's does.
+  const call = calls[positionNamedBy(event.effectId)];
+  if (call?.approval?.status !== "requested" || approvalOut(data.threadId, call) !== event.effectId) {
+    const asked = calls.flatMap((each) => approvalOut(data.threadId, each) ?? []);
+    const open = asked.length === 0 ? "none is" : `open: ${asked.join(", ")}`;
+    return Either.left({
+      kind: "stale",
+      reason: `nobody waits for the approval "${event.effectId}": it was answered, asked anew or cancelled (${open})`,
+    });
+  }
+  const digest = approvalDigest(call.name, call.approval.version, call.approval.arguments);
+  return event.digest === undefined || event.digest === digest
+    ? Either.right(call)
+    : Either.left({
+        kind: "invalid",
+        reason: `the answer is about another call (digest ${event.digest}, asked was ${digest}); look at what is asked, and answer that`,
+      });
+};

@@ -1,0 +1,172 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { turnsNewestFirst } from "../../thread/path.ts";
+import { findNewest } from "../../thread/chunks.ts";
+import type { Ask } from "../../thread/turn.ts";
+import { draftsOf } from "../update/ask-drafts.ts";
+import type { ConversationData, DroppedBecause, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import { remembered } from "../protocol/data.ts";
+import { decideOpening, interruptedResults } from "./step.ts";
+import type { AskReceived } from "../protocol/event.ts";
+import type { Decided } from "../protocol/entry.ts";
+import { problemOfLimits } from "../protocol/limits.ts";
+import { problemOfCalls } from "./lost-calls.ts";
+import type { Refusal } from "../protocol/refusal.ts";
+import { refusalOfRepeat } from "../read/same-ask.ts";
+import type { Settings } from "./settings.ts";
+
+/** Whether an ask is taken, and whether it opens a turn or waits. */
+export const decideAsk = (
+  settings: Settings,
+  data: ConversationData,
+  event: AskReceived,
+): Either.Either<Refusal, Decided> => {
+  const refusal = refusalOfAsk(data, event);
+  if (refusal !== null) return Either.left(refusal);
+  if (data.open === null && data.queue.length === 0)
+    return Either.right(decideOpening(settings, data, [event], event.at));
+  return decideOverlap(settings, data, event);
+};
+
+/** Why an ask is refused whatever the configuration; null where that may still say so. */
+export const refusalOfAsk = (data: ConversationData, event: AskReceived): Refusal | null => {
+  if (event.askId === "") return invalid("an ask needs an askId that is not empty");
+  const repeated = whereAsked(data, event.askId);
+  if (repeated !== null) return refusalOfRepeat({ context: data }, event) ?? repeated;
+  const problem = problemOfAsk(data, event);
+  if (problem !== null) return invalid(problem);
+  const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);
+  return problemOfJoining === null ? null : { kind: "stale", reason: problemOfJoining };
+};
+
+/** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged. */
+export const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
+  const alone = queue.findIndex((ask) => (ask.overlap ?? overlap.type) !== "merge");
+  return alone === -1 ? queue : queue.slice(0, Math.max(alone, 1));
+};
+
+/** What becomes of an ask while a turn is open, or about to be. */
+const decideOverlap = (
+  settings: Settings,
+  data: ConversationData,
+  event: AskReceived,
+): Either.Either<Refusal, Decided> => {
+  const { open, queue } = data;
+  const type = event.joins === undefined ? (event.overlap ?? settings.overlap.type) : "steer";
+  const max = "max" in settings.overlap ? settings.overlap.max : defaultMax;
+  const superseding: Decided = queue.length === 0 ? {} : { supersedes: true };
+  switch (type) {
+    case "reject": {
+      const turn = open?.number ?? data.conversation.turns.length + 1;
+      const reason = `turn ${turn} is open; wait for its end, cancel it, or ${toWait}`;
+      return Either.left({ kind: "busy", reason });
+    }
+    case "latest":
+      return Either.right({ queued: 1, ...superseding });
+    case "interrupt":
+      return Either.right(
+        open === null
+          ? { queued: 1, ...superseding }
+          : {
+              interrupts: true,
+              ...superseding,
+              ...interruptedResults(open, `ask "${event.askId}" interrupted the turn`),
+            },
+      );
+    case "steer": {
+      if (open === null) return waits(queue, max);
+      if (saysNothing(event)) return Either.left(invalid("an ask that joins a turn has to say something"));
+      return open.joining.length >= max
+        ? full(
+            `${waiting(open.joining.length)} already to join turn ${open.number}, and at most ${max} may; wait for the turn's end, or ${toHoldMore}`,
+          )
+        : Either.right({ joins: true });
+    }
+    case "queue":
+    case "merge":
+      return waits(queue, max);
+  }
+};
+
+/** Of asks that say themselves that they wait, where the machine's policy has no bound. */
+const defaultMax = 64;
+
+const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
+  queue.length >= max
+    ? full(
+        `${waiting(queue.length)} already, and the queue holds ${max}; wait until one is answered, withdraw one, or ${toHoldMore}`,
+      )
+    : Either.right({ queued: queue.length + 1 });
+
+const waiting = (asks: number): string => (asks === 1 ? "1 ask waits" : `${asks} asks wait`);
+
+const toWait =
+  'let asks wait: overlap: { type: "queue", max } of the machine for all, or overlap: "queue" of the ask for one';
+
+const toHoldMore = "raise the max of the machine's overlap";
+
+const full = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "full", reason });
+
+const problemOfJoins = (open: OpenTurn | null, askId: string | undefined): string | null => {
+  if (open === null) return "no turn is open: there is nothing to join; ask instead";
+  const asks = open.asks.map((ask) => ask.askId);
+  return askId === undefined || asks.includes(askId)
+    ? null
+    : `the open turn ${open.number} does not answer ask "${askId}"; it answers ${asks.map((id) => `"${id}"`).join(", ")}`;
+};
+
+const saysNothing = (event: AskReceived): boolean =>
+  draftsOf(event).every(({ content }) =>
+    typeof content === "string"
+      ? content.trim() === ""
+      : content.every((part) => part.type === "text" && part.text.trim() === ""),
+  );
+
+const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
+
+const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
+  if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
+  // Thousands may wait, and a copy and a walk over it take half as long as a walk over what is frozen.
+  if (isAmong([...data.queue], askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
+  if (data.open?.joining.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
+  const dropped = data.dropped.find((ask) => ask.askId === askId);
+  if (dropped !== undefined)
+    return { kind: "stale", reason: `ask "${askId}" ${inWords[dropped.because]}; ask again under another id` };
+  const answered = findNewest(data.conversation.turns, remembered, ({ asks }) => isAmong(asks, askId));
+  return answered === undefined ? null : repeatedIn(askId, answered.number);
+};
+
+/** Asked of hundreds of turns and of all that wait, for each ask, and `some` takes ten times as long to look at a frozen list. */
+const isAmong = (asks: readonly Pick<Ask, "askId">[], askId: string): boolean => {
+  for (let index = 0; index < asks.length; index++) if (asks[index]?.askId === askId) return true;
+  return false;
+};
+
+const inWords: { readonly [because in DroppedBecause]: string } = {
+  withdrawn: "was withdrawn before its turn came",
+  superseded: "was superseded by another while it waited",
+  returned: "joined a turn that ended before it could be shown",
+  left: "was left behind in the thread that this one was forked from",
+};
+
+const repeatedIn = (askId: string, turn: number): Refusal => ({
+  kind: "stale",
+  reason: `ask "${askId}" was made before; turn ${turn} answers it`,
+  turn,
+});
+
+const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
+  const lost = problemOfCalls(draftsOf(event), false);
+  if (lost !== null) return lost;
+  if (event.limits !== undefined) {
+    const problem = problemOfLimits(event.limits);
+    if (problem !== null) return problem;
+  }
+  const asksNothing = draftsOf(event).length === 0 || event.input === "" || event.input.length === 0;
+  return asksNothing && isEmpty(data) ? "there is nothing to send: the thread is empty, and so is the input" : null;
+};
+
+const isEmpty = (data: ConversationData): boolean => {
+  const { system, seed, appended } = data.conversation;
+  if (data.open !== null || system !== null || seed.length > 0 || appended.length > 0) return false;
+  return turnsNewestFirst(data.conversation).next().done === true;
+};

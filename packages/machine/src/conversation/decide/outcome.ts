@@ -1,0 +1,167 @@
+import type { ToolCallDraft } from "../../thread/message.ts";
+import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import type { Cost, ReportedUsage } from "../../thread/usage.ts";
+import type { LimitReached } from "../../thread/turn.ts";
+import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
+import { situationOf } from "./prompt.ts";
+import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./step.ts";
+import { decideSummary } from "./summary-task.ts";
+import { retryId } from "../protocol/effect-id.ts";
+import type { ApprovalAnswered, LlmCompleted, LlmFailed, ToolCompleted, ToolFailed } from "../protocol/event.ts";
+import type { Decided, SynthesisedResult } from "../protocol/entry.ts";
+import { measuredBy } from "../update/reply.ts";
+import { retryAt } from "./retry.ts";
+import type { Pricing } from "./options.ts";
+import { allAnswered, positionNamedBy } from "../update/round-calls.ts";
+import type { Settings } from "./settings.ts";
+import { update } from "../update/update.ts";
+
+/** What a reply leads to: unknown tools are answered, limits are checked for the batch, the next prompt is cut. */
+export const decideReply = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  event: LlmCompleted,
+): Decided => {
+  const cost = costOf(settings, event.usage, event.model ?? null);
+  const calls = event.reply.toolCalls ?? [];
+  const spent: OpenTurn = {
+    ...open,
+    usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
+  };
+  if (calls.length === 0) {
+    const further = open.joining.length === 0 ? null : goingOn(settings, data, spent, cost, event);
+    return further ?? { ...cost, ...decideAfterTurn(settings, () => update(data, event, cost).data) };
+  }
+  const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
+  if (limit !== null)
+    return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
+  const results = calls.flatMap((call, position) =>
+    isKnown(settings, call.name) ? [] : [unknownTool(settings, call.name, position)],
+  );
+  const known = results.length === 0 ? cost : { ...cost, results };
+  if (results.length < calls.length) return { ...known, ...approvalsFor(settings, calls) };
+  return withNextStep(settings, data, spent, known, event);
+};
+
+/** What the last result of a round leads to: the next prompt, or the limit that forbids it. */
+export const decideResult = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  calls: readonly RoundCall[],
+  event: ToolCompleted | ToolFailed | ApprovalAnswered,
+): Decided => {
+  return allAnswered(calls, positionNamedBy(event.effectId)) ? withNextStep(settings, data, open, {}, event) : {};
+};
+
+/** What a failed call leads to: another attempt, when it may help and may be made. */
+export const decideFailure = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  event: LlmFailed,
+): Decided => {
+  const cost = costOf(settings, event.usage, event.model ?? null);
+  const spent: OpenTurn = {
+    ...open,
+    usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
+  };
+  const next = attempt + 1;
+  const dueAt = retryAt(
+    settings.retry,
+    event.failure,
+    next,
+    event.at,
+    retryId(data.threadId, open.number, open.step, next),
+  );
+  if (dueAt === null || limitSpent(settings, spent, dueAt) !== null) return cost;
+  return { ...cost, retry: { attempt: next, dueAt } };
+};
+
+const withNextStep = (
+  settings: Settings,
+  data: ConversationData,
+  spent: OpenTurn,
+  decided: Decided,
+  event: LlmCompleted | ToolCompleted | ToolFailed | ApprovalAnswered,
+): Decided => {
+  const limit = limitBeforeCall(settings, spent, event.at);
+  if (limit !== null) return { ...decided, limit };
+  const measured = event.type === "llm.completed" ? measuredBy(data, event) : data.measured;
+  return {
+    ...decided,
+    ...decideStep(
+      settings,
+      { ...data, measured },
+      {
+        open: () => update(data, event, decided).data.open,
+        at: event.at,
+      },
+    ),
+  };
+};
+
+/** The turn has its answer, and goes on for those who joined it; null where they can't be shown at once: then they are given back. */
+const goingOn = (
+  settings: Settings,
+  data: ConversationData,
+  spent: OpenTurn,
+  decided: Decided,
+  event: LlmCompleted,
+): Decided | null => {
+  const next = withNextStep(settings, data, spent, { ...decided, goesOn: true }, event);
+  return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;
+};
+
+/** The calls that nobody runs before somebody approved them. */
+const approvalsFor = ({ tools }: Settings, calls: readonly ToolCallDraft[]): Pick<Decided, "approvals"> => {
+  const approvals = calls.flatMap(({ name }, position) =>
+    tools.some((tool) => tool.name === name && tool.approval === "always") ? [position] : [],
+  );
+  return approvals.length === 0 ? {} : { approvals };
+};
+
+/** When a turn has ended, a summary may be wanted; the answer is there already. */
+const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Decided => {
+  if (settings.policy.summariser === undefined) return {};
+  const after = ended();
+  return decideSummary(settings, after, situationOf(settings, after, { open: () => null }));
+};
+
+export const costOf = (
+  settings: Settings,
+  usage: ReportedUsage | undefined,
+  model: string | null,
+): { readonly cost?: Cost } => {
+  if (settings.pricing === null || usage === undefined) return {};
+  const cost = priceOf(settings.pricing, usage, model);
+  return cost === null ? {} : { cost };
+};
+
+/** Total: pricing may be anybody's code, and what is no amount of money is no price. */
+const priceOf = (pricing: Pricing, usage: ReportedUsage, model: string | null): Cost | null => {
+  try {
+    const cost = pricing.price(usage, model);
+    return cost !== null && Number.isSafeInteger(cost.nano) && cost.nano >= 0 && typeof cost.currency === "string"
+      ? { nano: cost.nano, currency: cost.currency }
+      : null;
+  } catch {
+    return null;
+  }
+};
+
+const isKnown = (settings: Settings, name: string): boolean =>
+  settings.unknownTool === "ask" || settings.toolNames.has(name);
+
+const unknownTool = (settings: Settings, name: string, position: number): SynthesisedResult =>
+  refused(position, `There is no tool "${name}". The tools are: ${[...settings.toolNames].join(", ") || "none"}.`);
+
+const refused = (position: number, text: string): SynthesisedResult => ({
+  position,
+  outcome: "refused",
+  content: [{ type: "text", text }],
+});
+
+const inWords = ({ limit, allowed }: LimitReached): string => `the limit of this turn (${limit} ${allowed}) is reached`;

@@ -1,0 +1,269 @@
+import type { Configuration, OfferedTool, ThreadInput } from "../protocol/event.ts";
+import type { Summariser, Budget, Policy } from "../../prompt/policy.ts";
+import { ConfigurationError } from "../../prompt/configuration-error.ts";
+import { estimateCounter } from "../../prompt/counter.ts";
+import type { Counter } from "../../prompt/counter.ts";
+import type { Counts } from "../../prompt/counts.ts";
+import { countsOf } from "../../prompt/counts.ts";
+import type { InterruptedTurns } from "../../prompt/cut.ts";
+import { problemOfKeys } from "../../prompt/policies/check-options.ts";
+import { keepAll } from "../../prompt/policies/keep-all.ts";
+import { preview } from "../../prompt/preview.ts";
+import { problemOfCounter, problemOfPolicy } from "../../prompt/problem-of-policy.ts";
+import { digestOf } from "../../thread/digest.ts";
+import { frozen, frozenCopy } from "../../thread/frozen.ts";
+import { describeValueProblem } from "../../thread/json-problem.ts";
+import type { JsonObject } from "../../thread/json.ts";
+import { problemOfJson } from "../../thread/plain-copy.ts";
+import type { Limits } from "../protocol/limits.ts";
+import { problemOfLimits } from "../protocol/limits.ts";
+import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
+import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
+import type { ToolDeclaration } from "../protocol/tool.ts";
+
+/** Machine options with their defaults, checked. */
+export interface Settings {
+  readonly tools: readonly ToolDeclaration[];
+  readonly toolNames: ReadonlySet<string>;
+  readonly offered: readonly OfferedTool[];
+  readonly policy: Policy;
+  readonly counter: Counter;
+  readonly counts: Counts;
+  readonly budget: Budget | null;
+  readonly calibrate: boolean;
+  readonly warnAt: number;
+  readonly limits: Limits;
+  readonly overlap: Overlap;
+  readonly model: JsonObject;
+  readonly retry: Retry;
+  readonly interrupted: InterruptedTurns;
+  readonly unknownTool: "result" | "ask";
+  readonly idleTimeoutMs: number | null;
+  readonly pricing: Pricing | null;
+  /** A digest of all of it: names, versions and options in place of functions. */
+  readonly fingerprint: string;
+}
+
+/** Checks options, fills in their defaults, and copies what they hold: what a caller changes of them later changes nothing. @throws ConfigurationError for what is invalid. */
+export const settingsOf = (options: MachineOptions): Settings => {
+  const wrongShape = problemOfShapes(options);
+  if (wrongShape !== null) throw new ConfigurationError(wrongShape);
+  const tools = frozenCopy(options.tools ?? []);
+  const given: Omit<Settings, "counts" | "fingerprint" | "toolNames"> = {
+    tools,
+    offered: frozen(tools.map(offeredTool)),
+    policy: options.policy ?? keepAll(),
+    counter: options.counter ?? estimateCounter,
+    budget: frozenCopy(options.budget ?? null),
+    calibrate: options.calibrate ?? true,
+    warnAt: options.warnAt ?? 0.8,
+    limits: frozenCopy(options.limits ?? {}),
+    overlap: frozenCopy(options.overlap ?? { type: "reject" }),
+    model: frozenCopy(options.model ?? {}),
+    retry: frozenCopy({ ...defaultRetry, ...options.retry }),
+    interrupted: options.interrupted ?? "keep",
+    unknownTool: options.unknownTool ?? "result",
+    idleTimeoutMs: options.idleTimeoutMs ?? null,
+    pricing: options.pricing ?? null,
+  };
+  const toolNames = new Set(given.tools.map(({ name }) => name));
+  const problem = problemOf({ ...given, toolNames });
+  if (problem !== null) throw new ConfigurationError(problem);
+  const policy = ownedPolicy(given.policy);
+  const counter = ownedCounter(given.counter);
+  const pricing = given.pricing === null ? null : ownedPricing(given.pricing);
+  const settings = { ...given, toolNames, policy, counter, pricing, counts: countsOf(counter) };
+  return { ...settings, fingerprint: fingerprintOf(settings) };
+};
+
+const defaultRetry: Retry = {
+  attempts: 3,
+  baseDelayMs: 500,
+  maxDelayMs: 30_000,
+  maxRetryAfterMs: 120_000,
+  kinds: ["rate_limit", "overloaded", "timeout", "network", "truncated", "unknown"],
+};
+
+/** What would be passed over, or fail somewhere else: members that nobody reads, and values of another kind. */
+const problemOfShapes = (options: MachineOptions): string | null => {
+  const wrong = problemOfKeys("conversationMachine", options, Object.keys(optionNames));
+  if (wrong !== null) return wrong;
+  const { budget, limits, model, overlap, retry, tools } = options;
+  if (tools != null && !Array.isArray(tools)) return `tools are ${preview(tools)}; they must be a list of declarations`;
+  for (const [name, value] of Object.entries({ limits, model })) {
+    if (value != null && (typeof value !== "object" || Array.isArray(value)))
+      return `${name} is given ${preview(value)}; it takes an object`;
+  }
+  const known = { budget: ["tokens", "reserve"], overlap: ["type", "max"], retry: Object.keys(defaultRetry) };
+  const given = { budget, overlap, retry };
+  for (const name of ["budget", "overlap", "retry"] as const) {
+    const problem = given[name] == null ? null : problemOfKeys(name, given[name], known[name]);
+    if (problem !== null) return problem;
+  }
+  return null;
+};
+
+/** Complete by its type. */
+const optionNames: { readonly [Option in keyof Required<MachineOptions>]: true } = {
+  tools: true,
+  policy: true,
+  counter: true,
+  budget: true,
+  calibrate: true,
+  warnAt: true,
+  limits: true,
+  overlap: true,
+  model: true,
+  retry: true,
+  interrupted: true,
+  unknownTool: true,
+  idleTimeoutMs: true,
+  pricing: true,
+};
+
+const problemOf = (settings: Omit<Settings, "counts" | "fingerprint">): string | null => {
+  const limits = problemOfLimits(settings.limits);
+  if (limits !== null) return limits;
+  if (settings.toolNames.size < settings.tools.length) {
+    const names = settings.tools.map(({ name }) => name);
+    return `tool "${names.find((name, index) => names.indexOf(name) !== index)}" is declared twice; names must differ`;
+  }
+  if (settings.toolNames.has("")) return "a tool is declared without a name";
+  const wrongWord = problemOfWords(settings) ?? problemOfData(settings);
+  if (wrongWord !== null) return wrongWord;
+  for (const [name, value] of Object.entries({
+    policy: settings.policy,
+    counter: settings.counter,
+    pricing: settings.pricing,
+  })) {
+    if (value !== null && !isNamed(value))
+      return `the ${name} has no name and version: an anonymous one can't be told from another in a journal`;
+  }
+  const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
+  if (wrongValue !== null) return wrongValue;
+  const { overlap, retry, budget, calibrate, idleTimeoutMs, warnAt } = settings;
+  if ("max" in overlap && !isCount(overlap.max))
+    return `overlap.max is ${preview(overlap.max)}; it must be a whole number of 0 or more`;
+  if (!isCount(retry.attempts) || retry.attempts < 1)
+    return `retry.attempts is ${preview(retry.attempts)}; it counts the first call too, so it must be 1 or more`;
+  for (const name of ["baseDelayMs", "maxDelayMs", "maxRetryAfterMs"] as const) {
+    if (!isCount(retry[name]))
+      return `retry.${name} is ${preview(retry[name])}; it must be a whole number of milliseconds, 0 or more`;
+  }
+  if (budget !== null && !(isCount(budget.tokens) && isCount(budget.reserve) && budget.reserve <= budget.tokens)) {
+    return `the budget is ${preview(budget)}; tokens and reserve must be whole numbers of 0 or more, the reserve within the tokens`;
+  }
+  if (typeof calibrate !== "boolean") return `calibrate is ${preview(calibrate)}; it must be true or false`;
+  if (typeof warnAt !== "number" || !(warnAt >= 0 && warnAt <= 1))
+    return `warnAt is ${preview(warnAt)}; it is a share of the room, from 0 to 1`;
+  if (idleTimeoutMs !== null && !(isCount(idleTimeoutMs) && idleTimeoutMs > 0)) {
+    return `idleTimeoutMs is ${preview(idleTimeoutMs)}; it must be a whole number of milliseconds above 0 (leave it out for none)`;
+  }
+  return null;
+};
+
+/** Whoever writes JavaScript may give a word that is none of ours. */
+const problemOfWords = ({
+  overlap,
+  interrupted,
+  unknownTool,
+  tools,
+}: Omit<Settings, "counts" | "fingerprint">): string | null => {
+  const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
+    ["overlap.type", overlap.type, ["reject", "queue", "merge", "latest", "interrupt", "steer"]],
+    ["interrupted", interrupted, ["keep", "omit"]],
+    ["unknownTool", unknownTool, ["result", "ask"]],
+  ];
+  const ofTools = tools.flatMap(({ name, approval, recovery }) => [
+    [`the approval of tool "${name}"`, approval ?? "always", ["always", "conditional"]] as const,
+    [`the recovery of tool "${name}"`, recovery ?? "ask", ["rerun", "interrupted", "once", "ask"]] as const,
+  ]);
+  const wrong = [...words, ...ofTools].find(([, word, known]) => !known.includes(word));
+  return wrong === undefined ? null : `${wrong[0]} is ${preview(wrong[1])}; it must be one of: ${wrong[2].join(", ")}`;
+};
+
+/** What is journalled, sent or made a fingerprint of has to be the same when it is read again. */
+const problemOfData = ({
+  model,
+  tools,
+  policy,
+  counter,
+  pricing,
+}: Omit<Settings, "counts" | "fingerprint">): string | null => {
+  const data: readonly (readonly [of: string, value: unknown])[] = [
+    ["the model", model],
+    ["the model of the summariser", policy.summariser?.model],
+    ["the options of the policy", policy.options],
+    ["the options of the counter", counter.options],
+    ["the options of the pricing", pricing?.options],
+    ...tools.map(({ name, parameters }) => [`the parameters of tool "${name}"`, parameters] as const),
+  ];
+  for (const [of, value] of data) {
+    const problem = value == null ? null : problemOfJson(value);
+    if (problem !== null) return `${of}: ${describeValueProblem(problem, "it")}`;
+  }
+  return null;
+};
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
+  typeof name === "string" && name !== "" && Number.isSafeInteger(version);
+
+/** What the runtime does with a tool is no part of what a model sees of it. */
+const offeredTool = ({ name, description, parameters }: ToolDeclaration): OfferedTool => ({
+  name,
+  digest: digestOf({ name, description: description ?? null, parameters: parameters ?? null }),
+});
+
+const fingerprintOf = (settings: Omit<Settings, "fingerprint">): string =>
+  digestOf({
+    tools: settings.tools.map((tool) => ({ ...tool })),
+    policy: identityOf(settings.policy),
+    counter: identityOf(settings.counter),
+    pricing: settings.pricing === null ? null : identityOf(settings.pricing),
+    budget: settings.budget === null ? null : { ...settings.budget },
+    calibrate: settings.calibrate,
+    warnAt: settings.warnAt,
+    limits: { ...settings.limits },
+    overlap: { ...settings.overlap },
+    retry: { ...settings.retry },
+    interrupted: settings.interrupted,
+    unknownTool: settings.unknownTool,
+    idleTimeoutMs: settings.idleTimeoutMs,
+    model: settings.model,
+  });
+
+const identityOf = ({
+  name,
+  version,
+  options,
+}: {
+  readonly name: string;
+  readonly version: number;
+  readonly options: JsonObject;
+}): JsonObject => ({
+  name,
+  version,
+  options,
+});
+
+/** What a thread begins with under a configuration. */
+export const withDefaults = (settings: Settings, input: ThreadInput): ThreadInput => ({
+  ...input,
+  configuration: configurationOf(settings),
+});
+
+/** What of the settings a thread keeps. */
+export const configurationOf = ({ fingerprint, idleTimeoutMs, model, offered, policy }: Settings): Configuration => ({
+  fingerprint,
+  ...(Object.keys(model).length === 0 ? {} : { model }),
+  ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
+  ...(policy.summariser === undefined ? {} : { summariser: summariserOf(policy.summariser) }),
+  tools: offered,
+});
+
+const summariserOf = ({ instruction, model }: Summariser): NonNullable<Configuration["summariser"]> => ({
+  instruction,
+  ...(Object.keys(model).length === 0 ? {} : { model }),
+});

@@ -1,0 +1,152 @@
+import { limitsOf as limitsOfAsks, openTurn } from "../update/turn-opening.ts";
+import type { Fullness, Decided, SynthesisedResult } from "../protocol/entry.ts";
+import type { LimitReached } from "../../thread/turn.ts";
+import { sameCut } from "../../prompt/decide-cut.ts";
+import { defaultWaitMs } from "../../prompt/policy.ts";
+import type { ConversationData, OpenTurn, QueuedAsk, RoundCall } from "../protocol/data.ts";
+import type { Asked, PromptDecision } from "./prompt.ts";
+import { decidePrompt, unfitOf } from "./prompt.ts";
+import { decideSummary } from "./summary-task.ts";
+import type { Limits } from "../protocol/limits.ts";
+import type { Settings } from "./settings.ts";
+import { draftsOf } from "../update/ask-drafts.ts";
+
+/** What the opening of a turn decides: its deadline, and the first prompt or the limit that forbids it. */
+export const decideOpening = (
+  settings: Settings,
+  data: ConversationData,
+  asks: readonly QueuedAsk[],
+  at: number,
+): Decided => {
+  const limits = { ...settings.limits, ...limitsOfAsks(asks) };
+  const deadline = limits.deadlineMs === undefined ? {} : { deadlineAt: at + limits.deadlineMs };
+  const limit = openingLimit(limits);
+  if (limit !== null) return { limit };
+  const open = () => openTurn(data, asks, deadline, at).data.open;
+  const saysNothing = asks.flatMap(draftsOf).length === 0 && data.conversation.appended.length === 0;
+  const step = decideStep(settings, data, { open, saysNothing, at });
+  // A turn that ends at once has no use for a deadline.
+  return step.unfit === undefined ? { ...deadline, ...step } : step;
+};
+
+/** What the next call of the open turn shows, where that is not what the last one did; or why it can't be made yet, or at all. */
+export const decideStep = (
+  settings: Settings,
+  data: ConversationData,
+  asked: Asked & { readonly at: number; readonly dueAt?: number },
+): Decided => {
+  const prompt = decidePrompt(settings, data, asked);
+  const { cut, failed, fits } = prompt;
+  const wanted = asked.withoutSummary === true ? {} : decideSummary(settings, data, prompt.situation, cut);
+  const problem = failed ?? wanted.policyFailed;
+  const reported = {
+    ...fullness(settings, data, prompt),
+    ...refusedBy(problem),
+  };
+  const isComing = data.summarising !== null || (wanted.summary !== undefined && wanted.summary.unfit === undefined);
+  const canWait = asked.withoutSummary !== true && isComing;
+  if (!fits && !canWait) {
+    // A policy that counts on summaries leaves out nothing while one may still come.
+    return asked.withoutSummary !== true && settings.policy.summariser !== undefined
+      ? { ...wanted, ...refusedBy(problem), ...decideStep(settings, data, { ...asked, withoutSummary: true }) }
+      : { ...reported, unfit: unfitOf(prompt) };
+  }
+  if (!fits) {
+    const dueAt = asked.dueAt ?? asked.at + (settings.policy.summariser?.waitMs ?? defaultWaitMs);
+    return { ...wanted, ...reported, compacting: { dueAt } };
+  }
+  return {
+    ...wanted,
+    ...reported,
+    ...(sameCut(data.cut, cut) ? {} : { cut }),
+    ...(isMeasurable(settings, prompt) ? { counted: prompt.tokens ?? 0 } : {}),
+  };
+};
+
+const refusedBy = (problem: string | undefined): Pick<Decided, "policyFailed"> =>
+  problem === undefined ? {} : { policyFailed: problem };
+
+/** The limit that stands before the next model call of a turn, after so many steps; null for none. */
+export const limitBeforeCall = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
+  const { steps } = limitsOf(settings, open);
+  if (steps !== undefined && open.step + 1 > steps) return { limit: "steps", allowed: steps, reached: open.step + 1 };
+  return limitSpent(settings, open, at);
+};
+
+/** The limit that stands before a whole batch of tool calls; null for none. */
+export const limitBeforeBatch = (
+  settings: Settings,
+  open: OpenTurn,
+  batch: number,
+  at: number,
+): LimitReached | null => {
+  const { toolCalls } = limitsOf(settings, open);
+  const reached = open.toolCalls + batch;
+  if (toolCalls !== undefined && reached > toolCalls) return { limit: "toolCalls", allowed: toolCalls, reached };
+  return limitSpent(settings, open, at);
+};
+
+/** The limit that a turn has used up, whatever comes next; null for none. */
+export const limitSpent = (settings: Settings, open: OpenTurn, at: number): LimitReached | null => {
+  const { tokens, costNano } = limitsOf(settings, open);
+  const used = open.usage.totalTokens.sum;
+  if (tokens !== undefined && used >= tokens) return { limit: "tokens", allowed: tokens, reached: used };
+  const cost = Object.values(open.usage.cost).reduce((sum, tally) => sum + tally.sum, 0);
+  if (costNano !== undefined && cost >= costNano) return { limit: "costNano", allowed: costNano, reached: cost };
+  if (open.deadlineAt === null || at < open.deadlineAt) return null;
+  return { limit: "deadlineMs", allowed: open.deadlineAt - open.startedAt, reached: at - open.startedAt };
+};
+
+/** Results for the calls of the open turn that have none, because it stops. */
+export const interruptedResults = (open: OpenTurn, because: string): Pick<Decided, "results"> => {
+  if (open.stage.type !== "running") return {};
+  const results = open.stage.calls.flatMap((call, position): SynthesisedResult[] =>
+    call.result === null
+      ? [
+          {
+            position,
+            outcome: "interrupted",
+            content: [{ type: "text", text: `Interrupted: ${because} before ${awaited(call)}.` }],
+          },
+        ]
+      : [],
+  );
+  return { results };
+};
+
+const awaited = ({ approval }: RoundCall): string =>
+  approval?.status === "requested" ? "the call was approved" : "the tool answered";
+
+/** Told only where it is another grade than the last one's. */
+const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {
+  const { tokens, situation, cut } = prompt;
+  const { available } = situation;
+  if (tokens === null || available === null) return {};
+  // A cut that stands made its room before.
+  const pressed = prompt.pressed && !sameCut(data.cut, cut);
+  const is = fullnessOf(tokens, available, pressed, settings.warnAt);
+  return is === data.fullness ? {} : { fullness: { is, tokens, available } };
+};
+
+/** Whether the size of a prompt can calibrate the counter. */
+export const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
+  calibrate && tokens !== null && available !== null && tokens > 0 && tokens >= available * measurableShare;
+
+/** From so small a share of the room on, a call's size tells how far the counter is off; below, what it can't count tells more. */
+const measurableShare = 0.25;
+
+const openingLimit = (limits: Limits): LimitReached | null => {
+  const { steps, tokens, costNano, deadlineMs } = limits;
+  if (steps === 0) return { limit: "steps", allowed: 0, reached: 1 };
+  if (tokens === 0) return { limit: "tokens", allowed: 0, reached: 0 };
+  if (costNano === 0) return { limit: "costNano", allowed: 0, reached: 0 };
+  return deadlineMs === 0 ? { limit: "deadlineMs", allowed: 0, reached: 0 } : null;
+};
+
+const limitsOf = (settings: Settings, open: OpenTurn): Limits => ({ ...settings.limits, ...open.limits });
+
+/** How full a prompt is: at its limit also where something was left out for want of room. */
+const fullnessOf = (tokens: number, available: number, pressed: boolean, warnAt: number): Fullness => {
+  if (pressed || tokens >= available) return "at_limit";
+  return tokens >= available * warnAt ? "approaching_limit" : "within";
+};

@@ -1,0 +1,102 @@
+import { counted } from "../../prompt/counts.ts";
+import type { Cut } from "../../prompt/cut.ts";
+import type { Situation } from "../../prompt/decide-cut.ts";
+import { decideCut, wantedSummary } from "../../prompt/decide-cut.ts";
+import type { SummaryTask } from "../../prompt/policy.ts";
+import { leastRequest, longestTranscriptText, summaryRequest } from "../../prompt/summary-request.ts";
+import { turnsNewestFirst } from "../../thread/path.ts";
+import type { ConversationData } from "../protocol/data.ts";
+import { remembered } from "../protocol/data.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { Settings } from "./settings.ts";
+
+/**
+ * The summary that is wanted now, where none is being written. The model reads what prompts would show of the turns,
+ * each text shortened until it fits; what does not fit even so is not sent.
+ *
+ * @param cut how the next prompt shows the thread; decided where it is not known.
+ */
+export const decideSummary = (
+  settings: Settings,
+  data: ConversationData,
+  situation: Situation,
+  cut?: Cut,
+): Pick<Decided, "summary" | "policyFailed"> => {
+  // Whoever changed the machine and told nobody has no instruction for a summary yet.
+  const { summariser } = data.configuration;
+  if (data.summarising !== null || summariser === undefined) return {};
+  const wanted = wantedSummary(settings.policy, situation);
+  if (wanted === null) return {};
+  if (typeof wanted === "string") return { policyFailed: wanted };
+  const { fields } = cut ?? decideCut(settings.policy, situation).cut;
+  const task: SummaryTask = {
+    ...wanted,
+    ...(settings.interrupted === "omit" ? { interrupted: "omit" } : {}),
+    ...(fields === undefined ? {} : { fields }),
+  };
+  const summary = fitted(settings, data, situation, task, summariser.instruction);
+  return summary.unfit !== undefined && isKnownUnfit(settings, data, summary.unfit, summariser.instruction)
+    ? {}
+    : { summary };
+};
+
+const fitted = (
+  { counts, policy }: Settings,
+  data: ConversationData,
+  { available }: Situation,
+  task: SummaryTask,
+  instruction: string,
+): SummaryTask => {
+  const room = policy.summariser?.requestTokens ?? available;
+  if (room === null) return task;
+  // What can't be counted is sent, and may turn out to be too long.
+  const tokensOf = (shortened: SummaryTask): number =>
+    counted(() => counts.prompt(summaryRequest(data.conversation, shortened, instruction, data.summaries))) ?? 0;
+  let tokens = 0;
+  for (const characters of ladder) {
+    const shortened = characters === longestTranscriptText ? task : { ...task, characters };
+    tokens = tokensOf(shortened);
+    if (tokens <= room) return shortened;
+  }
+  const shortest = { ...task, characters: shortestText };
+  // Earlier turns that are there to be understood by can be done without; those that are folded into the summary can't.
+  if (task.earlier !== null && task.earlier.from !== task.covers.from) {
+    const alone = { ...shortest, earlier: null };
+    tokens = tokensOf(alone);
+    if (tokens <= room) return alone;
+  }
+  return { ...task, unfit: { tokens, available: room } };
+};
+
+/**
+ * Whether it was reported often enough that summaries fail, for want of room among other causes. Where the instruction alone
+ * takes too much, whatever turns it is about, once is enough; else it is tried the more rarely the more have failed, since a
+ * shorter turn may fit. What fits because there is more room now, or a shorter instruction, is asked for at once. Only so
+ * many turns are looked back at, which bounds what this costs.
+ */
+const isKnownUnfit = (
+  { counts }: Settings,
+  { conversation }: ConversationData,
+  { available }: NonNullable<SummaryTask["unfit"]>,
+  instruction: string,
+): boolean => {
+  const least = counted(() => counts.prompt(leastRequest(instruction)));
+  const neverFits = least !== null && least > available;
+  let failures = 0;
+  let sinceNewest = 0;
+  let seen = 0;
+  for (const { summaryFailures = 0 } of turnsNewestFirst(conversation)) {
+    failures += summaryFailures;
+    if (failures === 0) sinceNewest++;
+    if (++seen >= remembered) break;
+  }
+  return neverFits ? failures > 0 : failures >= triedFreely && sinceNewest < failures;
+};
+
+/** Two turns, each of them twice, as the shipped policies do. */
+const triedFreely = 4;
+
+/** Unit: UTF-16 units. */
+const shortestText = 100;
+
+const ladder: readonly number[] = [longestTranscriptText, 4_000, 2_000, 1_000, 500, 200, shortestText];

@@ -1,0 +1,67 @@
+import { counted } from "../../prompt/counts.ts";
+import { messageFromDraft } from "../../thread/draft.ts";
+import type { ConversationData, OpenTurn, Summarising } from "../protocol/data.ts";
+import { costOf } from "./outcome.ts";
+import { situationOf } from "./prompt.ts";
+import { decideStep, limitSpent } from "./step.ts";
+import { decideSummary } from "./summary-task.ts";
+import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { Settings } from "./settings.ts";
+import { giveUp, receiveSummary, summaryText } from "../update/summary.ts";
+
+/**
+ * What the outcome of a summary leads to: whether it is used, the call that waited for it, and the next summary
+ * that is wanted; after a failure none until the next turn or step.
+ */
+export const decideSummaryOutcome = (
+  settings: Settings,
+  data: ConversationData,
+  summarising: Summarising,
+  event: LlmCompleted | LlmFailed,
+): Decided => {
+  const problem = event.type === "llm.completed" ? problemOf(settings, event) : event.failure.message;
+  const outcome: Decided = {
+    ...costOf(settings, event.usage, event.model ?? null),
+    ...(problem === null || event.type === "llm.failed" ? {} : { summaryFailed: problem }),
+  };
+  const after = receiveSummary(data, summarising, event, outcome).data;
+  const { open } = after;
+  if (open?.stage.type === "compacting") {
+    const limit = limitSpent(settings, open, event.at);
+    if (limit !== null) return { ...outcome, limit };
+    // One that came may not be enough, and another be had, as long as the call may wait.
+    const asked = {
+      open: () => open,
+      saysNothing: open.messages.length === 0,
+      withoutSummary: problem !== null,
+      at: event.at,
+      dueAt: open.stage.dueAt,
+    };
+    return { ...outcome, ...decideStep(settings, after, asked) };
+  }
+  if (problem !== null) return outcome;
+  return { ...outcome, ...decideSummary(settings, after, situationOf(settings, after, { open: () => open })) };
+};
+
+/** What the end of the wait for a summary leads to: the call that waited does without it. */
+export const decideWaited = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): Decided => {
+  const { summarising } = data;
+  const after = summarising === null ? data : giveUp(data, summarising);
+  const limit = limitSpent(settings, open, at);
+  if (limit !== null) return { limit };
+  const asked = { open: () => open, saysNothing: open.messages.length === 0, withoutSummary: true, at };
+  return decideStep(settings, after, asked);
+};
+
+/** Why a reply can't stand for what was said; null when it can. */
+const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | null => {
+  if ((event.reply.toolCalls ?? []).length > 0) return "the model asked for tools instead of a summary";
+  const text = summaryText(event);
+  if (text === "") return "the summary is empty";
+  if (event.finishReason === "length") return "the summary was cut off at the model's own limit";
+  const most = policy.summariser?.maxTokens;
+  if (most === undefined) return null;
+  const tokens = counted(() => counts.message(messageFromDraft("", { role: "user", content: text })));
+  return tokens !== null && tokens > most ? `the summary has ${tokens} tokens, and ${most} are allowed` : null;
+};

@@ -1,0 +1,175 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { at } from "../../thread/chunks.ts";
+import { textOf } from "../../thread/message.ts";
+import { isBefore, turnOf } from "../../thread/path.ts";
+import { messagesFromSeed } from "../../thread/seed.ts";
+import type { ConversationData, Summarising } from "../protocol/data.ts";
+import { decidePin } from "./pin.ts";
+import { interruptedResults } from "./step.ts";
+import { answerIndexOf, checkpointOf } from "../update/edit.ts";
+import type {
+  AnswerTruncated,
+  AskReceived,
+  CancelRequested,
+  Event,
+  HeadMoved,
+  RoundAppended,
+  ThreadRedacted,
+  TurnAdded,
+  TurnAnnotated,
+} from "../protocol/event.ts";
+import type { Decided } from "../protocol/entry.ts";
+import { problemOfCalls } from "./lost-calls.ts";
+import type { Refusal } from "../protocol/refusal.ts";
+import { isToldBySummary } from "../../prompt/summary-request.ts";
+import { isShared } from "../update/waiting-asks.ts";
+
+/** An event in which the configuration has no say: no ask, and no answer. */
+export type UnconfiguredEvent = Exclude<Event, AskReceived | { readonly effectId: string }>;
+
+/** Whether an event fits in which the configuration has no say, and what is to be known about it. */
+export const decideUnconfigured = (
+  data: ConversationData,
+  event: UnconfiguredEvent,
+): Either.Either<Refusal, Decided> => {
+  switch (event.type) {
+    case "cancel.requested":
+      return decideCancel(data, event);
+    case "message.appended":
+      return fits(problemOfCalls([event.message], false));
+    case "round.appended":
+      return fits(problemOfRound(event));
+    case "system.changed":
+    case "system.reset":
+    case "metadata.changed":
+    case "thread.configured":
+      return Either.right(nothing);
+    case "thread.forked":
+      return data.open === null ? Either.right(nothing) : busyWith(data.open.number, event.type);
+    case "thread.redacted":
+      return decideRedaction(data, event);
+    case "turn.added":
+    case "turn.annotated":
+    case "answer.truncated":
+    case "head.moved":
+    case "checkpoint.named":
+      return decideEdit(data, event);
+    case "message.pinned":
+      return decidePin(data, event);
+  }
+};
+
+const nothing: Decided = {};
+
+/** Nothing is to decide about it, and it is refused for a reason or not at all. */
+const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
+  problem === null ? Either.right(nothing) : refuse("invalid", problem);
+
+const refuse = (kind: Refusal["kind"], reason: string): Either.Either<Refusal, never> => Either.left({ kind, reason });
+
+const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
+  const { askId } = event;
+  const { open } = data;
+  const waiting = [...data.queue, ...(open?.joining ?? [])];
+  if (askId !== undefined && waiting.some((ask) => ask.askId === askId)) return Either.right(nothing);
+  if (open === null) return refuse("stale", "no turn is open: there is nothing to cancel");
+  if (askId !== undefined && isShared(open, askId)) return Either.right(nothing);
+  if (askId !== undefined && !open.asks.some((ask) => ask.askId === askId)) {
+    return refuse("unknown", `ask "${askId}" is neither open nor queued: it was answered, or never made`);
+  }
+  return Either.right(interruptedResults(open, "the turn was cancelled"));
+};
+
+const decideEdit = (
+  data: ConversationData,
+  event: TurnAdded | TurnAnnotated | AnswerTruncated | HeadMoved | Extract<Event, { type: "checkpoint.named" }>,
+): Either.Either<Refusal, Decided> => {
+  const thread = data.conversation;
+  const answering = turnAnswering(data);
+  if (answering !== null && event.type !== "turn.annotated") return busyWith(answering, event.type);
+  switch (event.type) {
+    case "turn.added": {
+      if (event.messages.length === 0) return refuse("invalid", "a turn needs messages, and none are given");
+      const problem = messagesFromSeed(0, event.messages);
+      return fits(Either.isLeft(problem) ? problem.left : problemOfCalls(event.messages, true));
+    }
+    case "turn.annotated":
+      return turnOf(thread, event.turn) === undefined ? noTurn(data, event.turn) : Either.right(nothing);
+    case "answer.truncated": {
+      const turn = turnOf(thread, event.turn);
+      if (turn === undefined) return noTurn(data, event.turn);
+      const answer = at(turn.messages, answerIndexOf(turn));
+      if (answer === undefined) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
+      return Either.right({
+        kept: charactersOf(textOf(answer), event.characters),
+        ...staleSummary(data, (summarising) => isToldBySummary(thread, event.turn, summarising)),
+      });
+    }
+    case "head.moved":
+      if (typeof event.to === "number") {
+        return event.to === 0 || turnOf(thread, event.to) !== undefined
+          ? Either.right(leaving(data, event.to))
+          : noTurn(data, event.to);
+      }
+      return checkpointOf(thread, event.to.checkpoint) !== undefined
+        ? Either.right(leaving(data, checkpointOf(thread, event.to.checkpoint) ?? 0))
+        : refuse(
+            "unknown",
+            `no checkpoint "${event.to.checkpoint}"; there are: ${Object.keys(thread.checkpoints).join(", ") || "none"}`,
+          );
+    case "checkpoint.named":
+      return event.name === "" ? refuse("invalid", "a checkpoint needs a name") : Either.right(nothing);
+  }
+};
+
+const problemOfRound = ({ reply, results }: RoundAppended): string | null => {
+  const calls = reply.toolCalls?.length ?? 0;
+  if (calls === 0)
+    return 'a round has at least one tool call, and this one has none; "message.appended" takes a message without';
+  return calls === results.length
+    ? problemOfCalls([{ role: "assistant", ...reply }], true)
+    : `the round has ${calls} ${calls === 1 ? "call" : "calls"} and ${results.length} ${results.length === 1 ? "result" : "results"}; give one result for each call, in the order of the calls`;
+};
+
+const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted): Either.Either<Refusal, Decided> => {
+  const answering = turnAnswering(data);
+  if (answering !== null) return busyWith(answering, type);
+  if (seqs.length === 0) return refuse("invalid", "there is no entry to redact");
+  const wrong = seqs.find((seq, index) => seq > data.seq || seq <= (seqs[index - 1] ?? -1));
+  return wrong === undefined
+    ? Either.right(staleSummary(data, () => true))
+    : refuse("invalid", `entry ${wrong} can't be redacted: give entries from 0 to ${data.seq}, in order, each once`);
+};
+
+/** The turn that is open, or about to be. */
+const turnAnswering = ({ open, waking, conversation }: ConversationData): number | null =>
+  open?.number ?? (waking === null ? null : conversation.turns.length + 1);
+
+const busyWith = (turn: number, type: string): Either.Either<Refusal, never> =>
+  refuse("busy", `turn ${turn} is open or about to be; wait for its end or cancel it before "${type}"`);
+
+/** A summary that is being written is called off when its turns leave the path. */
+const leaving = (data: ConversationData, head: number): Decided =>
+  staleSummary(data, ({ covers }) => !isBefore(data.conversation, covers.to, head));
+
+const staleSummary = (data: ConversationData, isStale: (summarising: Summarising) => boolean): Decided =>
+  data.summarising !== null && isStale(data.summarising) ? { summaryStale: true } : nothing;
+
+const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
+  const { length } = data.conversation.turns;
+  return refuse("unknown", `no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
+};
+
+/**
+ * How many UTF-16 units the first so many characters of an answer take, a character being what a reader takes for one
+ * (a grapheme of Unicode's UAX 29). Decided once and journalled: another version of Unicode may cut otherwise.
+ */
+const charactersOf = (answer: string, characters: number): number => {
+  let units = 0;
+  let seen = 0;
+  for (const { segment } of new Intl.Segmenter("und", { granularity: "grapheme" }).segment(answer)) {
+    if (seen++ >= characters) break;
+    units += segment.length;
+  }
+  return units;
+};

@@ -1,0 +1,236 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { describeValueProblem, type ValueProblem } from "../../thread/json-problem.ts";
+import { mostNestedInEvent, NotPlain, plainCopy } from "../../thread/plain-copy.ts";
+import type { ThreadInput, Event } from "./event.ts";
+import type { Shape } from "./shape.ts";
+import {
+  bool,
+  byTag,
+  count,
+  glimpse,
+  isObject,
+  json,
+  jsonObject,
+  list,
+  mustBe,
+  nullable,
+  number,
+  object,
+  oneOf,
+  optional,
+  text,
+  textOr,
+} from "./shape.ts";
+
+/**
+ * The event that a value is, as the machine keeps it: a copy as plain data that nobody else holds; or in words, with the field,
+ * why it is none. It looks at each field that an event of its type has, as `decodeEvent` does, and costs a fraction of that: a
+ * test holds the two to each other. What a field says (whether an id is known, a limit sensible) is not looked at here. Total.
+ */
+export const readEvent = (given: unknown): Either.Either<string, Event> => {
+  const copy = copyOf(given, "the event");
+  if (Either.isLeft(copy)) return copy;
+  const problem = problemOfEvent(copy.right);
+  // It has the shape of one.
+  return problem === null ? Either.right(copy.right as Event) : Either.left(problem);
+};
+
+/** The same for what a thread begins with. */
+export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> => {
+  const copy = copyOf(given, "what a thread begins with");
+  if (Either.isLeft(copy)) return copy;
+  const problem = threadInput(copy.right);
+  return problem === null
+    ? Either.right(copy.right as ThreadInput) // As above.
+    : Either.left(describeValueProblem(problem, "what a thread begins with"));
+};
+
+const copyOf = (given: unknown, whole: string): Either.Either<string, unknown> => {
+  try {
+    const copy = plainCopy(given, mostNestedInEvent);
+    return copy instanceof NotPlain ? Either.left(describeProblemIn(given, copy.problem, whole)) : Either.right(copy);
+  } catch (thrown) {
+    // What is read may be code.
+    return Either.left(`${whole} can't be read: ${thrown instanceof Error ? thrown.message : glimpse(thrown)}`);
+  }
+};
+
+/** With the type of the event, where it says one. */
+const describeProblemIn = (given: unknown, problem: ValueProblem, whole: string): string => {
+  const type = isObject(given) ? given["type"] : undefined;
+  const where = describeValueProblem(problem, problem.path.length === 0 ? whole : "it");
+  return typeof type === "string" && problem.path.length > 0 ? `${glimpse(type)}: ${where}` : where;
+};
+
+const problemOfEvent = (value: unknown): string | null => {
+  if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
+  const { type } = value;
+  const shape = typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
+  if (shape === undefined)
+    return type === "thread.started"
+      ? '"thread.started" begins a thread, once: `start` does that'
+      : `${glimpse(type)} is no type of event; there are: ${Object.keys(shapes).join(", ")}`;
+  const problem = shape(value);
+  return problem === null ? null : `"${String(type)}": ${describeValueProblem(problem, "it")}`;
+};
+
+const provider = optional(jsonObject);
+const metadata = optional(jsonObject);
+const name = optional(text);
+
+const contentParts = {
+  text: object({ text, provider }),
+  data: object({ field: text, value: json }),
+  image: object({ url: text, detail: optional(text) }),
+  opaque: object({ value: jsonObject }),
+};
+const contentPart = byTag("type", contentParts);
+const replyPart = byTag("type", {
+  ...contentParts,
+  reasoning: object({ text, provider }),
+  refusal: object({ text, provider }),
+});
+const content = textOr(list(contentPart));
+
+const role = oneOf("system", "developer", "user", "assistant");
+const messageDraft = object({ role, content, name, metadata, provider });
+const toolCalls = optional(list(object({ id: nullable(text), name: text, arguments: text, provider })));
+const replyFields = { content: optional(textOr(list(replyPart))), toolCalls, name, provider };
+const reply = object(replyFields);
+const seedDraft = byTag("role", {
+  tool: object({ toolCallId: nullable(text), content }),
+  assistant: object({ ...replyFields, metadata }),
+  system: messageDraft,
+  developer: messageDraft,
+  user: messageDraft,
+});
+const systemDraft = textOr(object({ role: oneOf("system", "developer"), content, name, provider }));
+
+const messages = list(messageDraft);
+const parts = list(contentPart);
+/** Whole messages or parts: those of one list are of one kind. */
+const askInput: Shape = (value) => {
+  if (typeof value === "string") return null;
+  if (!Array.isArray(value)) return mustBe("a text, a list of parts or a list of messages", value);
+  return value.every((item) => isObject(item) && "role" in item && !("type" in item)) ? messages(value) : parts(value);
+};
+
+const tokens = optional(count);
+const usage = optional(
+  object({
+    inputTokens: tokens,
+    outputTokens: tokens,
+    totalTokens: tokens,
+    cacheReadTokens: tokens,
+    cacheWriteTokens: tokens,
+    reasoningTokens: tokens,
+    provider,
+  }),
+);
+const failure = object({
+  kind: oneOf(
+    "rate_limit",
+    "overloaded",
+    "auth",
+    "bad_request",
+    "context_length",
+    "content_filter",
+    "timeout",
+    "network",
+    "truncated",
+    "unknown",
+  ),
+  message: text,
+  retryable: bool,
+  retryAfterMs: optional(count),
+  status: optional(count),
+  code: optional(text),
+});
+const most = optional(number);
+const limits = object({ steps: most, toolCalls: most, tokens: most, costNano: most, deadlineMs: most });
+const configuration = object({
+  fingerprint: text,
+  model: optional(jsonObject),
+  idleTimeoutMs: optional(count),
+  summariser: optional(object({ instruction: text, model: optional(jsonObject) })),
+  tools: optional(list(object({ name: text, digest: text }))),
+});
+const failed = ["failed", "refused", "interrupted", "unknown"] as const;
+const answer = { effectId: text };
+const outcomeOfCall = { ...answer, usage, promptDigest: optional(text), model: optional(text) };
+
+type Members = { readonly [name: string]: Shape };
+
+/** Complete by its type. */
+const members: { readonly [Type in Event["type"]]: Members } = {
+  "ask.received": {
+    askId: text,
+    input: askInput,
+    name,
+    metadata,
+    model: optional(jsonObject),
+    limits: optional(limits),
+    overlap: optional(oneOf("reject", "queue", "merge", "latest", "interrupt", "steer")),
+    joins: optional(object({ askId: optional(text) })),
+    partial: optional(reply),
+  },
+  "message.appended": { message: messageDraft },
+  "round.appended": {
+    reply,
+    results: list(object({ outcome: oneOf("completed", ...failed), content: nullable(content) })),
+    metadata,
+  },
+  "system.changed": { system: nullable(systemDraft) },
+  "system.reset": {},
+  "llm.completed": { ...outcomeOfCall, reply, finishReason: nullable(text), responseId: optional(text) },
+  "llm.failed": { ...outcomeOfCall, failure, partial: optional(reply) },
+  "llm.progressed": {
+    ...answer,
+    partial: reply,
+    again: (value) => (value === undefined || value === true ? null : mustBe("true, or absent", value)),
+  },
+  "tool.started": answer,
+  "tool.withheld": {
+    ...answer,
+    because: oneOf("declared", "unknown_outcome"),
+    version: optional(text),
+    arguments: json,
+  },
+  "approval.answered": {
+    ...answer,
+    approved: bool,
+    digest: optional(text),
+    reason: optional(text),
+    by: optional(text),
+  },
+  "tool.completed": { ...answer, content: nullable(content) },
+  "tool.failed": { ...answer, outcome: oneOf(...failed), content },
+  "timer.fired": answer,
+  "cancel.requested": { askId: optional(text), reason: optional(text), partial: optional(reply), usage },
+  "turn.added": { messages: list(seedDraft), metadata },
+  "turn.annotated": { turn: count, name: text, value: json, metadata },
+  "answer.truncated": { turn: count, characters: count },
+  "head.moved": {
+    to: (value) => (typeof value === "number" ? count(value) : object({ checkpoint: text })(value)),
+  },
+  "checkpoint.named": { name: text },
+  "message.pinned": { message: text, pinned: bool },
+  "metadata.changed": { metadata: jsonObject },
+  "thread.forked": { from: object({ threadId: text, turn: count }) },
+  "thread.redacted": { seqs: list(count), reason: optional(text) },
+  "thread.configured": { format: optional(count), configuration, model: optional(jsonObject) },
+};
+
+const threadInput = object({
+  threadId: (value) => (value === "" ? mustBe("a text that is not empty", value) : text(value)),
+  at: number,
+  seed: optional(list(seedDraft)),
+  system: optional(systemDraft),
+  metadata,
+  model: optional(jsonObject),
+  configuration: optional(configuration),
+});
+
+const shapes: Members = Object.freeze(
+  Object.fromEntries(Object.entries(members).map(([type, fields]) => [type, object({ at: number, ...fields })])),
+);

@@ -1,0 +1,108 @@
+import { type ValueProblem, within, wrong } from "../../thread/json-problem.ts";
+
+/** Says what is wrong with a value, or null. Quick where nothing is: it makes nothing. */
+export type Shape = (value: unknown) => ValueProblem | null;
+
+export const text: Shape = (value) => (typeof value === "string" ? null : mustBe("a text", value));
+
+export const bool: Shape = (value) => (typeof value === "boolean" ? null : mustBe("true or false", value));
+
+export const number: Shape = (value) =>
+  typeof value === "number" && Number.isFinite(value) ? null : mustBe("a number", value);
+
+export const count: Shape = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? null : mustBe("a whole number of 0 or more", value);
+
+/** What was copied is plain data, whatever it says. */
+export const json: Shape = (value) => (value === undefined ? mustBe("a JSON value", value) : null);
+
+export const jsonObject: Shape = (value) => (isObject(value) ? null : mustBe("an object", value));
+
+export const oneOf = (...words: readonly string[]): Shape => {
+  const known: ReadonlySet<unknown> = new Set(words);
+  const which = words.map((word) => `"${word}"`).join(", ");
+  return (value) => (known.has(value) ? null : mustBe(words.length === 1 ? which : `one of ${which}`, value));
+};
+
+export const optional =
+  (shape: Shape): Shape =>
+  (value) =>
+    value === undefined ? null : shape(value);
+
+export const nullable =
+  (shape: Shape): Shape =>
+  (value) =>
+    value === null ? null : shape(value);
+
+export const textOr =
+  (shape: Shape): Shape =>
+  (value) =>
+    typeof value === "string" ? null : shape(value);
+
+export const list =
+  (shape: Shape): Shape =>
+  (value) => {
+    if (!Array.isArray(value)) return mustBe("a list", value);
+    for (let index = 0; index < value.length; index++) {
+      const problem = shape(value[index]);
+      if (problem !== null) return within(index, problem);
+    }
+    return null;
+  };
+
+/** An object with these members; what else it has is not looked at. */
+export const object = (members: { readonly [name: string]: Shape }): Shape => {
+  const shapes = Object.entries(members).map(([name, shape]) => ({ name, shape }));
+  return (value) => {
+    if (!isObject(value)) return mustBe("an object", value);
+    // Of each event: without an iterator.
+    for (let index = 0; index < shapes.length; index++) {
+      const member = shapes[index];
+      const problem = member === undefined ? null : member.shape(value[member.name]);
+      if (member !== undefined && problem !== null) return within(member.name, problem);
+    }
+    return null;
+  };
+};
+
+/** An object whose kind is named by one of its members. */
+export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): Shape => {
+  const shapes = new Map<unknown, Shape>(Object.entries(kinds));
+  const known = oneOf(...Object.keys(kinds));
+  return (value) => {
+    if (!isObject(value)) return mustBe("an object", value);
+    const shape = shapes.get(value[tag]);
+    if (shape !== undefined) return shape(value);
+    const problem = known(value[tag]);
+    return problem === null ? null : within(tag, problem);
+  };
+};
+
+export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** What a value has to be, and what it is instead. */
+export const mustBe = (what: string, value: unknown): ValueProblem =>
+  wrong(`must be ${what}, and is ${glimpse(value)}`);
+
+/** The value itself where it is short, else its kind. Total. */
+export const glimpse = (value: unknown): string => {
+  if (typeof value === "string")
+    return JSON.stringify(value.length > mostShown ? `${value.slice(0, mostShown)}…` : value);
+  if (Array.isArray(value)) return "a list";
+  switch (typeof value) {
+    case "object":
+      return value === null ? "null" : "an object";
+    case "function":
+    case "symbol":
+      return `a ${typeof value}`;
+    case "bigint":
+    case "boolean":
+    case "number":
+      return String(value);
+    default:
+      return "undefined";
+  }
+};
+
+const mostShown = 40;

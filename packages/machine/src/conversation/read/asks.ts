@@ -1,0 +1,113 @@
+import { at } from "../../thread/chunks.ts";
+import type { Ask, Turn, TurnOutcome } from "../../thread/turn.ts";
+import type { ConversationData, DroppedBecause, QueuedAsk } from "../protocol/data.ts";
+import { remembered } from "../protocol/data.ts";
+import type { State } from "../protocol/state.ts";
+
+/** What became of an ask. Plain data. */
+export interface AskRecord {
+  readonly askId: string;
+  readonly status: AskStatus;
+  /** The turn that answers it, on the path or off it; null while it waits, and where none does. */
+  readonly turn: number | null;
+  /** Milliseconds since the epoch, as the event said that brought it: of a letter, when it was taken. */
+  readonly askedAt: number;
+  /** When its turn began. */
+  readonly startedAt?: number;
+  /** When its turn ended, or it was dropped. */
+  readonly endedAt?: number;
+  /** How its turn ended. */
+  readonly outcome?: TurnOutcome;
+}
+
+/**
+ * `queued`: it waits for a turn. `joining`: it joins the open turn, and waits for its next prompt. `open`: it is being
+ * answered. Then how its turn ended, or why no turn answers it.
+ */
+export type AskStatus = "queued" | "joining" | "open" | TurnOutcome["status"] | DroppedBecause;
+
+/**
+ * What became of an ask; null for one that nobody made, or that is older than what is remembered: the newest 256 turns,
+ * the newest 256 that were dropped, and all that wait.
+ */
+export const askNamed = ({ context }: State, askId: string): AskRecord | null => {
+  const named = ({ askId: id }: { readonly askId: string }): boolean => id === askId;
+  const [pending] = pendingIn(context).filter(named);
+  if (pending !== undefined) return pending;
+  const dropped = context.dropped.findLast(named);
+  if (dropped !== undefined) return recordOfDropped(dropped);
+  const { turns } = context.conversation;
+  for (let index = turns.length - 1; index >= Math.max(turns.length - remembered, 0); index--) {
+    const turn = at(turns, index);
+    const ask = turn?.asks.find(named);
+    if (turn !== undefined && ask !== undefined) return recordOfClosed(turn, ask);
+  }
+  return null;
+};
+
+/**
+ * The newest asks, in the order of `askedAt`, which is that of the hosts' clocks: those that wait, the open ones, and the answered and dropped ones that are
+ * remembered.
+ *
+ * @param last how many at most.
+ * @throws RangeError when `last` is no whole number of 0 or more.
+ */
+export const asksOf = ({ context }: State, last: number = remembered): readonly AskRecord[] => {
+  if (!(Number.isSafeInteger(last) && last >= 0))
+    throw new RangeError(`last is ${last}; it must be a whole number, 0 or more`);
+  const records = [...closedIn(context, last), ...context.dropped.map(recordOfDropped), ...pendingIn(context)];
+  // Turns and what was dropped are told apart, so only the time says which was asked first.
+  return records.sort((one, other) => one.askedAt - other.askedAt).slice(Math.max(records.length - last, 0));
+};
+
+/** Oldest first. */
+const closedIn = ({ conversation: { turns } }: ConversationData, last: number): readonly AskRecord[] => {
+  const records: AskRecord[] = [];
+  for (
+    let index = turns.length - 1;
+    index >= Math.max(turns.length - remembered, 0) && records.length < last;
+    index--
+  ) {
+    const turn = at(turns, index);
+    if (turn !== undefined) records.unshift(...turn.asks.map((ask) => recordOfClosed(turn, ask)));
+  }
+  return records;
+};
+
+/** Those that are not done yet. */
+const pendingIn = ({ open, queue }: ConversationData): readonly AskRecord[] => [
+  ...(open?.asks.map(({ askId, askedAt }): AskRecord => ({
+    askId,
+    status: "open",
+    turn: open.number,
+    askedAt,
+    startedAt: open.startedAt,
+  })) ?? []),
+  ...(open?.joining.map((ask) => recordOfWaiting(ask, "joining", open.number)) ?? []),
+  ...queue.map((ask) => recordOfWaiting(ask, "queued", null)),
+];
+
+const recordOfWaiting = ({ askId, at: askedAt }: QueuedAsk, status: AskStatus, turn: number | null): AskRecord => ({
+  askId,
+  status,
+  turn,
+  askedAt,
+});
+
+const recordOfDropped = ({ askId, askedAt, droppedAt, because }: ConversationData["dropped"][number]): AskRecord => ({
+  askId,
+  status: because,
+  turn: null,
+  askedAt,
+  endedAt: droppedAt,
+});
+
+const recordOfClosed = ({ number, startedAt, endedAt, outcome }: Turn, { askId, askedAt }: Ask): AskRecord => ({
+  askId,
+  status: outcome.status,
+  turn: number,
+  askedAt,
+  startedAt,
+  endedAt,
+  outcome,
+});

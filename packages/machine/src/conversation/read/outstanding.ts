@@ -1,0 +1,73 @@
+import { frozen } from "../../thread/frozen.ts";
+import { callLlm, callSummary, callTool, requestApproval, waitTimer } from "../update/call.ts";
+import type { ConversationData } from "../protocol/data.ts";
+import type { AnswerableEffect, RequestApproval } from "../protocol/effect.ts";
+import { deadlineId, queueId, retryId } from "../protocol/effect-id.ts";
+import type { State } from "../protocol/state.ts";
+import { ownedState } from "../protocol/state.ts";
+
+/**
+ * The effects that were asked for and are neither answered nor cancelled: equal to those that the transitions
+ * gave, whatever the configuration is now. After a crash, this is what is left to do.
+ *
+ * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
+ */
+export const outstanding = (state: State): readonly AnswerableEffect[] => {
+  const { context: data } = ownedState(state);
+  const { summarising } = data;
+  return frozen(summarising === null ? ofTurns(data) : [...ofTurns(data), callSummary(data, summarising)]);
+};
+
+const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
+  const { open, waking, threadId } = data;
+  if (open === null) {
+    return waking === null
+      ? []
+      : [{ type: "startTimer", id: queueId(threadId, waking.seq), threadId, purpose: "queue", dueAt: waking.dueAt }];
+  }
+  const deadline: readonly AnswerableEffect[] =
+    open.deadlineAt === null
+      ? []
+      : [
+          {
+            type: "startTimer",
+            id: deadlineId(threadId, open.number),
+            threadId,
+            purpose: "deadline",
+            dueAt: open.deadlineAt,
+          },
+        ];
+  const { stage } = open;
+  switch (stage.type) {
+    case "responding":
+      return [...deadline, callLlm(data, open, stage.call)];
+    case "compacting":
+      return [...deadline, waitTimer(threadId, open, stage)];
+    case "backing_off":
+      return [
+        ...deadline,
+        {
+          type: "startTimer",
+          id: retryId(threadId, open.number, open.step, stage.attempt),
+          threadId,
+          purpose: "retry",
+          dueAt: stage.dueAt,
+        },
+      ];
+    case "running":
+      return [
+        ...deadline,
+        ...stage.calls.flatMap((call, position): readonly AnswerableEffect[] => {
+          if (call.result !== null) return [];
+          const { approval } = call;
+          return approval?.status === "requested"
+            ? [requestApproval(data, open, call, approval, position)]
+            : [callTool(data, open, call, position)];
+        }),
+      ];
+  }
+};
+
+/** The approvals that somebody is asked for, in the order of the calls. Each is answered by an `approval.answered` that names its `id`. */
+export const approvalsOf = (state: State): readonly RequestApproval[] =>
+  outstanding(state).filter((effect) => effect.type === "requestApproval");

@@ -1,0 +1,58 @@
+import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
+import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
+import type { Event } from "../protocol/event.ts";
+import { approvalOut, positionNamedBy, runOut } from "./round-calls.ts";
+
+/** Whether somebody waits for what an event tells: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
+export const isAwaited = (data: ConversationData, event: Event): boolean => {
+  switch (event.type) {
+    case "llm.completed":
+    case "llm.failed":
+    case "llm.progressed":
+      return isOfSummary(data, event.effectId) || (data.open !== null && awaitsReply(data, data.open, event.effectId));
+    case "tool.started":
+    case "tool.withheld":
+    case "tool.completed":
+    case "tool.failed": {
+      const call = callsOf(data)[positionNamedBy(event.effectId)];
+      const run = call === undefined ? undefined : runOut(data.threadId, call);
+      return (
+        run !== undefined && isSameEffect(event.effectId, run) && !(event.type === "tool.started" && call?.started)
+      );
+    }
+    case "approval.answered": {
+      const call = callsOf(data)[positionNamedBy(event.effectId)];
+      const asked = call === undefined ? undefined : approvalOut(data.threadId, call);
+      return asked !== undefined && isSameEffect(event.effectId, asked);
+    }
+    case "timer.fired":
+      return timersOf(data).some((id) => isSameEffect(event.effectId, id));
+    default:
+      return true;
+  }
+};
+
+/** Whether an effect's id is that of the summary that is being written. */
+export const isOfSummary = ({ threadId, summarising }: ConversationData, effectId: string): boolean =>
+  summarising !== null && isSameEffect(effectId, summaryId(threadId, summarising.number));
+
+/** Whether an effect's id is that of the model call that the open turn waits for. */
+export const awaitsReply = (
+  { threadId }: ConversationData,
+  { number, step, stage }: OpenTurn,
+  effectId: string,
+): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
+
+/** The calls of the open round. */
+const callsOf = ({ open }: ConversationData): readonly RoundCall[] =>
+  open?.stage.type === "running" ? open.stage.calls : [];
+
+const timersOf = ({ threadId, open, waking }: ConversationData): readonly string[] => {
+  if (open === null) return waking === null ? [] : [queueId(threadId, waking.seq)];
+  const { number, step, stage } = open;
+  return [
+    ...(open.deadlineAt === null ? [] : [deadlineId(threadId, number)]),
+    ...(stage.type === "backing_off" ? [retryId(threadId, number, step, stage.attempt)] : []),
+    ...(stage.type === "compacting" ? [waitId(threadId, number, step, stage.attempt)] : []),
+  ];
+};

@@ -1,0 +1,121 @@
+import { toArray } from "../../thread/chunks.ts";
+import { frozen } from "../../thread/frozen.ts";
+import { digestOfPrompt, digestOf } from "../../thread/digest.ts";
+import { render } from "../../prompt/render.ts";
+import { summaryRequest } from "../../prompt/summary-request.ts";
+import type {
+  Approvable,
+  ConversationData,
+  OpenTurn,
+  OutstandingCall,
+  RoundCall,
+  Summarising,
+} from "../protocol/data.ts";
+import type { CallLlm, CallTool, RequestApproval, StartTimer } from "../protocol/effect.ts";
+import { approvalId, llmId, summaryId, toolId, waitId } from "../protocol/effect-id.ts";
+import type { Json } from "../../thread/json.ts";
+
+/** The model call that is out, with its prompt rendered as it was when it was asked for. */
+export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
+  const thread = { ...data.conversation, pins: call.pins };
+  const messages = render(thread, call.cut, call.system, toArray(open.messages));
+  const promptDigest = digestOfPrompt(messages);
+  return Object.freeze({
+    type: "callLlm",
+    id: llmId(data.threadId, open.number, open.step, call.attempt),
+    threadId: data.threadId,
+    turn: open.number,
+    step: open.step,
+    attempt: call.attempt,
+    purpose: "answer",
+    // Each of them is frozen, and nobody needs to walk them all to see that.
+    messages: Object.freeze(messages),
+    promptDigest,
+    model: open.model,
+    ...(call.tools === undefined ? {} : { tools: call.tools }),
+    ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
+  });
+};
+
+/** The model call that writes a summary. */
+export const callSummary = (data: ConversationData, summarising: Summarising): CallLlm => {
+  const { number, turn, instruction, model, idleTimeoutMs } = summarising;
+  const messages = summaryRequest(data.conversation, summarising, instruction, number - 1);
+  return {
+    type: "callLlm",
+    id: summaryId(data.threadId, number),
+    threadId: data.threadId,
+    turn: turn ?? 0,
+    step: 0,
+    attempt: 1,
+    purpose: "summary",
+    messages,
+    promptDigest: digestOfPrompt(messages),
+    model,
+    tools: [],
+    ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
+  };
+};
+
+/** The timer that bounds the wait for a summary. */
+export const waitTimer = (
+  threadId: string,
+  open: OpenTurn,
+  { attempt, dueAt }: { readonly attempt: number; readonly dueAt: number },
+): StartTimer => ({
+  type: "startTimer",
+  id: waitId(threadId, open.number, open.step, attempt),
+  threadId,
+  purpose: "summary",
+  dueAt,
+});
+
+/** A tool call of the round that is under way. */
+export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool =>
+  Object.freeze({
+    type: "callTool",
+    id: toolId(data.threadId, call.callId, call.attempt),
+    threadId: data.threadId,
+    turn: open.number,
+    step: open.step,
+    position,
+    attempt: call.attempt,
+    callId: call.callId,
+    providerCallId: call.providerCallId,
+    name: call.name,
+    arguments: call.arguments,
+    started: call.started,
+    approval: frozen(approvalOf(call)),
+  });
+
+/** The question whether a call may run. */
+export const requestApproval = (
+  data: ConversationData,
+  open: OpenTurn,
+  { callId, name }: RoundCall,
+  { number, because, version, arguments: args }: Approvable & { readonly number: number },
+  position: number,
+): RequestApproval => ({
+  type: "requestApproval",
+  id: approvalId(data.threadId, callId, number),
+  threadId: data.threadId,
+  turn: open.number,
+  step: open.step,
+  position,
+  callId,
+  name,
+  because,
+  version,
+  arguments: args,
+  digest: approvalDigest(name, version, args),
+});
+
+const approvalOf = ({ approval }: RoundCall): CallTool["approval"] => {
+  if (approval === null || approval.status === "required") return approval === null ? null : "required";
+  const { because, version, arguments: args } = approval;
+  return { because, version, arguments: args };
+};
+
+/** A digest of what an approval is about: the tool, its version, and the arguments as validated. */
+export const approvalDigest = (name: string, version: string | null, args: Json): string =>
+  digestOf({ name, version, arguments: args });

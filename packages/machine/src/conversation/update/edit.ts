@@ -1,0 +1,209 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { append, at, chunksOf, replaceAt, toArray } from "../../thread/chunks.ts";
+import { marked, messageFromDraft, messageFromReply, messageFromResult, withParts } from "../../thread/draft.ts";
+import { withAppended, withoutAppended } from "../../thread/appended.ts";
+import { extended } from "../../thread/frozen.ts";
+import type { Message, MessageDraft, Part, SystemDraft } from "../../thread/message.ts";
+import { textOf, toolCallsOf } from "../../thread/message.ts";
+import { changeTurn, placeAfter, turnOf } from "../../thread/path.ts";
+import { messagesFromSeed } from "../../thread/seed.ts";
+import type { Thread } from "../../thread/thread.ts";
+import type { Annotation, Turn } from "../../thread/turn.ts";
+import { noUsage } from "../../thread/usage.ts";
+import type { ConversationData } from "../protocol/data.ts";
+import type {
+  AnswerTruncated,
+  AppendedResult,
+  HeadMoved,
+  MessagePinned,
+  RoundAppended,
+  TurnAdded,
+  TurnAnnotated,
+} from "../protocol/event.ts";
+
+/** A message joins the thread: at once where nothing is out, else at the next gap. */
+export const appendMessage = (data: ConversationData, draft: MessageDraft): ConversationData => {
+  const { turn, made } = nextPlace(data);
+  return appended(data, [messageFromDraft(`${turn}.${made}`, draft)]);
+};
+
+/** As above, of a round: its calls have ids of their own, apart from those of the turn's steps. */
+export const appendRound = (data: ConversationData, { reply, results, metadata }: RoundAppended): ConversationData => {
+  const { turn, made } = nextPlace(data);
+  const said = messageFromReply(`${turn}.${made}`, `${turn}${roundMark}${made}`, reply);
+  const answers = toolCallsOf(said).map((call, position) => {
+    const { outcome, content } = results[position] ?? noResult;
+    return messageFromResult(call, outcome, content);
+  });
+  return appended(data, [metadata === undefined ? said : { ...said, metadata }, ...answers]);
+};
+
+/** Whether a message asked for the tools of a round that was appended: its calls say so. */
+export const asksForAppendedRound = (message: Message): boolean =>
+  toolCallsOf(message)[0]?.callId.includes(roundMark) === true;
+
+/** In the ids of its calls, between the turn and the message. */
+const roundMark = ".r";
+
+/** What lacks a result was refused before; a journal that holds it says that nobody knows. */
+const noResult: AppendedResult = { outcome: "unknown", content: null };
+
+/** The turn that what is said next is part of, and how many messages it made before. */
+const nextPlace = ({ open, conversation }: ConversationData): { readonly turn: number; readonly made: number } =>
+  open === null
+    ? { turn: conversation.turns.length + 1, made: conversation.appended.length }
+    : { turn: open.number, made: open.made };
+
+const appended = (data: ConversationData, messages: readonly Message[]): ConversationData => {
+  const { open, conversation } = data;
+  if (open === null) return { ...data, conversation: withAppended(conversation, messages) };
+  const made = open.made + 1;
+  return {
+    ...data,
+    open:
+      open.stage.type === "backing_off" || open.stage.type === "compacting"
+        ? { ...open, made, messages: messages.reduce((all, message) => append(all, message), open.messages) }
+        : { ...open, made, waiting: extended(open.waiting, messages) },
+  };
+};
+
+/** The system prompt is another. Calls that are out keep the one they were sent with. */
+export const changeSystem = (thread: Thread, system: SystemDraft | null): Thread => {
+  const systems = thread.systems + 1;
+  return { ...thread, systems, system: system === null ? null : systemMessage(systems, system) };
+};
+
+/** The system prompt is the one that the thread began with. */
+export const resetSystem = (thread: Thread): Thread => {
+  const systems = thread.systems + 1;
+  const { firstSystem } = thread;
+  return { ...thread, systems, system: firstSystem === null ? null : marked(firstSystem, { id: `s${systems}` }) };
+};
+
+/** The message of a system prompt. */
+export const systemMessage = (revision: number, system: SystemDraft): Message =>
+  messageFromDraft(`s${revision}`, typeof system === "string" ? { role: "system", content: system } : system);
+
+/** A turn written by hand joins the tree, led by what was appended; the head moves to it. */
+export const addTurn = (thread: Thread, event: TurnAdded): Thread => {
+  const number = thread.turns.length + 1;
+  const written = messagesFromSeed(number, event.messages, thread.appended.length);
+  // Drafts that are no conversation were refused before; a journal that holds some keeps the turn, empty.
+  const messages = Either.isRight(written) ? written.right : [];
+  return closedTurn(thread, [...thread.appended, ...messages], event.at, event.metadata);
+};
+
+/** What was appended since the last turn becomes a turn of its own, so that the head can move without losing it. */
+export const sealAppended = (thread: Thread, at: number): Thread =>
+  thread.appended.length === 0 ? thread : closedTurn(thread, thread.appended, at, undefined);
+
+/** The head moves, to a turn or to a checkpoint. */
+export const moveHead = (thread: Thread, event: HeadMoved): Thread => {
+  const sealed = sealAppended(thread, event.at);
+  const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
+  return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
+};
+
+/** The head that a checkpoint names; undefined for none. Names are data: one may be called like a member that every object has. */
+export const checkpointOf = (thread: Thread, name: string): number | undefined =>
+  Object.hasOwn(thread.checkpoints, name) ? thread.checkpoints[name] : undefined;
+
+/** The present head gets a name. */
+export const nameCheckpoint = (thread: Thread, name: string, at: number): Thread => {
+  const sealed = sealAppended(thread, at);
+  return { ...sealed, checkpoints: { ...sealed.checkpoints, [name]: sealed.head } };
+};
+
+/** Something is said about a turn. */
+export const annotate = (thread: Thread, event: TurnAnnotated): Thread =>
+  changeTurn(thread, event.turn, (turn) => ({
+    ...turn,
+    annotations: [...(turn.annotations ?? []), annotationOf(event)],
+  }));
+
+/** A turn's last answer keeps so many UTF-16 units of its text. */
+export const truncateAnswer = (thread: Thread, event: AnswerTruncated, kept: number): Thread => {
+  const turn = turnOf(thread, event.turn);
+  const index = turn === undefined ? -1 : answerIndexOf(turn);
+  const answer = turn === undefined ? undefined : at(turn.messages, index);
+  if (turn === undefined || answer === undefined) return thread;
+  const spoken = truncated(answer, kept);
+  const changed = changeTurn(thread, event.turn, () => ({
+    ...turn,
+    messages: replaceAt(turn.messages, index, spoken),
+  }));
+  return shortened(changed, event.turn, textOf(answer).length - textOf(spoken).length);
+};
+
+/** A message is pinned, or no longer. */
+export const pinMessage = (thread: Thread, { message, pinned }: MessagePinned): Thread => {
+  const others = thread.pins.filter((pin) => pin.message !== message);
+  const turn = Number.parseInt(message, 10);
+  if (Number.isNaN(turn)) return thread;
+  return { ...thread, pins: pinned ? [...others, { turn, message }] : others };
+};
+
+/** Where the message is with which a model ended a turn; -1 when it has none. */
+export const answerIndexOf = (turn: Turn): number =>
+  turn.answer === undefined ? -1 : toArray(turn.messages).findIndex(({ id }) => id === turn.answer);
+
+/**
+ * A turn became shorter by so many characters, and with it every path that goes through it. The newest one says so
+ * itself; of an older one the thread does, so that no turn after it has to change.
+ */
+const shortened = (thread: Thread, number: number, characters: number): Thread => {
+  if (number === thread.turns.length) {
+    return changeTurn(thread, number, (turn) => ({
+      ...turn,
+      place: { ...turn.place, characters: turn.place.characters - characters },
+    }));
+  }
+  const before = thread.shortened.find(({ turn }) => turn === number)?.characters ?? 0;
+  const others = thread.shortened.filter(({ turn }) => turn !== number);
+  return { ...thread, shortened: [...others, { turn: number, characters: before + characters }] };
+};
+
+const closedTurn = (
+  thread: Thread,
+  messages: readonly Message[],
+  at: number,
+  metadata: TurnAdded["metadata"],
+): Thread => {
+  const number = thread.turns.length + 1;
+  const answer = messages.findLast((message) => message.role === "assistant" && toolCallsOf(message).length === 0);
+  const turn: Turn = {
+    number,
+    parent: thread.head,
+    asks: [],
+    outcome: { status: "completed", finishReason: null },
+    messages: chunksOf(messages),
+    usage: noUsage,
+    steps: 0,
+    toolCalls: 0,
+    startedAt: at,
+    endedAt: at,
+    place: placeAfter(thread, thread.head, number, messages),
+    ...(answer === undefined ? {} : { answer: answer.id }),
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+  return { ...withoutAppended(thread), turns: append(thread.turns, turn), head: number };
+};
+
+const annotationOf = (event: TurnAnnotated): Annotation => ({
+  name: event.name,
+  value: event.value,
+  at: event.at,
+  ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+});
+
+const truncated = (answer: Message, kept: number): Message => {
+  const parts: Part[] = [];
+  let left = kept;
+  for (const part of answer.parts) {
+    if (part.type !== "text") parts.push(part);
+    else if (left > 0) parts.push({ ...part, text: part.text.slice(0, left) });
+    if (part.type === "text") left -= part.text.length;
+  }
+  const characters = answer.truncated?.characters ?? textOf(answer).length;
+  return marked(withParts(answer, parts), { truncated: { characters } });
+};

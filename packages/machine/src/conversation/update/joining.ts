@@ -1,0 +1,60 @@
+import { extended } from "../../thread/frozen.ts";
+import { append, chunksOf, toArray } from "../../thread/chunks.ts";
+import { messageFromDraft } from "../../thread/draft.ts";
+import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import type { Effect } from "../protocol/effect.ts";
+import type { Plan } from "./plan.ts";
+
+/** An ask joins the open turn, and waits for its next prompt. */
+export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan => ({
+  data: { ...data, open: { ...open, joining: extended(open.joining, [ask]) } },
+  arrow: "stays",
+  effects: () => [{ type: "publish", signal: { type: "ask.joined", askId: ask.askId, turn: open.number } }],
+});
+
+/** The turn with what the asks say that joined it: as its next prompt shows it. The same turn where none did. */
+export const withJoined = (open: OpenTurn): OpenTurn =>
+  open.joining.length === 0 ? open : { ...open.joining.reduce(withAsk, open), joining: [] };
+
+/** What is told when a prompt shows what asks say that joined its turn. */
+export const deliveries = (open: OpenTurn): readonly Effect[] =>
+  open.joining.map(({ askId }) => ({
+    type: "publish",
+    signal: { type: "ask.delivered", askId, turn: open.number, step: open.step },
+  }));
+
+/** What is told when a turn has ended before it could show what asks say that joined it. */
+export const returns = (open: OpenTurn): readonly Effect[] =>
+  open.joining.map(({ askId }) => ({
+    type: "publish",
+    signal: { type: "ask.returned", askId, turn: open.number },
+  }));
+
+/** A turn that was joined by asks as it was before: they wait to join it. */
+export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {
+  const said = joining.flatMap(draftsOf).length;
+  return {
+    ...open,
+    asks: open.asks.slice(0, open.asks.length - joining.length),
+    messages: chunksOf(toArray(open.messages).slice(0, open.messages.length - said)),
+    made: open.made - said,
+    joining,
+  };
+};
+
+const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
+  const drafts = draftsOf(ask);
+  return {
+    ...open,
+    asks: [...open.asks, askBringing(ask, drafts)],
+    messages: drafts.reduce(
+      (messages, draft, index) => append(messages, messageFromDraft(`${open.number}.${open.made + index}`, draft)),
+      open.messages,
+    ),
+    made: open.made + drafts.length,
+    metadata: isDrafts(ask.input) && ask.metadata !== undefined ? { ...open.metadata, ...ask.metadata } : open.metadata,
+    model: { ...open.model, ...ask.model },
+    limits: { ...open.limits, ...ask.limits },
+  };
+};

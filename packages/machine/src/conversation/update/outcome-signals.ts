@@ -1,0 +1,100 @@
+import type { ReportedUsage } from "../../thread/usage.ts";
+import { awaitsReply, isOfSummary } from "./awaited.ts";
+import type { ConversationData, RoundCall } from "../protocol/data.ts";
+import type { CallPlace, Signal } from "../protocol/effect.ts";
+import type { Event, LlmCompleted, LlmFailed } from "../protocol/event.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { Plan } from "./plan.ts";
+import { publish } from "../protocol/effect.ts";
+import { positionNamedBy, positionOut } from "./round-calls.ts";
+
+/** What observers hear of the calls that an event ends stands before all else that it comes to. */
+export const withOutcomes = (before: ConversationData, event: Event, decided: Decided, plan: Plan): Plan =>
+  endsCalls(event, decided)
+    ? {
+        data: plan.data,
+        arrow: plan.arrow,
+        effects: () => [...outcomesOf(before, event, decided).map(publish), ...plan.effects()],
+      }
+    : plan;
+
+const endsCalls = ({ type }: Event, { results }: Decided): boolean =>
+  results !== undefined ||
+  type === "llm.completed" ||
+  type === "llm.failed" ||
+  type === "tool.completed" ||
+  type === "tool.failed" ||
+  type === "approval.answered";
+
+const outcomesOf = (before: ConversationData, event: Event, decided: Decided): readonly Signal[] => {
+  const { open, threadId } = before;
+  const calls = open?.stage.type === "running" ? open.stage.calls : [];
+  switch (event.type) {
+    case "llm.completed":
+    case "llm.failed": {
+      const place = placeOf(before, event.effectId);
+      if (place === null) return [];
+      const written = event.type === "llm.completed" ? (event.reply.toolCalls ?? []) : [];
+      return [modelSignal(place, event, decided), ...decidedResults(place, written, decided)];
+    }
+    case "tool.completed":
+    case "tool.failed": {
+      const position = positionOut(threadId, calls, event.effectId);
+      const call = calls[position];
+      const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
+      return open === null || call === undefined
+        ? []
+        : [{ type: "tool.ended", turn: open.number, step: open.step, position, name: call.name, outcome }];
+    }
+    case "approval.answered": {
+      const position = positionNamedBy(event.effectId);
+      const call = calls[position];
+      if (open === null || event.approved || call?.approval?.status !== "requested") return [];
+      const outcome = call.approval.because === "declared" ? "refused" : "unknown";
+      return [{ type: "tool.ended", turn: open.number, step: open.step, position, name: call.name, outcome }];
+    }
+    default:
+      return open === null ? [] : decidedResults({ turn: open.number, step: open.step }, unanswered(calls), decided);
+  }
+};
+
+/** Where a model call stands that an event answers; null where nobody waits for it. */
+const placeOf = (before: ConversationData, effectId: string): CallPlace | null => {
+  const { open, summarising } = before;
+  if (summarising !== null && isOfSummary(before, effectId))
+    return { turn: summarising.turn ?? 0, step: 0, attempt: 1, purpose: "summary" };
+  if (open?.stage.type !== "responding" || !awaitsReply(before, open, effectId)) return null;
+  return { turn: open.number, step: open.step, attempt: open.stage.call.attempt, purpose: "answer" };
+};
+
+const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {
+  const { model, usage } = event;
+  const told: { readonly model?: string; readonly usage?: ReportedUsage } = {
+    ...(model === undefined ? {} : { model }),
+    ...(usage === undefined ? {} : { usage }),
+  };
+  const priced = cost === undefined ? told : { ...told, cost };
+  return event.type === "llm.completed"
+    ? {
+        type: "model.replied",
+        ...place,
+        finishReason: event.finishReason,
+        toolCalls: event.reply.toolCalls?.length ?? 0,
+        ...priced,
+      }
+    : { type: "model.failed", ...place, failure: event.failure.kind, ...priced };
+};
+
+/** Calls that nobody ran, or that were stopped: their results are the machine's. */
+const decidedResults = (
+  { turn, step }: Pick<CallPlace, "turn" | "step">,
+  calls: readonly (Pick<RoundCall, "name"> | null)[],
+  { results = [] }: Decided,
+): readonly Signal[] =>
+  results.flatMap(({ position, outcome }): readonly Signal[] => {
+    const name = calls[position]?.name;
+    return name === undefined ? [] : [{ type: "tool.ended", turn, step, position, name, outcome }];
+  });
+
+const unanswered = (calls: readonly RoundCall[]): readonly (RoundCall | null)[] =>
+  calls.map((call) => (call.result === null ? call : null));

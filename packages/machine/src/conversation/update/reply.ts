@@ -1,0 +1,146 @@
+import { append } from "../../thread/chunks.ts";
+import { messageFromPartial, messageFromReply } from "../../thread/draft.ts";
+import { frozen } from "../../thread/frozen.ts";
+import { toolCallsOf } from "../../thread/message.ts";
+import type { Cost, ReportedUsage } from "../../thread/usage.ts";
+import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { callTool } from "./call.ts";
+import type { ConversationData, Measured, OpenTurn, RoundCall } from "../protocol/data.ts";
+import { retryId, stepId } from "../protocol/effect-id.ts";
+import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { Plan } from "./plan.ts";
+import { allAnswered } from "./round-calls.ts";
+import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
+import { nextCall } from "./turn-opening.ts";
+
+/** A model replied: a round begins, or the turn ends with its answer. */
+export const receiveReply = (
+  before: ConversationData,
+  beforeOpen: OpenTurn,
+  event: LlmCompleted,
+  decided: Decided,
+): Plan => {
+  const charged = charge(before, beforeOpen, event.usage, decided.cost);
+  const { open } = charged;
+  const data = { ...charged.data, measured: measuredBy(before, event) };
+  const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
+  const asked = toolCallsOf(message);
+  if (asked.length === 0 && decided.goesOn === true) {
+    const said = { ...open, messages: append(open.messages, message), made: open.made + 1 };
+    return nextCall(data, flushWaiting(said), decided, event.at);
+  }
+  if (asked.length === 0)
+    return closeTurn(
+      data,
+      withAnswer(open, message),
+      { status: "completed", finishReason: event.finishReason },
+      event.at,
+    );
+  const approvals = new Set(decided.approvals);
+  const calls = answerFrom(
+    asked.map(({ callId, providerCallId, name, arguments: written }, position) =>
+      Object.freeze({
+        callId,
+        providerCallId,
+        name,
+        arguments: written,
+        started: false,
+        attempt: 1,
+        approval: approvals.has(position) ? required : null,
+        result: null,
+      }),
+    ),
+    decided.results ?? [],
+  );
+  const round: OpenTurn = {
+    ...open,
+    messages: append(open.messages, message),
+    made: open.made + 1,
+    // A call to a tool that is not there counts too: a model that invents tools must come to an end.
+    toolCalls: open.toolCalls + (decided.limit === undefined ? calls.length : 0),
+  };
+  return allAnswered(calls)
+    ? nextCall(data, settleRound(round, calls), decided, event.at)
+    : runCalls(data, round, calls);
+};
+
+const required: RoundCall["approval"] = Object.freeze({ status: "required" });
+
+/** A model call failed: it is made again later, or the turn ends. */
+export const receiveFailure = (
+  before: ConversationData,
+  beforeOpen: OpenTurn,
+  event: LlmFailed,
+  decided: Decided,
+): Plan => {
+  const { data, open } = charge(before, beforeOpen, event.usage, decided.cost);
+  const { retry } = decided;
+  if (retry === undefined) {
+    const shown = messageFromPartial(`${open.number}.${open.made}`, event.partial ?? journalledPartial(open));
+    return closeTurn(data, withAnswer(open, shown), { status: "failed", failure: event.failure }, event.at);
+  }
+  const waiting: OpenTurn = { ...flushWaiting(open), stage: { type: "backing_off", ...retry } };
+  return {
+    data: { ...data, open: waiting },
+    arrow: "backing_off",
+    effects: () => [
+      {
+        type: "publish",
+        signal: {
+          type: "retry.scheduled",
+          turn: open.number,
+          attempt: retry.attempt,
+          dueAt: retry.dueAt,
+          because: event.failure.kind,
+        },
+      },
+      {
+        type: "startTimer",
+        id: retryId(data.threadId, open.number, open.step, retry.attempt),
+        threadId: data.threadId,
+        purpose: "retry",
+        dueAt: retry.dueAt,
+      },
+    ],
+  };
+};
+
+/** How far the counter was off in the call that an event answers; what was known before where it does not say. */
+export const measuredBy = ({ open, measured }: ConversationData, { usage }: LlmCompleted): Measured | null => {
+  const counted = open?.stage.type === "responding" ? open.stage.call.counted : null;
+  const reported = usage?.inputTokens;
+  return counted === null || counted === 0 || reported === undefined ? measured : { counted, reported };
+};
+
+const journalledPartial = (open: OpenTurn) => (open.stage.type === "responding" ? open.stage.call.partial : null);
+
+const runCalls = (data: ConversationData, open: OpenTurn, calls: readonly RoundCall[]): Plan => {
+  const running: OpenTurn = { ...open, stage: Object.freeze({ type: "running", calls: frozen(calls) }) };
+  const after = { ...data, open: running };
+  return {
+    data: after,
+    arrow: "running",
+    effects: () =>
+      calls.flatMap((call, position) => (call.result === null ? [callTool(after, running, call, position)] : [])),
+  };
+};
+
+const charge = (
+  data: ConversationData,
+  open: OpenTurn,
+  reported: ReportedUsage | undefined,
+  cost: Cost | undefined,
+): { readonly data: ConversationData; readonly open: OpenTurn } => {
+  const usage = usageOfCall(reported ?? null, cost ?? null);
+  return {
+    data: {
+      ...data,
+      usage: Object.freeze({
+        total: usageMonoid.concat(data.usage.total, usage),
+        betweenTurns: data.usage.betweenTurns,
+      }),
+    },
+    open: { ...open, usage: usageMonoid.concat(open.usage, usage) },
+  };
+};

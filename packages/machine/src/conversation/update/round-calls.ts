@@ -1,0 +1,35 @@
+import type { RoundCall } from "../protocol/data.ts";
+import { approvalId, isSameEffect, placeIn, toolId } from "../protocol/effect-id.ts";
+
+// A reply may ask for thousands of calls, whose answers come one by one: none of them may cost a walk over all others.
+
+/** The place in its round of the call that an effect's id names, where there is one of that place: read off the id. */
+export const positionNamedBy = (effectId: string): number => {
+  const place = placeIn(effectId);
+  const end = place.search(/[#!]/u);
+  return Number(place.slice(place.lastIndexOf(".", end) + 1, end));
+};
+
+/** The place of the unanswered call whose run has an effect's id, thread aside; -1 when nobody waits for it. */
+export const positionOut = (threadId: string, calls: readonly RoundCall[], effectId: string): number => {
+  const position = positionNamedBy(effectId);
+  const call = calls[position];
+  return call?.result === null && isSameEffect(toolId(threadId, call.callId, call.attempt), effectId) ? position : -1;
+};
+
+/** Whether all calls of a round are answered, the one at `but` aside. Most rounds are answered in order, so the newest are looked at first. */
+export const allAnswered = (calls: readonly RoundCall[], but?: number): boolean =>
+  calls.findLastIndex(({ result }, index) => result === null && index !== but) === -1;
+
+/** Whether a call runs or may; those that are left wait for somebody. */
+export const someRun = (calls: readonly RoundCall[]): boolean => calls.findLastIndex(runs) !== -1;
+
+/** The id of the effect that runs a call; undefined while somebody is asked whether it may run, and once it is answered. */
+export const runOut = (threadId: string, call: RoundCall): string | undefined =>
+  runs(call) ? toolId(threadId, call.callId, call.attempt) : undefined;
+
+/** The id of the question whether a call may run; undefined while nobody is asked. */
+export const approvalOut = (threadId: string, { callId, approval, result }: RoundCall): string | undefined =>
+  result === null && approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;
+
+const runs = ({ result, approval }: RoundCall): boolean => result === null && approval?.status !== "requested";

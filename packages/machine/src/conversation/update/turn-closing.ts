@@ -1,0 +1,199 @@
+import { append, toArray } from "../../thread/chunks.ts";
+import { marked, messageFromPartial, messageFromResult } from "../../thread/draft.ts";
+import { frozen } from "../../thread/frozen.ts";
+import type { Message, ReplyDraft } from "../../thread/message.ts";
+import { placeAfter } from "../../thread/path.ts";
+import type { Turn, TurnOutcome } from "../../thread/turn.ts";
+import type { ReportedUsage } from "../../thread/usage.ts";
+import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import type {
+  ConversationData,
+  OpenTurn,
+  RoundCall,
+  Waking,
+  DroppedAsk,
+  DroppedBecause,
+  QueuedAsk,
+} from "../protocol/data.ts";
+import type { Effect } from "../protocol/effect.ts";
+import { deadlineId, llmId, queueId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
+import type { SynthesisedResult } from "../protocol/entry.ts";
+import { returns } from "./joining.ts";
+import type { Plan } from "./plan.ts";
+import { publish } from "../protocol/effect.ts";
+import { approvalOut } from "./round-calls.ts";
+import { updated } from "./updated.ts";
+import { remembered } from "../protocol/data.ts";
+
+/** The open turn ends, with what it has; whoever waits in the queue is woken. The head moves to it. */
+export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnOutcome, at: number): Plan => {
+  const whole = flushWaiting(open);
+  const turn: Turn = {
+    number: whole.number,
+    parent: whole.parent,
+    asks: whole.asks,
+    outcome: frozen(outcome),
+    messages: whole.messages,
+    usage: whole.usage,
+    steps: whole.step,
+    toolCalls: whole.toolCalls,
+    startedAt: whole.startedAt,
+    endedAt: at,
+    place: Object.freeze(placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages))),
+    ...(whole.answer === null ? {} : { answer: whole.answer }),
+    ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
+  };
+  const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
+  const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
+  const after = { ...drop(data, open.joining, "returned", at), conversation, open: null, waking };
+  return {
+    data: after,
+    arrow: outcome.status === "completed" ? "completed" : "error",
+    effects: () => [
+      ...cancelDeadline(data.threadId, open),
+      ...signalsOf(turn),
+      ...returns(open),
+      updated(after),
+      ...wake(data.threadId, waking),
+    ],
+  };
+};
+
+/** What is known when a turn is stopped from outside. */
+export interface Stopping {
+  /** What had been shown of the reply. */
+  readonly partial: ReplyDraft | undefined;
+  readonly usage?: ReportedUsage | undefined;
+  /** For the calls that have no result. */
+  readonly results: readonly SynthesisedResult[];
+}
+
+/** The open turn is stopped from outside: what was out is cancelled, and what was shown is kept and marked. */
+export const interruptTurn = (
+  data: ConversationData,
+  open: OpenTurn,
+  stopping: Stopping,
+  outcome: TurnOutcome,
+  at: number,
+): Plan => {
+  const stopped = stop(data, open, stopping);
+  const closed = closeTurn(stopped.data, stopped.open, outcome, at);
+  return { ...closed, effects: () => [...cancellations(data.threadId, open), ...closed.effects()] };
+};
+
+/** Messages that were appended while something was out join the turn. */
+export const flushWaiting = (open: OpenTurn): OpenTurn =>
+  open.waiting.length === 0
+    ? open
+    : {
+        ...open,
+        messages: open.waiting.reduce((messages, message) => append(messages, message), open.messages),
+        waiting: [],
+      };
+
+/** The finished round joins the turn: its results in call order. */
+export const settleRound = (open: OpenTurn, calls: readonly RoundCall[]): OpenTurn =>
+  flushWaiting({
+    ...open,
+    messages: calls.reduce(
+      (messages, { result }) => (result === null ? messages : append(messages, result)),
+      open.messages,
+    ),
+  });
+
+/** The calls of a round with the results that were decided in a tool's place, for those that have none yet. */
+export const answerFrom = (
+  calls: readonly RoundCall[],
+  results: readonly SynthesisedResult[],
+): readonly RoundCall[] => {
+  const byPosition = new Map(results.map((result) => [result.position, result]));
+  return calls.map((call, position) => {
+    const decided = byPosition.get(position);
+    return call.result !== null || decided === undefined ? call : { ...call, result: synthesise(call, decided) };
+  });
+};
+
+const synthesise = (call: RoundCall, result: Omit<SynthesisedResult, "position">): Message =>
+  marked(messageFromResult(call, result.outcome, result.content), { synthesised: true });
+
+/** As above, and whatever the journal does not decide is interrupted: a closed turn has no open calls. */
+const answerAll = (calls: readonly RoundCall[], results: readonly SynthesisedResult[]): readonly RoundCall[] =>
+  answerFrom(calls, results).map((call) =>
+    call.result === null ? { ...call, result: synthesise(call, { outcome: "interrupted", content: [] }) } : call,
+  );
+
+const stop = (
+  data: ConversationData,
+  open: OpenTurn,
+  { partial, usage, results }: Stopping,
+): { readonly data: ConversationData; readonly open: OpenTurn } => {
+  switch (open.stage.type) {
+    case "backing_off":
+    case "compacting":
+      return { data, open };
+    case "responding": {
+      // What it used is unknown where nobody says so, which is not nothing.
+      const used = usageOfCall(usage ?? null, null);
+      const shown = messageFromPartial(`${open.number}.${open.made}`, partial ?? open.stage.call.partial);
+      return {
+        data: { ...data, usage: { ...data.usage, total: usageMonoid.concat(data.usage.total, used) } },
+        open: withAnswer({ ...open, usage: usageMonoid.concat(open.usage, used) }, shown),
+      };
+    }
+    case "running":
+      return { data, open: settleRound(open, answerAll(open.stage.calls, results)) };
+  }
+};
+
+/** A turn that is about to close with the message that ended it, whole or not; null for none. */
+export const withAnswer = (open: OpenTurn, message: Message | null): OpenTurn =>
+  message === null ? open : { ...open, messages: append(open.messages, message), answer: message.id };
+
+const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
+  switch (open.stage.type) {
+    case "compacting":
+      return [{ type: "cancelTimer", effectId: waitId(threadId, open.number, open.step, open.stage.attempt) }];
+    case "responding":
+      return [{ type: "cancelLlm", effectId: llmId(threadId, open.number, open.step, open.stage.call.attempt) }];
+    case "backing_off":
+      return [{ type: "cancelTimer", effectId: retryId(threadId, open.number, open.step, open.stage.attempt) }];
+    case "running":
+      return open.stage.calls
+        .filter((call) => call.result === null)
+        .map((call) => {
+          const approval = approvalOut(threadId, call);
+          return approval === undefined
+            ? { type: "cancelTool", effectId: toolId(threadId, call.callId, call.attempt) }
+            : { type: "cancelApproval", effectId: approval };
+        });
+  }
+};
+
+const cancelDeadline = (threadId: string, open: OpenTurn): readonly Effect[] =>
+  open.deadlineAt === null ? [] : [{ type: "cancelTimer", effectId: deadlineId(threadId, open.number) }];
+
+const signalsOf = (turn: Turn): readonly Effect[] => {
+  const { outcome, number } = turn;
+  const ended = publish({ type: "turn.ended", turn: number, status: outcome.status });
+  if ("unfit" in outcome) return [publish({ type: "context.unfit", turn: number, unfit: outcome.unfit }), ended];
+  return "limit" in outcome
+    ? [publish({ type: "limit.reached", turn: number, reached: outcome.limit }), ended]
+    : [ended];
+};
+
+const wake = (threadId: string, waking: Waking | null): readonly Effect[] =>
+  waking === null
+    ? []
+    : [{ type: "startTimer", id: queueId(threadId, waking.seq), threadId, purpose: "queue", dueAt: waking.dueAt }];
+
+/** No turn answers these asks any more. */
+export const drop = (
+  data: ConversationData,
+  asks: readonly Pick<QueuedAsk, "askId" | "at">[],
+  because: DroppedBecause,
+  droppedAt: number,
+): ConversationData => {
+  if (asks.length === 0) return data;
+  const added = asks.map(({ askId, at }): DroppedAsk => ({ askId, askedAt: at, droppedAt, because }));
+  return { ...data, dropped: [...data.dropped, ...added].slice(-remembered) };
+};

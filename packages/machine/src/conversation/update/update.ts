@@ -1,0 +1,269 @@
+import type { Fullness, Decided } from "../protocol/entry.ts";
+import { joinPartials } from "../../thread/draft.ts";
+import { receiveApproval, withholdCall } from "./approval.ts";
+import { awaitsReply, isOfSummary } from "./awaited.ts";
+import { without } from "../../thread/frozen.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import {
+  addTurn,
+  annotate,
+  appendMessage,
+  appendRound,
+  changeSystem,
+  moveHead,
+  nameCheckpoint,
+  pinMessage,
+  resetSystem,
+  truncateAnswer,
+} from "./edit.ts";
+import { deadlineId, isSameEffect, queueId, retryId, waitId } from "../protocol/effect-id.ts";
+import type { Effect, Signal } from "../protocol/effect.ts";
+import { firstFormat } from "../protocol/entry.ts";
+import type {
+  AskReceived,
+  CancelRequested,
+  Event,
+  LlmCompleted,
+  LlmFailed,
+  LlmProgressed,
+  ThreadConfigured,
+  TimerFired,
+} from "../protocol/event.ts";
+import { withOutcomes } from "./outcome-signals.ts";
+import type { Plan } from "./plan.ts";
+import { noEffects } from "./plan.ts";
+import { forkData } from "./forked.ts";
+import { formatOf, neededFormat } from "../protocol/format.ts";
+import { joinTurn } from "./joining.ts";
+import { redactData } from "./redacted.ts";
+import { receiveFailure, receiveReply } from "./reply.ts";
+import { receiveResult, receiveStart } from "./result.ts";
+import { interruptTurn } from "./turn-closing.ts";
+import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
+import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
+import { updated } from "./updated.ts";
+import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
+
+/**
+ * What an accepted event comes to, given what was decided about it. Needs no configuration: this alone folds a
+ * journal. An event that does not fit the data changes nothing but the count of entries.
+ */
+export const update = (before: ConversationData, event: Event, decided: Decided): Plan => {
+  const data: ConversationData = { ...before, seq: before.seq + 1, updatedAt: event.at };
+  let plan = withOutcomes(before, event, decided, reported(told(data, event, decided), decided));
+  const { summarising } = plan.data;
+  if (decided.summaryStale === true && summarising !== null)
+    plan = callOff(plan, summarising, "its turns are no longer those");
+  return decided.summary === undefined ? plan : askSummary(plan, decided.summary);
+};
+
+const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
+  const { open } = data;
+  switch (event.type) {
+    case "ask.received":
+      return receiveAsk(data, event, decided);
+    case "llm.completed":
+      if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
+      return open !== null && awaitsReply(data, open, event.effectId)
+        ? receiveReply(data, open, event, decided)
+        : stays(data);
+    case "llm.failed":
+      if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
+      return open !== null && awaitsReply(data, open, event.effectId)
+        ? receiveFailure(data, open, event, decided)
+        : stays(data);
+    case "llm.progressed":
+      return stays(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
+    case "tool.started":
+      return open?.stage.type === "running" ? receiveStart(data, open, open.stage.calls, event) : stays(data);
+    case "tool.withheld":
+      return open?.stage.type === "running" ? withholdCall(data, open, open.stage.calls, event) : stays(data);
+    case "approval.answered":
+      return open?.stage.type === "running"
+        ? receiveApproval(data, open, open.stage.calls, event, decided)
+        : stays(data);
+    case "tool.completed":
+    case "tool.failed":
+      return open?.stage.type === "running" ? receiveResult(data, open, open.stage.calls, event, decided) : stays(data);
+    case "timer.fired":
+      return receiveTimer(data, event, decided);
+    case "cancel.requested":
+      return cancel(data, event, decided);
+    case "message.appended":
+      return said(appendMessage(data, event.message));
+    case "round.appended":
+      return neededFormat(event.type) > formatOf(data) ? stays(data) : said(appendRound(data, event));
+    case "system.changed":
+      return stays({ ...data, conversation: changeSystem(data.conversation, event.system) });
+    case "system.reset":
+      return stays({ ...data, conversation: resetSystem(data.conversation) });
+    case "metadata.changed":
+      return stays({ ...data, metadata: event.metadata });
+    case "thread.forked":
+      return forkData(data, event);
+    case "thread.redacted":
+      return said(redactData(data));
+    case "turn.added":
+      return said({ ...data, conversation: addTurn(data.conversation, event) });
+    case "turn.annotated":
+      return stays({ ...data, conversation: annotate(data.conversation, event) });
+    case "answer.truncated":
+      return said(
+        withdrawSummaries(
+          { ...data, conversation: truncateAnswer(data.conversation, event, decided.kept ?? 0) },
+          event.turn,
+        ),
+      );
+    case "head.moved":
+      return said({ ...data, conversation: moveHead(data.conversation, event) });
+    case "checkpoint.named":
+      return stays({ ...data, conversation: nameCheckpoint(data.conversation, event.name, event.at) });
+    case "message.pinned":
+      return stays({ ...data, conversation: pinMessage(data.conversation, event) });
+    case "thread.configured":
+      return stays(configured(data, event));
+  }
+};
+
+const stays = (data: ConversationData): Plan => ({ data, arrow: "stays", effects: noEffects });
+
+/** As above, and what was said is another; of an open turn its end tells. */
+const said = (data: ConversationData): Plan => ({
+  data,
+  arrow: "stays",
+  effects: () => (data.open === null ? [updated(data)] : []),
+});
+
+/** What was decided beside where the event leads is told as soon as a turn is open that can hear of it. */
+const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
+  if (fullness === undefined && policyFailed === undefined) return plan;
+  const signals: Signal[] = policyFailed === undefined ? [] : [{ type: "policy.failed", reason: policyFailed }];
+  const is = fullness?.is ?? plan.data.fullness;
+  if (fullness !== undefined && is !== "within" && isFuller(is, plan.data.fullness)) {
+    const { tokens, available } = fullness;
+    signals.push({ type: "context.warning", warning: is, tokens, available });
+  }
+  const published = signals.map((signal): Effect => ({ type: "publish", signal }));
+  return { ...plan, data: { ...plan.data, fullness: is }, effects: () => afterOpening(plan.effects(), published) };
+};
+
+const afterOpening = (effects: readonly Effect[], published: readonly Effect[]): readonly Effect[] => {
+  const [first] = effects;
+  const opening = first?.type === "publish" && first.signal.type === "turn.started" ? 1 : 0;
+  return effects.toSpliced(opening, 0, ...published);
+};
+
+/** The summary that was written is there, or will not come; a call that waited for it is made. */
+const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, decided: Decided): Plan => {
+  if (before.summarising === null) return stays(before);
+  const { data, effects } = receiveSummary(before, before.summarising, event, decided);
+  const { open } = data;
+  // It waits on where one summary was not enough, and another is asked for.
+  if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return { data, arrow: "stays", effects };
+  const timer: Effect = {
+    type: "cancelTimer",
+    effectId: waitId(data.threadId, open.number, open.step, open.stage.attempt),
+  };
+  const plan = goOnCompacted(data, open, open.stage.attempt, decided, event.at);
+  return { ...plan, effects: () => [...effects(), timer, ...plan.effects()] };
+};
+
+/** A call has waited for its summary long enough. */
+const stopWaiting = (
+  data: ConversationData,
+  open: OpenTurn,
+  attempt: number,
+  event: TimerFired,
+  decided: Decided,
+): Plan => {
+  const { summarising, threadId } = data;
+  if (summarising === null) return goOnCompacted(data, open, attempt, decided, event.at);
+  const after = giveUp(data, summarising);
+  const plan = goOnCompacted(after, after.open ?? open, attempt, decided, event.at);
+  const effects = calledOff(threadId, summarising, "it did not come in time");
+  return { ...plan, effects: () => [...effects, ...plan.effects()] };
+};
+
+const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided): Plan => {
+  const { open } = data;
+  const ask = askOf(event);
+  if (decided.queued !== undefined) return enqueue(data, ask, decided.queued, decided);
+  if (open === null) return openTurn(data, [ask], decided, ask.at);
+  if (decided.joins === true) return joinTurn(data, open, ask);
+  return decided.interrupts === true ? interruptFor(data, open, ask, event.partial, decided) : stays(data);
+};
+
+const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decided): Plan => {
+  const { open, queue, waking } = data;
+  if (waking !== null && queue.length > 0 && isSameEffect(event.effectId, queueId(data.threadId, waking.seq))) {
+    const opens = decided.opens ?? 1;
+    return openTurn(
+      { ...data, queue: without(queue, 0, opens), waking: null },
+      queue.slice(0, opens),
+      decided,
+      event.at,
+    );
+  }
+  if (open === null) return stays(data);
+  if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {
+    const stopping = { partial: undefined, results: decided.results ?? [] };
+    return interruptTurn(
+      data,
+      { ...open, deadlineAt: null },
+      stopping,
+      { status: "failed", limit: decided.limit },
+      event.at,
+    );
+  }
+  const { stage } = open;
+  if (
+    stage.type === "compacting" &&
+    isSameEffect(event.effectId, waitId(data.threadId, open.number, open.step, stage.attempt))
+  ) {
+    return stopWaiting(data, open, stage.attempt, event, decided);
+  }
+  return stage.type === "backing_off" &&
+    isSameEffect(event.effectId, retryId(data.threadId, open.number, open.step, stage.attempt))
+    ? attemptCall(data, open, stage.attempt, decided, event.at)
+    : stays(data);
+};
+
+const cancel = (data: ConversationData, event: CancelRequested, decided: Decided): Plan => {
+  const { open } = data;
+  const withdrawn = event.askId === undefined ? undefined : withdraw(data, event.askId, event.at);
+  if (withdrawn !== undefined) return withdrawn;
+  if (open === null) return stays(data);
+  const stopping = { partial: event.partial, usage: event.usage, results: decided.results ?? [] };
+  return interruptTurn(data, open, stopping, { status: "cancelled", reason: event.reason ?? null }, event.at);
+};
+
+const progressed = (data: ConversationData, open: OpenTurn, event: LlmProgressed): ConversationData => {
+  if (open.stage.type !== "responding") return data;
+  const call = {
+    ...open.stage.call,
+    partial: joinPartials(event.again === true ? null : open.stage.call.partial, event.partial),
+  };
+  return { ...data, open: { ...open, stage: { type: "responding", call } } };
+};
+
+const configured = (data: ConversationData, event: ThreadConfigured): ConversationData => ({
+  ...data,
+  ...((event.format ?? firstFormat) > formatOf(data) ? { format: event.format } : {}),
+  configuration: event.configuration,
+  model: event.model ?? data.model,
+  // Another counter may count otherwise.
+  measured: null,
+  open: data.open === null ? null : uncounted(data.open),
+});
+
+const uncounted = (open: OpenTurn): OpenTurn =>
+  open.stage.type === "responding"
+    ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
+    : open;
+
+const askOf = ({ type: _, partial: __, ...ask }: AskReceived): QueuedAsk => ask;
+
+/** Whether a prompt is fuller than the last one by a grade. */
+const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);
+
+const grades: readonly Fullness[] = ["within", "approaching_limit", "at_limit"];

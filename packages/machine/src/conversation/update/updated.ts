@@ -1,0 +1,27 @@
+import { sizeOfAppended } from "../../thread/appended.ts";
+import { isOnPath, sizeOf, turnOf } from "../../thread/path.ts";
+import type { Thread } from "../../thread/thread.ts";
+import type { ConversationData } from "../protocol/data.ts";
+import type { Effect } from "../protocol/effect.ts";
+import { publish } from "../protocol/effect.ts";
+
+/** Tells that what was said is another, and how much that is now. Costs the same at every length. */
+export const updated = ({ conversation, usage }: ConversationData): Effect =>
+  publish({ type: "thread.updated", ...sizeOfPath(conversation), usage: usage.total });
+
+/** What a thread comes to on its path: closed turns, the seed and what waits to lead the next one. */
+export const sizeOfPath = (
+  thread: Thread,
+): { readonly turns: number; readonly messages: number; readonly characters: number } => {
+  const closed = turnOf(thread, thread.head)?.place ?? { turns: 0, ...sizeOf(thread.seed) };
+  const waiting = sizeOfAppended(thread);
+  const cut = thread.shortened.reduce(
+    (sum, { turn, characters }) => (isOnPath(thread, turn) ? sum + characters : sum),
+    0,
+  );
+  return {
+    turns: closed.turns,
+    messages: closed.messages + waiting.messages,
+    characters: closed.characters + waiting.characters - cut,
+  };
+};

@@ -1,0 +1,107 @@
+import { extended, without } from "../../thread/frozen.ts";
+import type { ReplyDraft } from "../../thread/message.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import { drop, interruptTurn } from "./turn-closing.ts";
+import type { Effect } from "../protocol/effect.ts";
+import { queueId } from "../protocol/effect-id.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { Plan } from "./plan.ts";
+
+/** An ask waits for a turn. */
+export const enqueue = (before: ConversationData, ask: QueuedAsk, place: number, decided: Decided): Plan => {
+  const { data, effects } = superseding(before, ask, decided);
+  return {
+    data: { ...data, queue: extended(data.queue, [ask]) },
+    arrow: "stays",
+    effects: () => [...effects, queued(ask, place)],
+  };
+};
+
+/** The open turn is cancelled, and an ask is the next. */
+export const interruptFor = (
+  before: ConversationData,
+  open: OpenTurn,
+  ask: QueuedAsk,
+  partial: ReplyDraft | undefined,
+  decided: Decided,
+): Plan => {
+  const { data, effects } = superseding(before, ask, decided);
+  const waiting = { ...data, queue: extended(data.queue, [ask]) };
+  const stopping = { partial, results: decided.results ?? [] };
+  const reason = `interrupted by ask "${ask.askId}"`;
+  const plan = interruptTurn(waiting, open, stopping, { status: "cancelled", reason }, ask.at);
+  return {
+    ...plan,
+    effects: () => [
+      { type: "publish", signal: { type: "turn.interrupted", turn: open.number, by: ask.askId } },
+      ...effects,
+      queued(ask, waiting.queue.length),
+      ...plan.effects(),
+    ],
+  };
+};
+
+/** An ask that waits, or one of several that the open turn answers, is withdrawn; undefined where there is none of that id. */
+export const withdraw = (data: ConversationData, askId: string, at: number): Plan | undefined => {
+  const { queue, waking, open } = data;
+  const told: Effect = { type: "publish", signal: { type: "ask.withdrawn", askId } };
+  const joining = open?.joining.filter((ask) => ask.askId === askId) ?? [];
+  if (open !== null && joining.length > 0) {
+    const left = { ...open, joining: open.joining.filter((ask) => ask.askId !== askId) };
+    return {
+      data: { ...drop(data, joining, "withdrawn", at), open: left },
+      arrow: "stays",
+      effects: () => [told],
+    };
+  }
+  const shared = open?.asks.find((ask) => ask.askId === askId);
+  if (open !== null && shared !== undefined && isShared(open, askId)) {
+    const left = { ...open, asks: open.asks.filter((ask) => ask.askId !== askId) };
+    return {
+      data: { ...drop(data, [{ askId, at: shared.askedAt }], "withdrawn", at), open: left },
+      arrow: "stays",
+      effects: () => [told],
+    };
+  }
+  const place = placeInQueue([...queue], askId);
+  const withdrawn = queue[place];
+  if (withdrawn === undefined) return undefined;
+  const left = without(queue, place, 1);
+  const asleep = waking !== null && left.length === 0;
+  return {
+    data: { ...drop(data, [withdrawn], "withdrawn", at), queue: left, waking: asleep ? null : waking },
+    arrow: "stays",
+    effects: () => [
+      ...(asleep ? [{ type: "cancelTimer", effectId: queueId(data.threadId, waking.seq) } as const] : []),
+      told,
+    ],
+  };
+};
+
+/** Where an ask waits; -1 where it does not. By index: methods of frozen lists are slow, and thousands may wait. */
+const placeInQueue = (queue: readonly QueuedAsk[], askId: string): number => {
+  for (let index = 0; index < queue.length; index++) if (queue[index]?.askId === askId) return index;
+  return -1;
+};
+
+/** Whether the open turn answers an ask, and others beside it: then it goes on for them when that one is withdrawn. */
+export const isShared = ({ asks }: OpenTurn, askId: string): boolean =>
+  asks.length > 1 && asks.some((ask) => ask.askId === askId);
+
+const queued = ({ askId }: QueuedAsk, place: number): Effect => ({
+  type: "publish",
+  signal: { type: "ask.queued", askId, place },
+});
+
+const superseding = (
+  data: ConversationData,
+  ask: QueuedAsk,
+  { supersedes }: Decided,
+): { readonly data: ConversationData; readonly effects: readonly Effect[] } => {
+  if (supersedes !== true) return { data, effects: [] };
+  const effects = data.queue.map(({ askId }): Effect => ({
+    type: "publish",
+    signal: { type: "ask.superseded", askId, by: ask.askId },
+  }));
+  return { data: { ...drop(data, data.queue, "superseded", ask.at), queue: [] }, effects };
+};

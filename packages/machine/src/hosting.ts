@@ -1,0 +1,21 @@
+// What only a host asks, or something that stands in for one: values at its door, ids of effects, repeated asks.
+export type {
+  Approval,
+  Measured,
+  OutstandingCall,
+  RoundCall,
+  Stage,
+  Summarising,
+  Waking,
+} from "./conversation/protocol/data.ts";
+export { callIdAt, turnOfEffect } from "./conversation/protocol/effect-id.ts";
+export { readEvent } from "./conversation/protocol/event-shape.ts";
+export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
+export { configurationOfMachine } from "./conversation/machine.ts";
+export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
+export { approvalDigest } from "./conversation/update/call.ts";
+export { lostEventIn } from "./journal/lost-events.ts";
+export { chunkSize } from "./thread/chunks.ts";
+export { frozenCopy } from "./thread/frozen.ts";
+export { describeValueProblem, type ValueProblem } from "./thread/json-problem.ts";
+export { NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";

@@ -1,0 +1,12 @@
+// Conversations compared and explained, for a person.
+export type { ExplanationRule, UnitExplanation, UnitShown } from "./prompt/explain-units.ts";
+export { comparePrompts, type NamedJournal } from "./inspect/compare.ts";
+export { comparisonTable } from "./inspect/comparison-table.ts";
+export type * from "./inspect/comparison.ts";
+export { differenceTable } from "./inspect/difference-table.ts";
+export { differenceBetween, type StateAspect, type StateChange, type StateDifference } from "./inspect/difference.ts";
+export { explanationTable } from "./inspect/explanation-table.ts";
+export { explain, type Explanation, type SummaryExplanation } from "./inspect/explain.ts";
+export { figuresOf, type ThreadFigures, type TurnFigures } from "./inspect/figures.ts";
+export type { PromptChange } from "./inspect/prompt-difference.ts";
+export { describeDifference, type Difference, replay, type ReplayOptions } from "./inspect/replay.ts";

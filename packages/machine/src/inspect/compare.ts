@@ -1,0 +1,149 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { Entry } from "../conversation/protocol/entry.ts";
+import type { ConversationMachine } from "../conversation/machine.ts";
+import { conversationMachine, kernel } from "../conversation/machine.ts";
+import type { MachineOptions } from "../conversation/decide/options.ts";
+import type { Settings } from "../conversation/decide/settings.ts";
+import type { Counts } from "../prompt/counts.ts";
+import { tokensOfPrompt } from "../prompt/explain-units.ts";
+import type { Message } from "../thread/message.ts";
+import type { JournalComparison, PromptComparison, PromptDifference, PromptSketch } from "./comparison.ts";
+import { recordedSteps } from "./recorded-steps.ts";
+import type { RecordedSteps } from "./recorded-steps.ts";
+import type { Rehearsal, Rehearsed, RehearsedCall } from "./rehearse.ts";
+import { beginRehearsal, rehearse } from "./rehearse.ts";
+import { rehearseImported } from "./rehearse-imported.ts";
+import type { Tally } from "./tally-prompts.ts";
+import { sharedLength, tallyOf } from "./tally-prompts.ts";
+
+/** A journal, and what to call it. */
+export interface NamedJournal {
+  readonly name: string;
+  readonly entries: readonly Entry[];
+}
+
+/**
+ * What two configurations would send to a model in the same recorded conversations: where their prompts first differ,
+ * what that saves or costs, and what it does to a provider's prompt cache. Pure and total: no model is called.
+ *
+ * All that was said and done stays as it was recorded, under both: replies, tool results, limits, retries. Each decides
+ * every prompt anew, under its own cuts, calibration and summaries. So a configuration needs only what bears on
+ * prompts (policy, budget, counter, `interrupted`), and every call that the recordings made is compared, also where one
+ * of the two would not have made it. A summary that the recordings lack counts as failed. Turns that were added whole, and
+ * a seed, hold calls that were made elsewhere: each message of an assistant that answers another is one, and so is that of
+ * each round that was appended. Its prompt is what would have been shown there.
+ *
+ * @throws ConfigurationError for options that can't be meant.
+ */
+export const comparePrompts = (
+  journals: readonly NamedJournal[],
+  before: MachineOptions | ConversationMachine,
+  after: MachineOptions | ConversationMachine,
+): PromptComparison => {
+  const sides: Sides = { before: settingsFrom(before), after: settingsFrom(after) };
+  const { counts } = sides.after;
+  const tallies = { before: tallyOf(sides.before, counts), after: tallyOf(sides.after, counts) };
+  const compared = journals.map((journal) => compareJournal(journal, sides, tallies));
+  return {
+    journals: compared,
+    before: tallies.before.figures(),
+    after: tallies.after.figures(),
+  };
+};
+
+interface Sides {
+  readonly before: Settings;
+  readonly after: Settings;
+}
+
+interface Tallies {
+  readonly before: Tally;
+  readonly after: Tally;
+}
+
+const settingsFrom = (given: MachineOptions | ConversationMachine): Settings =>
+  (kernel in given ? given : conversationMachine(given))[kernel].settings;
+
+const compareJournal = ({ name, entries }: NamedJournal, sides: Sides, tallies: Tallies): JournalComparison => {
+  const read = recordedSteps(entries);
+  if (Either.isLeft(read)) return unreadable(name, `entry ${read.left.seq}: ${read.left.reason}`);
+  return compareSteps(name, read.right, sides, tallies);
+};
+
+const compareSteps = (name: string, recorded: RecordedSteps, sides: Sides, tallies: Tallies): JournalComparison => {
+  let before = beginRehearsal(sides.before, recorded);
+  let after = beginRehearsal(sides.after, recorded);
+  tallies.before.beginJournal(name);
+  tallies.after.beginJournal(name);
+  let calls = 0;
+  let imported = 0;
+  let differing = 0;
+  let first: PromptDifference | null = null;
+  for (const step of recorded.steps) {
+    const was = rehearseStep(sides.before, before, recorded, step);
+    const is = rehearseStep(sides.after, after, recorded, step);
+    tallies.before.add(was, step.entry.seq);
+    tallies.after.add(is, step.entry.seq);
+    before = was.rehearsal;
+    after = is.rehearsal;
+    if (was.call === null || is.call === null) continue;
+    calls++;
+    if (is.call.imported) imported++;
+    if (isSame(was.call, is.call)) continue;
+    differing++;
+    first ??= differenceOf(was.call, is.call, sides.after.counts);
+  }
+  return { name, unreadable: null, calls, imported, differing, first };
+};
+
+const rehearseStep = (
+  settings: Settings,
+  rehearsal: Rehearsal,
+  recorded: RecordedSteps,
+  step: RecordedSteps["steps"][number],
+): Rehearsed =>
+  step.type === "imported"
+    ? rehearseImported(settings, rehearsal, step)
+    : rehearse(settings, rehearsal, recorded, step);
+
+const unreadable = (name: string, reason: string): JournalComparison => ({
+  name,
+  unreadable: reason,
+  calls: 0,
+  imported: 0,
+  differing: 0,
+  first: null,
+});
+
+const isSame = (left: RehearsedCall, right: RehearsedCall): boolean =>
+  left.fits === right.fits &&
+  left.messages.length === right.messages.length &&
+  sharedLength(left.messages, right.messages) === left.messages.length;
+
+const differenceOf = (before: RehearsedCall, after: RehearsedCall, counts: Counts): PromptDifference => {
+  const { seq, turn, step, attempt } = after;
+  const shared = sharedLength(before.messages, after.messages);
+  const isEqual = shared === before.messages.length && shared === after.messages.length;
+  return {
+    seq,
+    turn,
+    step,
+    attempt,
+    index: isEqual ? null : shared,
+    before: sketchOf(before, before.messages[shared], counts),
+    after: sketchOf(after, after.messages[shared], counts),
+  };
+};
+
+const sketchOf = (
+  { messages, fits, policy, reason }: RehearsedCall,
+  message: Message | undefined,
+  counts: Counts,
+): PromptSketch => ({
+  messages: messages.length,
+  tokens: tokensOfPrompt(counts, messages),
+  message: message ?? null,
+  fits,
+  policy,
+  reason,
+});

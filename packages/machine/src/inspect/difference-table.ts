@@ -1,0 +1,45 @@
+import { firstWords, textTable } from "./text-table.ts";
+import type { Json } from "../thread/json.ts";
+import type { StateDifference } from "./difference.ts";
+
+/** The difference between two states as a table for a person, a line for each thing that is otherwise. At least 80 columns. */
+export const differenceTable = (difference: StateDifference): string => {
+  const rows = [
+    ...turnRows(difference),
+    ...difference.changes.map(({ what, before, after }) => [what, wordsOf(before), wordsOf(after)]),
+  ];
+  const columns = [
+    { title: "what" },
+    { title: `behind entry ${difference.before}` },
+    { title: `behind entry ${difference.after}` },
+  ];
+  return rows.length === 0
+    ? `nothing is otherwise behind entry ${difference.after} than behind entry ${difference.before}`
+    : textTable(columns, rows);
+};
+
+const turnRows = ({ added, removed, changed, entered, left }: StateDifference): readonly (readonly string[])[] =>
+  [
+    ["turns closed only here", numbersOf(removed), numbersOf(added)],
+    ["turns on the path only here", numbersOf(left), numbersOf(entered)],
+    ["turns changed", "", numbersOf(changed)],
+  ].filter(([, before, after]) => before !== "" || after !== "");
+
+/** `1 to 4, 7` */
+const numbersOf = (numbers: readonly number[]): string => {
+  const runs: { from: number; to: number }[] = [];
+  for (const number of numbers) {
+    const last = runs.at(-1);
+    if (last?.to === number - 1) last.to = number;
+    else runs.push({ from: number, to: number });
+  }
+  return firstWords(runs.map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`)).join(", "), wordColumns);
+};
+
+const wordsOf = (value: Json): string => {
+  if (value === null) return "none";
+  if (Array.isArray(value)) return value.length === 0 ? "none" : firstWords(value.map(wordsOf).join(", "), wordColumns);
+  return firstWords(typeof value === "string" ? value : JSON.stringify(value), wordColumns);
+};
+
+const wordColumns = 30;

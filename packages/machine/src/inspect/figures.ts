@@ -1,0 +1,107 @@
+import { toArray } from "../thread/chunks.ts";
+import { sizeOf, turnOf, turnsNewestFirst } from "../thread/path.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { Usage } from "../thread/usage.ts";
+import type { Cut } from "../prompt/cut.ts";
+import type { Showing, Shrinker } from "../prompt/render.ts";
+import { isLeftOut, pinsOf, showing, showUnit } from "../prompt/render.ts";
+import { sectionOf, summarySections } from "../prompt/summary-message.ts";
+import { unitsOf } from "../prompt/unit.ts";
+import { shareOf } from "./explain.ts";
+import type { ConversationMachine } from "../conversation/machine.ts";
+import { kernel } from "../conversation/machine.ts";
+import { promptOf } from "../conversation/prompt-of.ts";
+import { messagesOfOpen } from "../conversation/read/turns.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import { sizeOfPath } from "../conversation/update/updated.ts";
+
+/** How large a conversation is, and how much of it the next prompt shows. */
+export interface ThreadFigures {
+  /** Messages on the path, the open turn and what waits included; the system message is not counted. */
+  readonly messages: number;
+  /** Characters of their texts, in UTF-16 units. */
+  readonly characters: number;
+  /** Tokens of the next prompt, as the machine's counter counts them; null where it can't. */
+  readonly tokens: number | null;
+  /** What there is room for: the budget without its reserve, calibrated; null for no bound. */
+  readonly available: number | null;
+  /** `tokens` as a share of `available`; null where either is unknown, or there is no room at all. */
+  readonly share: number | null;
+  /** What does not fit is not sent. */
+  readonly fits: boolean;
+  /** What the thread took so far, what was undone included. */
+  readonly usage: Usage;
+  readonly turns: TurnFigures;
+}
+
+/** Closed turns of the path, by what the next prompt shows of them. */
+export interface TurnFigures {
+  readonly total: number;
+  /** Every message is shown as it is. */
+  readonly whole: number;
+  /** Something is shown, and something is left out or shrunk. */
+  readonly partly: number;
+  /** Only a summary, or a line made by rule, tells of them. */
+  readonly summarised: number;
+  readonly out: number;
+}
+
+/** The figures of a conversation as it is now. Pure and total. Costs what the next prompt costs, however long the thread is. */
+export const figuresOf = (machine: ConversationMachine, state: State): ThreadFigures => {
+  const { conversation, open, usage } = state.context;
+  const { cut, tokens, available, fits } = promptOf(machine, state);
+  const closed = sizeOfPath(conversation);
+  const added = sizeOf(open === null ? [] : messagesOfOpen(open));
+  return {
+    messages: closed.messages + added.messages,
+    characters: closed.characters + added.characters,
+    tokens,
+    available,
+    share: shareOf(tokens, available),
+    fits,
+    usage: usage.total,
+    turns: turnFigures(conversation, cut, machine[kernel].settings.counts.shrink),
+  };
+};
+
+/** Looks at the turns that are shown and at those with something pinned; of all others it knows how many there are. */
+const turnFigures = (thread: Thread, cut: Cut, shrink: Shrinker): TurnFigures => {
+  const pins = pinsOf(thread);
+  const total = turnOf(thread, thread.head)?.place.turns ?? 0;
+  const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
+  const how = showing(cut, shrink);
+  let whole = 0;
+  let partly = 0;
+  for (const turn of turnsNewestFirst(thread)) {
+    if (cut.from !== null && turn.number < cut.from.turn) break;
+    const shown = shownOf(turn, how, pins.get(turn.number));
+    if (shown === "whole") whole++;
+    if (shown === "partly") partly++;
+  }
+  let summarised = sections.reduce((sum, { from, to }) => sum + turnsBetween(thread, from, to), 0);
+  for (const number of pins.keys()) {
+    const turn = turnOf(thread, number);
+    if (turn === undefined || cut.from === null || number >= cut.from.turn) continue;
+    // What is pinned in it is shown beside its summary.
+    if (sectionOf(sections, number) !== undefined) summarised--;
+    if (shownOf(turn, how, pins.get(number)) === "whole") whole++;
+    else partly++;
+  }
+  return { total, whole, partly, summarised, out: total - whole - partly - summarised };
+};
+
+const shownOf = (turn: Turn, how: Showing, pinned: ReadonlySet<string> | undefined): "whole" | "partly" | "out" => {
+  const leftOut = isLeftOut(turn, how.cut);
+  if (!leftOut && turn.number >= how.wholeFrom) return "whole";
+  const messages = toArray(turn.messages);
+  const shown = unitsOf(turn.number, messages, pinned).flatMap((unit) => showUnit(unit, how, leftOut));
+  if (shown.length === messages.length && shown.every((message, index) => message === messages[index])) return "whole";
+  return shown.length === 0 ? "out" : "partly";
+};
+
+/** How many turns a part of the path has; the seed is none. */
+const turnsBetween = (thread: Thread, from: number, to: number): number => {
+  const before = turnOf(thread, turnOf(thread, from)?.parent ?? 0)?.place.turns ?? 0;
+  return (turnOf(thread, to)?.place.turns ?? 0) - before;
+};

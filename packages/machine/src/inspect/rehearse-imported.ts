@@ -1,0 +1,78 @@
+import { withoutAppended } from "../thread/appended.ts";
+import type { ConversationData, OpenTurn } from "../conversation/protocol/data.ts";
+import { decidePrompt } from "../conversation/decide/prompt.ts";
+import type { Settings } from "../conversation/decide/settings.ts";
+import { sameCut } from "../prompt/decide-cut.ts";
+import { render } from "../prompt/render.ts";
+import { chunksOf } from "../thread/chunks.ts";
+import { noUsage } from "../thread/usage.ts";
+import type { ImportedCall } from "./imported-calls.ts";
+import type { Rehearsal, Rehearsed } from "./rehearse.ts";
+
+/**
+ * What a configuration would have shown the model of a call that was made elsewhere. It leaves no mark on the thread:
+ * calls made here, later, are decided as if nothing had been cut for it. A summary that would be needed is one that the
+ * recording lacks.
+ */
+export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, imported: ImportedCall): Rehearsed => {
+  const data = threadBefore(rehearsal, imported);
+  const open = openTurnOf(data, imported);
+  const asked = { open: () => open };
+  const first = decidePrompt(settings, data, asked);
+  const prompt =
+    first.fits || settings.policy.summariser === undefined
+      ? first
+      : decidePrompt(settings, data, { ...asked, withoutSummary: true });
+  const { thread, system, open: said, available } = prompt.situation;
+  const { cut, reason, fits, tokens, failed = null } = prompt;
+  const cuts = fits && !sameCut(data.cut ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut);
+  return {
+    rehearsal: { ...rehearsal, importedCut: fits ? cut : rehearsal.importedCut },
+    call: {
+      seq: imported.entry.seq,
+      turn: imported.turn,
+      step: imported.step,
+      attempt: 1,
+      imported: true,
+      messages: render(thread, cut, system, said()),
+      fits,
+      tokens,
+      available,
+      policy: cut.policy,
+      reason,
+      cuts,
+    },
+    summaries: [],
+    failed,
+  };
+};
+
+const threadBefore = ({ data, importedCut }: Rehearsal, { seedLength }: ImportedCall): ConversationData => {
+  const { conversation } = data;
+  const seed = seedLength === null ? conversation.seed : conversation.seed.slice(0, seedLength);
+  return { ...data, cut: importedCut ?? data.cut, conversation: { ...withoutAppended(conversation), seed } };
+};
+
+/** The turn as it would have stood open. */
+const openTurnOf = (
+  { conversation, model, updatedAt }: ConversationData,
+  { messages, step }: ImportedCall,
+): OpenTurn => ({
+  number: conversation.turns.length + 1,
+  parent: conversation.head,
+  asks: [],
+  startedAt: updatedAt,
+  messages: chunksOf(messages),
+  waiting: [],
+  joining: [],
+  made: messages.length,
+  step,
+  toolCalls: 0,
+  answer: null,
+  metadata: null,
+  usage: noUsage,
+  model,
+  limits: {},
+  deadlineAt: null,
+  stage: { type: "running", calls: [] },
+});

@@ -1,0 +1,287 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { configurationOf } from "../conversation/decide/settings.ts";
+import { callSummary } from "../conversation/update/call.ts";
+import type { ConversationData, OpenTurn, QueuedAsk } from "../conversation/protocol/data.ts";
+import { decide } from "../conversation/decide/decide.ts";
+import type { PromptDecision } from "../conversation/decide/prompt.ts";
+import { decidePrompt, situationOf } from "../conversation/decide/prompt.ts";
+import { isMeasurable } from "../conversation/decide/step.ts";
+import { decideSummary } from "../conversation/decide/summary-task.ts";
+import type { LlmCompleted } from "../conversation/protocol/event.ts";
+import type { Decided } from "../conversation/protocol/entry.ts";
+import { withoutJoined } from "../conversation/update/joining.ts";
+import { noEffects } from "../conversation/update/plan.ts";
+import type { Settings } from "../conversation/decide/settings.ts";
+import { askSummary, giveUp, receiveSummary } from "../conversation/update/summary.ts";
+import { closeTurn } from "../conversation/update/turn-closing.ts";
+import { goOnCompacted } from "../conversation/update/turn-opening.ts";
+import { update } from "../conversation/update/update.ts";
+import type { Cut, TurnRange } from "../prompt/cut.ts";
+import { sameCut } from "../prompt/decide-cut.ts";
+import type { SummaryWanted } from "../prompt/policy.ts";
+import { render } from "../prompt/render.ts";
+import { messagesIn } from "../prompt/blocks.ts";
+import { digestOfPrompt } from "../thread/digest.ts";
+import type { Message } from "../thread/message.ts";
+import type { RecordedStep, RecordedSteps } from "./recorded-steps.ts";
+
+/** How far a configuration has come through a recorded conversation: what was said as it was recorded, the cuts and the summaries its own. */
+export interface Rehearsal {
+  readonly data: ConversationData;
+  /** The next call waits for a summary. */
+  readonly waits: boolean;
+  /** What was left out of the newest prompt, where that was of a call that was made elsewhere. */
+  readonly importedCut: Cut | null;
+}
+
+/** What a configuration does at one entry of a journal. */
+export interface Rehearsed {
+  readonly rehearsal: Rehearsal;
+  /** The prompt of the model call that the recording made here; null where it made none. */
+  readonly call: RehearsedCall | null;
+  /** The summaries that it asks for here. */
+  readonly summaries: readonly RehearsedSummary[];
+  /** Why its policy could not be used. */
+  readonly failed: string | null;
+}
+
+/** The prompt that it would send. */
+export interface RehearsedCall {
+  readonly seq: number;
+  readonly turn: number;
+  readonly step: number;
+  readonly attempt: number;
+  /** It was made elsewhere, and came with a turn that was added. */
+  readonly imported: boolean;
+  readonly messages: readonly Message[];
+  /** What does not fit would not be sent, and the turn would end. */
+  readonly fits: boolean;
+  /** As its own counter counts them. */
+  readonly tokens: number | null;
+  readonly available: number | null;
+  readonly policy: string;
+  readonly reason: string;
+  /** It cuts otherwise than before. */
+  readonly cuts: boolean;
+}
+
+export interface RehearsedSummary extends SummaryWanted {
+  readonly messages: readonly Message[];
+  /** The recording has it. What it lacks counts as failed. */
+  readonly answered: boolean;
+}
+
+/** Before the first entry after the beginning. */
+export const beginRehearsal = (settings: Settings, { beginning }: RecordedSteps): Rehearsal => ({
+  data: { ...beginning, configuration: configurationOf(settings) },
+  waits: false,
+  importedCut: null,
+});
+
+/**
+ * One recorded event under another configuration: whatever was said and done stays as it was recorded (replies,
+ * results, limits, retries), and what the prompts show is decided anew. So it can go through any recording, and every
+ * recorded call is one to compare.
+ */
+export const rehearse = (
+  settings: Settings,
+  { data: before, waits, importedCut }: Rehearsal,
+  recorded: RecordedSteps,
+  step: RecordedStep,
+): Rehearsed => {
+  const awaited = step.outcomeOf !== null && before.summarising !== null;
+  const ended = awaited ? endSummary(before, step.outcomeOf?.reply ?? null) : before;
+  const after = { ...tell(ended, step), cut: before.cut };
+  const { open } = after;
+  if (open === null || !isNewCall(before.open, open)) {
+    const asked = askAfter(settings, { before, after, recorded, step, awaited });
+    return { ...asked, rehearsal: { data: asked.data, waits: waits && open !== null, importedCut }, call: null };
+  }
+  const inVain = (waits || awaited) && (step.outcomeOf?.reply ?? null) === null;
+  const decided = decideCall(settings, after, open, { recorded, seq: step.entry.seq, inVain });
+  const { prompt, data, summaries, failed } = decided;
+  // The recorded call is not made yet: this one, if it waits for anything, waits for a summary of its own.
+  if (open.stage.type !== "responding")
+    return { rehearsal: { data, waits: !prompt.fits, importedCut }, call: null, summaries, failed };
+  const { thread, system, open: said, available } = prompt.situation;
+  const { cut, reason, fits, tokens } = prompt;
+  return {
+    rehearsal: {
+      data: afterCall(settings, data, prompt, step, joinedBy(before, open)),
+      waits: false,
+      importedCut: null,
+    },
+    call: {
+      seq: step.entry.seq,
+      turn: open.number,
+      step: open.step,
+      attempt: open.stage.call.attempt,
+      imported: false,
+      messages: render(thread, cut, system, said()),
+      fits,
+      tokens,
+      available,
+      policy: cut.policy,
+      reason,
+      cuts: fits && !sameCut(before.cut ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
+    },
+    summaries,
+    failed,
+  };
+};
+
+/** What the event came to when it was recorded; a call that did not fit then is taken for one that was made. */
+const tell = (
+  data: ConversationData,
+  { entry: { seq, event }, decided, outcomeOf }: RecordedStep,
+): ConversationData => {
+  const { unfit: _, ...made } = decided;
+  const { open } = data;
+  if (outcomeOf !== null) {
+    const told = { ...data, seq, updatedAt: event.at };
+    return open?.stage.type === "compacting"
+      ? goOnCompacted(told, open, open.stage.attempt, made, event.at).data
+      : told;
+  }
+  const told = update({ ...data, seq: seq - 1 }, event, made).data;
+  // It goes through the recording under its own, whatever that was configured with.
+  return { ...told, configuration: data.configuration };
+};
+
+const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean => {
+  if (stage.type !== "responding" && stage.type !== "compacting") return false;
+  if (before === null || before.number !== number || before.step !== step || before.stage.type !== stage.type)
+    return true;
+  return (
+    stage.type === "responding" &&
+    before.stage.type === "responding" &&
+    before.stage.call.attempt !== stage.call.attempt
+  );
+};
+
+interface Place {
+  readonly recorded: RecordedSteps;
+  readonly seq: number;
+  /** A summary was waited for in vain. */
+  readonly inVain: boolean;
+}
+
+interface DecidedCall {
+  readonly prompt: PromptDecision;
+  readonly data: ConversationData;
+  readonly summaries: readonly RehearsedSummary[];
+  readonly failed: string | null;
+}
+
+/** As the machine decides a step: what does not fit waits for a summary, or for several, and then does without. */
+const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, place: Place): DecidedCall => {
+  const asked = { open: () => open, saysNothing: open.messages.length === 0 };
+  const without = { ...asked, withoutSummary: true };
+  let prompt = decidePrompt(settings, data, place.inVain ? without : asked);
+  let failed = prompt.failed ?? null;
+  if (place.inVain || settings.policy.summariser === undefined) return { prompt, data, summaries: [], failed };
+  const summaries: RehearsedSummary[] = [];
+  for (let now = data; ;) {
+    const wanted = decideSummary(settings, now, prompt.situation, prompt.cut);
+    failed ??= wanted.policyFailed ?? null;
+    const { summary } = wanted;
+    const told = summary === undefined ? { data: now, summaries: [] } : ask(now, summary, place);
+    summaries.push(...told.summaries);
+    if (prompt.fits || open.stage.type === "compacting") return { prompt, data: told.data, summaries, failed };
+    const { summarising } = told.data;
+    const reply = summarising === null ? null : replyTo(summarising, place.recorded);
+    const came = told.summaries.some(({ answered }) => answered) || reply !== null;
+    now = summarising === null ? told.data : endSummary(told.data, reply);
+    prompt = decidePrompt(settings, now, came ? asked : without);
+    failed ??= prompt.failed ?? null;
+    if (!came) return { prompt, data: now, summaries, failed };
+  }
+};
+
+/** The asks that joined the turn with this call. */
+const joinedBy = ({ open: before }: ConversationData, { number }: OpenTurn): readonly QueuedAsk[] =>
+  before?.number === number ? before.joining : [];
+
+/** After the call of a step: it is out as it was recorded, with its own cut; or the turn ended there, because the recorded one did not fit. */
+const afterCall = (
+  settings: Settings,
+  data: ConversationData,
+  prompt: PromptDecision,
+  { entry: { event }, decided: { unfit }, sent }: RecordedStep,
+  joined: readonly QueuedAsk[],
+): ConversationData => {
+  const { open } = data;
+  const { cut, fits, tokens } = prompt;
+  if (open?.stage.type !== "responding") return data;
+  const shown = fits && !sameCut(data.cut, cut) ? cut : data.cut;
+  // What does not fit says that the measure may be wrong.
+  const measured = fits && unfit === undefined ? data.measured : null;
+  const after = { ...data, cut: shown, measured };
+  if (unfit !== undefined)
+    return closeTurn(after, withoutJoined(open, joined), { status: "failed", unfit }, event.at).data;
+  // What was reported is of the recorded prompt, and says nothing of another.
+  const isMeasured = fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks())) === sent;
+  const call = { ...open.stage.call, cut, counted: isMeasured ? tokens : null };
+  return { ...after, open: { ...open, stage: { type: "responding", call } } };
+};
+
+/** What is asked where no call is made: a summary, when a turn has ended or one has come. */
+const askAfter = (
+  settings: Settings,
+  told: {
+    readonly before: ConversationData;
+    readonly after: ConversationData;
+    readonly recorded: RecordedSteps;
+    readonly step: RecordedStep;
+    readonly awaited: boolean;
+  },
+): Omit<DecidedCall, "prompt"> => {
+  const { before, after, recorded, step, awaited } = told;
+  const { seq, event } = step.entry;
+  const nothing = { data: after, summaries: [], failed: null };
+  const ends = before.open !== null && after.open === null;
+  if (settings.policy.summariser === undefined || after.summarising !== null) return nothing;
+  if (awaited ? step.outcomeOf?.reply === null : !ends) return nothing;
+  const decided = awaited
+    ? decideSummary(settings, after, situationOf(settings, after, { open: () => after.open }))
+    : Either.getOrElse((): Decided => ({}))(decide(settings, { ...before, seq: seq - 1 }, event));
+  const { summary, policyFailed = null } = decided;
+  return summary === undefined
+    ? { ...nothing, failed: policyFailed }
+    : { ...ask(after, summary, { recorded, seq, inVain: false }), failed: policyFailed };
+};
+
+/**
+ * A summary is asked for. One that was asked for at the same entry of the recording comes when that one came; one of
+ * the same turns from elsewhere in it comes at once; any other has failed.
+ */
+const ask = (
+  data: ConversationData,
+  wanted: SummaryWanted,
+  { recorded, seq }: Place,
+): Omit<DecidedCall, "prompt" | "failed"> => {
+  const asked = askSummary({ data, arrow: "stays", effects: noEffects }, wanted).data;
+  const { summarising } = asked;
+  if (summarising === null) return { data, summaries: [] };
+  const { messages } = callSummary(asked, summarising);
+  const same = recorded.summaries.find((summary) => summary.askedAt === seq && coversSame(summary, wanted));
+  const reply = same === undefined ? replyTo(wanted, recorded) : same.reply;
+  const summaries = [{ ...wanted, messages, answered: reply !== null }];
+  return { data: same === undefined ? endSummary(asked, reply) : asked, summaries };
+};
+
+const replyTo = (wanted: SummaryWanted, { summaries }: RecordedSteps): LlmCompleted | null =>
+  summaries.find((summary) => summary.reply !== null && coversSame(summary, wanted))?.reply ?? null;
+
+/** The summary that is being written has come, or has failed. */
+const endSummary = (data: ConversationData, reply: LlmCompleted | null): ConversationData => {
+  const { summarising } = data;
+  if (summarising === null) return data;
+  return reply === null ? giveUp(data, summarising) : receiveSummary(data, summarising, reply, {}).data;
+};
+
+const coversSame = (left: SummaryWanted, right: SummaryWanted): boolean =>
+  isSameRange(left.covers, right.covers) && isSameRange(left.earlier, right.earlier);
+
+const isSameRange = (left: TurnRange | null, right: TurnRange | null): boolean =>
+  left?.from === right?.from && left?.to === right?.to;

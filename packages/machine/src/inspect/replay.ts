@@ -1,0 +1,199 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { ThreadInput, Event, OfferedTool } from "../conversation/protocol/event.ts";
+import type { Decided, Entry, FirstEntry, LaterEntry } from "../conversation/protocol/entry.ts";
+import { isLater } from "../conversation/protocol/entry.ts";
+import type { CallLlm } from "../conversation/protocol/effect.ts";
+import { isSameEffect } from "../conversation/protocol/effect-id.ts";
+import type { ConversationMachine } from "../conversation/machine.ts";
+import { kernel } from "../conversation/machine.ts";
+import { outstanding } from "../conversation/read/outstanding.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import { start, transition } from "../conversation/transition.ts";
+import { canonicalText } from "../thread/digest.ts";
+import type { SystemDraft } from "../thread/message.ts";
+import { fold, foldEntry } from "../journal/fold.ts";
+import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
+import type { PromptChange } from "./prompt-difference.ts";
+import { changedMessages, changedTools, describeChanges } from "./prompt-difference.ts";
+
+/** Where a machine decides otherwise than a journal tells. */
+export interface Difference {
+  /** The entry. */
+  readonly seq: number;
+  /** The turn and the step that were under way; 0 outside any. */
+  readonly turn: number;
+  readonly step: number;
+  readonly what: string;
+  readonly expected: string;
+  readonly got: string;
+  /** Of a prompt: the messages and tools that are otherwise, with their words. Empty where the journal does not have those that were sent. */
+  readonly changes: readonly PromptChange[];
+}
+
+export interface ReplayOptions {
+  /** Another system prompt than the thread began with; null for none. The journal stays as it is, so that a difference can name the words of both. */
+  readonly system?: SystemDraft | null;
+}
+
+/**
+ * Tells a machine the events of a journal, and lets it decide again: the state at the end, or the first
+ * difference, which is a refused event, another decision, or another prompt than was sent. Before a token is
+ * spent, it says at which step a changed policy or system prompt would have sent something else.
+ *
+ * What words were taken out of can't be decided again as it was: from the first redacted entry on prompts are not compared,
+ * nor what is decided by counting words; what else is decided is, each time from the recorded state.
+ *
+ * The tools that a call offers are a part of what is sent: one that is added, gone or declared in other words is a
+ * difference. Journals that 0.1 wrote do not tell them.
+ */
+export const replay = (
+  machine: ConversationMachine,
+  entries: readonly Entry[],
+  options: ReplayOptions = {},
+): Either.Either<Difference, State> => {
+  const folded = fold(entries);
+  const first = entries[0];
+  if (Either.isLeft(folded)) return Either.left(unreadable(folded.left.seq, folded.left.reason));
+  if (first?.event.type !== "thread.started") return Either.left(unreadable(0, "it has no beginning"));
+  let state = start(machine, begunWith(first.event, options)).state;
+  const begun = fold([first]);
+  if (Either.isLeft(begun)) return Either.left(unreadable(begun.left.seq, begun.left.reason));
+  let recorded = begun.right;
+  let isWhole = first.redacted === undefined;
+  for (const entry of entries.slice(1)) {
+    if (!isLater(entry)) return Either.left(unreadable(entry.seq, "a second beginning"));
+    isWhole &&= entry.redacted === undefined;
+    const sent = isWhole ? sentOtherwise(recorded, state, entry) : null;
+    if (sent !== null) return Either.left(sent);
+    const told = transition(machine, state, isWhole ? entry.event : withoutDigest(entry.event));
+    if (!told.handled)
+      return Either.left(
+        differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${told.refusal.reason}`),
+      );
+    const before = state;
+    recorded = foldEntry(recorded, entry);
+    const during = before.context.open === null ? recorded : before;
+    state = isWhole ? told.state : recorded;
+    const { decided = {} } = told.entry;
+    const difference = isWhole
+      ? (asksOtherwise(machine, recorded, state, during, entry.seq) ??
+        decidesOtherwise(during, entry, decided, withoutCuts))
+      : decidesOtherwise(during, entry, decided, withoutWords);
+    if (difference !== null) return Either.left(difference);
+  }
+  return Either.right(state);
+};
+
+/** A difference in one sentence. */
+export const describeDifference = ({ seq, turn, step, what, expected, got, changes }: Difference): string =>
+  `entry ${seq}${turn === 0 ? "" : ` (turn ${turn}, step ${step})`}: ${what}: expected ${expected}; got ${got}` +
+  (changes.length === 0 ? "" : ` (${describeChanges(changes)})`);
+
+const begunWith = ({ type: _, ...input }: FirstEntry["event"], { system }: ReplayOptions): ThreadInput => {
+  if (system === undefined) return input;
+  const { system: __, ...without } = input;
+  return system === null ? without : { ...without, system };
+};
+
+/** The digest that an outcome echoes is that of what was really sent, whatever the journal's own cuts say. */
+const sentOtherwise = (recorded: State, state: State, { seq, event }: LaterEntry): Difference | null => {
+  if (event.type !== "llm.completed" && event.type !== "llm.failed") return null;
+  const call = callsOf(state).find(({ id }) => isSameEffect(id, event.effectId));
+  const sent = event.promptDigest;
+  if (sent === undefined || call === undefined || call.promptDigest === sent) return null;
+  const known = callsOf(recorded).find(({ id, promptDigest }) => id === call.id && promptDigest === sent);
+  return known === undefined
+    ? differs(
+        state,
+        seq,
+        "the prompt",
+        `digest ${sent}, that of what was sent: its words are not in this journal`,
+        inWords(call),
+      )
+    : {
+        ...differs(state, seq, "the prompt", inWords(known), inWords(call)),
+        changes: changedMessages(known.messages, call.messages),
+      };
+};
+
+/** What was approved may have lost the words from which its digest was made. */
+const withoutDigest = (event: Event): Event => {
+  if (event.type !== "approval.answered") return event;
+  const { digest: _, ...answer } = event;
+  return answer;
+};
+
+const asksOtherwise = (
+  machine: ConversationMachine,
+  recorded: State,
+  state: State,
+  during: State,
+  seq: number,
+): Difference | null => {
+  const [expected, got] = [callsOf(recorded), callsOf(state)];
+  for (const purpose of ["answer", "summary"] as const) {
+    const before = expected.find((call) => call.purpose === purpose);
+    const now = got.find((call) => call.purpose === purpose);
+    if (before?.id === now?.id && before?.promptDigest === now?.promptDigest) continue;
+    const what = purpose === "answer" ? "the prompt" : "the prompt of a summary";
+    const changes = before === undefined || now === undefined ? [] : changedMessages(before.messages, now.messages);
+    return { ...differs(during, seq, what, inWords(before), inWords(now)), changes };
+  }
+  const call = expected.find(({ purpose }) => purpose === "answer");
+  return call === undefined ? null : offersOtherwise(machine, call, during, seq);
+};
+
+/** The machine decides what is offered; a thread that is told of another configuration keeps telling what that one offered. */
+const offersOtherwise = (
+  machine: ConversationMachine,
+  { tools }: CallLlm,
+  during: State,
+  seq: number,
+): Difference | null => {
+  const { offered } = machine[kernel].settings;
+  const changes = tools === undefined ? [] : changedTools(tools, offered);
+  return changes.length === 0
+    ? null
+    : { ...differs(during, seq, "the tools that are offered", namesOf(tools ?? []), namesOf(offered)), changes };
+};
+
+const namesOf = (tools: readonly OfferedTool[]): string => tools.map(({ name }) => name).join(", ") || "none";
+
+/** Cuts are compared by the prompts that they give: two policies that show the same do not differ. */
+const decidesOtherwise = (
+  during: State,
+  entry: LaterEntry,
+  got: Decided,
+  compared: (decided: Decided) => Decided,
+): Difference | null => {
+  const expected = canonicalText(compared(entry.decided ?? {}));
+  const decided = canonicalText(compared(got));
+  return expected === decided
+    ? null
+    : differs(during, entry.seq, `what "${entry.event.type}" decided`, expected, decided);
+};
+
+/** A round needs no look: calls are rendered to be compared, and only those of models are. */
+const callsOf = (state: State): readonly CallLlm[] => {
+  const { open, summarising } = state.context;
+  if (open?.stage.type !== "responding" && summarising === null) return [];
+  return outstanding(state).filter((effect) => effect.type === "callLlm");
+};
+
+const inWords = (call: CallLlm | undefined): string =>
+  call === undefined ? "no model call" : `${call.messages.length} messages`;
+
+const differs = (state: State, seq: number, what: string, expected: string, got: string): Difference => {
+  const { open } = state.context;
+  return { seq, turn: open?.number ?? 0, step: open?.step ?? 0, what, expected, got, changes: [] };
+};
+
+const unreadable = (seq: number, reason: string): Difference => ({
+  seq,
+  turn: 0,
+  step: 0,
+  what: "the journal",
+  expected: "one that can be folded",
+  got: reason,
+  changes: [],
+});

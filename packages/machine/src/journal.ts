@@ -1,0 +1,7 @@
+// A thread as it is stored: entries read, folded, forked.
+export type { Entry, FirstEntry, LaterEntry } from "./conversation/protocol/entry.ts";
+export { firstFormat, journalFormat } from "./conversation/protocol/entry.ts";
+export { neededFormat, raiseFormatFor } from "./conversation/protocol/format.ts";
+export { decodeEntry, decodeEvent, decodeJournal, type DecodeError, describeDecodeError } from "./journal/codec.ts";
+export { fold, foldEntry, type JournalError, stateAt } from "./journal/fold.ts";
+export { type ForkedJournal, type ForkInput, forkOf, type LeftBehind, type LeftEntry } from "./journal/fork.ts";

@@ -1,0 +1,175 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { draftsOf } from "../conversation/update/ask-drafts.ts";
+import type { ConversationData, QueuedAsk } from "../conversation/protocol/data.ts";
+import { isSameEffect, placeIn, summaryId } from "../conversation/protocol/effect-id.ts";
+import type { Entry, LaterEntry, Decided } from "../conversation/protocol/entry.ts";
+import type { Event } from "../conversation/protocol/event.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import type { SummaryTask } from "../prompt/policy.ts";
+import type { Message } from "../thread/message.ts";
+import { toolCallsOf } from "../thread/message.ts";
+import type { JournalError } from "../journal/fold.ts";
+import { fold, foldTelling } from "../journal/fold.ts";
+import { grownTurn, messagesAround } from "./messages.ts";
+
+/** What an entry tells of: whose words it holds. */
+export interface Told {
+  readonly seq: number;
+  /** Closed or open; 0 for what stood before the first. */
+  readonly turns: ReadonlySet<number>;
+  /** By their ids. */
+  readonly messages: ReadonlySet<string>;
+  /** The summary whose outcome it is. */
+  readonly summary: SummaryTask | null;
+}
+
+/** What the entries of a journal tell of, one by one, and the state at its end. */
+export const toldBy = (
+  entries: readonly Entry[],
+): Either.Either<JournalError, { readonly told: readonly Told[]; readonly state: State }> => {
+  const begun = fold(entries.slice(0, 1));
+  if (Either.isLeft(begun)) return begun;
+  const listener = new Listener(begun.right.context);
+  const folded = foldTelling(entries, (entry, before, after) => listener.hear(entry, before.context, after.context));
+  if (Either.isLeft(folded)) return folded;
+  listener.end(folded.right.context);
+  return Either.right({ told: listener.told, state: folded.right });
+};
+
+interface Heard extends Told {
+  readonly turns: Set<number>;
+  readonly messages: Set<string>;
+  summary: SummaryTask | null;
+}
+
+/** Words come in with one entry, and the message that is made of them may come with another: an ask that waits, a reply that is shown bit by bit. */
+class Listener {
+  readonly told: Heard[] = [];
+  /** Where each ask came in, and during which turn; null between turns. */
+  readonly #asks = new Map<string, { readonly seq: number; readonly during: number | null }>();
+  /** Those that no turn took so far. */
+  readonly #untaken = new Set<string>();
+  /** Which message asked for a call. */
+  readonly #callers = new Map<string, string>();
+  readonly #seen = new Set<string>();
+  /** Where the reply that is coming was shown in part. */
+  #shown: number[] = [];
+
+  constructor({ conversation }: ConversationData) {
+    const heard = this.#heardAt(0);
+    heard.turns.add(0);
+    const { system, seed } = conversation;
+    for (const message of [...(system === null ? [] : [system]), ...seed]) this.#attribute(0, message);
+  }
+
+  hear({ seq, event, decided }: LaterEntry, before: ConversationData, after: ConversationData): void {
+    const heard = this.#heardAt(seq);
+    const during = before.open?.number ?? null;
+    if (event.type === "ask.received") this.#hearAsk(event.askId, seq, during);
+    this.#hearMessages(seq, before, after);
+    if ("effectId" in event) this.#hearEffect(heard, event);
+    switch (event.type) {
+      case "ask.received":
+      case "cancel.requested":
+        // What was shown of a reply is of the turn that was open, though that may go on.
+        if (during !== null && (event.type !== "ask.received" || event.partial !== undefined || interferes(decided)))
+          heard.turns.add(during);
+        if (event.partial !== undefined && after.open?.number === during) this.#shown.push(seq);
+        if (event.type === "cancel.requested") this.#hearWithdrawal(heard, event.askId);
+        break;
+      case "turn.annotated":
+        heard.turns.add(event.turn);
+        break;
+      case "llm.progressed":
+        this.#shown.push(seq);
+        break;
+      case "llm.completed":
+      case "llm.failed": {
+        const { summarising, threadId } = before;
+        if (summarising !== null && isSameEffect(event.effectId, summaryId(threadId, summarising.number)))
+          heard.summary = summarising;
+        else this.#shown = [];
+        break;
+      }
+      default:
+    }
+  }
+
+  /** An ask that no turn takes is of the one during which it came. */
+  end({ queue, open }: ConversationData): void {
+    for (const { askId } of [...queue, ...(open?.joining ?? [])]) this.#untaken.delete(askId);
+    for (const askId of this.#untaken) this.#leave(askId);
+  }
+
+  #hearAsk(askId: string, seq: number, during: number | null): void {
+    // One of the same id was forgotten.
+    if (this.#untaken.has(askId)) this.#leave(askId);
+    this.#untaken.add(askId);
+    this.#asks.set(askId, { seq, during });
+  }
+
+  #leave(askId: string): void {
+    const ask = this.#asks.get(askId);
+    if (ask !== undefined && ask.during !== null) this.#heardAt(ask.seq).turns.add(ask.during);
+  }
+
+  /** Why an ask was withdrawn is said of that ask. */
+  #hearWithdrawal(heard: Heard, askId: string | undefined): void {
+    const during = askId === undefined || !this.#untaken.has(askId) ? null : (this.#asks.get(askId)?.during ?? null);
+    if (during !== null) heard.turns.add(during);
+  }
+
+  /** A turn that an ask opens at once takes it with the very entry in which it came. */
+  #hearMessages(seq: number, before: ConversationData, after: ConversationData): void {
+    const { inTurn, elsewhere } = messagesAround(before, after);
+    const fresh = inTurn.filter(({ id }) => !this.#seen.has(id));
+    const drafts = this.#asksTaken(seq, before, after);
+    const own = fresh.slice(0, Math.max(fresh.length - drafts.length, 0));
+    for (const [index, message] of fresh.slice(own.length).entries()) this.#attribute(drafts[index] ?? seq, message);
+    for (const message of [...own, ...elsewhere.filter(({ id }) => !this.#seen.has(id))]) {
+      this.#attribute(seq, message);
+      if (message.role === "assistant") for (const shown of this.#shown) this.#attribute(shown, message);
+    }
+    if (after.open?.stage.type !== "responding") this.#shown = [];
+  }
+
+  /** Of the asks that a turn takes with an entry, where the words of each message came in. */
+  #asksTaken(seq: number, before: ConversationData, after: ConversationData): readonly number[] {
+    const turn = grownTurn(before, after);
+    if (turn === null) return [];
+    const known = before.open?.number === turn.number ? before.open.asks : [];
+    const waiting: readonly QueuedAsk[] = [...before.queue, ...(before.open?.joining ?? [])];
+    return turn.asks.slice(known.length).flatMap(({ askId }) => {
+      const from = this.#asks.get(askId)?.seq ?? seq;
+      this.#untaken.delete(askId);
+      this.#heardAt(from).turns.add(turn.number);
+      const ask = waiting.find((each) => each.askId === askId);
+      return ask === undefined ? [] : draftsOf(ask).map(() => from);
+    });
+  }
+
+  #hearEffect(heard: Heard, { type, effectId }: Extract<Event, { readonly effectId: string }>): void {
+    const place = placeIn(effectId);
+    const [, turn] = /^(\d+)(?:\.|!deadline)/.exec(place) ?? [];
+    if (turn !== undefined) heard.turns.add(Number(turn));
+    const [callId = ""] = place.split(/[#!]/);
+    const caller = this.#callers.get(callId);
+    // What was withheld are the arguments; all else about a call is about its result.
+    if (caller !== undefined) heard.messages.add(type === "tool.withheld" ? caller : callId);
+  }
+
+  #attribute(seq: number, message: Message): void {
+    this.#seen.add(message.id);
+    const heard = this.#heardAt(seq);
+    heard.messages.add(message.id);
+    const turn = Number.parseInt(message.id, 10);
+    if (!Number.isNaN(turn)) heard.turns.add(turn);
+    for (const { callId } of toolCallsOf(message)) this.#callers.set(callId, message.id);
+  }
+
+  #heardAt(seq: number): Heard {
+    return (this.told[seq] ??= { seq, turns: new Set(), messages: new Set(), summary: null });
+  }
+}
+
+const interferes = (decided: Decided = {}): boolean => decided.joins === true || decided.interrupts === true;

@@ -1,0 +1,230 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { Entry } from "../conversation/protocol/entry.ts";
+import { firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { formatOf } from "../conversation/protocol/format.ts";
+import type { State } from "../conversation/protocol/state.ts";
+import type { Chunks } from "../thread/chunks.ts";
+import { chunkSize, loaded } from "../thread/chunks.ts";
+import { withAppendedMeasured } from "../thread/appended.ts";
+import { digestOf } from "../thread/digest.ts";
+import { frozen } from "../thread/frozen.ts";
+import type { Json, JsonObject } from "../thread/json.ts";
+import type { Message } from "../thread/message.ts";
+import type { Turn } from "../thread/turn.ts";
+import type { ElementReader, ElementWriter, Written } from "./chunks.ts";
+import { ListReader, ListWriter } from "./chunks.ts";
+import type { PackedMessage } from "./message.ts";
+import { packMessages, unpackMessages } from "./message.ts";
+import { StoredChunks } from "./stored.ts";
+import type { PackedTurn } from "./turn.ts";
+import { packTurns, unpackTurns } from "./turn.ts";
+
+/** The format of snapshots: another for each change of the state or of how it is written. Older ones are of no use. */
+const snapshotFormat = 1;
+
+/** A state as it is to be stored: its head, and those of its chunks that are not stored yet. */
+export interface Snapshot {
+  readonly threadId: string;
+  /** The `seq` of the newest entry that it tells of. */
+  readonly seq: number;
+  readonly head: string;
+  /** New chunks by id. An id is made from the text, so the same one always means the same. */
+  readonly chunks: ReadonlyMap<string, string>;
+  /** Ids of stored chunks that are of no use any more. */
+  readonly dropped: readonly string[];
+  /** For `StoredChunks.keep`, once it is stored. */
+  readonly written: Written;
+}
+
+/** A state that was read from a store. */
+export interface ReadSnapshot {
+  /** Its older turns are read when somebody looks at them, which throws a `SnapshotDamagedError` where they can't be. */
+  readonly state: State;
+  readonly seq: number;
+  /** The digest of the entry at `seq`, as `anchorOf` gives it: another one there, and the snapshot is of another journal. */
+  readonly anchor: string;
+  readonly stored: StoredChunks;
+}
+
+/**
+ * A state as a snapshot. Pure, but for what it reads of a state that was itself read from one. What it writes is bounded
+ * by what is new since the last one that was kept, and some thirty turns.
+ *
+ * @param newestEntry the entry at `state.context.seq`.
+ * @param stored what the store has; call its `keep` when the snapshot is saved.
+ * @throws RangeError when the entry is not the newest one.
+ */
+export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChunks): Snapshot => {
+  const { threadId, seq, conversation, open } = state.context;
+  if (newestEntry.seq !== seq)
+    throw new RangeError(`the state is of entry ${seq}, and entry ${newestEntry.seq} is given as the newest`);
+  const writer = new ListWriter(stored);
+  const { seed } = conversation;
+  const packedSeed = (): readonly Json[] => packMessages(0, seed);
+  const body = JSON.stringify({
+    ...state,
+    context: {
+      ...state.context,
+      conversation: {
+        ...conversation,
+        seed: seed.length < chunkSize ? packedSeed() : writer.chunk(seed, "seed", () => JSON.stringify(packedSeed())),
+        turns: writer.list(conversation.turns, turnWriter(writer)),
+      },
+      open: open === null ? null : { ...open, messages: writer.list(open.messages, messageWriter(open.number)) },
+    },
+  });
+  const header: Header = {
+    snapshot: snapshotFormat,
+    journal: formatOf(state.context),
+    seq,
+    anchor: anchorOf(newestEntry),
+    digest: digestOf(body),
+  };
+  const head = `${JSON.stringify(header)}\n${body}`;
+  return { threadId, seq, head, chunks: writer.chunks, dropped: stored.leftBy(writer), written: writer };
+};
+
+/**
+ * The state of a snapshot; or in words why it is of no use. Total. Its chunks are read when somebody looks into them, each
+ * once.
+ *
+ * @param chunk the text of a chunk; undefined for one that is not there. What it throws is the cause of a `SnapshotDamagedError`,
+ * and it is asked again when somebody looks again.
+ */
+export const readSnapshot = (
+  head: string,
+  chunk: (id: string) => string | undefined,
+): Either.Either<string, ReadSnapshot> => {
+  const end = head.indexOf("\n");
+  const header = headerIn(head.slice(0, Math.max(end, 0)));
+  if (Either.isLeft(header)) return header;
+  const { seq, anchor, digest } = header.right;
+  const body = head.slice(end + 1);
+  if (digestOf(body) !== digest) return Either.left("its head is not what was written");
+  const stored = new StoredChunks();
+  try {
+    const reader = new ListReader(chunk, stored);
+    const packed: unknown = JSON.parse(body);
+    const state = frozen(stateIn(packed, reader));
+    if (state.context.seq !== seq)
+      return Either.left(`it is said to be of entry ${seq}, and is of ${state.context.seq}`);
+    stored.begin(reader.roots);
+    return Either.right({ state, seq, anchor, stored });
+  } catch (thrown) {
+    return Either.left(`it can't be read: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  }
+};
+
+/** A digest of an entry, by which a snapshot knows its journal again. */
+export const anchorOf = (entry: Entry): string =>
+  // An entry is plain JSON; an interface has no index signature to say so.
+  digestOf(entry as unknown as Json);
+
+/**
+ * The same state with nothing left in a store: for whoever takes it out of the process that reads it, or looks into its
+ * chunks himself. The same reference where nothing is.
+ *
+ * @throws SnapshotDamagedError where a part of it can't be read.
+ */
+export const loadAll = (state: State): State => {
+  const { conversation, open } = state.context;
+  const turns = loaded(conversation.turns, loadMessages);
+  const opened = open === null ? null : loadMessages(open);
+  if (turns === conversation.turns && opened === open) return state;
+  return frozen({ ...state, context: { ...state.context, conversation: { ...conversation, turns }, open: opened } });
+};
+
+/** The same turn with all its messages read, as `loadAll` does. @throws SnapshotDamagedError */
+export const loadMessages = <Holder extends { readonly messages: Chunks<Message> }>(holder: Holder): Holder => {
+  const messages = loaded(holder.messages, (message) => message);
+  return messages === holder.messages ? holder : frozen({ ...holder, messages });
+};
+
+interface Header {
+  readonly snapshot: number;
+  readonly journal: number;
+  readonly seq: number;
+  readonly anchor: string;
+  readonly digest: string;
+}
+
+const headerIn = (line: string): Either.Either<string, Header> => {
+  const header = parsed(line);
+  if (header === null || Array.isArray(header) || typeof header !== "object") return Either.left("it has no header");
+  // Its members are looked at one by one.
+  const { snapshot, journal, seq, anchor, digest } = header as JsonObject;
+  if (snapshot !== snapshotFormat)
+    return Either.left(`it has format ${JSON.stringify(snapshot)}, and this version reads ${snapshotFormat}`);
+  if (typeof journal !== "number" || journal < firstFormat || journal > journalFormat)
+    return Either.left(
+      `it is of a journal of format ${JSON.stringify(journal)}, and this version reads ${firstFormat} to ${journalFormat}`,
+    );
+  return typeof seq === "number" && typeof anchor === "string" && typeof digest === "string"
+    ? Either.right({ snapshot, journal, seq, anchor, digest })
+    : Either.left("its header is not whole");
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+/** What is read is what was written: its text was checked against its digest. */
+const stateIn = (body: unknown, reader: ListReader): State => {
+  // As said: the body of a snapshot of this format.
+  const packed = body as PackedState;
+  const { conversation, open } = packed.context;
+  const { seed, turns } = conversation;
+  const read = {
+    ...packed,
+    context: {
+      ...packed.context,
+      conversation: {
+        ...conversation,
+        seed: typeof seed === "string" ? reader.chunk(seed, seedIn) : seedIn(seed),
+        turns: reader.list(turns, turnReader(reader)),
+      },
+      open: open === null ? null : { ...open, messages: reader.list(open.messages, messageReader(open.number)) },
+    },
+  };
+  // All other members are as they were in the state: the head is checked against its digest.
+  const state = read as unknown as State;
+  const { context } = state;
+  return { ...state, context: { ...context, conversation: withAppendedMeasured(context.conversation) } };
+};
+
+interface PackedState {
+  readonly context: {
+    readonly conversation: { readonly seed: Json; readonly turns: Json };
+    readonly open: { readonly number: number; readonly messages: Json } | null;
+  };
+}
+
+// As above: written by `packMessages`.
+const seedIn = (packed: Json): readonly Message[] => unpackMessages(0, packed as readonly PackedMessage[]);
+
+const turnWriter = (writer: ListWriter): ElementWriter<Turn> => ({
+  name: "turns",
+  pack: (first, turns) => packTurns(first + 1, turns, (turn, messages) => writer.list(messages, messageWriter(turn))),
+});
+
+const turnReader =
+  (reader: ListReader): ElementReader<Turn> =>
+  (first, packed) =>
+    // As above: written by `packTurns`, and below by `packMessages`.
+    unpackTurns(first + 1, packed as readonly PackedTurn[], (turn, messages) =>
+      reader.list(messages, messageReader(turn)),
+    );
+
+const messageWriter = (turn: number): ElementWriter<Message> => ({
+  name: `messages${turn}-`,
+  pack: (_, messages) => packMessages(turn, messages),
+});
+
+const messageReader =
+  (turn: number): ElementReader<Message> =>
+  (_, packed) =>
+    unpackMessages(turn, packed as readonly PackedMessage[]);

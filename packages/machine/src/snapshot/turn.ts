@@ -1,0 +1,118 @@
+import type { Chunks } from "../thread/chunks.ts";
+import { canonicalText } from "../thread/digest.ts";
+import type { Json, JsonObject } from "../thread/json.ts";
+import type { Message } from "../thread/message.ts";
+import { sizeOf } from "../thread/path.ts";
+import type { Ask, Turn } from "../thread/turn.ts";
+import { noUsage } from "../thread/usage.ts";
+import type { PackedUsage } from "./usage.ts";
+import { packUsage, unpackUsage } from "./usage.ts";
+
+// Turns in few bytes: members that are what one would expect are left out; whatever is not is written as it is.
+
+/** `[asks, milliseconds, usage, messages]`, and the members that are not as expected; null for one that should be there and is not. */
+export type PackedTurn = readonly Json[];
+
+/** Turns that follow one another; `first` is the number that the first of them should have. */
+export const packTurns = (
+  first: number,
+  turns: readonly Turn[],
+  packed: (turn: number, messages: Chunks<Message>) => Json,
+): readonly PackedTurn[] =>
+  turns.map((turn, index) => {
+    const { asks, usage, messages, ...others } = turn;
+    const expected = expectedOf(first + index, turn, turns[index - 1]);
+    const milliseconds = turn.endedAt - turn.startedAt;
+    const left = unexpected(others, { ...expected, endedAt: turn.startedAt + milliseconds });
+    return [
+      asks.map(packAsk),
+      milliseconds,
+      usage.calls === 0 ? 0 : packUsage(usage),
+      packed(turn.number, messages),
+      ...(Object.keys(left).length === 0 ? [] : [left]),
+    ];
+  });
+
+export const unpackTurns = (
+  first: number,
+  packed: readonly PackedTurn[],
+  unpacked: (turn: number, messages: Json) => Chunks<Message>,
+): readonly Turn[] => {
+  let before: Turn | undefined;
+  return packed.map((each, index): Turn => {
+    // What is packed is what was written: the text of a chunk is checked against its digest.
+    const [asks, milliseconds, usage, packedMessages, left = {}] = each as readonly [
+      readonly Json[],
+      number,
+      PackedUsage | 0,
+      Json,
+      JsonObject | undefined,
+    ];
+    const number = Number(left["number"] ?? first + index);
+    const spoken = {
+      asks: asks.map(unpackAsk),
+      usage: usage === 0 ? noUsage : unpackUsage(usage),
+      messages: unpacked(number, packedMessages),
+    };
+    const expected = expectedOf(first + index, spoken, before);
+    const startedAt = Number(left["startedAt"] ?? expected.startedAt);
+    const members = Object.entries({ ...expected, endedAt: startedAt + milliseconds, ...left });
+    // The members of a turn as they were written: the text of a chunk is checked against its digest.
+    before = { ...Object.fromEntries(members.filter(([, value]) => value !== null)), ...spoken } as unknown as Turn;
+    return before;
+  });
+};
+
+/** The members of a turn that follow from what was said in it, and from the turn before it, where nothing unusual happened. */
+const expectedOf = (
+  number: number,
+  { asks, usage, messages }: Pick<Turn, "asks" | "usage" | "messages">,
+  before: Turn | undefined,
+) => {
+  // Those that lie in chunks of their own are not looked at, neither here nor when it is read.
+  const newest = (messages.levels[0] ?? []) as readonly Message[];
+  const whole = messages.levels.length === 1;
+  const place =
+    before === undefined || !whole
+      ? null
+      : {
+          turns: before.place.turns + 1,
+          messages: before.place.messages + messages.length,
+          characters: before.place.characters + sizeOf(newest).characters,
+          straightFrom: before.place.straightFrom,
+        };
+  return {
+    number,
+    parent: number - 1,
+    outcome: { status: "completed", finishReason: "stop" },
+    answer: newest.at(-1)?.id ?? null,
+    steps: usage.calls,
+    toolCalls: newest.filter(({ role }) => role === "tool").length,
+    startedAt: asks[0]?.askedAt ?? null,
+    place,
+  };
+};
+
+/** The members that differ; null for those that are missing. */
+const unexpected = (members: object, expected: object): JsonObject => {
+  const is = new Map<string, unknown>(Object.entries(members));
+  const should = new Map<string, unknown>(Object.entries(expected));
+  const names = [...new Set([...should.keys(), ...is.keys()])];
+  return Object.fromEntries(
+    names
+      .filter((name) => canonicalText(is.get(name)) !== canonicalText(should.get(name)))
+      // Members of a turn are JSON.
+      .map((name) => [name, (is.get(name) ?? null) as Json]),
+  );
+};
+
+const packAsk = (ask: Ask): Json =>
+  // An interface has no index signature to say that it is JSON.
+  Object.keys(ask).length === 2 ? [ask.askId, ask.askedAt] : (ask as unknown as JsonObject);
+
+const unpackAsk = (packed: Json): Ask => {
+  // An ask as it was written: the text of a chunk is checked against its digest.
+  if (!Array.isArray(packed)) return packed as unknown as Ask;
+  const [askId, askedAt] = packed as [string, number];
+  return { askId, askedAt };
+};

@@ -1,0 +1,765 @@
+import { handledSteps, playArbitrary, runSchedule, type Trace } from "@colloquy/runtime-test/arbitraries";
+import * as Either from "fp-ts/lib/Either.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  type CallLlm,
+  type Message,
+  conversationMachine,
+  type ConversationMachine,
+  type Entry,
+  type Event,
+  type MachineOptions,
+  promptOf,
+  type ReplyDraft,
+  type SeedDraft,
+  start,
+  textOf,
+  toolResultOf,
+  transition,
+} from "../../src/index.ts";
+import { comparePrompts, comparisonTable } from "../../src/inspect.ts";
+import {
+  type Counter,
+  countPrompt,
+  estimateCounter,
+  compactTurns,
+  keepAll,
+  lastTurns,
+  type Policy,
+  summariseTurns,
+  tokenWindow,
+} from "../../src/policies.ts";
+import { kernel } from "../../src/conversation/machine.ts";
+import { recordedSteps } from "../../src/inspect/recorded-steps.ts";
+import { beginRehearsal, rehearse, type RehearsedCall } from "../../src/inspect/rehearse.ts";
+import { rehearseImported } from "../../src/inspect/rehearse-imported.ts";
+import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
+import { runs } from "../runs.ts";
+import { calling, Talk } from "../talk.ts";
+
+/** The calls of a journal, as a machine would make them; those that were made elsewhere are gone through, and left out. */
+const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] =>
+  allRehearsed(machine, entries).filter(({ imported }) => !imported);
+
+const allRehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] => {
+  const recorded = recordedSteps(entries);
+  if (Either.isLeft(recorded)) throw new Error(recorded.left.reason);
+  const { settings } = machine[kernel];
+  let rehearsal = beginRehearsal(settings, recorded.right);
+  const calls: RehearsedCall[] = [];
+  for (const step of recorded.right.steps) {
+    const { call, ...next } =
+      step.type === "imported"
+        ? rehearseImported(settings, rehearsal, step)
+        : rehearse(settings, rehearsal, recorded.right, step);
+    if (call !== null) calls.push(call);
+    ({ rehearsal } = next);
+  }
+  return calls;
+};
+
+/** The prompts of a machine that is told the events of a journal, as far as it takes them. */
+const told = (machine: ConversationMachine, entries: readonly Entry[]): readonly CallLlm[] => {
+  const [first, ...rest] = entries;
+  if (first?.event.type !== "thread.started") throw new Error("no beginning");
+  const { type: _, ...input } = first.event;
+  let { state } = start(machine, input);
+  const calls: CallLlm[] = [];
+  for (const { event } of rest) {
+    if (event.type === "thread.started") continue;
+    const next = transition(machine, state, event);
+    ({ state } = next);
+    for (const effect of next.effects) if (effect.type === "callLlm" && effect.purpose === "answer") calls.push(effect);
+  }
+  return calls;
+};
+
+const journalOf = ({ started, steps }: Trace): readonly Entry[] => [
+  started.entry,
+  ...handledSteps({ started, steps }).map(({ transition: { entry } }) => entry),
+];
+
+/** A conversation in which each number says what becomes of what is out, or of nothing: then somebody asks. */
+const compacted = (machine: ConversationMachine, fates: readonly number[]) => {
+  const talk = new Talk(machine, { system: "Be brief." });
+  const entries: Entry[] = [talk.beginning];
+  const sent: CallLlm[] = [];
+  let waits = 0;
+  for (const [index, fate] of fates.entries()) {
+    const out = talk.out();
+    const summary = out.find((effect) => effect.type === "callLlm" && effect.purpose === "summary");
+    const timer = out.find((effect) => effect.type === "startTimer");
+    const answer = out.find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
+    const tool = out.find((effect) => effect.type === "callTool");
+    const effectId = (fate < 4 ? (summary ?? answer) : (answer ?? timer ?? summary))?.id;
+    const isSummary = effectId !== undefined && effectId === summary?.id;
+    const event: Event = ((): Event => {
+      const at = 1_000_000 * (index + 1);
+      if (tool !== undefined) return { type: "tool.completed", at, effectId: tool.id, content: "found ".repeat(20) };
+      if (effectId === undefined)
+        return {
+          type: "ask.received",
+          at,
+          askId: `ask ${index}`,
+          input: `Question ${index}: ${"why ".repeat(5 * fate)}`,
+        };
+      if (effectId === timer?.id) return { type: "timer.fired", at, effectId };
+      if (fate === 1)
+        return { type: "llm.failed", at, effectId, failure: { kind: "unknown", message: "no", retryable: false } };
+      if (isSummary)
+        return {
+          type: "llm.completed",
+          at,
+          effectId,
+          reply: { content: fate === 2 ? "" : "They talked." },
+          finishReason: "stop",
+        };
+      const reply = fate === 5 ? calling("search") : { content: `Answer ${index}. ${"So ".repeat(20)}` };
+      return { type: "llm.completed", at, effectId, reply, finishReason: "stop" };
+    })();
+    const { entry, effects } = talk.tell(event);
+    entries.push(entry);
+    if (entry.decided?.compacting !== undefined) waits++;
+    for (const effect of effects) if (effect.type === "callLlm" && effect.purpose === "answer") sent.push(effect);
+  }
+  return { entries, sent, waits };
+};
+
+const textsOf = (messages: CallLlm["messages"]): readonly string[] =>
+  messages.map(({ role, digest }) => `${role} ${digest}`);
+
+describe("going through a recording", () => {
+  test("under the configuration that it was made with gives the prompts that were sent", () => {
+    fc.assert(
+      fc.property(playArbitrary, fc.option(wildPolicyArbitrary), ({ options, schedule }, policy) => {
+        const machine = conversationMachine({ ...options, ...(policy === null ? {} : { policy }) });
+        // A thread that is told of a configuration that is not the machine's has no instruction for summaries.
+        const moves = schedule.moves.filter(
+          ({ move, ...told }) => !(move === "tell" && JSON.stringify(told).includes("thread.configured")),
+        );
+        const trace = runSchedule(machine, { ...schedule, moves });
+        const sent = handledSteps(trace).flatMap(({ transition: { effects } }) =>
+          effects.flatMap((effect) => (effect.type === "callLlm" && effect.purpose === "answer" ? [effect] : [])),
+        );
+        const calls = rehearsed(machine, journalOf(trace)).filter(({ fits }) => fits);
+        expect(calls.map(({ turn, step, attempt }) => [turn, step, attempt])).toEqual(
+          sent.map(({ turn, step, attempt }) => [turn, step, attempt]),
+        );
+        expect(calls.map(({ messages }) => textsOf(messages))).toEqual(sent.map(({ messages }) => textsOf(messages)));
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("under the compacting policy that it was made with gives the prompts that were sent, whatever became of the summaries", () => {
+    let waited = 0;
+    const room = { budget: { tokens: 130, reserve: 0 }, calibrate: false };
+    const policies = [
+      compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 40, requestTokens: 4_000 }),
+      summariseTurns({ maxTurns: 2, maxTokens: 40, requestTokens: 4_000 }),
+    ];
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...policies),
+        fc.array(fc.nat({ max: 6 }), { minLength: 10, maxLength: 30 }),
+        (policy, fates) => {
+          const machine = conversationMachine({ ...room, policy, tools });
+          const { entries, sent, waits } = compacted(machine, fates);
+          waited += waits;
+          const calls = rehearsed(machine, entries).filter(({ fits }) => fits);
+          expect(calls.map(({ messages }) => messages.map(textOf))).toEqual(
+            sent.map(({ messages }) => messages.map(textOf)),
+          );
+        },
+      ),
+      { numRuns: runs(200) },
+    );
+    expect(waited).toBeGreaterThan(0);
+  });
+
+  test("gives each prompt the room that reports of the same prompts before it leave", () => {
+    const talk = new Talk(conversationMachine(reported));
+    const entries: Entry[] = [talk.beginning];
+    const sent: (readonly [number | null, readonly string[]])[] = [];
+    for (let turn = 1; turn <= 4; turn++) {
+      entries.push(talk.ask(`Question ${turn}`).entry);
+      sent.push([promptOf(talk.machine, talk.state).available, talk.call().messages.map(textOf)]);
+      entries.push(talk.reply(`Answer ${turn}, at some length.`, { usage: { inputTokens: turn * 20 } }).entry);
+    }
+    const prompts = (policy: Policy) =>
+      rehearsed(conversationMachine({ ...reported, policy }), entries).map(({ messages, available }) => [
+        available,
+        messages.map(textOf),
+      ]);
+    expect(prompts(tokenWindow())).toEqual(sent);
+    expect(sent.map(([available]) => available)).toEqual([60, 60, 41, 38]);
+    // What was reported is of other prompts.
+    expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
+  });
+
+  test("under another policy gives the prompts of a machine that is told the same", () => {
+    fc.assert(
+      fc.property(playArbitrary, wildPolicyArbitrary, ({ options, schedule }, wild) => {
+        const { summariser: _, ...policy } = wild;
+        const { budget: __, ...unbounded } = options;
+        const entries = journalOf(runSchedule(conversationMachine({ ...unbounded, policy: keepAll() }), schedule));
+        const machine = conversationMachine({ ...unbounded, policy });
+        const calls = rehearsed(machine, entries);
+        expect(calls.map(({ messages }) => textsOf(messages))).toEqual(
+          told(machine, entries).map(({ messages }) => textsOf(messages)),
+        );
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("under a configuration that knows nothing of its tools, limits and queues goes through all of it", () => {
+    fc.assert(
+      fc.property(playArbitrary, ({ options, schedule }) => {
+        const entries = journalOf(runSchedule(conversationMachine(options), schedule));
+        const made = entries.length === 0 ? 0 : rehearsed(conversationMachine(options), entries).length;
+        expect(rehearsed(conversationMachine(), entries)).toHaveLength(made);
+        const { journals, before } = comparePrompts([{ name: "any", entries }], {}, options);
+        expect((journals[0]?.calls ?? 0) - (journals[0]?.imported ?? 0)).toBe(made);
+        expect(before.broken.filter(({ law }) => law !== "policy")).toEqual([]);
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+});
+
+/** With a calibration. */
+const reported: MachineOptions = { policy: tokenWindow(), budget: { tokens: 60, reserve: 0 } };
+
+const tools = [{ name: "search" }];
+
+/** So many turns, the last with a tool round. */
+const recording = (options: MachineOptions = { tools }, turns = 3): readonly Entry[] => {
+  const talk = new Talk(conversationMachine(options), { system: "Be brief." });
+  const entries: Entry[] = [talk.beginning];
+  for (let turn = 1; turn < turns; turn++) {
+    entries.push(
+      talk.ask(`Question ${turn}`, `ask ${turn}`).entry,
+      talk.reply(`Answer ${turn}, at some length.`).entry,
+    );
+  }
+  entries.push(talk.ask("And the last one?", "last").entry, talk.reply(calling("search")).entry);
+  entries.push(talk.result(0, "found").entry, talk.reply("That was all.").entry);
+  return entries;
+};
+
+describe("a comparison", () => {
+  test("of a configuration with itself finds nothing", () => {
+    const { journals, before, after } = comparePrompts(
+      [{ name: "a", entries: recording() }],
+      {},
+      conversationMachine(),
+    );
+    expect(journals).toEqual([{ name: "a", unreadable: null, calls: 4, imported: 0, differing: 0, first: null }]);
+    expect(after).toEqual(before);
+  });
+
+  test("says where the prompts first differ, and how", () => {
+    const { journals } = comparePrompts([{ name: "a", entries: recording() }], {}, { policy: lastTurns(1) });
+    expect(journals[0]).toMatchObject({ calls: 4, differing: 2 });
+    const first = journals[0]?.first;
+    expect(first).toMatchObject({
+      seq: 5,
+      turn: 3,
+      step: 1,
+      attempt: 1,
+      index: 1,
+      before: { messages: 6, fits: true, policy: "keep-all@1" },
+      after: { messages: 4, fits: true, policy: "last-turns@1", reason: "older than the last 1 turns" },
+    });
+    expect([first?.before.message, first?.after.message].map((message) => (message ? textOf(message) : null))).toEqual([
+      "Question 1",
+      "Question 2",
+    ]);
+  });
+
+  test("adds up the tokens, and those that a cache keeps and loses, as a look at all pairs of prompts does", () => {
+    const entries = recording({ tools }, 6);
+    for (const policy of [keepAll(), lastTurns(1), lastTurns(2, { slack: 2 })]) {
+      const machine = conversationMachine({ tools, policy });
+      const prompt = (messages: readonly Message[]): number => countPrompt(estimateCounter, messages);
+      const sent = told(machine, entries).map(({ messages }) => messages);
+      const kept = sent.slice(1).map((messages, index) => {
+        const before = sent[index] ?? [];
+        const differs = messages.findIndex((message, place) => message.digest !== before[place]?.digest);
+        const shared = messages.slice(0, differs < 0 ? undefined : differs);
+        return { kept: shared.length === 0 ? 0 : prompt(shared), lost: prompt(before) - prompt(shared) };
+      });
+      const { after } = comparePrompts([{ name: "a", entries }], {}, machine);
+      expect(after).toMatchObject({
+        sent: sent.length,
+        tokens: sent.reduce((sum, messages) => sum + prompt(messages), 0),
+        keptTokens: kept.reduce((sum, pair) => sum + pair.kept, 0),
+        lostTokens: kept.reduce((sum, pair) => sum + pair.lost, 0),
+      });
+    }
+  });
+
+  test("lets a policy that leaves its prefix alone keep more of a cache than one that moves with each turn", () => {
+    const journals = [{ name: "a", entries: recording({ tools }, 12) }];
+    const { before, after } = comparePrompts(
+      journals,
+      { policy: lastTurns(2) },
+      { policy: lastTurns(2, { slack: 4 }) },
+    );
+    expect(after.lostTokens).toBeLessThan(before.lostTokens);
+    expect(after.cuts).toBeLessThan(before.cuts);
+    expect(after.keptTokens).toBeGreaterThan(before.keptTokens);
+  });
+
+  test("starts each journal without a cache", () => {
+    const entries = recording();
+    const once = comparePrompts([{ name: "a", entries }], {}, {}).after;
+    const twice = comparePrompts(
+      [
+        { name: "a", entries },
+        { name: "b", entries },
+      ],
+      {},
+      {},
+    ).after;
+    expect(twice).toMatchObject({ tokens: 2 * once.tokens, keptTokens: 2 * once.keptTokens, lostTokens: 0 });
+  });
+
+  test("counts both sides with the counter of the second", () => {
+    const words = { name: "words", version: 1, options: {}, perMessage: 1, perPrompt: 0, countPart: () => 1 };
+    const { before, after } = comparePrompts([{ name: "a", entries: recording() }], {}, { counter: words });
+    expect(before.tokens).toBe(after.tokens);
+    expect(after.tokens).toBe(2 * (2 + 4 + 6 + 8));
+  });
+
+  test("a call that does not fit is a law broken, is not sent, and the recording goes on", () => {
+    const { journals, after } = comparePrompts(
+      [{ name: "a", entries: recording() }],
+      {},
+      { budget: { tokens: 40, reserve: 0 }, calibrate: false },
+    );
+    expect(journals[0]).toMatchObject({ calls: 4, first: { index: null, after: { fits: false } } });
+    expect(after.sent).toBeLessThan(4);
+    expect(after.broken.map(({ law }) => law)).toEqual(Array(4 - after.sent).fill("fits"));
+    expect(after.broken[0]).toMatchObject({
+      journal: "a",
+      reason: expect.stringMatching(/^\d+ tokens, and there is room for 40$/),
+    });
+  });
+
+  test("a call that did not fit when it was recorded is one to compare", () => {
+    const small: MachineOptions = { budget: { tokens: 30, reserve: 0 }, calibrate: false };
+    const talk = new Talk(conversationMachine(small));
+    const entries = [
+      talk.beginning,
+      talk.ask("One").entry,
+      talk.reply("A short answer.").entry,
+      talk.ask("And a question that is so long that all of it does not fit any more").entry,
+    ];
+    const { journals, before, after } = comparePrompts([{ name: "a", entries }], small, {
+      ...small,
+      policy: tokenWindow(),
+    });
+    expect(before).toMatchObject({ sent: 1, broken: [{ seq: 3, law: "fits" }] });
+    expect(after).toMatchObject({ sent: 2, broken: [] });
+    expect(journals[0]).toMatchObject({
+      calls: 2,
+      differing: 1,
+      first: { seq: 3, before: { fits: false }, after: { fits: true } },
+    });
+  });
+
+  test("a policy that fails is a law broken at each call", () => {
+    const failing: Policy = {
+      ...keepAll(),
+      name: "failing",
+      decide: () => {
+        throw new Error("no decision today");
+      },
+    };
+    const { journals, after } = comparePrompts([{ name: "a", entries: recording() }], {}, { policy: failing });
+    expect(journals[0]?.differing).toBe(0);
+    expect(after.broken).toHaveLength(4);
+    const broken = {
+      journal: "a",
+      seq: 1,
+      turn: 1,
+      step: 1,
+      law: "policy",
+      reason: 'policy "failing@1" threw: no decision today',
+    };
+    expect(after.broken[0]).toEqual(broken);
+    const summariser = { instruction: "Sum up.", model: {}, maxTokens: 100, next: () => null };
+    const summing = { policy: { ...failing, summariser } };
+    expect(comparePrompts([{ name: "a", entries: recording() }], {}, summing).after.broken[0]).toEqual(broken);
+  });
+
+  test("a summariser that fails where no call is made is a law broken there", () => {
+    const next = () => {
+      throw new Error("no summary today");
+    };
+    const policy = { ...keepAll(), summariser: { instruction: "Sum up.", model: {}, maxTokens: 100, next } };
+    const { after } = comparePrompts([{ name: "a", entries: recording().slice(0, 3) }], {}, { policy });
+    const reason = expect.stringContaining("no summary today");
+    expect(after.broken).toEqual([
+      { journal: "a", seq: 1, turn: 1, step: 1, law: "policy", reason },
+      { journal: "a", seq: 2, turn: 0, step: 0, law: "policy", reason },
+    ]);
+  });
+
+  test("a prompt that goes on where another ends differs there", () => {
+    const talk = new Talk(conversationMachine());
+    const entries = [talk.beginning, talk.ask("Hi").entry, talk.reply("Hello.").entry, talk.ask("Hi").entry];
+    const indexOf = (before: MachineOptions, after: MachineOptions) =>
+      comparePrompts([{ name: "a", entries }], before, after).journals[0]?.first?.index;
+    expect([indexOf({}, { policy: lastTurns(0) }), indexOf({ policy: lastTurns(0) }, {})]).toEqual([1, 1]);
+  });
+
+  test("says which journal can't be gone through, and goes on with the others", () => {
+    const gap = recording().filter(({ seq }) => seq !== 2);
+    const { journals } = comparePrompts(
+      [
+        { name: "gap", entries: gap },
+        { name: "empty", entries: [] },
+        { name: "whole", entries: recording() },
+      ],
+      {},
+      {},
+    );
+    expect(journals).toMatchObject([
+      { name: "gap", unreadable: expect.stringContaining("entry 3 stands where 2 should") },
+      { name: "empty", unreadable: "entry 0: the journal is empty" },
+      { name: "whole", unreadable: null, calls: 4 },
+    ]);
+  });
+});
+
+/** The same conversation, as somebody else had it: each turn is added whole. */
+const added = (turns: number): readonly Entry[] => {
+  const talk = new Talk(conversationMachine(), { system: "Be brief." });
+  const add = (messages: readonly SeedDraft[]): Entry =>
+    talk.tell({ type: "turn.added", at: 1, messages: [...messages] }).entry;
+  const entries: Entry[] = [talk.beginning];
+  for (let turn = 1; turn < turns; turn++) {
+    entries.push(
+      add([
+        { role: "user", content: `Question ${turn}` },
+        { role: "assistant", content: `Answer ${turn}, at some length.` },
+      ]),
+    );
+  }
+  const { toolCalls = [] } = calling("search");
+  entries.push(
+    add([
+      { role: "user", content: "And the last one?" },
+      { role: "assistant", ...calling("search") },
+      { role: "tool", toolCallId: toolCalls[0]?.id ?? null, content: "found" },
+      { role: "assistant", content: "That was all." },
+    ]),
+  );
+  return entries;
+};
+
+/** What a message says, or the result that it holds. */
+const wordsOf = (message: Message): string => {
+  const result = toolResultOf(message);
+  return result === undefined
+    ? textOf(message)
+    : result.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+};
+
+test("an ask that was returned, since its turn did not fit with it, is not in the prompts after that", () => {
+  const options: MachineOptions = { tools, overlap: { type: "steer", max: 5 }, budget: { tokens: 60, reserve: 0 } };
+  const machine = conversationMachine(options);
+  const talk = new Talk(machine);
+  const entries: Entry[] = [talk.beginning, talk.ask("One").entry, talk.reply(calling("search")).entry];
+  entries.push(talk.ask("why ".repeat(100), "too long").entry, talk.result(0, "found").entry);
+  expect(talk.effects).toContainEqual({
+    type: "publish",
+    signal: { type: "ask.returned", askId: "too long", turn: 1 },
+  });
+  entries.push(talk.ask("Two").entry);
+  expect(rehearsed(machine, entries).at(-1)?.messages).toEqual(talk.call().messages);
+});
+
+describe("a conversation that was had elsewhere", () => {
+  const policies = {
+    keepAll: keepAll(),
+    lastTurns: lastTurns(1),
+    slack: lastTurns(2, { slack: 2 }),
+    window: tokenWindow(),
+  };
+
+  test.each(Object.entries(policies))("is compared as if it had been had here: %s", (_, policy) => {
+    const machine = conversationMachine({ tools, policy, budget: { tokens: 75, reserve: 0 }, calibrate: false });
+    const here = rehearsed(machine, recording({ tools }, 7));
+    const elsewhere = allRehearsed(machine, added(7));
+    expect(elsewhere.map(({ turn, step, imported }) => [turn, step, imported])).toEqual(
+      here.map(({ turn, step }) => [turn, step, true]),
+    );
+    expect(elsewhere.map(({ messages, fits }) => [fits, messages.map(textOf)])).toEqual(
+      here.map(({ messages, fits }) => [fits, messages.map(textOf)]),
+    );
+  });
+
+  test("is compared in rounds that were appended, each where it joined: between turns, before a call, behind a reply", () => {
+    const talk = new Talk(conversationMachine({ tools }), { system: "Be brief." });
+    const entries: Entry[] = [talk.beginning];
+    const tell = (event: Parameters<typeof talk.tell>[0]): void => void entries.push(talk.tell(event).entry);
+    const round = (found: string) =>
+      ({
+        type: "round.appended",
+        reply: { content: `Let me see ${found}.`, ...calling("search") },
+        results: [{ outcome: "completed", content: found }],
+      }) as const;
+    const reply = (content: string, more: ReplyDraft = {}): void => {
+      const [call] = talk.out().flatMap((effect) => (effect.type === "callLlm" ? [effect.id] : []));
+      tell({ type: "llm.completed", effectId: call ?? "", reply: { content, ...more }, finishReason: "stop" });
+    };
+    tell({ type: "thread.configured", format: 2, configuration: talk.state.context.configuration });
+    tell(round("A"));
+    tell({ type: "ask.received", askId: "a", input: "One" });
+    // While the call is out it waits.
+    tell(round("B"));
+    reply("Hm", calling("search"));
+    entries.push(talk.result(0, "found").entry);
+    reply("1");
+    tell({ type: "message.appended", message: { role: "user", content: "Two" } });
+    tell(round("C"));
+    tell({ type: "ask.received", askId: "b", input: "And?" });
+    tell(round("D"));
+    // The turn ends with what waited.
+    tell({ type: "cancel.requested" });
+    const calls = allRehearsed(conversationMachine({ tools }), entries);
+    const heard = ["Be brief.", "Let me see A.", "A", "One"];
+    const between = [...heard, "Hm", "found"];
+    const told = [...between, "Let me see B.", "B", "1"];
+    expect(calls.map(({ turn, step, imported, messages }) => [turn, step, imported, messages.map(wordsOf)])).toEqual([
+      [1, 1, true, ["Be brief."]],
+      [1, 1, false, heard],
+      [1, 3, true, between],
+      [1, 2, false, told.slice(0, -1)],
+      [2, 1, true, [...told, "Two"]],
+      [2, 1, false, [...told, "Two", "Let me see C.", "C", "And?"]],
+      [2, 2, true, [...told, "Two", "Let me see C.", "C", "And?"]],
+    ]);
+    const { journals } = comparePrompts([{ name: "a", entries }], { tools }, { tools, policy: lastTurns(0) });
+    expect(journals[0]).toMatchObject({ calls: 7, imported: 4 });
+  });
+
+  test("differs where the prompts would have", () => {
+    const { journals, before, after } = comparePrompts(
+      [{ name: "a", entries: added(3) }],
+      {},
+      { policy: lastTurns(1) },
+    );
+    expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 2, first: { seq: 3, turn: 3, step: 1 } });
+    expect([before.sent, after.sent]).toEqual([4, 4]);
+    expect(after.tokens).toBeLessThan(before.tokens);
+  });
+
+  test("is compared in a seed too, and nothing is where no model answered", () => {
+    const seeded = start(conversationMachine(), {
+      threadId: "t",
+      at: 0,
+      seed: [
+        { role: "assistant", content: "Welcome." },
+        { role: "user", content: "One?" },
+        { role: "assistant", content: "Yes." },
+        { role: "user", content: "And" },
+        { role: "user", content: "two?" },
+        { role: "assistant", content: "Yes, too." },
+      ],
+    });
+    const calls = allRehearsed(conversationMachine({ policy: lastTurns(0) }), [seeded.entry]);
+    expect(calls.map(({ seq, turn, step, messages }) => [seq, turn, step, messages.map(textOf)])).toEqual([
+      [0, 0, 1, ["One?"]],
+      [0, 0, 2, ["And", "two?"]],
+    ]);
+    expect(allRehearsed(conversationMachine(), [seeded.entry])[1]?.messages).toHaveLength(5);
+    const silent = start(conversationMachine(), {
+      threadId: "t",
+      at: 0,
+      seed: [{ role: "assistant", content: "Hi." }],
+    });
+    const { journals } = comparePrompts([{ name: "a", entries: [silent.entry] }], {}, {});
+    expect(journals[0]).toMatchObject({ calls: 0, imported: 0 });
+  });
+
+  test("asks for no summary, and does without the ones that it would need", () => {
+    const policy = compactTurns({ keepTurns: 1, at: 0.5, maxTokens: 20, requestTokens: 4_000 });
+    const { after } = comparePrompts(
+      [{ name: "a", entries: added(6) }],
+      {},
+      { policy, budget: { tokens: 75, reserve: 0 } },
+    );
+    expect(after).toMatchObject({ sent: 7, broken: [], summaries: { asked: 0 } });
+  });
+
+  test("shows turns that fit as they were said, where only a summary would shorten them", () => {
+    const { journals } = comparePrompts([{ name: "a", entries: added(3) }], {}, { policy: summariseTurns() });
+    expect(journals[0]).toMatchObject({ calls: 4, imported: 4, differing: 0 });
+  });
+});
+
+/** Has each turn but the newest summed up. */
+const summarising: Policy = {
+  ...keepAll(),
+  name: "summarising",
+  decide: ({ history }) => {
+    const [newest, ...older] = history.newestFirst();
+    const summed = older.find(({ summaries }) => summaries.length > 0);
+    return newest === undefined || summed === undefined
+      ? { from: null, reason: "nothing is summed up" }
+      : { from: { turn: summed.number + 1, unit: 0 }, summarised: { from: 1, to: summed.number }, reason: "summed up" };
+  },
+  summariser: {
+    instruction: "Sum up.",
+    model: {},
+    maxTokens: 100,
+    next: ({ history }) => {
+      const [, second] = history.newestFirst();
+      return second === undefined || second.summaries.length > 0
+        ? null
+        : { covers: { from: 1, to: second.number }, earlier: null };
+    },
+  },
+};
+
+/** As `recording`, and all summaries are written as soon as they are asked for. */
+const summarised = (): readonly Entry[] => {
+  const talk = new Talk(conversationMachine({ policy: summarising }));
+  const entries: Entry[] = [talk.beginning];
+  for (let turn = 1; turn <= 4; turn++) {
+    entries.push(talk.ask(`Question ${turn}`, `ask ${turn}`).entry, talk.reply(`Answer ${turn}.`).entry);
+    const summary = talk.out().find((effect) => effect.type === "callLlm");
+    if (summary !== undefined) entries.push(talk.reply("They talked.").entry);
+  }
+  entries.push(talk.ask("Last question", "last").entry);
+  return entries;
+};
+
+describe("summaries in a comparison", () => {
+  test("are those of the recording, where it has them", () => {
+    const entries = summarised();
+    const { after } = comparePrompts([{ name: "a", entries }], {}, { policy: summarising });
+    expect(after.summaries).toMatchObject({ asked: 3, answered: 3 });
+    expect(
+      rehearsed(conversationMachine({ policy: summarising }), entries)
+        .at(-1)
+        ?.messages.map(textOf),
+    ).toEqual([
+      "Earlier in this conversation:\n[Turns 1 to 3] They talked.",
+      "Question 4",
+      "Answer 4.",
+      "Last question",
+    ]);
+  });
+
+  test("cost nothing that is known, where the counter can't count them", () => {
+    const counter: Counter = {
+      ...estimateCounter,
+      name: "failing",
+      countPart: () => {
+        throw new Error("no vocabulary");
+      },
+    };
+    const { after } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising, counter });
+    expect(after).toMatchObject({ tokens: 0, summaries: { asked: 3, tokens: 0 } });
+  });
+
+  test("are waited for where a prompt does not fit without them, though the recording did not wait", () => {
+    const wide = {
+      policy: compactTurns({ keepTurns: 1, at: 0.2, maxTokens: 40, requestTokens: 4_000 }),
+      calibrate: false,
+    };
+    const talk = new Talk(conversationMachine({ ...wide, budget: { tokens: 400, reserve: 0 } }));
+    const entries: Entry[] = [talk.beginning];
+    for (let turn = 1; turn <= 3; turn++)
+      entries.push(talk.ask(`${"Why? ".repeat(12)}${turn}`, `ask ${turn}`).entry, talk.reply("So. ".repeat(20)).entry);
+    // It was asked for when the third turn had ended, and comes while the fourth is answered.
+    entries.push(talk.ask("Last question", "last").entry);
+    const answer = talk.out().find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
+    const summary = talk.out().find((effect) => effect.type === "callLlm" && effect.purpose === "summary");
+    if (answer === undefined || summary === undefined) throw new Error("both should be out");
+    const reply = { reply: { content: "They talked." }, finishReason: "stop" } as const;
+    entries.push(talk.tell({ type: "llm.completed", effectId: summary.id, ...reply }).entry);
+    const narrow = conversationMachine({ ...wide, budget: { tokens: 140, reserve: 0 } });
+    const [, , , inTime] = rehearsed(conversationMachine({ ...wide, budget: { tokens: 400, reserve: 0 } }), entries);
+    const [, , , waited] = rehearsed(narrow, entries);
+    expect(inTime?.messages).toHaveLength(7);
+    expect(waited).toMatchObject({ fits: true });
+    expect(waited?.messages.map(textOf).join("\n")).toContain("They talked.");
+  });
+
+  test("are no part of what is shown under a policy that asks for none", () => {
+    const { before } = comparePrompts([{ name: "a", entries: summarised() }], {}, { policy: summarising });
+    expect(before.summaries).toEqual({ asked: 0, answered: 0, tokens: 0 });
+    expect(rehearsed(conversationMachine(), summarised()).at(-1)?.messages).toHaveLength(9);
+  });
+
+  test("are asked for though the recording was configured anew, and missed at no first prompt", () => {
+    const talk = new Talk(conversationMachine());
+    const entries: Entry[] = [talk.beginning];
+    for (let turn = 1; turn <= 3; turn++) entries.push(talk.ask(`Question ${turn}`).entry, talk.reply("So.").entry);
+    const anew = talk.tell({ type: "thread.configured", configuration: { fingerprint: "other" } }).entry;
+    entries.push(anew, talk.ask("Question 4").entry, talk.reply("So.").entry);
+    const without: boolean[] = [];
+    const policy: Policy = {
+      ...summarising,
+      decide: (input) => {
+        without.push(input.withoutSummary);
+        return summarising.decide(input);
+      },
+    };
+    const { after } = comparePrompts([{ name: "a", entries }], {}, { policy });
+    // At the end of each turn from the second on, and, as those failed, at each call behind it.
+    expect(after.summaries.asked).toBe(5);
+    expect(without[0]).toBe(false);
+  });
+
+  test("count as failed where the recording lacks them", () => {
+    const { after } = comparePrompts([{ name: "a", entries: recording() }], {}, { policy: summarising });
+    expect(after.summaries.asked).toBeGreaterThan(0);
+    expect(after.summaries.answered).toBe(0);
+    expect(after.summaries.tokens).toBeGreaterThan(0);
+    expect(after.broken).toEqual([]);
+  });
+});
+
+test("the table of a comparison", async () => {
+  const comparison = comparePrompts(
+    [
+      { name: "short.jsonl", entries: recording({ tools }, 1) },
+      { name: "long.jsonl", entries: recording({ tools }, 6) },
+      { name: "torn.jsonl", entries: recording().slice(1) },
+    ],
+    {},
+    { policy: lastTurns(2), budget: { tokens: 85, reserve: 20 } },
+  );
+  await expect(`${comparisonTable(comparison)}\n`).toMatchFileSnapshot("comparison-table.txt");
+});
+
+test("the table of a comparison with summaries, and of two that are the same", async () => {
+  const table = comparisonTable(
+    comparePrompts([{ name: "a.jsonl", entries: summarised() }], {}, { policy: summarising }),
+  );
+  await expect(`${table}\n`).toMatchFileSnapshot("comparison-table-summaries.txt");
+  expect(comparisonTable(comparePrompts([{ name: "a.jsonl", entries: recording() }], {}, {}))).toContain(
+    "a.jsonl: 4 calls, the same prompts",
+  );
+});
+
+test("a reason takes at most 160 columns of the table", () => {
+  const wordy: Policy = {
+    ...keepAll(),
+    name: "wordy",
+    decide: () => {
+      throw new Error("x".repeat(300));
+    },
+  };
+  const table = comparisonTable(comparePrompts([{ name: "a", entries: recording() }], {}, { policy: wordy }));
+  expect(/, step 1\): (.*)/.exec(table)?.[1]).toHaveLength(160);
+});

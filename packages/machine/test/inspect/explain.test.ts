@@ -1,0 +1,300 @@
+import { playArbitrary, runSchedule } from "@colloquy/runtime-test/arbitraries";
+import { lawExplained } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  conversationMachine,
+  type ConversationMachine,
+  messagesOf,
+  promptOf,
+  type State,
+  textOf,
+  transition,
+  turnsOf,
+} from "../../src/index.ts";
+import { explain, explanationTable, figuresOf } from "../../src/inspect.ts";
+import { estimateCounter, keepAll, lastTurns, type Policy } from "../../src/policies.ts";
+import { runs } from "../runs.ts";
+import { calling, Talk } from "../talk.ts";
+import { wildPolicyArbitrary } from "../conversation/wild-policy.ts";
+
+/** A conversation somewhere in its life, under any policy and budget, with some of its messages pinned. */
+const lifeArbitrary = fc.record({
+  play: playArbitrary,
+  policy: fc.option(wildPolicyArbitrary, { freq: 4 }),
+  pins: fc.array(fc.nat({ max: 40 }), { maxLength: 3 }),
+});
+
+type Life = typeof lifeArbitrary extends fc.Arbitrary<infer Value> ? Value : never;
+
+const reached = ({ play, policy, pins }: Life): { readonly machine: ConversationMachine; readonly state: State } => {
+  const machine = conversationMachine({ ...play.options, ...(policy === null ? {} : { policy }) });
+  const trace = runSchedule(machine, play.schedule);
+  const end = trace.steps.at(-1)?.transition.state ?? trace.started.state;
+  const state = pins.reduce((before, pick) => {
+    const messages = messagesOf(before);
+    const message = messages[pick % Math.max(1, messages.length)]?.id ?? "none";
+    return transition(machine, before, { type: "message.pinned", at: 0, message, pinned: true }).state;
+  }, end);
+  return { machine, state };
+};
+
+describe("an explanation", () => {
+  test("is what the prompt shows, of each unit and in tokens", () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        const { machine, state } = reached(life);
+        lawExplained(machine, state);
+      }),
+      { numRuns: runs(400) },
+    );
+  });
+
+  test("says what the whole thread would take, and what the counter lays around a prompt", () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        const { machine, state } = reached(life);
+        const { units, besideTokens, tokens, wholeTokens, failed } = explain(machine, state);
+        expect(failed).toBe(promptOf(machine, state).failed);
+        const { counter = estimateCounter } = life.play.options;
+        if (tokens === null || counter.countPrompt !== undefined) return;
+        expect(besideTokens).toBe(counter.perPrompt);
+        const whole = units.reduce((sum, unit) => sum + (unit.tokens ?? Number.NaN), 0);
+        expect(wholeTokens ?? Number.NaN).toBe(whole + counter.perPrompt);
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("can be shown as a table, with a line for each unit", () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        const { machine, state } = reached(life);
+        const explanation = explain(machine, state);
+        const lines = explanationTable(explanation).split("\n");
+        expect(lines.indexOf("")).toBe(1 + explanation.units.length + (explanation.summary === null ? 0 : 1));
+        expect(lines.every((line) => !/\p{Cc}/u.test(line))).toBe(true);
+      }),
+      { numRuns: runs(100) },
+    );
+  });
+});
+
+const policyDeciding = (decide: Policy["decide"]): Policy => ({ ...keepAll(), name: "own", decide });
+
+/** Three turns, the second cancelled, and an open one whose first round is finished. */
+const someTalk = (machine: ConversationMachine): Talk => {
+  const talk = new Talk(machine, { system: "Be brief.", seed: [{ role: "user", content: "I am Ada." }] });
+  talk.ask("What is the weather like, here and now?");
+  talk.reply(calling("look"));
+  talk.result(0, `It is ${"very ".repeat(80)}sunny.`);
+  talk.reply("Sunny.");
+  talk.ask("And tomorrow?");
+  talk.tell({ type: "cancel.requested" });
+  talk.tell({
+    type: "turn.added",
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "data", field: "question", value: "明日は？" },
+          { type: "data", field: "notes", value: [1] },
+        ],
+      },
+      { role: "assistant", content: "Rain.\u001b[31m" },
+    ],
+  });
+  talk.tell({ type: "message.pinned", message: "1.0", pinned: true });
+  talk.ask("So, an umbrella?");
+  return talk;
+};
+
+const tools = [{ name: "look" }];
+
+describe("what an explanation says", () => {
+  const policy = policyDeciding(() => ({
+    from: { turn: 1, unit: 1 },
+    dropped: ["3.1"],
+    // Of what the first leaves, the second changes nothing.
+    shrink: [
+      { rule: "headAndTail", of: "toolResults", characters: 200 },
+      { rule: "headAndTail", of: "toolResults", characters: 300 },
+    ],
+    fields: { omit: ["notes"] },
+    reason: "older than what matters",
+    reasons: { "3.1": "nobody asked for rain" },
+  }));
+  const machine = conversationMachine({ tools, policy, interrupted: "omit", budget: { tokens: 1_000, reserve: 100 } });
+
+  test.each([
+    ["s1", "whole", "fixed", "the system message"],
+    ["0.0", "out", "older", "older than what matters"],
+    ["1.0", "whole", "pinned", "pinned"],
+    ["1.1", "shrunk", "shrink", "results are shown by head and tail, in 200 characters"],
+    ["1.2", "whole", "kept", "not older than unit 1 of turn 1"],
+    ["2.0", "out", "interrupted", "turn 2 was cancelled, and such turns are left out"],
+    ["3.0", "shrunk", "fields", 'without "notes"'],
+    ["3.1", "out", "dropped", "nobody asked for rain"],
+    ["4.0", "whole", "fixed", "of the turn that is asked about"],
+  ])("of unit %s: %s, by the rule %s: %s", (id, shown, rule, why) => {
+    const unit = explain(machine, someTalk(machine).state).units.find((each) => each.id === id);
+    expect(unit).toMatchObject({ shown, rule, why });
+  });
+
+  test("its table", async () => {
+    const table = explanationTable(explain(machine, someTalk(machine).state));
+    await expect(`${table}\n`).toMatchFileSnapshot("explanation-table.txt");
+  });
+
+  test.each([
+    ["the decision's own where nothing is left out", {}, "all of it matters"],
+    ["that nothing leaves it out, where something else is", { dropped: ["3.1"] }, "nothing leaves it out"],
+  ])("of a unit that is kept: %s", (_, more, why) => {
+    const kept = conversationMachine({
+      tools,
+      policy: policyDeciding(() => ({ from: null, ...more, reason: "all of it matters" })),
+    });
+    const unit = explain(kept, someTalk(kept).state).units.find(({ id }) => id === "1.2");
+    expect(unit).toMatchObject({ shown: "whole", rule: "kept", why });
+  });
+
+  test("of a policy that fails: all is kept, and why", () => {
+    const failing = conversationMachine({
+      tools,
+      policy: policyDeciding(() => {
+        throw new Error("no decision today");
+      }),
+    });
+    const explanation = explain(failing, someTalk(failing).state);
+    expect(explanation).toMatchObject({
+      policy: "keep-all@1",
+      failed: 'policy "own@1" threw: no decision today',
+      fits: true,
+      available: null,
+      share: null,
+    });
+    expect(explanation.units.every(({ shown }) => shown === "whole")).toBe(true);
+    expect(explanationTable(explanation)).toContain('failed   policy "own@1" threw: no decision today');
+  });
+
+  test("of reasons that are none: the decision's own", () => {
+    const reasons = new Proxy<Record<string, string>>(
+      {},
+      {
+        getOwnPropertyDescriptor: () => {
+          throw new Error("no reason");
+        },
+      },
+    );
+    const unreasonable = conversationMachine({
+      tools,
+      policy: policyDeciding(() => ({ from: null, dropped: ["1.2"], reason: "because", reasons })),
+    });
+    const unit = explain(unreasonable, someTalk(unreasonable).state).units.find(({ id }) => id === "1.2");
+    expect(unit).toMatchObject({ shown: "out", why: "because" });
+  });
+
+  test("of summaries: which one tells of a turn, and which turns have only a line made by rule", () => {
+    const summarising: Policy = {
+      ...policyDeciding(() => ({ from: { turn: 4, unit: 0 }, summarised: { from: 0, to: 3 }, reason: "summed up" })),
+      summariser: {
+        instruction: "Sum up.",
+        model: {},
+        maxTokens: 100,
+        next: ({ history }) => {
+          const [newest] = history.newestFirst();
+          return newest?.number === 2 && newest.summaries.length === 0
+            ? { covers: { from: 1, to: 2 }, earlier: null }
+            : null;
+        },
+      },
+    };
+    const summed = conversationMachine({ policy: summarising });
+    const talk = new Talk(summed, { seed: [{ role: "user", content: "I am Ada." }] });
+    for (const text of ["One", "Two"]) {
+      talk.ask(text);
+      talk.reply(`${text}!`);
+    }
+    talk.reply("They counted.");
+    talk.ask("Three");
+    talk.reply("Three!");
+    talk.ask("Four");
+    const { units, summary } = explain(summed, talk.state);
+    expect(units.map(({ id, shown, why }) => [id, shown, why])).toEqual([
+      ["0.0", "summary", "shown as a line made by rule"],
+      ["1.0", "summary", "shown as summary 1, of turn 1 to turn 2"],
+      ["1.1", "summary", "shown as summary 1, of turn 1 to turn 2"],
+      ["2.0", "summary", "shown as summary 1, of turn 1 to turn 2"],
+      ["2.1", "summary", "shown as summary 1, of turn 1 to turn 2"],
+      ["3.0", "summary", "shown as a line made by rule"],
+      ["3.1", "summary", "shown as a line made by rule"],
+      ["4.0", "whole", "of the turn that is asked about"],
+    ]);
+    expect(summary?.turns).toEqual({ from: 0, to: 3, upTo: 1 });
+    expect(figuresOf(summed, talk.state).turns).toEqual({ total: 3, whole: 0, partly: 0, summarised: 3, out: 0 });
+  });
+});
+
+describe("the figures of a thread", () => {
+  test("are those of its messages and of its next prompt", () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        const { machine, state } = reached(life);
+        const figures = figuresOf(machine, state);
+        const messages = messagesOf(state);
+        const { tokens, available, fits } = promptOf(machine, state);
+        expect(figures).toMatchObject({
+          messages: messages.length,
+          characters: messages.reduce((sum, message) => sum + textOf(message).length, 0),
+          tokens,
+          available,
+          fits,
+          usage: state.context.usage.total,
+        });
+      }),
+      { numRuns: runs(200) },
+    );
+  });
+
+  test("count each closed turn once, as the explanation shows its units", () => {
+    fc.assert(
+      fc.property(lifeArbitrary, (life) => {
+        const { machine, state } = reached(life);
+        const { units } = explain(machine, state);
+        const counted = { total: 0, whole: 0, partly: 0, summarised: 0, out: 0 };
+        for (const { number, messages } of turnsOf(state)) {
+          const shown = new Set(units.filter(({ turn }) => turn === number).map((unit) => unit.shown));
+          if (messages.length === 0) return;
+          counted.total++;
+          if (shown.size === 1 && shown.has("whole")) counted.whole++;
+          else if (shown.has("whole") || shown.has("shrunk")) counted.partly++;
+          else if (shown.has("summary")) counted.summarised++;
+          else counted.out++;
+        }
+        expect(figuresOf(machine, state).turns).toEqual(counted);
+      }),
+      { numRuns: runs(300) },
+    );
+  });
+
+  test("tell how full the room is, and what the thread took", () => {
+    const machine = conversationMachine({ policy: lastTurns(1), budget: { tokens: 120, reserve: 20 } });
+    const talk = new Talk(machine);
+    for (const text of ["One", "Two", "Three"]) {
+      talk.ask(text);
+      talk.reply(`${text}!`, { usage: { inputTokens: 10, outputTokens: 5 } });
+    }
+    const { tokens, available, share, usage, turns } = figuresOf(machine, talk.state);
+    expect(available).toBe(100);
+    expect(share).toBe((tokens ?? 0) / 100);
+    expect(usage.totalTokens.sum).toBe(45);
+    expect(turns).toEqual({ total: 3, whole: 1, partly: 0, summarised: 0, out: 2 });
+  });
+
+  test("say nothing of a share where there is no room at all, or no bound", () => {
+    for (const budget of [null, { tokens: 10, reserve: 10 }]) {
+      const machine = conversationMachine({ budget });
+      expect(figuresOf(machine, new Talk(machine, { system: "Hello." }).state)).toMatchObject({ share: null });
+    }
+  });
+});

@@ -1,0 +1,276 @@
+import { journalArbitrary } from "@colloquy/runtime-test/arbitraries";
+import fc from "fast-check";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import {
+  digestOfMessage,
+  type Entry,
+  type Event,
+  type EventType,
+  messagesOf,
+  outstanding,
+  type State,
+  toArray,
+} from "../../src/index.ts";
+import { entriesToRedact, redactEntry } from "../../src/storage.ts";
+import { decodeEntry, fold } from "../../src/journal.ts";
+import { runs } from "../runs.ts";
+
+const right = <Value>(either: Either.Either<unknown, Value>): Value => {
+  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
+  return either.right;
+};
+const foldOf = (entries: readonly Entry[]): State => right(fold(entries));
+type Target = Parameters<typeof entriesToRedact>[1];
+
+/** The journal as it is after a redaction, its own entry left aside. */
+const redacted = (entries: readonly Entry[], target: Target): readonly Entry[] => {
+  const seqs = right(entriesToRedact(entries, target));
+  return entries.map((entry) => (seqs.includes(entry.seq) ? redactEntry(entry) : entry));
+};
+
+const secret = "SECRET";
+const provider = { signature: secret };
+const said = { content: secret, name: secret, metadata: { secret }, provider };
+const parts = [
+  { type: "text", text: secret, provider },
+  { type: "data", field: "question", value: { secret } },
+  { type: "image", url: `https://${secret}`, detail: secret },
+  { type: "opaque", value: { secret } },
+] as const;
+const reply = {
+  content: [...parts, { type: "reasoning", text: secret, provider }, { type: "refusal", text: secret, provider }],
+  toolCalls: [{ id: "call_0", name: "lookup", arguments: secret, provider }],
+  name: secret,
+  provider,
+} as const;
+const usage = { inputTokens: 3, outputTokens: 4, provider: { secret } };
+const failure = {
+  kind: "overloaded",
+  message: secret,
+  retryable: true,
+  retryAfterMs: 5,
+  status: 500,
+  code: "c",
+} as const;
+const effectId = "t/1.1#1";
+
+/** One of each type, with a secret wherever somebody may have written one. */
+const samples: { readonly [Type in EventType]: Omit<Extract<Event, { type: Type }>, "type" | "at"> } = {
+  "ask.received": {
+    askId: "a",
+    input: [{ role: "user", ...said }],
+    name: secret,
+    metadata: { secret },
+    model: { user: secret },
+    limits: { steps: 3 },
+    overlap: "interrupt",
+    partial: reply,
+  },
+  "message.appended": { message: { role: "developer", ...said, content: parts } },
+  "round.appended": {
+    reply: { ...reply, toolCalls: [{ id: "call_0", name: "search", arguments: secret }] },
+    results: [{ outcome: "completed", content: parts }],
+    metadata: { secret },
+  },
+  "system.changed": { system: { role: "system", content: parts, name: secret, provider } },
+  "system.reset": {},
+  "llm.completed": {
+    effectId,
+    reply,
+    finishReason: "stop",
+    usage,
+    promptDigest: secret,
+    model: "m",
+    responseId: secret,
+  },
+  "llm.failed": { effectId, failure, partial: reply, usage, promptDigest: secret, model: "m" },
+  "llm.progressed": { effectId, partial: reply, again: true },
+  "tool.started": { effectId },
+  "tool.withheld": { effectId, because: "declared", version: "2", arguments: { secret } },
+  "approval.answered": { effectId, approved: false, digest: secret, reason: secret, by: secret },
+  "tool.completed": { effectId, content: parts },
+  "tool.failed": { effectId, outcome: "failed", content: secret },
+  "timer.fired": { effectId },
+  "cancel.requested": { askId: "a", reason: secret, partial: reply, usage },
+  "turn.added": {
+    messages: [
+      { role: "user", ...said },
+      { role: "assistant", ...reply },
+      { role: "tool", toolCallId: "call_0", content: secret },
+    ],
+    metadata: { secret },
+  },
+  "turn.annotated": { turn: 1, name: "score", value: secret, metadata: { secret } },
+  "answer.truncated": { turn: 1, characters: 3 },
+  "head.moved": { to: 1 },
+  "checkpoint.named": { name: "here" },
+  "message.pinned": { message: "1.0", pinned: true },
+  "metadata.changed": { metadata: { secret } },
+  "thread.forked": { from: { threadId: "other", turn: 1 } },
+  "thread.redacted": { seqs: [1], reason: secret },
+  "thread.configured": { configuration: { fingerprint: "f" } },
+};
+
+describe("an entry without its words", () => {
+  test.each(Object.entries(samples))("of %s has none, is of the same type and can be read", (type, event) => {
+    const results = [{ position: 0, outcome: "refused", content: [{ type: "text", text: secret }] }] as const;
+    const decided = { results, summaryFailed: secret, policyFailed: secret, kept: 3 };
+    // The sample is of that type.
+    const entry = { seq: 7, event: { type, at: 5, ...event }, decided, recovered: true } as Entry;
+    expect(right(decodeEntry(entry, 7))).toEqual(entry);
+    const without = redactEntry(entry);
+    expect(JSON.stringify(without)).not.toContain(secret);
+    expect(right(decodeEntry(without, 7))).toEqual(without);
+    expect(without).toMatchObject({ seq: 7, event: { type, at: 5 }, recovered: true, redacted: true });
+    expect(without).toMatchObject({ decided: { kept: 3 } });
+    expect(redactEntry(without)).toEqual(without);
+  });
+
+  test("keeps ids, roles, names of tools, figures and structure", () => {
+    const of = (type: EventType): unknown =>
+      redactEntry({ seq: 1, event: { type, at: 0, ...samples[type] } as Event }).event;
+    expect(of("llm.completed")).toEqual({
+      type: "llm.completed",
+      at: 0,
+      effectId,
+      reply: {
+        content: [
+          { type: "text", text: "[redacted]" },
+          { type: "data", field: "question", value: "[redacted]" },
+          { type: "text", text: "[redacted]" },
+          { type: "text", text: "[redacted]" },
+          { type: "reasoning", text: "[redacted]" },
+          { type: "refusal", text: "[redacted]" },
+        ],
+        toolCalls: [{ id: "call_0", name: "lookup", arguments: "{}" }],
+      },
+      finishReason: "stop",
+      usage: { inputTokens: 3, outputTokens: 4 },
+      model: "m",
+    });
+    expect(of("ask.received")).toMatchObject({ askId: "a", input: [{ role: "user" }], limits: { steps: 3 } });
+    expect(of("llm.failed")).toMatchObject({ failure: { ...failure, message: "[redacted]" } });
+  });
+
+  test("of the first one keeps what the thread is run with", () => {
+    const model = { model: "large" };
+    const configuration = { fingerprint: "f", model };
+    const entry: Entry = {
+      seq: 0,
+      format: 1,
+      event: {
+        type: "thread.started",
+        at: 0,
+        threadId: "t",
+        system: secret,
+        seed: [{ role: "user", ...said }],
+        metadata: { secret },
+        model,
+        configuration,
+      },
+    };
+    expect(redactEntry(entry)).toEqual({
+      seq: 0,
+      format: 1,
+      event: {
+        type: "thread.started",
+        at: 0,
+        threadId: "t",
+        system: "[redacted]",
+        seed: [{ role: "user", content: "[redacted]" }],
+        metadata: {},
+        model,
+        configuration,
+      },
+      redacted: true,
+    });
+  });
+});
+
+/** What a state is without its words. */
+const shapeOf = (state: State): unknown => {
+  const { context } = state;
+  const { conversation, open } = context;
+  const shown = (message: ReturnType<typeof messagesOf>[number]): unknown => ({
+    id: message.id,
+    role: message.role,
+    calls: message.parts.flatMap((part) => ("callId" in part ? [part.callId, part.name, part.providerCallId] : [])),
+    // How much of what was spoken stays is counted in characters.
+    parts: message.truncated === undefined ? message.parts.length : null,
+    marks: [message.incomplete, message.synthesised, message.truncated === undefined],
+  });
+  return {
+    value: state.value,
+    out: outstanding(state).map(({ id }) => id),
+    head: conversation.head,
+    checkpoints: conversation.checkpoints,
+    pins: conversation.pins,
+    systems: conversation.systems,
+    turns: toArray(conversation.turns).map((turn) => ({
+      number: turn.number,
+      parent: turn.parent,
+      asks: turn.asks,
+      status: turn.outcome.status,
+      messages: toArray(turn.messages).map(shown),
+      usage: turn.usage,
+      times: [turn.startedAt, turn.endedAt],
+      place: [turn.place.turns, turn.place.messages, turn.place.straightFrom],
+      summaries: turn.summaries?.map(({ number, from }) => [number, from]),
+      failures: turn.summaryFailures,
+      annotations: turn.annotations?.map(({ name, at }) => [name, at]),
+    })),
+    open: open === null ? null : [open.number, open.asks, open.step, open.made, open.toolCalls, open.stage.type],
+    messages: messagesOf(state).map(shown),
+    queue: context.queue.map(({ askId }) => askId),
+    dropped: context.dropped,
+    usage: context.usage,
+    seq: context.seq,
+  };
+};
+
+test.each(["stop", "tool-calls", "max_tokens", "content_filter", ""])(
+  "a finish reason that is a name stays: %s",
+  (finishReason) => {
+    const event = { type: "llm.completed", at: 0, effectId, reply: { content: "x" }, finishReason } as const;
+    expect(redactEntry({ seq: 1, event }).event).toMatchObject({ finishReason });
+  },
+);
+
+test.each([`stopped, because ${secret}`, `${secret}\n`, secret.repeat(20)])(
+  "one that is a sentence goes, and the code of a failure too: %j",
+  (text) => {
+    const completed = {
+      type: "llm.completed",
+      at: 0,
+      effectId,
+      reply: { content: "x" },
+      finishReason: text,
+    } as const;
+    const failed = { type: "llm.failed", at: 0, effectId, failure: { ...failure, code: text } } as const;
+    for (const event of [completed, failed])
+      expect(JSON.stringify(redactEntry({ seq: 1, event }))).not.toContain(secret);
+  },
+);
+
+describe("the journal without the words of something", () => {
+  test("folds to the same shape, with digests of what is left, at every prefix and for any entries", () => {
+    fc.assert(
+      fc.property(
+        journalArbitrary(),
+        fc.array(fc.nat(), { minLength: 1, maxLength: 5 }),
+        fc.nat(),
+        (entries, picks, end) => {
+          const seqs = [...new Set(picks.map((pick) => pick % entries.length))];
+          const without = redacted(entries, { seqs });
+          const upTo = 1 + (end % entries.length);
+          const state = foldOf(without.slice(0, upTo));
+          expect(shapeOf(state)).toEqual(shapeOf(foldOf(entries.slice(0, upTo))));
+          for (const message of messagesOf(state)) expect(message.digest).toBe(digestOfMessage(message));
+          expect(right(entriesToRedact(without, { seqs }))).toEqual(seqs.toSorted((one, other) => one - other));
+        },
+      ),
+      { numRuns: runs(300) },
+    );
+  });
+});

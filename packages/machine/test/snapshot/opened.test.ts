@@ -1,0 +1,216 @@
+import { machineOptionsArbitrary, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
+import { differenceOf } from "@colloquy/runtime-test/laws";
+import fc from "fast-check";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import {
+  conversationMachine,
+  type Entry,
+  type Event,
+  messagesOf,
+  outstanding,
+  promptOf,
+  type State,
+  transition,
+} from "../../src/index.ts";
+import { configurationOfMachine } from "../../src/hosting.ts";
+import { fold } from "../../src/journal.ts";
+import { tokenWindow } from "../../src/policies.ts";
+import { loadAll, readSnapshot, takeSnapshot } from "../../src/snapshot/snapshot.ts";
+import { SnapshotDamagedError } from "../../src/snapshot/chunks.ts";
+import { StoredChunks } from "../../src/snapshot/stored.ts";
+import { runs } from "../runs.ts";
+import { Talk } from "../talk.ts";
+import { SnapshotShelf } from "./shelf.ts";
+
+const right = <Value>(either: Either.Either<unknown, Value>): Value => {
+  if (Either.isLeft(either)) throw new Error(JSON.stringify(either.left));
+  return either.right;
+};
+const throughJson = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));
+
+/** A turn of four messages a time, so that there are chunks. */
+const lengthen = (talk: Talk, turns: number): void => {
+  for (let turn = 1; turn <= turns; turn++)
+    talk.tell({
+      type: "turn.added",
+      messages: [
+        { role: "user", content: `question ${turn}` },
+        { role: "assistant", content: `answer ${turn}` },
+      ],
+    });
+};
+
+describe("a snapshot that is opened under another counter, policy or configuration", () => {
+  test("is what the fold of the journal is: the same prompts, and the same answer to whatever is told", () => {
+    fc.assert(
+      fc.property(traceArbitrary(), machineOptionsArbitrary, fc.nat(), ({ started, steps }, options, pick) => {
+        const machine = conversationMachine(options);
+        const handled = steps.flatMap(({ transition: told, event }) => (told.handled ? { told, event } : []));
+        const at = pick % (handled.length + 1);
+        const entries: Entry[] = [started.entry, ...handled.slice(0, at).map(({ told }) => told.entry)];
+        let folded = right(fold(entries));
+        const shelf = new SnapshotShelf();
+        shelf.save(takeSnapshot(folded, entries.at(-1) ?? started.entry, new StoredChunks()));
+        let read = shelf.read().state;
+        expect(differenceOf(promptIn(machine, folded), promptIn(machine, read))).toBeNull();
+        const configured: Event = {
+          type: "thread.configured",
+          at: folded.context.updatedAt,
+          configuration: configurationOfMachine(machine),
+        };
+        for (const event of [configured, ...handled.slice(at).map(({ event: later }) => later)]) {
+          const expected = transition(machine, folded, event);
+          const told = transition(machine, read, event);
+          expect(differenceOf(throughJson(expected), throughJson(told))).toBeNull();
+          if (expected.handled && told.handled) [folded, read] = [expected.state, told.state];
+        }
+      }),
+      { numRuns: runs(150) },
+    );
+  });
+
+  test("also where a version that knows no length of what is appended appended more, or nothing is left of it", () => {
+    const talk = new Talk(conversationMachine());
+    const { entry } = talk.tell({ type: "message.appended", message: { role: "user", content: "noted" } });
+    const { conversation } = talk.state.context;
+    const opened = (thread: Partial<typeof conversation>): State => {
+      const shelf = new SnapshotShelf();
+      const { context, value } = talk.state;
+      const stale = { value, context: { ...context, conversation: { ...conversation, ...thread } } };
+      shelf.save(takeSnapshot(stale, entry, new StoredChunks()));
+      return shelf.read().state;
+    };
+    expect(conversation.appendedCharacters).toBe(5);
+    expect(opened({ appendedCharacters: 1 })).toEqual(talk.state);
+    expect(opened({ appended: [] }).context.conversation).not.toHaveProperty("appendedCharacters");
+  });
+
+  test("of a long thread too, whose chunks are read as they are needed", () => {
+    const talk = new Talk(conversationMachine({ policy: tokenWindow(), budget: { tokens: 200, reserve: 0 } }));
+    lengthen(talk, 70);
+    talk.ask("and?");
+    const { entry } = talk.reply("so it is", { usage: { inputTokens: 150 } });
+    const shelf = new SnapshotShelf();
+    shelf.save(takeSnapshot(talk.state, entry, new StoredChunks()));
+    fc.assert(
+      fc.property(
+        machineOptionsArbitrary,
+        fc.nat(71),
+        fc.constantFrom("", "more", "x".repeat(300)),
+        (options, to, input) => {
+          const machine = conversationMachine(options);
+          let folded = throughJson(talk.state);
+          let read = shelf.read().state;
+          const tell = (event: Event): void => {
+            const expected = transition(machine, folded, event);
+            const told = transition(machine, read, event);
+            expect(differenceOf(throughJson(expected), throughJson(told))).toBeNull();
+            if (expected.handled && told.handled) [folded, read] = [expected.state, told.state];
+            expect(differenceOf(promptIn(machine, folded), promptIn(machine, read))).toBeNull();
+          };
+          const at = talk.now;
+          tell({ type: "thread.configured", at, configuration: configurationOfMachine(machine) });
+          tell({ type: "head.moved", at, to });
+          tell({ type: "ask.received", at, askId: "next", input });
+          const call = outstanding(folded).find(({ type }) => type === "callLlm");
+          const reply = { content: "it was" };
+          if (call !== undefined)
+            tell({
+              type: "llm.completed",
+              at,
+              effectId: call.id,
+              reply,
+              finishReason: "stop",
+              usage: { inputTokens: 9 },
+            });
+          expect(differenceOf(folded, loadAll(read))).toBeNull();
+        },
+      ),
+      { numRuns: runs(40) },
+    );
+  });
+
+  const promptIn = (machine: ReturnType<typeof conversationMachine>, state: State): unknown =>
+    throughJson(promptOf(machine, state));
+});
+
+describe("a snapshot whose chunk can't be fetched", () => {
+  const talk = new Talk(conversationMachine());
+  lengthen(talk, 70);
+  const { entry } = talk.tell({ type: "checkpoint.named", name: "here" });
+  const snapshot = takeSnapshot(talk.state, entry, new StoredChunks());
+
+  /** The error that a look into the state comes to. */
+  const damageOf = (look: () => unknown): SnapshotDamagedError => {
+    try {
+      look();
+    } catch (thrown) {
+      if (thrown instanceof SnapshotDamagedError) return thrown;
+      throw thrown;
+    }
+    throw new Error("nothing was thrown");
+  };
+
+  test("says which one it is and why, and is whole once it can be fetched", () => {
+    const locked = new Error("the database is locked");
+    let isLocked = true;
+    const { state } = right(
+      readSnapshot(snapshot.head, (id) => {
+        if (isLocked) throw locked;
+        return snapshot.chunks.get(id);
+      }),
+    );
+    for (const look of [() => messagesOf(state), () => loadAll(state), () => JSON.stringify(state)]) {
+      const damage = damageOf(look);
+      expect(snapshot.chunks.has(damage.chunk)).toBe(true);
+      expect(damage.cause).toBe(locked);
+      expect(damage.message).toContain("the database is locked");
+    }
+    isLocked = false;
+    expect(loadAll(state)).toEqual(talk.state);
+  });
+
+  test("names one that is not there, which may be fetched when it is known", () => {
+    const fetched = new Map<string, string>();
+    const { state } = right(readSnapshot(snapshot.head, (id) => fetched.get(id)));
+    for (let missing = 0; missing < snapshot.chunks.size; missing++) {
+      const { chunk } = damageOf(() => loadAll(state));
+      fetched.set(chunk, snapshot.chunks.get(chunk) ?? "");
+    }
+    expect(loadAll(state)).toEqual(talk.state);
+  });
+
+  test("gives way to one that was folded anew, and what was known of it is dropped", () => {
+    const { stored } = right(readSnapshot(snapshot.head, () => undefined));
+    const other = new Talk(conversationMachine());
+    const again = takeSnapshot(other.state, other.beginning, stored);
+    expect(again.dropped).toHaveLength(stored.size);
+    expect(again.dropped.every((id) => snapshot.chunks.has(id))).toBe(true);
+    expect(stored.size).toBeGreaterThan(0);
+  });
+
+  test("gives way to one that was folded anew with all its chunks, where they were read", () => {
+    const long = new Talk(conversationMachine());
+    const said = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `${index}` }));
+    long.tell({ type: "turn.added", messages: said });
+    lengthen(long, 40);
+    const { entry: newest } = long.tell({ type: "checkpoint.named", name: "here" });
+    const { head, chunks } = takeSnapshot(long.state, newest, new StoredChunks());
+    const { state, stored } = right(readSnapshot(head, (id) => chunks.get(id)));
+    loadAll(state);
+    const other = new Talk(conversationMachine());
+    const { dropped } = takeSnapshot(other.state, other.beginning, stored);
+    expect(dropped.toSorted()).toEqual([...chunks.keys()].toSorted());
+  });
+
+  test("is of no use where it holds what the thread began with", () => {
+    const seed = Array.from({ length: 100 }, (_, index) => ({ role: "user" as const, content: `seed ${index}` }));
+    const seeded = new Talk(conversationMachine(), { seed });
+    const { head } = takeSnapshot(seeded.state, seeded.beginning, new StoredChunks());
+    const read = readSnapshot(head, () => {
+      throw new Error("the database is locked");
+    });
+    expect(Either.isLeft(read) && read.left).toMatch(/"seed.*the database is locked/);
+  });
+});
