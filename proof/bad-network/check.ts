@@ -1,7 +1,8 @@
 import type { Store } from "@colloquy/host";
 
+import { chunkText } from "../kit/contents.ts";
 import type { Book } from "./book.ts";
-import { chunkText, headIn } from "./user.ts";
+import { headIn } from "./user.ts";
 
 /** Compares what a store has, read without the network between, with what was acknowledged. */
 export const violationsIn = async (

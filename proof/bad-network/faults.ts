@@ -1,7 +1,8 @@
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { isUnreachable } from "./user.ts";
+import { isUnreachable } from "../kit/calls.ts";
+import { methodsOf } from "../kit/store-methods.ts";
 
 /** Ways to misunderstand a network, to see that each is noticed. */
 export const faults = {
@@ -12,8 +13,6 @@ export const faults = {
 } as const;
 
 export type Fault = keyof typeof faults;
-
-export const isFault = (name: string): name is Fault => Object.hasOwn(faults, name);
 
 /** A store with a fault built in. */
 export const faultyStore = (store: Store, fault: Fault | null): Store => {
@@ -48,19 +47,3 @@ const appendAgain = async (store: Store, threadId: string, owner: string, entrie
     }
   }
 };
-
-/** A store whose methods can be replaced one by one. */
-export const methodsOf = (store: Store): Store => ({
-  acquire: (...given) => store.acquire(...given),
-  renew: (...given) => store.renew(...given),
-  release: (...given) => store.release(...given),
-  append: (...given) => store.append(...given),
-  read: (...given) => store.read(...given),
-  rewrite: (...given) => store.rewrite(...given),
-  saveSnapshot: (...given) => store.saveSnapshot(...given),
-  readSnapshot: (...given) => store.readSnapshot(...given),
-  list: (...given) => store.list(...given),
-  delete: (...given) => store.delete(...given),
-  close: () => store.close(),
-  ...(store.inbox && { inbox: store.inbox }),
-});

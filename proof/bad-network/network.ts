@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-import { type Random, randomOf } from "../crash/random.ts";
+import { type Random, randomOf } from "../kit/random.ts";
 
 /** A way to a server on 127.0.0.1 that does to connections what networks do. */
 export interface Network {

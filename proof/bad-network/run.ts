@@ -4,14 +4,16 @@ import type { Store } from "@colloquy/host";
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { redisStore } from "@colloquy/runtime-node/redis";
 
-import { randomOf } from "../crash/random.ts";
+import { ending, isUnreachable } from "../kit/calls.ts";
+import { randomOf } from "../kit/random.ts";
+import type { SeededRun } from "../kit/seeded-runs.ts";
+import { noteStray } from "../kit/stray.ts";
 import { Book } from "./book.ts";
 import { violationsIn } from "./check.ts";
 import { type Fault, faultyStore } from "./faults.ts";
 import { badNetwork, type FateName } from "./network.ts";
-import { noteStray } from "./stray.ts";
 import { startTalk, type Talk } from "./talk.ts";
-import { ending, isUnreachable, User } from "./user.ts";
+import { User } from "./user.ts";
 
 export const storeNames = ["postgres", "redis"] as const;
 
@@ -27,9 +29,7 @@ export interface Target {
 }
 
 /** What came of one bad network. */
-export interface Run {
-  readonly seed: number;
-  readonly violations: readonly string[];
+export interface Run extends SeededRun {
   readonly fates: ReadonlyMap<FateName, number>;
   readonly acknowledged: number;
   readonly failures: number;

@@ -1,23 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-import {
-  createHost,
-  declarationsOf,
-  type Host,
-  LeaseLostError,
-  type LlmHandler,
-  SequenceConflictError,
-  type Store,
-  StoreError,
-  ThreadHeldError,
-  tool,
-  type Tool,
-} from "@colloquy/host";
+import { createHost, declarationsOf, type Host, type LlmHandler, type Store, tool, type Tool } from "@colloquy/host";
 import { conversationMachine, textOf } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { LawBroken, lawSharedThread } from "@colloquy/runtime-test/laws";
+import { lawSharedThread } from "@colloquy/runtime-test/laws";
 
-import { ending } from "./user.ts";
+import { ending, isPassing, violationsOfLaw } from "../kit/calls.ts";
 
 /** Hosts that talk on one thread, each over its own store, and ask again under the same id until they have the answer. */
 export interface Talk {
@@ -39,7 +27,7 @@ export const startTalk = (stores: readonly Store[], asksEach: number, limitMs: n
   const ask = async (host: Host, askId: string): Promise<readonly string[]> => {
     for (;;) {
       try {
-        const { turn, text } = await ending(askId, limitMs, Promise.resolve(host.ask(askId, { threadId, askId })));
+        const { turn, text } = await ending(askId, limitMs, host.ask(askId, { threadId, askId }));
         told.push({ askId, turn, text });
         return [];
       } catch (error) {
@@ -59,13 +47,8 @@ export const startTalk = (stores: readonly Store[], asksEach: number, limitMs: n
     judge: async (store) => {
       await Promise.all(hosts.map((host) => ending("host.close", limitMs, host.close())));
       const asked = hosts.flatMap((_, index) => idsOf(index));
-      try {
-        lawSharedThread({ asked, told, stored: await store.read(threadId), ran, tools: declarationsOf(tools) });
-        return [];
-      } catch (error) {
-        if (error instanceof LawBroken) return [error.message];
-        throw error;
-      }
+      const stored = await store.read(threadId);
+      return violationsOfLaw(() => lawSharedThread({ asked, told, stored, ran, tools: declarationsOf(tools) }));
     },
   };
 };
@@ -107,9 +90,3 @@ const llm: LlmHandler = async ({ messages, step }) => {
     ? { type: "completed", reply: { toolCalls: [{ id: null, name: "charge", arguments: "{}" }] }, finishReason: "stop" }
     : { type: "completed", reply: { content: `answer to ${asked}` }, finishReason: "stop" };
 };
-
-const isPassing = (error: unknown): boolean =>
-  error instanceof StoreError ||
-  error instanceof LeaseLostError ||
-  error instanceof SequenceConflictError ||
-  error instanceof ThreadHeldError;

@@ -2,9 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { StorageError } from "@colloquy/runtime-node";
 
-import type { Random } from "../crash/random.ts";
+import { ending, isUnreachable, NeverEnds } from "../kit/calls.ts";
+import { chunkText, type Head } from "../kit/contents.ts";
+import type { Random } from "../kit/random.ts";
 import { type Book, entryOf } from "./book.ts";
 
 /** Who uses a store: on which threads, and how long one call may take before it counts as one that never ends. */
@@ -46,7 +47,7 @@ export class User {
         this.visits += 1;
       } catch (error) {
         book.failures += 1;
-        if (!isPassing(error)) book.violations.push(`${owner}: ${String(error)}`);
+        if (!mayPass(error)) book.violations.push(`${owner}: ${String(error)}`);
         this.ended = error instanceof NeverEnds;
         if (this.ended) return;
       }
@@ -201,33 +202,12 @@ interface Hold {
   length: number;
 }
 
-/** The outcome of a call, which is late beyond all limits where it throws `NeverEnds`. */
-export const ending = async <A>(name: string, limitMs: number, call: Promise<A>): Promise<A> => {
-  let timer: NodeJS.Timeout | undefined;
-  const never = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NeverEnds(`${name} did not end within ${limitMs} ms`)), limitMs);
-  });
-  return Promise.race([call, never]).finally(() => clearTimeout(timer));
-};
-
-class NeverEnds extends Error {}
-
-export const isUnreachable = (error: unknown): boolean => error instanceof StorageError && error.kind === "unreachable";
-
-const isPassing = (error: unknown): boolean => isUnreachable(error) || error instanceof LeaseLostError;
-
-/** The head of a snapshot. What its chunks say follows from their ids. */
-export interface Head {
-  readonly number: number;
-  readonly chunks: readonly string[];
-}
+const mayPass = (error: unknown): boolean => isUnreachable(error) || error instanceof LeaseLostError;
 
 const noHead: Head = { number: 0, chunks: [] };
 
 // Only users write heads.
 export const headIn = (text: string): Head => JSON.parse(text) as Head;
-
-export const chunkText = (id: string): string => `what chunk ${id} says`;
 
 const same = (stored: unknown, entry: Entry): boolean => JSON.stringify(stored) === JSON.stringify(entry);
 

@@ -11,9 +11,10 @@ import {
   toolResultOf,
 } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
-import { LawBroken, lawRecovery } from "@colloquy/runtime-test/laws";
+import { lawRecovery } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 
+import { violationsOfLaw } from "../kit/calls.ts";
 import { declarations, lines } from "./conversation.ts";
 import type { Held } from "./hold.ts";
 import { recoveredAs, rowOf } from "./table.ts";
@@ -43,20 +44,15 @@ export const judge = (uncrashed: Held, crashed: Held): Verdict => {
   };
 };
 
-const problemsOfLaw = (uncrashed: Held, { journal, ran }: Held): readonly string[] => {
-  try {
+const problemsOfLaw = (uncrashed: Held, { journal, ran }: Held): readonly string[] =>
+  violationsOfLaw(() =>
     lawRecovery({
       uncrashed: uncrashed.journal,
       resumed: journal,
       tools: declarations,
       ran: ran.map(({ key }) => key),
-    });
-    return [];
-  } catch (error) {
-    if (error instanceof LawBroken) return [error.message];
-    throw error;
-  }
-};
+    }),
+  );
 
 /** What was outstanding at a crash was answered as its row says, and by whom. */
 const problemsOfTable = ({ journal }: Held, out: readonly AnswerableEffect[]): readonly string[] =>

@@ -1,11 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { type Clock, memoryStore, type Store } from "@colloquy/host";
 import { filesStore, sqliteStore } from "@colloquy/runtime-node";
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { redisStore } from "@colloquy/runtime-node/redis";
+
+import { newFolder, removeFolder } from "../kit/folder.ts";
+import { type ServerName, serverUrl } from "../kit/server-urls.ts";
 
 /** A place to hold conversations in. */
 export interface Place {
@@ -22,33 +23,29 @@ export const places: Readonly<Record<StoreName, () => Place | null>> = {
     inFolders((folder, clock) => sqliteStore({ path: join(folder, "conversations.db"), clock, synchronous: "NORMAL" })),
   files: () =>
     inFolders((folder, clock) => filesStore({ folder: join(folder, "threads"), clock, synchronous: "NORMAL" })),
-  postgres: () => atServer("COLLOQUY_POSTGRES_URL", inSchema),
-  redis: () => atServer("COLLOQUY_REDIS_URL", underPrefix),
+  postgres: () => atServer("postgres", inSchema),
+  redis: () => atServer("redis", underPrefix),
 };
 
 export const storeNames = ["memory", "sqlite", "files", "postgres", "redis"] as const;
 
 export type StoreName = (typeof storeNames)[number];
 
-export const isStoreName = (name: string): name is StoreName => storeNames.some((each) => each === name);
-
 const inFolders = (open: (folder: string, clock: Clock) => Store): Place => {
   const folders: string[] = [];
   return {
     open: async (clock) => {
-      const folder = await mkdtemp(join(tmpdir(), "colloquy-crash-points-"));
+      const folder = newFolder("crash-points");
       folders.push(folder);
       return open(folder, clock);
     },
-    leave: async () => {
-      await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-    },
+    leave: async () => folders.splice(0).forEach(removeFolder),
   };
 };
 
-const atServer = (variable: string, place: (url: string) => Place): Place | null => {
-  const url = process.env[variable];
-  return url === undefined || url === "" ? null : place(url);
+const atServer = (name: ServerName, place: (url: string) => Place): Place | null => {
+  const url = serverUrl(name);
+  return url === null ? null : place(url);
 };
 
 /** One schema for all; each conversation finds it empty. */

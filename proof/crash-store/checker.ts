@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { Lease, Store } from "@colloquy/host";
 
-import { chunkText, digestIn, entryOf, type Head, letterOf, threadIds } from "./contents.ts";
+import { chunkText, digestIn, entryOf, type Head, letterOf, threadIds } from "../kit/contents.ts";
 import type { Note } from "./notes.ts";
 
 /** What a store holds after a kill. */

@@ -1,12 +1,11 @@
 // A process that writes to a store until it is killed, or looks at what a killed one left. Started by `run.ts`.
 import { readFileSync } from "node:fs";
 
-import { randomOf } from "../crash/random.ts";
+import { randomOf } from "../kit/random.ts";
 import { check } from "./checker.ts";
 import { type Fault, faultyStore } from "./faults.ts";
 import { notesIn } from "./notes.ts";
-import type { StoreKind } from "./store-kinds.ts";
-import { damageIn, openStore } from "./stores.ts";
+import { damageIn, openStore, type StoreKind } from "./stores.ts";
 import { write } from "./writer.ts";
 
 /** What a child is told, as JSON in its first argument. */

@@ -11,8 +11,6 @@ export const faults = {
 
 export type Fault = keyof typeof faults;
 
-export const isFault = (name: string): name is Fault => Object.hasOwn(faults, name);
-
 /** A store with a fault built in. */
 export const faultyStore = (store: Store, fault: Fault | null): Store => {
   if (fault === null) return store;

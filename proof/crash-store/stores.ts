@@ -4,7 +4,10 @@ import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@colloquy/host";
 import { filesStore, sqliteStore } from "@colloquy/runtime-node";
 
-import type { StoreKind } from "./store-kinds.ts";
+/** The stores that can be killed, by the name that the command knows. */
+export const storeKinds = ["sqlite", "files"] as const;
+
+export type StoreKind = (typeof storeKinds)[number];
 
 /** Opens the store that a folder holds. */
 export const openStore = (kind: StoreKind, folder: string, synchronous: "NORMAL" | "FULL"): Store =>

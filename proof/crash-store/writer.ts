@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { type Lease, LeaseLostError, type LetterAnswer, type Store } from "@colloquy/host";
 
-import type { Random } from "../crash/random.ts";
-import { chunkText, digestIn, entryOf, type Head, letterOf, threadIds } from "./contents.ts";
+import type { Random } from "../kit/random.ts";
+import { chunkText, digestIn, entryOf, type Head, letterOf, threadIds } from "../kit/contents.ts";
 import { writeNote } from "./notes.ts";
 
 /** Writes at full speed, and notes what is acknowledged, until it is killed. */

@@ -7,7 +7,7 @@ import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 
 import { asks, hostOf, outcomeOf, summariesWritten, threadId, toolsOf } from "./conversation.ts";
 import type { Fault } from "./faults.ts";
-import { randomOf } from "./random.ts";
+import { randomOf } from "../kit/random.ts";
 import { recorderOf } from "./records.ts";
 import { watchedStore } from "./watched-store.ts";
 

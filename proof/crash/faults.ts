@@ -13,5 +13,3 @@ export const faults = {
 } as const;
 
 export type Fault = keyof typeof faults;
-
-export const isFault = (name: string): name is Fault => Object.hasOwn(faults, name);

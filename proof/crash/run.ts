@@ -1,29 +1,24 @@
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { memoryStore, type Store } from "@colloquy/host";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 
+import { inFolder } from "../kit/folder.ts";
+import { randomOf } from "../kit/random.ts";
+import type { SeededRun } from "../kit/seeded-runs.ts";
 import { boot, type BootEnd } from "./boot.ts";
-import { checkBoot } from "./check-boot.ts";
-import { checkEnd } from "./check-end.ts";
+import { checkBoot, checkEnd } from "./check.ts";
 import { asks, hostOf, outcomeOf, summariesWritten, threadId, toolsOf } from "./conversation.ts";
 import type { Fault } from "./faults.ts";
 import { databaseName, emptyJournal, type Journal, journalOf, readJournal } from "./journal.ts";
 import { type Plan, planOf } from "./plan.ts";
-import { randomOf } from "./random.ts";
 import { readRecords, type Recorded } from "./records.ts";
 import { type SummaryCounts, summariesIn, summariesResumed } from "./summaries.ts";
 import { type CallHistory, callHistories } from "./tool-calls.ts";
 
 /** What came of one conversation that was crashed. */
-export interface Run {
-  readonly seed: number;
-  /** Where its database, what was found after each boot, and what the boots recorded are, or were. */
-  readonly folder: string;
-  /** Empty when all is as it should be. */
-  readonly violations: readonly string[];
+export interface Run extends SeededRun {
   readonly kills: number;
   readonly entries: number;
   readonly acknowledged: number;
@@ -37,12 +32,12 @@ export interface Run {
  * Holds one conversation, crashes it as the seed says, and looks at what there is after each crash and at the end.
  * What it works on stays where it is when something is wrong and nobody built a fault in.
  */
-export const run = async (program: string, seed: number, fault: Fault | null): Promise<Run> => {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-crash-"));
-  const done = await new CrashedConversation({ program, folder, seed, fault }).hold();
-  if (done.violations.length === 0 || fault !== null) rmSync(folder, { recursive: true, force: true });
-  return done;
-};
+export const run = (program: string, seed: number, fault: Fault | null): Promise<Run> =>
+  inFolder(
+    "crash",
+    (folder) => new CrashedConversation({ program, folder, seed, fault }).run(),
+    ({ violations }) => violations.length > 0 && fault === null,
+  );
 
 interface Given {
   readonly program: string;
@@ -66,7 +61,7 @@ class CrashedConversation {
     mkdirSync(this.#databaseFolder);
   }
 
-  async hold(): Promise<Run> {
+  async run(): Promise<Run> {
     const ended = await this.#bootUntilDone();
     const records = this.#records();
     if (ended && this.#violations.length === 0) {
@@ -75,8 +70,8 @@ class CrashedConversation {
     }
     return {
       seed: this.#given.seed,
-      folder: this.#given.folder,
       violations: this.#violations,
+      ...(this.#given.fault === null && { note: `  Its files are in ${this.#given.folder}` }),
       kills: this.#kills,
       entries: this.#journal.entries.length,
       acknowledged: records.filter(({ type }) => type === "acknowledged").length,

@@ -1,6 +1,5 @@
 import { countPrompt, estimateCounter } from "@colloquy/machine/policies";
-import type { Random } from "./random.ts";
-import { pick } from "./random.ts";
+import type { Random } from "../kit/random.ts";
 import { fixedOf, type Seen } from "./seen.ts";
 
 /**
@@ -14,9 +13,9 @@ export const budgetsOf = (steps: readonly Seen[], many: number, random: Random):
   const most = Math.ceil(countPrompt(estimateCounter, last.whole) * 1.1) + 10;
   const budgets = new Set(many > 2 ? [0, most] : []);
   const spread = Math.ceil(many / 2);
-  for (let index = 1; index < spread; index++) budgets.add(Math.floor((most * (index + random())) / (spread + 1)));
+  for (let index = 1; index < spread; index++) budgets.add(Math.floor((most * (index + random.next())) / (spread + 1)));
   for (let tries = 0; budgets.size < Math.min(many, most + 1) && tries < many * 4; tries++) {
-    const edge = edgeOf(pick(random, steps) ?? last, random) + Math.floor(random() * 3) - 1;
+    const edge = edgeOf(random.pick(steps) ?? last, random) + Math.floor(random.next() * 3) - 1;
     if (edge >= 0) budgets.add(edge);
   }
   return [...budgets].sort((left, right) => left - right);
@@ -24,7 +23,7 @@ export const budgetsOf = (steps: readonly Seen[], many: number, random: Random):
 
 /** What must be shown at a step, with some of the newest units that have ended: all of them, as often as not. */
 const edgeOf = (seen: Seen, random: Random): number => {
-  const from = random() < 0.5 ? 0 : Math.floor(random() * (seen.closed.length + 1));
+  const from = random.next() < 0.5 ? 0 : Math.floor(random.next() * (seen.closed.length + 1));
   const shown = seen.closed.slice(from).flatMap(({ pinned, messages }) => (pinned ? [] : messages));
   return countPrompt(estimateCounter, [...fixedOf(seen), ...shown]);
 };

@@ -15,7 +15,7 @@ import {
 } from "@colloquy/machine";
 import { foldEntry } from "@colloquy/machine/journal";
 import { type CaseFile, recordingMachine, replayCase } from "@colloquy/runtime-test/recordings";
-import { pick, type Random, randomOf, seedOf } from "./random.ts";
+import { type Random, randomOf, seedOf } from "../kit/random.ts";
 
 /** A thread as it was after each of its entries while a turn was open. */
 export interface Conversation {
@@ -86,7 +86,7 @@ const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thr
 /** With one or two of its messages pinned. */
 const pinned = (state: State, random: Random): State => {
   const messages = messagesOf(state);
-  return [pick(random, messages), pick(random, messages)].reduce<State>(
+  return [random.pick(messages), random.pick(messages)].reduce<State>(
     (before, message) =>
       message === undefined
         ? before

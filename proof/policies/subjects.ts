@@ -18,7 +18,7 @@ import {
   tokenWindow,
 } from "@colloquy/machine/policies";
 import type { Message } from "@colloquy/machine";
-import { pick, type Random } from "./random.ts";
+import type { Random } from "../kit/random.ts";
 
 /** A policy under a name, and what it promises beside what it declares. */
 export interface Subject {
@@ -107,9 +107,9 @@ const bounded: { readonly [name: string]: Policy } = {
 const drawn = (random: Random): Subject => {
   const all = Object.entries({ ...unbounded, ...bounded });
   const parts: (readonly [string, Policy])[] = [];
-  const many = 2 + Math.floor(random() * 3);
+  const many = 2 + Math.floor(random.next() * 3);
   while (parts.length < many) {
-    const part = pick(random, all);
+    const part = random.pick(all);
     if (part === undefined) break;
     if (part[1].summariser === undefined || parts.every(([, { summariser }]) => summariser === undefined))
       parts.push(part);

@@ -1,11 +1,11 @@
 // Checks its share of the conversations of a folder, and sends back what they came to.
-import { parentPort, workerData } from "node:worker_threads";
 import { readRecordings } from "@colloquy/runtime-test/recordings";
+import { answerQuestions } from "../kit/threads.ts";
 import { budgetsOf } from "./budgets.ts";
 import { checkConversation, type Work } from "./check.ts";
 import { type Conversation, conversationsOf } from "./conversations.ts";
 import { machinesFor } from "./machines.ts";
-import { randomOf, seedOf } from "./random.ts";
+import { randomOf, seedOf } from "../kit/random.ts";
 import { seenOf } from "./seen.ts";
 import { subjectsOf } from "./subjects.ts";
 import { addTallies, type Tallies } from "./tally.ts";
@@ -64,6 +64,4 @@ const workOn = (conversation: Conversation, { seed, budgets }: Share): Work => {
 /** What is made of a recording gets so many times fewer budgets than the recording. */
 const otherVariants = 10;
 
-// Our own thread gives it.
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-parentPort?.postMessage(await check(workerData as Share));
+answerQuestions(check);

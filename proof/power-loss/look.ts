@@ -1,6 +1,6 @@
 import type { Store } from "@colloquy/host";
 
-import { chunkText, type Head, letterOf, threadIds } from "../crash-store/contents.ts";
+import { chunkText, type Head, letterOf, threadIds } from "../kit/contents.ts";
 import type { Expected, LetterState, ThreadState } from "./expected.ts";
 
 /** What a store shows of all threads. */

@@ -4,20 +4,18 @@ import { join } from "node:path";
 
 import { filesStore } from "@colloquy/runtime-node";
 
-import { threadIds } from "../crash-store/contents.ts";
-import { type Random, randomOf } from "../crash/random.ts";
+import { threadIds } from "../kit/contents.ts";
+import { type Random, randomOf } from "../kit/random.ts";
+import type { SeededRun } from "../kit/seeded-runs.ts";
 import { isFolder, type Left, simulatedDisk } from "./disk.ts";
 import { certainly } from "./expected.ts";
-import type { Fault } from "./faults.ts";
+import type { Fault } from "./disk.ts";
 import { SimulatedFileSystem } from "./file-system.ts";
 import { differences, look, type Seen } from "./look.ts";
 import { type Knowledge, knowledge, Worker } from "./work.ts";
 
 /** What came of one store under which the power was cut, several times. */
-export interface Run {
-  readonly seed: number;
-  /** Empty when all is as it should be. */
-  readonly violations: readonly string[];
+export interface Run extends SeededRun {
   /** Power cuts, and states of the disk after them that were looked at. */
   readonly cuts: number;
   readonly looks: number;

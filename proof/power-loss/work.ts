@@ -1,7 +1,7 @@
 import type { Lease, Store } from "@colloquy/host";
 
-import { chunkText, entryOf, letterOf, threadIds } from "../crash-store/contents.ts";
-import type { Random } from "../crash/random.ts";
+import { chunkText, entryOf, letterOf, threadIds } from "../kit/contents.ts";
+import type { Random } from "../kit/random.ts";
 import {
   appended,
   certainly,

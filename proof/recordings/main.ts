@@ -1,48 +1,17 @@
 // Replays every recording of a folder: conversations through the machine, streams through the decoder, errors and
 // requests through the official SDK against a server on this machine. Exits with 1 when anything differs,
 // or when there was nothing to replay.
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { readRecordings, type RecordingFolder } from "@colloquy/runtime-test/recordings";
 
+import { runCommand } from "../kit/command.ts";
+import { recordingsFolder } from "../kit/recordings.ts";
+import { stopwatch } from "../kit/report.ts";
 import { replayCases, reportOfCases } from "./cases.ts";
 import { reportOfErrors } from "./errors.ts";
 import { reportOfJournals } from "./journals.ts";
 import { count, printed, type Report } from "./report.ts";
 import { reportOfRequests } from "./requests.ts";
 import { reportOfStreams } from "./streams.ts";
-
-const usage = `Usage: pnpm recordings [DIR]
-
-Replays the recordings in DIR: *.jsonl, exchanges/*.jsonl, and *.common.json beside them.
-DIR is by default what COLLOQUY_RECORDINGS says, else ../shared/recordings.`;
-
-const main = async (): Promise<void> => {
-  const [argument] = process.argv.slice(2);
-  if (argument === "--help" || argument === "-h") {
-    console.log(usage);
-    return;
-  }
-  const folder = folderOf(argument);
-  if (!existsSync(folder)) {
-    console.error(
-      `there are no recordings: ${folder} does not exist. Name another folder, or set COLLOQUY_RECORDINGS.`,
-    );
-    process.exitCode = 2;
-    return;
-  }
-  const started = performance.now();
-  const recordings = await readRecordings(folder);
-  const reports: Report[] = [];
-  for await (const report of reportsOf(recordings)) {
-    reports.push(report);
-    console.log(`${printed(report)}\n`);
-  }
-  for (const { file, count: uncovered } of recordings.uncovered) {
-    console.log(`${file}: not covered in this version: ${count(uncovered)} conversations over another API\n`);
-  }
-  summarise(reports, performance.now() - started);
-};
 
 async function* reportsOf(recordings: RecordingFolder): AsyncGenerator<Report> {
   const replayed = recordings.cases.map((file) => ({ file: file.file, cases: replayCases(file) }));
@@ -73,19 +42,32 @@ const settled = (title: string, report: Promise<Report>): Promise<Report> =>
     return { title, lines: [], passed: 0, failures: [{ id: title, words }], inexpressible: [] };
   });
 
-const summarise = (reports: readonly Report[], elapsedMs: number): void => {
+const summarise = (reports: readonly Report[], seconds: string): void => {
   const passed = reports.reduce((sum, report) => sum + report.passed, 0);
   const failed = reports.reduce((sum, report) => sum + report.failures.length, 0);
   const inexpressible = reports.reduce((sum, report) => sum + report.inexpressible.length, 0);
   const nothing = passed + failed + inexpressible === 0;
   if (nothing) console.error("the folder holds no recordings that this version replays");
   console.log(
-    `${count(passed)} passed, ${count(failed)} failed, ${count(inexpressible)} inexpressible, in ${(elapsedMs / 1000).toFixed(1)} s`,
+    `${count(passed)} passed, ${count(failed)} failed, ${count(inexpressible)} inexpressible, in ${seconds} s`,
   );
   process.exitCode = failed > 0 || nothing ? 1 : 0;
 };
 
-const folderOf = (argument: string | undefined): string =>
-  resolve(argument ?? process.env["COLLOQUY_RECORDINGS"] ?? join(import.meta.dirname, "../../../shared/recordings"));
-
-await main();
+await runCommand({
+  name: "recordings",
+  options: { folder: recordingsFolder },
+  run: async ({ folder }) => {
+    const seconds = stopwatch();
+    const recordings = await readRecordings(folder);
+    const reports: Report[] = [];
+    for await (const report of reportsOf(recordings)) {
+      reports.push(report);
+      console.log(`${printed(report)}\n`);
+    }
+    for (const { file, count: uncovered } of recordings.uncovered) {
+      console.log(`${file}: not covered in this version: ${count(uncovered)} conversations over another API\n`);
+    }
+    summarise(reports, seconds());
+  },
+});

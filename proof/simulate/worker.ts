@@ -1,9 +1,33 @@
-// Simulates the seeds that it is sent, and sends back what they came to.
-import { parentPort } from "node:worker_threads";
+import { simulate } from "@colloquy/runtime-test/simulate";
 
-import { type Seeds, simulateSeeds } from "./seeds.ts";
+import { answerQuestions } from "../kit/threads.ts";
+import { add, noTotals, type Totals, totalsOf } from "./totals.ts";
 
-parentPort?.on("message", (seeds: Seeds) => {
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
-  void simulateSeeds(seeds).then((outcome) => parentPort?.postMessage(outcome));
-});
+/** Seeds to simulate, one after the other. */
+export interface Seeds {
+  readonly from: number;
+  readonly count: number;
+}
+
+/** What seeds came to, or the first of them that went wrong, and how. */
+export type Outcome = { readonly totals: Totals } | { readonly seed: number; readonly problem: string };
+
+const simulateSeeds = async ({ from, count }: Seeds): Promise<Outcome> => {
+  let totals = noTotals;
+  for (let seed = from; seed < from + count; seed++) {
+    try {
+      totals = add(totals, totalsOf(await simulate({ seed })));
+    } catch (thrown) {
+      return { seed, problem: problemOf(seed, thrown) };
+    }
+  }
+  return { totals };
+};
+
+/** A broken law says it all; anything else is a mistake somewhere, and where is what matters. */
+const problemOf = (seed: number, thrown: unknown): string => {
+  if (!(thrown instanceof Error)) return `seed ${seed}: ${String(thrown)}`;
+  return thrown.name === "SimulationError" ? thrown.message : `seed ${seed}: ${thrown.stack ?? thrown.message}`;
+};
+
+answerQuestions(simulateSeeds);

@@ -1,4 +1,4 @@
-import type { Random } from "../crash/random.ts";
+import type { Random } from "../kit/random.ts";
 import type { Cell } from "./places.ts";
 
 /** What was done to what a store keeps, in words. */
@@ -84,7 +84,7 @@ const shapes: readonly string[] = [
 ];
 
 const one = <A>(all: readonly A[], random: Random): A => {
-  const chosen = all[random.integer(0, all.length - 1)];
+  const chosen = random.pick(all);
   if (chosen === undefined) throw new Error("there is nothing to choose from");
   return chosen;
 };

@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { methodsOf } from "../bad-network/faults.ts";
+import { methodsOf } from "../kit/store-methods.ts";
 
 /** Ways to believe what is stored, to see that each is noticed. */
 export const faults = {
@@ -10,8 +10,6 @@ export const faults = {
 } as const;
 
 export type Fault = keyof typeof faults;
-
-export const isFault = (name: string): name is Fault => Object.hasOwn(faults, name);
 
 /** A store with a fault built in. */
 export const faultyStore = (store: Store, fault: Fault | null): Store => {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
@@ -9,6 +8,9 @@ import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { redisStore } from "@colloquy/runtime-node/redis";
 import pg from "pg";
 import { createClient } from "redis";
+
+import { newFolder, removeFolder } from "../kit/folder.ts";
+import { neededServerUrl } from "../kit/server-urls.ts";
 
 /** A text that a store keeps, where whoever can reach its disk or its server can change it. */
 export interface Cell {
@@ -34,8 +36,8 @@ export interface Place {
 export const places = {
   sqlite: async () => sqlitePlace(),
   files: async () => filesPlace(),
-  postgres: () => postgresPlace(urlOf("COLLOQUY_POSTGRES_URL")),
-  redis: () => redisPlace(urlOf("COLLOQUY_REDIS_URL")),
+  postgres: () => postgresPlace(neededServerUrl("postgres")),
+  redis: () => redisPlace(neededServerUrl("redis")),
 } as const satisfies Readonly<Record<string, () => Promise<Place>>>;
 
 export type PlaceName = keyof typeof places;
@@ -43,14 +45,8 @@ export type PlaceName = keyof typeof places;
 // The keys of the object above.
 export const placeNames = Object.keys(places) as readonly PlaceName[];
 
-const urlOf = (variable: string): string => {
-  const url = process.env[variable] ?? "";
-  if (url === "") throw new Error(`${variable} names no server`);
-  return url;
-};
-
 const sqlitePlace = (): Place => {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-tampering-"));
+  const folder = newFolder("tampering");
   const path = join(folder, "store.db");
   const run = (text: string, ...values: readonly (string | number)[]) => {
     const database = new DatabaseSync(path);
@@ -93,12 +89,12 @@ const sqlitePlace = (): Place => {
       ...cellsOf("letter", "letters", "letter", "'letter ' || letters.id", "letters.thread"),
       ...cellsOf("listing", "threads", "metadata", "'its metadata'", "threads.thread"),
     ],
-    leave: async () => rmSync(folder, { recursive: true, force: true }),
+    leave: async () => removeFolder(folder),
   };
 };
 
 const filesPlace = (): Place => {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-tampering-"));
+  const folder = newFolder("tampering");
   const linesOf = (file: string): readonly Cell[] => {
     const path = join(folder, file);
     const lines = (): string[] => readFileSync(path, "utf8").split("\n").slice(0, -1);
@@ -135,7 +131,7 @@ const filesPlace = (): Place => {
           if (name.endsWith(".snapshot")) return filesIn(name, "chunk");
           return name.endsWith(".inbox") ? filesIn(name, "letter") : [];
         }),
-    leave: async () => rmSync(folder, { recursive: true, force: true }),
+    leave: async () => removeFolder(folder),
   };
 };
 

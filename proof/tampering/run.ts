@@ -6,20 +6,19 @@ import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { randomIds, StorageError, systemClock } from "@colloquy/runtime-node";
 import * as Either from "fp-ts/lib/Either.js";
 
-import { ending } from "../bad-network/user.ts";
-import { noteStray } from "../bad-network/stray.ts";
-import { randomOf } from "../crash/random.ts";
+import { ending } from "../kit/calls.ts";
+import { randomOf } from "../kit/random.ts";
+import type { SeededRun } from "../kit/seeded-runs.ts";
+import { noteStray } from "../kit/stray.ts";
 import { type Damage, tamper } from "./damage.ts";
 import { type Fault, faultyStore } from "./faults.ts";
 import { type PlaceName, places } from "./places.ts";
 
 /** What came of one thread that was tampered with. */
-export interface Run {
-  readonly seed: number;
+export interface Run extends SeededRun {
   readonly damage: Damage;
   /** Whether it went on, or was refused in words. */
   readonly wentOn: boolean;
-  readonly violations: readonly string[];
 }
 
 /** Has two threads, tampers with what is kept of the first, and looks at what a host makes of both. A call that takes longer than `limitMs` never ends. */
@@ -39,7 +38,7 @@ export const run = async (
     // With the snapshot, and by the journal alone.
     const host = hostOn(opened, reports, seed % 2 === 0 ? 6 : 0);
     const looking = place.open();
-    const found = new Findings(looking, host, before, reports, damage, limitMs);
+    const found = new Findings({ store: looking, host, before, reports, damage, limitMs });
     try {
       await found.lookAtDamaged();
       await found.lookAtOther();
@@ -50,7 +49,8 @@ export const run = async (
     await ending("close", limitMs, host.close());
     await opened.close();
     await looking.close();
-    return { seed, damage, wentOn: found.wentOn, violations: [...found.violations, ...stray.noted] };
+    const violations = [...found.violations, ...stray.noted];
+    return { seed, note: `  ${damage.words}`, damage, wentOn: found.wentOn, violations };
   } finally {
     stray.end();
     await place.leave();
@@ -102,85 +102,74 @@ const hostOn = (store: Store, reports: string[], snapshotEvery = 6): Host =>
     pollMs: 20,
   });
 
+interface Given {
+  /** Read past what may be built into the store of the host. */
+  readonly store: Store;
+  readonly host: Host;
+  readonly before: ReadonlyMap<string, readonly Entry[]>;
+  readonly reports: readonly string[];
+  readonly damage: Damage;
+  readonly limitMs: number;
+}
+
 class Findings {
   readonly violations: string[] = [];
   wentOn = true;
-  /** Read past what may be built into the store of the host. */
-  readonly #store: Store;
-  readonly #host: Host;
-  readonly #before: ReadonlyMap<string, readonly Entry[]>;
-  readonly #reports: readonly string[];
-  readonly #damage: Damage;
-  readonly #limitMs: number;
+  readonly #given: Given;
 
-  constructor(
-    store: Store,
-    host: Host,
-    before: ReadonlyMap<string, readonly Entry[]>,
-    reports: readonly string[],
-    damage: Damage,
-    limitMs: number,
-  ) {
-    this.#store = store;
-    this.#host = host;
-    this.#before = before;
-    this.#reports = reports;
-    this.#damage = damage;
-    this.#limitMs = limitMs;
+  constructor(given: Given) {
+    this.#given = given;
   }
 
   /** It is as it was, or as its journal says now, or it is refused. */
   async lookAtDamaged(): Promise<void> {
-    await this.#requireState(damaged, () => this.#host.thread(damaged).state());
+    await this.#requireState(damaged, () => this.#given.host.thread(damaged).state());
   }
 
   /** Nothing became of it, and all about it works. */
   async lookAtOther(): Promise<void> {
-    const thread = this.#host.thread(other);
-    await ending(
-      "an ask on the other thread",
-      this.#limitMs,
-      Promise.resolve(thread.ask("And now?", { askId: "now" })),
-    );
+    const thread = this.#given.host.thread(other);
+    await ending("an ask on the other thread", this.#given.limitMs, thread.ask("And now?", { askId: "now" }));
     await this.#requireState(other, () => thread.state());
-    const stored = decoded(await this.#store.read(other)) ?? [];
-    const before = this.#before.get(other) ?? [];
+    const stored = decoded(await this.#given.store.read(other)) ?? [];
+    const before = this.#given.before.get(other) ?? [];
     if (!same(stored.slice(0, before.length), before)) this.violations.push("the other thread was changed");
-    const page = await this.#orRefused("list", () => this.#store.list());
+    const page = await this.#orRefused("list", () => this.#given.store.list());
     if (page === undefined) this.violations.push("the threads can't be listed");
     else if (!page.threads.some(({ threadId }) => threadId === other))
       this.violations.push("the other thread is not listed");
-    await this.#orRefused("search", async () => this.#store.search?.("question"));
+    await this.#orRefused("search", async () => this.#given.store.search?.("question"));
   }
 
   /** It is asked, and its letters are answered. */
   async useDamaged(): Promise<void> {
-    const thread = this.#host.thread(damaged);
-    const asked = await this.#orRefused("ask", () => Promise.resolve(thread.ask("And now?", { askId: "now" })));
+    const thread = this.#given.host.thread(damaged);
+    const asked = await this.#orRefused("ask", () => thread.ask("And now?", { askId: "now" }));
     if (asked === undefined) {
       this.wentOn = false;
       return;
     }
-    await ending("the letters to be answered", this.#limitMs, this.#lettersAnswered());
+    await ending("the letters to be answered", this.#given.limitMs, this.#lettersAnswered());
     await this.#requireState(damaged, () => thread.state());
     await this.#requireReports();
   }
 
   async #lettersAnswered(): Promise<void> {
-    while (((await this.#store.inbox?.unanswered(damaged)) ?? []).length > 0) await pause(10);
+    while (((await this.#given.store.inbox?.unanswered(damaged)) ?? []).length > 0) await pause(10);
   }
 
   /** A letter that was refused was reported. */
   async #requireReports(): Promise<void> {
     for (const id of letterIds) {
-      const answer = await this.#store.inbox?.answerTo(damaged, id);
+      const answer = await this.#given.store.inbox?.answerTo(damaged, id);
       const refused = typeof answer === "object" && answer !== null && "handled" in answer && answer.handled === false;
-      if (refused && this.#reports.length === 0) this.violations.push(`letter ${id} was refused, and nobody was told`);
+      if (refused && this.#given.reports.length === 0)
+        this.violations.push(`letter ${id} was refused, and nobody was told`);
     }
   }
 
   async #requireState(threadId: string, see: () => Promise<State | null>): Promise<void> {
-    const before = this.#before.get(threadId) ?? [];
+    const before = this.#given.before.get(threadId) ?? [];
     // Letters may be answered between a look at the state and one at the journal.
     for (let looks = 1; ; looks += 1) {
       const state = await this.#orRefused("state", see);
@@ -197,16 +186,16 @@ class Findings {
   /** What the store has from a seq on; null where that can't be read. */
   async #stored(threadId: string, fromSeq: number): Promise<readonly unknown[] | null> {
     try {
-      return await this.#store.read(threadId, fromSeq);
+      return await this.#given.store.read(threadId, fromSeq);
     } catch {
       return null;
     }
   }
 
   /** What it gives; undefined where it is refused in words that name the thread, and the entry where it is one. */
-  async #orRefused<A>(name: string, work: () => Promise<A>): Promise<A | undefined> {
+  async #orRefused<A>(name: string, work: () => PromiseLike<A>): Promise<A | undefined> {
     try {
-      return await ending(name, this.#limitMs, work());
+      return await ending(name, this.#given.limitMs, work());
     } catch (error) {
       const isKnown =
         error instanceof StoreError || error instanceof StorageError || error instanceof JournalUnreadableError;
@@ -214,7 +203,7 @@ class Findings {
       // A file has the name of its thread.
       const namesThread = message.includes(`"${damaged}"`) || message.includes(`/${damaged}.`);
       const namesEntry =
-        this.#damage.kind !== "entry" || /(entry|seq|line) \d+|seq\)=\(\d+, \d+|is empty|begin/.test(message);
+        this.#given.damage.kind !== "entry" || /(entry|seq|line) \d+|seq\)=\(\d+, \d+|is empty|begin/.test(message);
       if (!isKnown || !namesThread || !namesEntry) this.violations.push(`${name}: ${String(error)}`);
       return undefined;
     }

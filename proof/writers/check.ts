@@ -1,5 +1,6 @@
-import { LawBroken, lawSharedThread } from "@colloquy/runtime-test/laws";
+import { lawSharedThread } from "@colloquy/runtime-test/laws";
 
+import { violationsOfLaw } from "../kit/calls.ts";
 import { answerTo, type Report } from "./talk.ts";
 
 /** What writers were told, and what is stored, held against R3, and against what the model says to each. */
@@ -9,12 +10,8 @@ export const checkWriters = (
   stored: readonly unknown[],
 ): readonly string[] => {
   const told = reports.flatMap((report) => (report.type === "answered" ? [report] : []));
-  try {
-    lawSharedThread({ asked, told, stored });
-  } catch (error) {
-    if (error instanceof LawBroken) return [error.message];
-    throw error;
-  }
+  const broken = violationsOfLaw(() => lawSharedThread({ asked, told, stored }));
+  if (broken.length > 0) return broken;
   return told
     .filter(({ askId, text }) => text !== answerTo(askId))
     .map(({ askId, text }) => `${askId} was told ${JSON.stringify(text)}, which is another's answer`);

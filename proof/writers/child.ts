@@ -2,22 +2,13 @@
 // thread. Started by `run.ts`; it goes when its standard input ends.
 import { setImmediate as nextMacrotask, setTimeout as delay } from "node:timers/promises";
 
-import {
-  createHost,
-  type Host,
-  LeaseLostError,
-  type LlmHandler,
-  SequenceConflictError,
-  StoreError,
-  type Store,
-  ThreadHeldError,
-} from "@colloquy/host";
+import { createHost, type Host, type LlmHandler } from "@colloquy/host";
 import { conversationMachine, textOf } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
-import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
 
-import { answerTo, askIdOf, type ChildOptions, type Report, type StoreAddress, threadId } from "./talk.ts";
+import { isPassing } from "../kit/calls.ts";
+import { answerTo, askIdOf, type ChildOptions, openStore, type Report, threadId } from "./talk.ts";
 
 const main = async (options: ChildOptions): Promise<void> => {
   const store = openStore(options.store);
@@ -50,11 +41,6 @@ const told = new Promise<void>((resolve) => {
   process.stdin.resume();
 });
 
-const openStore = (address: StoreAddress): Store =>
-  address.type === "sqlite"
-    ? sqliteStore({ path: address.path, synchronous: "NORMAL" })
-    : postgresStore({ connectionString: address.url, schema: address.schema });
-
 const answering: LlmHandler = async ({ messages }) => {
   tell({ type: "performs" });
   await nextMacrotask();
@@ -79,12 +65,6 @@ const askUntilAnswered = async (host: Host, askId: string): Promise<void> => {
     }
   }
 };
-
-const isPassing = (error: unknown): boolean =>
-  error instanceof ThreadHeldError ||
-  error instanceof LeaseLostError ||
-  error instanceof SequenceConflictError ||
-  error instanceof StoreError;
 
 const tell = (report: Report): void => void process.stdout.write(`${JSON.stringify(report)}\n`);
 

@@ -1,14 +1,10 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { Store } from "@colloquy/host";
-import { sqliteStore } from "@colloquy/runtime-node";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
-
+import { newFolder, removeFolder } from "../kit/folder.ts";
+import { neededServerUrl } from "../kit/server-urls.ts";
 import { checkWriters } from "./check.ts";
-import { askIdOf, type Report, type StoreAddress, threadId } from "./talk.ts";
+import { askIdOf, openStore, type Report, type StoreAddress, threadId } from "./talk.ts";
 import { Writer } from "./writer.ts";
 
 export interface WritersOptions {
@@ -35,7 +31,7 @@ export interface Written {
 
 /** Has processes write one thread all at once, one of which is stopped past its lease and goes on later. @throws where there is no PostgreSQL to write to */
 export const writeTogether = async (program: string, options: WritersOptions): Promise<Written> => {
-  const place = await placeOf(options.store);
+  const place = placeOf(options.store);
   try {
     return await new Writing(program, options, place.address).write();
   } finally {
@@ -119,28 +115,20 @@ class Writing {
   }
 }
 
-const openStore = (address: StoreAddress): Store =>
-  address.type === "sqlite"
-    ? sqliteStore({ path: address.path })
-    : postgresStore({ connectionString: address.url, schema: address.schema });
-
 interface Place {
   readonly address: StoreAddress;
   readonly leave: () => Promise<void>;
 }
 
-const placeOf = async (type: WritersOptions["store"]): Promise<Place> => {
+const placeOf = (type: WritersOptions["store"]): Place => {
   if (type === "sqlite") {
-    const folder = await mkdtemp(join(tmpdir(), "colloquy-writers-"));
+    const folder = newFolder("writers");
     return {
       address: { type, path: join(folder, "shared.db") },
-      leave: () => rm(folder, { recursive: true, force: true }),
+      leave: async () => removeFolder(folder),
     };
   }
-  const url = process.env["COLLOQUY_POSTGRES_URL"];
-  if (url === undefined || url === "")
-    throw new Error("there is no PostgreSQL to write to: give its address in COLLOQUY_POSTGRES_URL");
-  const address = { type, url, schema: `writers_${process.pid}` } as const;
+  const address = { type, url: neededServerUrl(type), schema: `writers_${process.pid}` } as const;
   return {
     address,
     leave: async () => {

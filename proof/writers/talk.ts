@@ -1,3 +1,6 @@
+import type { Store } from "@colloquy/host";
+import { sqliteStore } from "@colloquy/runtime-node";
+import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { z } from "zod";
 
 /** What a child is told, as JSON in its first argument. */
@@ -15,7 +18,12 @@ export type StoreAddress =
   | { readonly type: "sqlite"; readonly path: string }
   | { readonly type: "postgres"; readonly url: string; readonly schema: string };
 
-/** What a child tells, a line each. */
+export const openStore = (address: StoreAddress): Store =>
+  address.type === "sqlite"
+    ? sqliteStore({ path: address.path, synchronous: "NORMAL" })
+    : postgresStore({ connectionString: address.url, schema: address.schema });
+
+/** What a child reports, a line each. */
 export const reportSchema = z.discriminatedUnion("type", [
   /** An ask has its outcome. */
   z.object({ type: z.literal("answered"), askId: z.string(), turn: z.number(), text: z.string() }),

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { crashStore } from "../../proof/crash-store/main.ts";
 import type { Fault } from "../../proof/crash-store/faults.ts";
-import { storeKinds } from "../../proof/crash-store/store-kinds.ts";
+import { storeKinds } from "../../proof/crash-store/stores.ts";
 
 test.each(storeKinds)("a store in %s keeps what it acknowledged to writers that were killed", async (store) => {
   const runs = await crashStore(3, 2026, { store, writing: "all", fault: null });

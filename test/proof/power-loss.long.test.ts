@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
-import { faults } from "../../proof/power-loss/faults.ts";
+import { faults } from "../../proof/power-loss/disk.ts";
 
 const script = fileURLToPath(new URL("../../proof/power-loss/main.ts", import.meta.url));
 

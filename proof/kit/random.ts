@@ -1,9 +1,13 @@
 /** Numbers that look random and follow from a seed. */
 export interface Random {
+  /** From 0 up to, but not, 1. */
+  readonly next: () => number;
   /** A whole number from `min` to `max`, both included. */
   readonly integer: (min: number, max: number) => number;
   /** True in so many of a hundred cases. */
   readonly percent: (share: number) => boolean;
+  /** One of several; undefined where there are none. */
+  readonly pick: <Value>(values: readonly Value[]) => Value | undefined;
 }
 
 /** The numbers of a seed (mulberry32). */
@@ -16,5 +20,17 @@ export const randomOf = (seed: number): Random => {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const integer: Random["integer"] = (min, max) => min + Math.floor(next() * (max - min + 1));
-  return { integer, percent: (share) => integer(1, 100) <= share };
+  return {
+    next,
+    integer,
+    percent: (share) => integer(1, 100) <= share,
+    pick: (values) => values[integer(0, values.length - 1)],
+  };
+};
+
+/** A seed of its own for each text, so that what is drawn for one conversation does not depend on the others. */
+export const seedOf = (seed: number, text: string): number => {
+  let mixed = seed;
+  for (let index = 0; index < text.length; index++) mixed = (Math.imul(mixed, 31) + text.charCodeAt(index)) | 0;
+  return mixed;
 };

@@ -2,7 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { LeaseLostError, type Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
-import { StorageError } from "@colloquy/runtime-node";
+
+import { isUnreachable } from "../kit/calls.ts";
 
 /** Somebody who writes one entry after the other, whatever becomes of the server, and notes what was acknowledged. */
 export interface Writer {
@@ -44,8 +45,7 @@ export const startWriter = (store: Store, threadId: string, owner: string, onAck
       try {
         await write();
       } catch (error) {
-        const isAway = error instanceof StorageError && error.kind === "unreachable";
-        if (!isAway && !(error instanceof LeaseLostError)) throw error;
+        if (!isUnreachable(error) && !(error instanceof LeaseLostError)) throw error;
         failures += 1;
       }
       await pause(pauseMs);

@@ -1,0 +1,48 @@
+import { parentPort, Worker } from "node:worker_threads";
+
+/** A thread that answers one question after the other. */
+export interface Thread<Question, Answer> {
+  readonly ask: (question: Question) => Promise<Answer>;
+  readonly end: () => Promise<unknown>;
+}
+
+/** Starts a thread, whose program calls `answerQuestions`. */
+export const startThread = <Question, Answer>(program: URL): Thread<Question, Answer> => {
+  const worker = new Worker(program);
+  return {
+    end: () => worker.terminate(),
+    ask: (question) =>
+      new Promise((resolve, reject) => {
+        worker.once("error", reject);
+        worker.once("message", (answer: Answer) => {
+          worker.off("error", reject);
+          resolve(answer);
+        });
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+        worker.postMessage(question);
+      }),
+  };
+};
+
+/** The answers to questions, each from a thread of its own. */
+export const askThreads = <Answer>(program: URL, questions: readonly unknown[]): Promise<readonly Answer[]> =>
+  Promise.all(
+    questions.map(async (question) => {
+      const thread = startThread<unknown, Answer>(program);
+      const answer = await thread.ask(question);
+      await thread.end();
+      return answer;
+    }),
+  );
+
+/** In a thread: answers what it is asked. */
+export const answerQuestions = (answer: (question: never) => unknown): void => {
+  const reply = async (question: unknown): Promise<void> => {
+    // Its own command asks it, with what it can answer.
+    const found = await answer(question as never);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a worker thread has no origin
+    parentPort?.postMessage(found);
+  };
+  // What fails is an unhandled rejection here, and so an error of the thread.
+  parentPort?.on("message", (question: unknown) => void reply(question));
+};
