@@ -4,7 +4,7 @@ import type { Store } from "@colloquy/host";
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { redisStore } from "@colloquy/runtime-node/redis";
 
-import { ending, isUnreachable } from "../kit/calls.ts";
+import { ending, eventually } from "../kit/calls.ts";
 import { randomOf } from "../kit/random.ts";
 import type { SeededRun } from "../kit/seeded-runs.ts";
 import { noteStray } from "../kit/stray.ts";
@@ -115,13 +115,3 @@ const recoveryProblems = async (
 
 /** More than a pool has connections. */
 const callsAtOnce = 15;
-
-const eventually = async <A>(call: () => Promise<A>): Promise<A> => {
-  for (;;) {
-    try {
-      return await call();
-    } catch (error) {
-      if (!isUnreachable(error)) throw error;
-    }
-  }
-};

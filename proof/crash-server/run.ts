@@ -2,6 +2,7 @@ import { chmodSync } from "node:fs";
 
 import type { Store } from "@colloquy/host";
 
+import { eventually } from "../kit/calls.ts";
 import { runCommand } from "../kit/command.ts";
 import { inFolder } from "../kit/folder.ts";
 import { fault, seed, whole } from "../kit/options.ts";
@@ -48,9 +49,8 @@ export const crashServer = (server: ServerToKill, runs: number, seed: number): P
         kills += 1;
         afterKill?.();
         running = await server.start(folder, port);
-        // Its connection is broken, which the first call may have to find out.
-        await reader.list().catch(() => undefined);
-        violations.push(...(await violationsIn(reader, crowd.writers)));
+        // The reader's connection is broken, which its first call may have to find out.
+        violations.push(...(await eventually(() => violationsIn(reader, crowd.writers))));
       }
       // They go on, each with the store that it had. Where something is wrong they may meet what they did not expect.
       if (violations.length === 0) await crowd.acknowledged(20);

@@ -16,6 +16,17 @@ export class NeverEnds extends Error {}
 /** The server of a store did not answer: a call may be tried again. */
 export const isUnreachable = (error: unknown): boolean => error instanceof StorageError && error.kind === "unreachable";
 
+/** The outcome of a call that is tried until the server answers. */
+export const eventually = async <A>(call: () => Promise<A>): Promise<A> => {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+    }
+  }
+};
+
 /** A host rejects an ask so while another one has the thread, or while its store fails: it may be asked again. */
 export const isPassing = (error: unknown): boolean =>
   error instanceof ThreadHeldError ||
