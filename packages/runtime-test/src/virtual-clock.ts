@@ -114,7 +114,7 @@ const settle = async (): Promise<void> => {
   await nextMacrotask();
 };
 
-interface Wheel {
+export interface Wheel {
   readonly now: () => number;
   readonly wakeAt: (dueAt: number, callback: () => void) => () => void;
   readonly pending: () => readonly number[];
@@ -131,7 +131,8 @@ interface WakeUp {
   readonly callback: () => void;
 }
 
-const createWheel = (startAt: number): Wheel => {
+/** Time that stands still, and the wake-ups that were asked for. */
+export const createWheel = (startAt: number): Wheel => {
   if (!Number.isFinite(startAt))
     throw new RangeError(`a clock can't start at ${startAt}: give milliseconds since the epoch`);
   let now = startAt;

@@ -4,41 +4,32 @@ import { expect } from "vitest";
 
 import type { ManualClock } from "./manual-clock.ts";
 import { append, entryOf, take, ttlMs } from "./sample-entries.ts";
-import type { StoreCheck } from "./subject.ts";
+import type { StoreChecks } from "./subject.ts";
 
 /** That any number of writers, in any order, make one journal. */
-export const concurrencyChecks: readonly StoreCheck[] = [
-  {
-    name: "gives one lease to many who ask at once",
-    check: async ({ store, another }) => {
-      const stores = [store, await another()];
-      const leases = await Promise.all(
-        Array.from({ length: 10 }, (_, index) =>
-          (stores[index % 2] ?? store).acquire("thread", `owner ${index}`, ttlMs),
-        ),
-      );
-      expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
-    },
+export const concurrencyChecks: StoreChecks = {
+  "gives one lease to many who ask at once": async ({ store, another }) => {
+    const stores = [store, await another()];
+    const leases = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => (stores[index % 2] ?? store).acquire("thread", `owner ${index}`, ttlMs)),
+    );
+    expect(leases.filter((lease) => lease !== null)).toHaveLength(1);
   },
-  {
-    name: "takes one of many appends to the same place",
-    check: async ({ store }) => {
-      const lease = await take(store, "thread");
-      const outcomes = await Promise.allSettled(
-        Array.from({ length: 10 }, (_, writer) => append(store, lease, -1, [entryOf(0, { writer })])),
-      );
-      const refused = outcomes.flatMap((outcome): readonly unknown[] =>
-        outcome.status === "rejected" ? [outcome.reason] : [],
-      );
-      expect(refused).toHaveLength(9);
-      for (const reason of refused) expect(reason).toBeInstanceOf(SequenceConflictError);
-      const writer = outcomes.findIndex(({ status }) => status === "fulfilled");
-      expect(await store.read("thread")).toEqual([entryOf(0, { writer })]);
-    },
+  "takes one of many appends to the same place": async ({ store }) => {
+    const lease = await take(store, "thread");
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, writer) => append(store, lease, -1, [entryOf(0, { writer })])),
+    );
+    const refused = outcomes.flatMap((outcome): readonly unknown[] =>
+      outcome.status === "rejected" ? [outcome.reason] : [],
+    );
+    expect(refused).toHaveLength(9);
+    for (const reason of refused) expect(reason).toBeInstanceOf(SequenceConflictError);
+    const writer = outcomes.findIndex(({ status }) => status === "fulfilled");
+    expect(await store.read("thread")).toEqual([entryOf(0, { writer })]);
   },
-  {
-    name: "makes one journal of what racing holders append, in the order of their leases, and keeps all it acknowledged",
-    check: async ({ fresh }) => {
+  "makes one journal of what racing holders append, in the order of their leases, and keeps all it acknowledged":
+    async ({ fresh }) => {
       await fc.assert(
         fc.asyncProperty(fc.scheduler(), async (scheduler) => {
           const { store, another, clock } = await fresh();
@@ -55,8 +46,7 @@ export const concurrencyChecks: readonly StoreCheck[] = [
         { numRuns: 100 },
       );
     },
-  },
-];
+};
 
 interface Race {
   readonly clock: ManualClock;

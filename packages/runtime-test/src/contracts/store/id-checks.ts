@@ -3,46 +3,40 @@ import * as fc from "fast-check";
 import { expect } from "vitest";
 
 import { append, entryOf, take } from "./sample-entries.ts";
-import type { StoreCheck } from "./subject.ts";
+import type { StoreChecks } from "./subject.ts";
 
 /** That a thread is known by its id and nothing else. */
-export const idChecks: readonly StoreCheck[] = [
-  {
-    name: "takes ids that mean something to a file system, a shell, a query or a format",
-    check: async ({ store }) => {
-      const ids = [
-        "../../etc/passwd",
-        "a/b\\c",
-        ".",
-        "..",
-        "C:",
-        "a'b\"c`d",
-        "'; DROP TABLE entries; --",
-        "%_*?",
-        "a b\tc",
-      ];
-      const more = ["Ünïcödé", "e\u0301", "\u00e9", "🙂", "null", "__proto__", "-1", "1", "01", " 1", "a".repeat(1000)];
-      await areKeptApart(store, [...ids, ...more]);
-      expect((await store.list()).threads).toHaveLength(ids.length + more.length);
-    },
+export const idChecks: StoreChecks = {
+  "takes ids that mean something to a file system, a shell, a query or a format": async ({ store }) => {
+    const ids = [
+      "../../etc/passwd",
+      "a/b\\c",
+      ".",
+      "..",
+      "C:",
+      "a'b\"c`d",
+      "'; DROP TABLE entries; --",
+      "%_*?",
+      "a b\tc",
+    ];
+    const more = ["Ünïcödé", "e\u0301", "\u00e9", "🙂", "null", "__proto__", "-1", "1", "01", " 1", "a".repeat(1000)];
+    await areKeptApart(store, [...ids, ...more]);
+    expect((await store.list()).threads).toHaveLength(ids.length + more.length);
   },
-  {
-    name: "takes any id, or refuses it in words, and never takes one for another",
-    check: async ({ fresh }) => {
-      const id = fc
-        .array(fc.constantFrom("a", "\0", "\ud83d", "\ude42", "\ufffd", "é", "\uffff", "/"), { maxLength: 4 })
-        .map((parts) => parts.join(""));
-      await fc.assert(
-        fc.asyncProperty(fc.uniqueArray(id, { maxLength: 8 }), async (threadIds) => {
-          const { store } = await fresh();
-          await areKeptApart(store, threadIds);
-          await store.close();
-        }),
-        { numRuns: 50 },
-      );
-    },
+  "takes any id, or refuses it in words, and never takes one for another": async ({ fresh }) => {
+    const id = fc
+      .array(fc.constantFrom("a", "\0", "\ud83d", "\ude42", "\ufffd", "é", "\uffff", "/"), { maxLength: 4 })
+      .map((parts) => parts.join(""));
+    await fc.assert(
+      fc.asyncProperty(fc.uniqueArray(id, { maxLength: 8 }), async (threadIds) => {
+        const { store } = await fresh();
+        await areKeptApart(store, threadIds);
+        await store.close();
+      }),
+      { numRuns: 50 },
+    );
   },
-];
+};
 
 const areKeptApart = async (store: Store, threadIds: readonly string[]): Promise<void> => {
   const taken: string[] = [];

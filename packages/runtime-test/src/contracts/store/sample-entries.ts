@@ -24,13 +24,15 @@ export const take = async (store: Store, threadId: string, owner = "somebody"): 
 };
 
 /** Appends, whether the store has to be waited for or not; what it throws or rejects with rejects. */
-export const append = async (
-  store: Store,
-  lease: Lease,
-  expectedSeq: number,
-  entries: readonly Entry[],
-): Promise<void> => {
-  await store.append(lease, expectedSeq, entries);
+export const append = async (store: Store, ...given: Parameters<Store["append"]>): Promise<void> => {
+  await store.append(...given);
+};
+
+/** Begins thread "thread" with these entries, and gives the lease, which is in force. */
+export const begun = async (store: Store, entries: readonly Entry[], owner?: string): Promise<Lease> => {
+  const lease = await take(store, "thread", owner);
+  await store.append(lease, -1, entries);
+  return lease;
 };
 
 /** Writes a thread of `count` entries, and gives its lease back. */

@@ -1,148 +1,118 @@
 import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
 import { expect } from "vitest";
 
-import { append, entriesFrom, entryOf, lostLeases, take, write } from "./sample-entries.ts";
-import type { StoreCheck } from "./subject.ts";
+import { append, begun, entriesFrom, entryOf, lostLeases, take, write } from "./sample-entries.ts";
+import type { StoreChecks } from "./subject.ts";
 
 /** That a snapshot is the newest that was saved, or none; what it says is the reader's business. */
-export const snapshotChecks: readonly StoreCheck[] = [
-  {
-    name: "keeps a snapshot, and shows it to every reader",
-    check: async ({ store, another, reopen }) => {
-      const lease = await take(store, "thread");
-      await append(store, lease, -1, entriesFrom(0, 2));
-      expect(await store.readSnapshot("thread")).toBeNull();
-      await save(store, lease, "head 2", { "turns/1-64": "first", "turns/65": "second" });
-      const kept = { head: "head 2", "turns/1-64": "first", "turns/65": "second", nowhere: undefined };
-      expect(await snapshotIn(store, ...Object.keys(kept))).toEqual(kept);
-      expect(await snapshotIn(await another(), ...Object.keys(kept))).toEqual(kept);
-      expect(await snapshotIn(await reopen(), ...Object.keys(kept))).toEqual(kept);
-    },
+export const snapshotChecks: StoreChecks = {
+  "keeps a snapshot, and shows it to every reader": async ({ store, another, reopen }) => {
+    const lease = await begun(store, entriesFrom(0, 2));
+    expect(await store.readSnapshot("thread")).toBeNull();
+    await save(store, lease, "head 2", { "turns/1-64": "first", "turns/65": "second" });
+    const kept = { head: "head 2", "turns/1-64": "first", "turns/65": "second", nowhere: undefined };
+    expect(await snapshotIn(store, ...Object.keys(kept))).toEqual(kept);
+    expect(await snapshotIn(await another(), ...Object.keys(kept))).toEqual(kept);
+    expect(await snapshotIn(await reopen(), ...Object.keys(kept))).toEqual(kept);
   },
-  {
-    name: "gives the chunks of a snapshot, one by one or all the rest",
-    check: async ({ store }) => {
-      const lease = await take(store, "thread");
-      await append(store, lease, -1, [entryOf(0)]);
-      const chunks: Readonly<Record<string, string>> = { a: "A", "b.1": "B", c: "", d: "D" };
-      await save(store, lease, "head", chunks);
-      const found = await store.readSnapshot("thread");
-      const chunk = (id: string): string | undefined => found?.chunk(id);
-      await found?.fetch?.("b.1");
-      expect(chunk("b.1")).toBe("B");
-      await found?.fetch?.("nowhere");
-      await found?.fetch?.("c");
-      expect(["b.1", "c", "nowhere"].map(chunk)).toEqual(["B", "", undefined]);
+  "gives the chunks of a snapshot, one by one or all the rest": async ({ store }) => {
+    const lease = await begun(store, [entryOf(0)]);
+    const chunks: Readonly<Record<string, string>> = { a: "A", "b.1": "B", c: "", d: "D" };
+    await save(store, lease, "head", chunks);
+    const found = await store.readSnapshot("thread");
+    const chunk = (id: string): string | undefined => found?.chunk(id);
+    await found?.fetch?.("b.1");
+    expect(chunk("b.1")).toBe("B");
+    await found?.fetch?.("nowhere");
+    await found?.fetch?.("c");
+    expect(["b.1", "c", "nowhere"].map(chunk)).toEqual(["B", "", undefined]);
+    await found?.fetch?.(null);
+    expect([...Object.keys(chunks), "nowhere"].map(chunk)).toEqual([...Object.values(chunks), undefined]);
+    // Another reader has all without having had one.
+    expect(await snapshotIn(store, "d", "a")).toEqual({ head: "head", d: "D", a: "A" });
+  },
+  "keeps the newest snapshot, with the chunks of those before that were not dropped": async ({ store }) => {
+    const lease = await begun(store, entriesFrom(0, 2));
+    await save(store, lease, "one", { a: "A", b: "B" });
+    await save(store, lease, "two", { c: "C", d: "D" }, ["b", "never there"]);
+    const second = { head: "two", a: "A", b: undefined, c: "C", d: "D" };
+    expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(second);
+    await save(store, lease, "three", {}, ["a", "c", "d"]);
+    const third = { head: "three", a: undefined, b: undefined, c: undefined, d: undefined };
+    expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(third);
+  },
+  "gives back what a snapshot says to the letter": async ({ store, reopen }) => {
+    const lease = await begun(store, [entryOf(0)]);
+    const head = JSON.stringify({ "\0": "\ud800 🙂 é \u2028", quote: `'"\\%_`, list: [0.1, -1e-7, null] });
+    const chunk = JSON.stringify(["five megabytes, é 🙂 ".repeat(200_000)]);
+    const id = "1-64 'x' é/../%_";
+    await save(store, lease, head, { [id]: chunk, "1-64": "", "": "no name" });
+    const comesBack = async (each: Store): Promise<void> => {
+      const found = await each.readSnapshot("thread");
       await found?.fetch?.(null);
-      expect([...Object.keys(chunks), "nowhere"].map(chunk)).toEqual([...Object.values(chunks), undefined]);
-      // Another reader has all without having had one.
-      expect(await snapshotIn(store, "d", "a")).toEqual({ head: "head", d: "D", a: "A" });
-    },
+      expect(found?.head).toBe(head);
+      // Compared as a whole: a failing comparison of 5 MB would be printed.
+      expect(found?.chunk(id) === chunk).toBe(true);
+      expect(found?.chunk("1-64")).toBe("");
+      expect(found?.chunk("")).toBe("no name");
+    };
+    await comesBack(store);
+    await comesBack(await reopen());
   },
-  {
-    name: "keeps the newest snapshot, with the chunks of those before that were not dropped",
-    check: async ({ store }) => {
-      const lease = await take(store, "thread");
-      await append(store, lease, -1, entriesFrom(0, 2));
-      await save(store, lease, "one", { a: "A", b: "B" });
-      await save(store, lease, "two", { c: "C", d: "D" }, ["b", "never there"]);
-      const second = { head: "two", a: "A", b: undefined, c: "C", d: "D" };
-      expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(second);
-      await save(store, lease, "three", {}, ["a", "c", "d"]);
-      const third = { head: "three", a: undefined, b: undefined, c: undefined, d: undefined };
-      expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(third);
-    },
+  "keeps the snapshots of different threads apart, and the journal beside them": async ({ store }) => {
+    for (const threadId of ["one", "other", "neither"]) await write(store, threadId, 2);
+    for (const threadId of ["one", "other"]) {
+      const lease = await take(store, threadId);
+      await save(store, lease, `head of ${threadId}`, { chunk: `chunk of ${threadId}` });
+      await append(store, lease, 1, [entryOf(2)]);
+    }
+    expect(await snapshotIn(store, "chunk")).toBeNull();
+    expect(await snapshotOf(store, "one", "chunk")).toEqual({ head: "head of one", chunk: "chunk of one" });
+    expect(await snapshotOf(store, "other", "chunk")).toEqual({ head: "head of other", chunk: "chunk of other" });
+    expect(await store.readSnapshot("neither")).toBeNull();
+    expect(await store.read("one")).toEqual(entriesFrom(0, 2));
   },
-  {
-    name: "gives back what a snapshot says to the letter",
-    check: async ({ store, reopen }) => {
-      const lease = await take(store, "thread");
-      await append(store, lease, -1, [entryOf(0)]);
-      const head = JSON.stringify({ "\0": "\ud800 🙂 é \u2028", quote: `'"\\%_`, list: [0.1, -1e-7, null] });
-      const chunk = JSON.stringify(["five megabytes, é 🙂 ".repeat(200_000)]);
-      const id = "1-64 'x' é/../%_";
-      await save(store, lease, head, { [id]: chunk, "1-64": "", "": "no name" });
-      const comesBack = async (each: Store): Promise<void> => {
-        const found = await each.readSnapshot("thread");
-        await found?.fetch?.(null);
-        expect(found?.head).toBe(head);
-        // Compared as a whole: a failing comparison of 5 MB would be printed.
-        expect(found?.chunk(id) === chunk).toBe(true);
-        expect(found?.chunk("1-64")).toBe("");
-        expect(found?.chunk("")).toBe("no name");
-      };
-      await comesBack(store);
-      await comesBack(await reopen());
-    },
+  "saves no snapshot under a lease that is not in force": async (subject) => {
+    const { store } = subject;
+    await write(store, "thread", 2);
+    const lease = await take(store, "thread");
+    await save(store, lease, "sound", { a: "A" });
+    await store.release(lease);
+    for (const [fate, lost] of Object.entries(await lostLeases(subject, "thread"))) {
+      const saving = save(store, lost, fate, { b: fate }, ["a"]);
+      await expect(saving).rejects.toBeInstanceOf(LeaseLostError);
+    }
+    expect(await snapshotIn(store, "a")).toEqual({ head: "sound", a: "A" });
   },
-  {
-    name: "keeps the snapshots of different threads apart, and the journal beside them",
-    check: async ({ store }) => {
-      for (const threadId of ["one", "other", "neither"]) await write(store, threadId, 2);
-      for (const threadId of ["one", "other"]) {
-        const lease = await take(store, threadId);
-        await save(store, lease, `head of ${threadId}`, { chunk: `chunk of ${threadId}` });
-        await append(store, lease, 1, [entryOf(2)]);
-      }
-      expect(await snapshotIn(store, "chunk")).toBeNull();
-      expect(await snapshotOf(store, "one", "chunk")).toEqual({ head: "head of one", chunk: "chunk of one" });
-      expect(await snapshotOf(store, "other", "chunk")).toEqual({ head: "head of other", chunk: "chunk of other" });
-      expect(await store.readSnapshot("neither")).toBeNull();
-      expect(await store.read("one")).toEqual(entriesFrom(0, 2));
-    },
+  "drops a snapshot when the journal is rewritten": async ({ store, another }) => {
+    const lease = await begun(store, entriesFrom(0, 2));
+    await save(store, lease, "old", { a: "A" });
+    const reader = await store.readSnapshot("thread");
+    const late = await store.readSnapshot("thread");
+    await reader?.fetch?.("a");
+    await store.rewrite(lease, [entryOf(1, { rewritten: true })]);
+    expect(await store.readSnapshot("thread")).toBeNull();
+    expect(await (await another()).readSnapshot("thread")).toBeNull();
+    // Who reads the old one still is told the old text or nothing, never another.
+    expect([undefined, "A"]).toContain(reader?.chunk("a"));
+    await save(store, lease, "new", { b: "B" });
+    await late?.fetch?.(null);
+    expect([undefined, "A"]).toContain(late?.chunk("a"));
+    expect(await snapshotIn(store, "a", "b")).toEqual({ head: "new", a: undefined, b: "B" });
   },
-  {
-    name: "saves no snapshot under a lease that is not in force",
-    check: async (subject) => {
-      const { store } = subject;
-      await write(store, "thread", 2);
-      const lease = await take(store, "thread");
-      await save(store, lease, "sound", { a: "A" });
-      await store.release(lease);
-      for (const [fate, lost] of Object.entries(await lostLeases(subject, "thread"))) {
-        const saving = save(store, lost, fate, { b: fate }, ["a"]);
-        await expect(saving).rejects.toBeInstanceOf(LeaseLostError);
-      }
-      expect(await snapshotIn(store, "a")).toEqual({ head: "sound", a: "A" });
-    },
+  "drops a snapshot with its thread": async ({ store, reopen }) => {
+    const lease = await begun(store, entriesFrom(0, 2));
+    await save(store, lease, "old", { a: "A" });
+    await store.delete("thread");
+    const late = save(store, lease, "late", { b: "B" });
+    await expect(late).rejects.toBeInstanceOf(LeaseLostError);
+    const later = await reopen();
+    await write(later, "thread", 1);
+    expect(await later.readSnapshot("thread")).toBeNull();
+    await save(later, await take(later, "thread"), "new", {});
+    expect(await snapshotIn(later, "a", "b")).toEqual({ head: "new", a: undefined, b: undefined });
   },
-  {
-    name: "drops a snapshot when the journal is rewritten",
-    check: async ({ store, another }) => {
-      const lease = await take(store, "thread");
-      await append(store, lease, -1, entriesFrom(0, 2));
-      await save(store, lease, "old", { a: "A" });
-      const reader = await store.readSnapshot("thread");
-      const late = await store.readSnapshot("thread");
-      await reader?.fetch?.("a");
-      await store.rewrite(lease, [entryOf(1, { rewritten: true })]);
-      expect(await store.readSnapshot("thread")).toBeNull();
-      expect(await (await another()).readSnapshot("thread")).toBeNull();
-      // Who reads the old one still is told the old text or nothing, never another.
-      expect([undefined, "A"]).toContain(reader?.chunk("a"));
-      await save(store, lease, "new", { b: "B" });
-      await late?.fetch?.(null);
-      expect([undefined, "A"]).toContain(late?.chunk("a"));
-      expect(await snapshotIn(store, "a", "b")).toEqual({ head: "new", a: undefined, b: "B" });
-    },
-  },
-  {
-    name: "drops a snapshot with its thread",
-    check: async ({ store, reopen }) => {
-      const lease = await take(store, "thread");
-      await append(store, lease, -1, entriesFrom(0, 2));
-      await save(store, lease, "old", { a: "A" });
-      await store.delete("thread");
-      const late = save(store, lease, "late", { b: "B" });
-      await expect(late).rejects.toBeInstanceOf(LeaseLostError);
-      const later = await reopen();
-      await write(later, "thread", 1);
-      expect(await later.readSnapshot("thread")).toBeNull();
-      await save(later, await take(later, "thread"), "new", {});
-      expect(await snapshotIn(later, "a", "b")).toEqual({ head: "new", a: undefined, b: undefined });
-    },
-  },
-];
+};
 
 const save = (
   store: Store,

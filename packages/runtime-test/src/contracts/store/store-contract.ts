@@ -16,17 +16,19 @@ import { valueChecks } from "./value-checks.ts";
 
 /** All that the port `Store` promises, as checks that any store passes; those with a `feature` only where the store has it. */
 export const storeChecks: readonly StoreCheck[] = [
-  ...leaseChecks,
-  ...appendChecks,
-  ...readingChecks,
-  ...valueChecks,
-  ...idChecks,
-  ...concurrencyChecks,
-  ...listingChecks,
-  ...rewriteChecks,
-  ...snapshotChecks,
-  ...inboxChecks,
-  ...searchChecks,
+  ...Object.entries({
+    ...leaseChecks,
+    ...appendChecks,
+    ...readingChecks,
+    ...valueChecks,
+    ...idChecks,
+    ...concurrencyChecks,
+    ...listingChecks,
+    ...rewriteChecks,
+    ...snapshotChecks,
+  }).map(([name, check]) => ({ name, check })),
+  ...Object.entries(inboxChecks).map(([name, check]) => ({ name, check, feature: "inbox" as const })),
+  ...Object.entries(searchChecks).map(([name, check]) => ({ name, check, feature: "search" as const })),
 ];
 
 export interface StoreContractOptions {

@@ -27,9 +27,8 @@ export interface StoreCheck {
 /** What the port leaves to the store, by the name of the member. */
 export type StoreFeature = "inbox" | "search";
 
-/** Checks of what only some stores have. */
-export const onlyWith = (feature: StoreFeature, checks: readonly StoreCheck[]): readonly StoreCheck[] =>
-  checks.map((check) => ({ ...check, feature }));
+/** Checks by the promises that they look at. */
+export type StoreChecks = Readonly<Record<string, StoreCheck["check"]>>;
 
 /** What a check works with. All stores are closed after it. */
 export interface Subject {

@@ -62,7 +62,7 @@ export const derivedFaults: Faults = {
     fetching((chunk) => (chunk === null ? ["a", "b.1", "c", "d"] : [])),
   ],
   "letters in another order": [
-    "keeps letters in the order in which they came",
+    "keeps letters in order",
     inboxed((inbox) => ({ unanswered: async (threadId) => (await inbox.unanswered(threadId)).toReversed() })),
   ],
   "letters that are kept twice": ["keeps a letter once by its id", inboxed(renumbered)],

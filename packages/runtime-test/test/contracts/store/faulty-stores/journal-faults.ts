@@ -36,7 +36,7 @@ export const journalFaults: Faults = {
     "lets nobody give back the lease of another",
     (sound) => ({ release: async (lease) => sound.release({ ...lease, token: lease.token + 1 }) }),
   ],
-  "no look at the lease": ["though the seq is right", withoutLease],
+  "no look at the lease": ["slept while another took over", withoutLease],
   "no look at the seq": ["refuses to append where the journal does not stand", withoutSeq],
   "half of a batch": [
     "appends one entry or many",

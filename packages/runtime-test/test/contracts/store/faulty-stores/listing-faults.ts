@@ -87,7 +87,7 @@ export const listingFaults: Faults = {
     }),
   ],
   "a limit of anything": [
-    "refuses to list what can't be meant",
+    "refuses options of a listing that are invalid",
     (sound) => ({ list: ({ limit = 1, ...options } = {}) => sound.list({ ...options, limit: limit >= 1 ? 1 : 1 }) }),
   ],
 };
