@@ -3,8 +3,7 @@ import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/m
 import { replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import type { DecodedChat, DecodedChoice } from "./reply/chat-chunks.ts";
-import type { FailureSetting } from "./failure/failure.ts";
-import { failureOfErrorObject, truncated } from "./failure/failure.ts";
+import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
 import { usageFromWire } from "./reply/usage.ts";
 
 /** How a plain body, decoded, ended the call. Null when it holds neither an answer nor an error. */

@@ -8,6 +8,7 @@ import {
 } from "@colloquy/machine";
 import fc from "fast-check";
 import { machineOptionsArbitrary } from "./options.ts";
+import { recordOf } from "./record.ts";
 import { runSchedule } from "./run-schedule.ts";
 import { scheduleArbitrary } from "./schedule-arbitrary.ts";
 import type { Schedule } from "./schedule.ts";
@@ -21,7 +22,7 @@ export interface Play {
 
 /** A configuration and a schedule that calls its tools. */
 export const playArbitrary: fc.Arbitrary<Play> = machineOptionsArbitrary.chain((options) =>
-  fc.record({ options: fc.constant(options), schedule: scheduleFor(options) }, { noNullPrototype: true }),
+  recordOf({ options: fc.constant(options), schedule: scheduleFor(options) }),
 );
 
 /** A schedule that calls the tools of a configuration. */

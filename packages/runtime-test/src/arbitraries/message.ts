@@ -14,37 +14,34 @@ import type {
 } from "@colloquy/machine";
 import fc from "fast-check";
 import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
+import { recordOf } from "./record.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 import { type ToolNames, toolCallDraftArbitrary } from "./tool-call.ts";
 
-const plain = { noNullPrototype: true } as const;
+const textPart: fc.Arbitrary<TextPart> = recordOf({ type: fc.constant("text"), text: textArbitrary });
 
-const textPart: fc.Arbitrary<TextPart> = fc.record({ type: fc.constant("text"), text: textArbitrary }, plain);
-
-const dataPart: fc.Arbitrary<DataPart> = fc.record(
-  { type: fc.constant("data"), field: nameArbitrary, value: jsonArbitrary },
-  plain,
-);
+const dataPart: fc.Arbitrary<DataPart> = recordOf({
+  type: fc.constant("data"),
+  field: nameArbitrary,
+  value: jsonArbitrary,
+});
 
 /** Nothing reads what stands in one; the generator of addresses that fast-check has takes a second to be made. */
 const imageUrl = fc.constantFrom("https://example.com/a.png", "http://x/ü?q=1#2", "data:image/png;base64,AA==");
 
-const imagePart: fc.Arbitrary<ImagePart> = fc.record(
-  { type: fc.constant("image"), url: imageUrl, detail: fc.constantFrom("low", "high") },
-  { ...plain, requiredKeys: ["type", "url"] },
+const imagePart: fc.Arbitrary<ImagePart> = recordOf(
+  { type: fc.constant("image"), url: imageUrl },
+  { detail: fc.constantFrom("low", "high") },
 );
 
-const opaquePart: fc.Arbitrary<OpaquePart> = fc.record(
-  { type: fc.constant("opaque"), value: jsonObjectArbitrary },
-  plain,
+const opaquePart: fc.Arbitrary<OpaquePart> = recordOf({ type: fc.constant("opaque"), value: jsonObjectArbitrary });
+
+const reasoningPart: fc.Arbitrary<ReasoningPart> = recordOf(
+  { type: fc.constant("reasoning"), text: textArbitrary },
+  { provider: jsonObjectArbitrary },
 );
 
-const reasoningPart: fc.Arbitrary<ReasoningPart> = fc.record(
-  { type: fc.constant("reasoning"), text: textArbitrary, provider: jsonObjectArbitrary },
-  { ...plain, requiredKeys: ["type", "text"] },
-);
-
-const refusalPart: fc.Arbitrary<RefusalPart> = fc.record({ type: fc.constant("refusal"), text: textArbitrary }, plain);
+const refusalPart: fc.Arbitrary<RefusalPart> = recordOf({ type: fc.constant("refusal"), text: textArbitrary });
 
 /** A part that any message may contain. */
 export const contentPartArbitrary: fc.Arbitrary<ContentPart> = fc.oneof(
@@ -68,37 +65,26 @@ export const contentArbitrary: fc.Arbitrary<Content> = fc.oneof(
 );
 
 /** What became of a call of a round that was had elsewhere. */
-export const appendedResultArbitrary: fc.Arbitrary<AppendedResult> = fc.record(
-  {
-    outcome: fc.constantFrom("completed", "completed", "failed", "refused", "interrupted", "unknown"),
-    content: fc.option(contentArbitrary, { freq: 8 }),
-  },
-  plain,
-);
+export const appendedResultArbitrary: fc.Arbitrary<AppendedResult> = recordOf({
+  outcome: fc.constantFrom("completed", "completed", "failed", "refused", "interrupted", "unknown"),
+  content: fc.option(contentArbitrary, { freq: 8 }),
+});
 
 /** A message that a host hands in, in any role that it may take. */
-export const messageDraftArbitrary: fc.Arbitrary<MessageDraft> = fc.record(
+export const messageDraftArbitrary: fc.Arbitrary<MessageDraft> = recordOf(
   {
     role: fc.constantFrom("user", "user", "user", "assistant", "system", "developer"),
     content: contentArbitrary,
-    name: nameArbitrary,
-    metadata: jsonObjectArbitrary,
-    provider: jsonObjectArbitrary,
   },
-  { ...plain, requiredKeys: ["role", "content"] },
+  { name: nameArbitrary, metadata: jsonObjectArbitrary, provider: jsonObjectArbitrary },
 );
 
 /** A system prompt: its text, or a message. */
 export const systemDraftArbitrary: fc.Arbitrary<SystemDraft> = fc.oneof(
   { weight: 3, arbitrary: textArbitrary },
-  fc.record(
-    {
-      role: fc.constantFrom("system", "developer"),
-      content: contentArbitrary,
-      name: nameArbitrary,
-      provider: jsonObjectArbitrary,
-    },
-    { ...plain, requiredKeys: ["role", "content"] },
+  recordOf(
+    { role: fc.constantFrom("system", "developer"), content: contentArbitrary },
+    { name: nameArbitrary, provider: jsonObjectArbitrary },
   ),
 );
 

@@ -5,6 +5,7 @@ import { jsonObjectArbitrary } from "./json.ts";
 import { failureKinds, limitsArbitrary } from "./outcome.ts";
 import { overlapArbitrary } from "./overlap.ts";
 import { policyArbitrary } from "./policy.ts";
+import { recordOf } from "./record.ts";
 import { toolsArbitrary } from "./tool.ts";
 
 /** How much a prompt may hold: nothing, too little for most messages, a few turns, more than enough; or no bound. */
@@ -32,7 +33,8 @@ export const templateCounter: Counter = {
 };
 
 /** How a machine may be configured: any of its options, each at its default now and then, limits of 0 among them. */
-export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = fc.record(
+export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = recordOf(
+  {},
   {
     tools: toolsArbitrary,
     policy: policyArbitrary,
@@ -49,7 +51,6 @@ export const machineOptionsArbitrary: fc.Arbitrary<MachineOptions> = fc.record(
     idleTimeoutMs: fc.integer({ min: 1, max: 60_000 }),
     pricing: fc.integer({ min: 0, max: 3 }).map(pricingOf),
   },
-  { noNullPrototype: true, requiredKeys: [] },
 );
 
 /** Some that count, and some that do not keep their promise. */
@@ -70,7 +71,8 @@ function counters(): readonly Counter[] {
 }
 
 function retryArbitrary(): fc.Arbitrary<Partial<Retry>> {
-  return fc.record(
+  return recordOf(
+    {},
     {
       attempts: fc.integer({ min: 1, max: 4 }),
       baseDelayMs: fc.constantFrom(0, 500),
@@ -78,7 +80,6 @@ function retryArbitrary(): fc.Arbitrary<Partial<Retry>> {
       maxRetryAfterMs: fc.constantFrom(0, 120_000),
       kinds: fc.oneof(fc.constant(failureKinds), fc.subarray([...failureKinds])),
     },
-    { noNullPrototype: true, requiredKeys: [] },
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Failure, FailureKind, LimitName, Limits, ReportedUsage, ToolFailed } from "@colloquy/machine";
 import fc from "fast-check";
 import { jsonObjectArbitrary } from "./json.ts";
+import { recordOf } from "./record.ts";
 import { textArbitrary } from "./text.ts";
 
 /** All kinds of failure. */
@@ -18,20 +19,18 @@ export const failureKinds: readonly FailureKind[] = [
 ];
 
 /** What a model call failed with: any kind, retryable or not, with a wait that the server asked for or without. */
-export const failureArbitrary: fc.Arbitrary<Failure> = fc.record(
+export const failureArbitrary: fc.Arbitrary<Failure> = recordOf(
+  { kind: fc.constantFrom(...failureKinds), message: textArbitrary, retryable: fc.constantFrom(true, true, false) },
   {
-    kind: fc.constantFrom(...failureKinds),
-    message: textArbitrary,
-    retryable: fc.constantFrom(true, true, false),
     retryAfterMs: fc.constantFrom(0, 1, 1_500, 120_000, 120_001),
     status: fc.constantFrom(400, 401, 429, 500, 529),
     code: fc.constantFrom("rate_limit_exceeded", "insufficient_quota"),
   },
-  { noNullPrototype: true, requiredKeys: ["kind", "message", "retryable"] },
 );
 
 /** What a provider reports of a call: any of the fields missing, zeros among the others. */
-export const reportedUsageArbitrary: fc.Arbitrary<ReportedUsage> = fc.record(
+export const reportedUsageArbitrary: fc.Arbitrary<ReportedUsage> = recordOf(
+  {},
   {
     inputTokens: fc.nat({ max: 2_000 }),
     outputTokens: fc.nat({ max: 500 }),
@@ -41,7 +40,6 @@ export const reportedUsageArbitrary: fc.Arbitrary<ReportedUsage> = fc.record(
     reasoningTokens: fc.nat({ max: 400 }),
     provider: jsonObjectArbitrary,
   },
-  { noNullPrototype: true, requiredKeys: [] },
 );
 
 /** How a tool did not answer. */
@@ -56,7 +54,8 @@ export const toolOutcomeArbitrary: fc.Arbitrary<ToolFailed["outcome"]> = fc.cons
 export const limitNames: readonly LimitName[] = ["steps", "toolCalls", "tokens", "costNano", "deadlineMs"];
 
 /** Limits, most of which a few steps can reach, and now and then 0. */
-export const limitsArbitrary: fc.Arbitrary<Limits> = fc.record(
+export const limitsArbitrary: fc.Arbitrary<Limits> = recordOf(
+  {},
   {
     steps: fc.constantFrom(10, 2, 3, 1, 10, 5, 4, 0),
     toolCalls: fc.constantFrom(20, 5, 2, 10, 20, 3, 1, 0),
@@ -64,5 +63,4 @@ export const limitsArbitrary: fc.Arbitrary<Limits> = fc.record(
     costNano: fc.constantFrom(1_000_000, 5_000, 1_000_000, 10_000, 1_000_000, 2_000, 1, 0),
     deadlineMs: fc.constantFrom(600_000, 30_000, 600_000, 5_000, 600_000, 60_000, 1, 0),
   },
-  { noNullPrototype: true, requiredKeys: [] },
 );

@@ -12,6 +12,7 @@ import {
 } from "./message.ts";
 import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
 import { overlapTypes } from "./overlap.ts";
+import { type Fields, recordOf } from "./record.ts";
 import { partialArbitrary, replyArbitrary, roundReplyArbitrary } from "./reply.ts";
 import type { Move, Schedule } from "./schedule.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
@@ -26,23 +27,22 @@ export const scheduleArbitrary = (
   options: { readonly tools?: ToolNames; readonly movesMax?: number } = {},
 ): fc.Arbitrary<Schedule> => {
   const { tools = [], movesMax = 30 } = options;
-  return fc.record(
-    { input: inputArbitrary(tools), moves: fc.array(moveArbitrary(tools), { maxLength: movesMax, size: "max" }) },
-    { noNullPrototype: true },
-  );
+  const moves = fc.array(moveArbitrary(tools), { maxLength: movesMax, size: "max" });
+  return recordOf({ input: inputArbitrary(tools), moves });
 };
 
 const inputArbitrary = (tools: ToolNames): fc.Arbitrary<ThreadInput> =>
-  fc.record(
+  recordOf(
     {
       at: fc.constant(1_700_000_000_000),
       threadId: fc.oneof({ weight: 3, arbitrary: fc.constant("t") }, nameArbitrary),
+    },
+    {
       system: systemDraftArbitrary,
       seed: seedArbitrary(tools),
       metadata: jsonObjectArbitrary,
       model: jsonObjectArbitrary,
     },
-    { noNullPrototype: true, requiredKeys: ["at", "threadId"] },
   );
 
 const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
@@ -99,86 +99,65 @@ const ask = fc.oneof(
 );
 
 function askOf(...where: readonly ("overlap" | "joins")[]) {
-  return fc.record(
+  const input = fc.oneof(
+    { weight: 4, arbitrary: contentArbitrary },
+    { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
+  );
+  const limits = fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary);
+  const joins = fc.constantFrom("open" as const, "open" as const, "anybody" as const, "nobody" as const);
+  return named(
+    "ask",
     {
-      move: fc.constant("ask" as const),
-      input: fc.oneof(
-        { weight: 4, arbitrary: contentArbitrary },
-        { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
-      ),
-      name: nameArbitrary,
-      metadata: jsonObjectArbitrary,
-      model: jsonObjectArbitrary,
-      limits: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, limitsArbitrary),
+      input,
       ...(where.includes("overlap") ? { overlap: fc.constantFrom(...overlapTypes) } : {}),
-      ...(where.includes("joins")
-        ? { joins: fc.constantFrom("open" as const, "open" as const, "anybody" as const, "nobody" as const) }
-        : {}),
+      ...(where.includes("joins") ? { joins } : {}),
     },
-    { noNullPrototype: true, requiredKeys: ["move", "input", ...where] },
+    { name: nameArbitrary, metadata: jsonObjectArbitrary, model: jsonObjectArbitrary, limits },
   );
 }
 
-const approve = fc.record(
+const approve = named(
+  "approve",
   {
-    move: fc.constant("approve" as const),
     pick,
     approved: fc.constantFrom(true, true, false),
     digest: fc.constantFrom("right" as const, "right" as const, "none" as const, "wrong" as const),
-    reason: textArbitrary,
-    by: nameArbitrary,
   },
-  { noNullPrototype: true, requiredKeys: ["move", "pick", "approved", "digest"] },
+  { reason: textArbitrary, by: nameArbitrary },
 );
 
-const withhold = fc.record(
-  {
-    move: fc.constant("withhold" as const),
-    pick,
-    because: fc.constantFrom("declared" as const, "unknown_outcome" as const),
-    version: fc.constantFrom("1", "2.0.1"),
-    arguments: jsonArbitrary,
-  },
-  { noNullPrototype: true, requiredKeys: ["move", "pick", "because", "arguments"] },
+const withhold = named(
+  "withhold",
+  { pick, because: fc.constantFrom("declared" as const, "unknown_outcome" as const), arguments: jsonArbitrary },
+  { version: fc.constantFrom("1", "2.0.1") },
 );
+
+const model = fc.constantFrom("model-1", "other");
 
 const answer = (tools: ToolNames) =>
-  fc.record(
+  named(
+    "answer",
     {
-      move: fc.constant("answer" as const),
       pick,
       reply: replyArbitrary(tools),
       finishReason: fc.constantFrom("stop", "length", null),
-      usage: reportedUsageArbitrary,
-      model: fc.constantFrom("model-1", "other"),
       content: fc.option(contentArbitrary, { freq: 8 }),
     },
-    { noNullPrototype: true, requiredKeys: ["move", "pick", "reply", "finishReason", "content"] },
+    { usage: reportedUsageArbitrary, model },
   );
 
-const fail = fc.record(
-  {
-    move: fc.constant("fail" as const),
-    pick,
-    failure: failureArbitrary,
-    partial: partialArbitrary,
-    usage: reportedUsageArbitrary,
-    model: fc.constantFrom("model-1", "other"),
-    outcome: toolOutcomeArbitrary,
-    content: contentArbitrary,
-  },
-  { noNullPrototype: true, requiredKeys: ["move", "pick", "failure", "outcome", "content"] },
+const fail = named(
+  "fail",
+  { pick, failure: failureArbitrary, outcome: toolOutcomeArbitrary, content: contentArbitrary },
+  { partial: partialArbitrary, usage: reportedUsageArbitrary, model },
 );
 
-const cancel = fc.record(
+const cancel = named(
+  "cancel",
   {
-    move: fc.constant("cancel" as const),
-    whom: fc.constantFrom("open", "queued", "joining", "open", "queued", "nobody"),
-    reason: textArbitrary,
-    partial: partialArbitrary,
-    usage: reportedUsageArbitrary,
+    whom: fc.constantFrom(...(["open", "queued", "joining", "open", "queued", "nobody"] as const)),
   },
-  { noNullPrototype: true, requiredKeys: ["move", "whom"] },
+  { reason: textArbitrary, partial: partialArbitrary, usage: reportedUsageArbitrary },
 );
 
 const edit = (tools: ToolNames) =>
@@ -198,33 +177,26 @@ const edit = (tools: ToolNames) =>
     { weight: 2, arbitrary: named("truncate", { pick, characters: fc.nat({ max: 12 }) }) },
     named("checkpoint", { name: checkpoint }),
     { weight: 2, arbitrary: named("pin", { pick, pinned: fc.constantFrom(true, true, true, false) }) },
-    {
-      weight: 2,
-      arbitrary: named("moveHead", { to: fc.oneof(pick, fc.record({ checkpoint }, { noNullPrototype: true })) }),
-    },
+    { weight: 2, arbitrary: named("moveHead", { to: fc.oneof(pick, recordOf({ checkpoint })) }) },
   );
 
 /** Most have a result for each call. */
 const round = (tools: ToolNames) =>
-  fc
-    .record(
-      {
-        reply: roundReplyArbitrary(tools),
-        results: fc.array(appendedResultArbitrary, { minLength: 3, maxLength: 3 }),
-        missing: fc.constantFrom(0, 0, 0, 0, 0, 1),
-      },
-      { noNullPrototype: true },
-    )
-    .map(({ reply, results, missing }) => ({
-      move: "appendRound" as const,
-      reply,
-      results: results.slice(0, (reply.toolCalls?.length ?? 0) - missing),
-    }));
+  recordOf({
+    reply: roundReplyArbitrary(tools),
+    results: fc.array(appendedResultArbitrary, { minLength: 3, maxLength: 3 }),
+    missing: fc.constantFrom(0, 0, 0, 0, 0, 1),
+  }).map(({ reply, results, missing }) => ({
+    move: "appendRound" as const,
+    reply,
+    results: results.slice(0, (reply.toolCalls?.length ?? 0) - missing),
+  }));
 
-/** A move with all its fields. */
-function named<const Name extends Move["move"], Fields>(
+/** A move with all of the first fields, and with each of the others now and then. */
+function named<Name extends Move["move"], Required extends object, Optional extends object = object>(
   move: Name,
-  fields: { readonly [Field in keyof Fields]: fc.Arbitrary<Fields[Field]> },
-): fc.Arbitrary<{ readonly move: Name } & Fields> {
-  return fc.record(fields, { noNullPrototype: true }).map((values) => ({ move, ...values }));
+  required: Fields<Required>,
+  optional?: Fields<Optional>,
+) {
+  return recordOf(required, optional).map((fields) => ({ move, ...fields }));
 }

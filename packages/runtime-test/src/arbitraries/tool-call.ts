@@ -1,6 +1,7 @@
 import type { ToolCallDraft } from "@colloquy/machine";
 import fc from "fast-check";
 import { jsonObjectArbitrary } from "./json.ts";
+import { recordOf } from "./record.ts";
 import { nameArbitrary } from "./text.ts";
 
 /** The names of the tools that a model was told of. */
@@ -11,7 +12,7 @@ export type ToolNames = readonly string[];
  * sometimes none that was declared; its arguments are sometimes no JSON, or nothing.
  */
 export const toolCallDraftArbitrary = (tools: ToolNames): fc.Arbitrary<ToolCallDraft> =>
-  fc.record(
+  recordOf(
     {
       id: fc.constantFrom("call_0", "call_0", "call_1", "", null),
       name:
@@ -22,7 +23,6 @@ export const toolCallDraftArbitrary = (tools: ToolNames): fc.Arbitrary<ToolCallD
         jsonObjectArbitrary.map((value) => JSON.stringify(value)),
         fc.constantFrom("", "{", "null", "[]", '{"city":"Par', "\ud800"),
       ),
-      provider: jsonObjectArbitrary,
     },
-    { noNullPrototype: true, requiredKeys: ["id", "name", "arguments"] },
+    { provider: jsonObjectArbitrary },
   );

@@ -1,12 +1,13 @@
 import type { ToolDeclaration } from "@colloquy/machine";
 import fc from "fast-check";
 import { jsonObjectArbitrary } from "./json.ts";
+import { recordOf } from "./record.ts";
 import { nameArbitrary, textArbitrary } from "./text.ts";
 
 /** A tool as the machine knows it. */
-export const toolDeclarationArbitrary: fc.Arbitrary<ToolDeclaration> = fc.record(
+export const toolDeclarationArbitrary: fc.Arbitrary<ToolDeclaration> = recordOf(
+  { name: nameArbitrary },
   {
-    name: nameArbitrary,
     version: fc.constantFrom("1", "2.0.1"),
     description: textArbitrary,
     parameters: jsonObjectArbitrary,
@@ -15,7 +16,6 @@ export const toolDeclarationArbitrary: fc.Arbitrary<ToolDeclaration> = fc.record
     timeoutMs: fc.nat({ max: 60_000 }),
     concurrency: fc.integer({ min: 1, max: 4 }),
   },
-  { noNullPrototype: true, requiredKeys: ["name"] },
 );
 
 /** Tools under different names. */

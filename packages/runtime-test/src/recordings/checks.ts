@@ -1,5 +1,4 @@
-import type { CallLlm } from "@colloquy/machine";
-import { phaseOf } from "@colloquy/machine";
+import { type CallLlm, phaseOf } from "@colloquy/machine";
 import { type CanonicalCall, canonicalOfMessage, sha256OfMessages } from "./canonical.ts";
 import type { RecordedCase } from "./case.ts";
 import { contrast, firstDifference, glimpse } from "./difference.ts";

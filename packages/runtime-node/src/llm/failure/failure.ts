@@ -1,7 +1,6 @@
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
 import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai";
-import type { ErrorFacts } from "./error-facts.ts";
-import { errorFacts } from "./error-facts.ts";
+import { errorFacts, type ErrorFacts } from "./error-facts.ts";
 import { parseJson } from "../reply/loose-json.ts";
 import { redact } from "../secrets/redact.ts";
 import { isRedirect, redirectFailure } from "./redirect.ts";

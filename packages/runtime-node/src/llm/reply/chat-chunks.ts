@@ -2,8 +2,7 @@ import type { LlmDelta } from "@colloquy/host";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isObject, isText, listOf, textOf } from "./loose-json.ts";
 import { mergedDetails } from "./reasoning-details.ts";
-import type { ToolCallPieces } from "./tool-call-pieces.ts";
-import { toolCallPieces } from "./tool-call-pieces.ts";
+import { toolCallPieces, type ToolCallPieces } from "./tool-call-pieces.ts";
 
 /** What a chat completion says, whether it came in one piece or in many. In the words of the wire. */
 export interface DecodedChat {

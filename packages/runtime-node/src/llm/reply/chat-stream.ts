@@ -1,7 +1,6 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { Json } from "@colloquy/machine";
-import type { DecodedChat } from "./chat-chunks.ts";
-import { chatChunks } from "./chat-chunks.ts";
+import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
 import { eventStream } from "./event-stream.ts";
 import { isObject, parseJson } from "./loose-json.ts";
 

@@ -1,5 +1,4 @@
-import type { Connection } from "./connection.ts";
-import { writing } from "./connection.ts";
+import { type Connection, writing } from "./connection.ts";
 import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 

@@ -3,6 +3,7 @@ import { type CallLlm, conversationMachine } from "@colloquy/machine";
 import fc from "fast-check";
 import { type ApprovalLogItem, lawApproved } from "./approved.ts";
 import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersOf } from "./host-under-test.ts";
+import { recordOf } from "../../arbitraries/record.ts";
 
 /**
  * Holds a host to the life of an approval (`lawApproved`), on random conversations: calls of tools that need one,
@@ -27,27 +28,16 @@ interface Turn {
 const names = ["always", "above ten", "never"] as const;
 
 const conversations: fc.Arbitrary<readonly Turn[]> = fc.array(
-  fc.record(
-    {
-      calls: fc.array(fc.record({ name: fc.constantFrom(...names), amount: fc.nat({ max: 20 }) }), {
-        minLength: 1,
-        maxLength: 3,
-      }),
-      answers: fc.array(
-        fc.constantFrom<Answer>(
-          "approve",
-          "approve",
-          "deny",
-          "approve twice",
-          "approve another",
-          "cancel",
-          "hand over",
-        ),
-        { maxLength: 4 },
-      ),
-    },
-    { noNullPrototype: true },
-  ),
+  fc.record({
+    calls: fc.array(recordOf({ name: fc.constantFrom(...names), amount: fc.nat({ max: 20 }) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    answers: fc.array(
+      fc.constantFrom<Answer>("approve", "approve", "deny", "approve twice", "approve another", "cancel", "hand over"),
+      { maxLength: 4 },
+    ),
+  }),
   { minLength: 1, maxLength: 3 },
 );
 

@@ -3,6 +3,7 @@ import { type CallLlm, conversationMachine, type Entry, type Message } from "@co
 import fc from "fast-check";
 import { type Ground, type HostLawRun, type HostUnderTest, onGround, parametersOf } from "./host-under-test.ts";
 import { lawRedacted } from "./redacted.ts";
+import { recordOf } from "../../arbitraries/record.ts";
 
 /**
  * Holds a host and a store to redaction (`lawRedacted`), on random conversations whose asks, calls, results and
@@ -28,16 +29,13 @@ interface Case {
   readonly snapshotEvery: number;
 }
 
-const cases: fc.Arbitrary<Case> = fc.record(
-  {
-    turns: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 4 }),
-    pick: fc.nat({ max: 3 }),
-    whole: fc.boolean(),
-    copied: fc.boolean(),
-    snapshotEvery: fc.constantFrom(1, 3, 1_000),
-  },
-  { noNullPrototype: true },
-);
+const cases: fc.Arbitrary<Case> = recordOf({
+  turns: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 4 }),
+  pick: fc.nat({ max: 3 }),
+  whole: fc.boolean(),
+  copied: fc.boolean(),
+  snapshotEvery: fc.constantFrom(1, 3, 1_000),
+});
 
 const holds = async (ground: Ground, { turns, pick, whole, copied, snapshotEvery }: Case): Promise<void> => {
   const sent: (readonly Message[])[] = [];

@@ -3,6 +3,7 @@ import { type CallLlm, conversationMachine, type Entry } from "@colloquy/machine
 import fc from "fast-check";
 import { type HostLawRun, parametersOf } from "./host-under-test.ts";
 import { lawSameJournal } from "./same-journal.ts";
+import { recordOf } from "../../arbitraries/record.ts";
 
 /** What a law decides about a host; a runtime adds the rest: its clock, its store. */
 export type ScriptedParts = Pick<HostOptions, "machine" | "llm" | "tools" | "ids" | "observers">;
@@ -50,13 +51,10 @@ interface Turn {
 
 const rounds: fc.Arbitrary<Round> = fc
   .array(
-    fc.record(
-      {
-        name: fc.constantFrom("read" as const, "read" as const, "write" as const, "nobody's" as const),
-        fails: fc.boolean(),
-      },
-      { noNullPrototype: true },
-    ),
+    recordOf({
+      name: fc.constantFrom("read" as const, "read" as const, "write" as const, "nobody's" as const),
+      fails: fc.boolean(),
+    }),
     { minLength: 1, maxLength: 4 },
   )
   .chain((calls) =>
@@ -74,13 +72,10 @@ const onlyOneWrites: (call: Round["calls"][number], index: number, all: Round["c
   call.name === "write" && all.findIndex(({ name }) => name === "write") < index ? { ...call, name: "read" } : call;
 
 const scripts: fc.Arbitrary<readonly Turn[]> = fc.array(
-  fc.record(
-    {
-      rounds: fc.array(rounds, { maxLength: 2 }),
-      ends: fc.constantFrom("answer" as const, "answer" as const, "failure" as const),
-    },
-    { noNullPrototype: true },
-  ),
+  recordOf({
+    rounds: fc.array(rounds, { maxLength: 2 }),
+    ends: fc.constantFrom("answer" as const, "answer" as const, "failure" as const),
+  }),
   { minLength: 1, maxLength: 4 },
 );
 

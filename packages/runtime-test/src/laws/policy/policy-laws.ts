@@ -15,6 +15,7 @@ import { scribblingChangesNothing } from "./scribbled-upon.ts";
 import { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./settling.ts";
 import { openAndPinnedAreWhole, shownIsSubsequence, shownIsWellFormed } from "./shown.ts";
 import { turnNumbersAreStable } from "./turn-numbers.ts";
+import { recordOf } from "../../arbitraries/record.ts";
 
 /** P10: the thread is untouched by looking at its prompts, and nothing that was handed in is written to. */
 export const threadIsUntouched: PolicyLaw = ({ views }) => {
@@ -130,15 +131,12 @@ const remarksOn = (
       ];
 
 const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
-  fc.record(
-    {
-      schedule: scheduleFor({ ...defaults, ...options }),
-      shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2 }),
-      budget: budgetArbitrary,
-      interrupted: fc.constantFrom("keep" as const, "omit" as const),
-    },
-    { noNullPrototype: true },
-  );
+  recordOf({
+    schedule: scheduleFor({ ...defaults, ...options }),
+    shares: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2 }),
+    budget: budgetArbitrary,
+    interrupted: fc.constantFrom("keep" as const, "omit" as const),
+  });
 
 /** Whoever writes JavaScript may hand in the function that makes a policy: then nothing would be tested. */
 const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {

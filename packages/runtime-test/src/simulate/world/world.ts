@@ -1,7 +1,6 @@
 import { type VirtualClock, virtualClock } from "../../virtual-clock.ts";
 import type { Fault, Faults } from "./faults.ts";
-import { SimulationError } from "./simulation-error.ts";
-import type { Law } from "./simulation-error.ts";
+import { type Law, SimulationError } from "./simulation-error.ts";
 import { Scribbling } from "../../scribbling/scribbling.ts";
 import { Random } from "./random.ts";
 
