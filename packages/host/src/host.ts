@@ -4,9 +4,9 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import { refusedAsk } from "./ask/refused-ask.ts";
-import type { Equipment } from "./context/host-context.ts";
+import type { HostContext } from "./context/host-context.ts";
 import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
-import { equipmentOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
+import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
 import { HostedThread } from "./thread/hosted-thread.ts";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
 import type { Loops } from "./thread/loops.ts";
@@ -65,7 +65,7 @@ export interface Host {
 export const createHost = (options: HostOptions): Host => new ConversationHost(options);
 
 class ConversationHost implements Host, Loops {
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   readonly #ids: Ids;
   readonly #defaultThread: string;
   readonly #loops = new Map<string, ThreadLoop>();
@@ -74,7 +74,7 @@ class ConversationHost implements Host, Loops {
   #closed = false;
 
   constructor(options: HostOptions) {
-    this.#equipment = equipmentOf(options);
+    this.#host = hostContextOf(options);
     this.#ids = options.ids;
     this.#defaultThread = options.defaultThread ?? "default";
   }
@@ -93,15 +93,15 @@ class ConversationHost implements Host, Loops {
       throw new ConfigurationError(
         `a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`,
       );
-    return new HostedThread(id, this.#equipment, this.#ids, this);
+    return new HostedThread(id, this.#host, this.#ids, this);
   }
 
   async threads(options?: ListOptions): Promise<ThreadPage> {
-    return this.#equipment.store.list(frozenCopy(options));
+    return this.#host.store.list(frozenCopy(options));
   }
 
   async search(words: string, options?: SearchOptions): Promise<SearchPage> {
-    const { store } = this.#equipment;
+    const { store } = this.#host;
     if (store.search === undefined) throw new SearchUnavailableError();
     return store.search(words, frozenCopy(options));
   }
@@ -120,12 +120,12 @@ class ConversationHost implements Host, Loops {
     if (problem !== null) throw new ImportRefusedError(options?.threadId ?? "new", null, problem);
     const { threadId = "new", metadata } = options;
     const thread = this.thread(threadId);
-    await this.store(thread.id, journalOfTurns(this.#equipment, thread.id, conversation, metadata));
+    await this.store(thread.id, journalOfTurns(this.#host, thread.id, conversation, metadata));
     return thread;
   }
 
   async resumeAll(options: ResumeAllOptions = {}): Promise<ResumedAll> {
-    return resumeAll(this.#equipment, (threadId, asks) => this.thread(threadId).takeUp(asks), options);
+    return resumeAll(this.#host, (threadId, asks) => this.thread(threadId).takeUp(asks), options);
   }
 
   async close(): Promise<void> {
@@ -135,12 +135,12 @@ class ConversationHost implements Host, Loops {
   }
 
   use(threadId: string): ThreadLoop | null {
-    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#equipment.owner, null));
+    return this.#loops.get(threadId) ?? (this.#closed ? null : this.#open(threadId, this.#host.owner, null));
   }
 
   #open(threadId: string, owner: string, lost: State | null): ThreadLoop {
     const before = { over: this.#closing.get(threadId), owner, lost };
-    const loop = new ThreadLoop(threadId, this.#equipment, before, this.#forget);
+    const loop = new ThreadLoop(threadId, this.#host, before, this.#forget);
     this.#loops.set(threadId, loop);
     return loop;
   }
@@ -167,10 +167,10 @@ class ConversationHost implements Host, Loops {
     // What goes on there must not be stopped for nothing.
     if (
       loop !== undefined &&
-      (loop.state !== null || (await lookAt(this.#equipment, threadId, () => true, "some")) !== null)
+      (loop.state !== null || (await lookAt(this.#host, threadId, () => true, "some")) !== null)
     )
       throw new ThreadExistsError(threadId);
-    await this.alone(threadId, () => storeJournal(this.#equipment, threadId, entries));
+    await this.alone(threadId, () => storeJournal(this.#host, threadId, entries));
   }
 
   readonly #forget = (loop: ThreadLoop, carried: readonly Ask[]): void => {

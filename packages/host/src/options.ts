@@ -5,7 +5,7 @@ import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
 import { type Hooks, Observation, type Observer, type ObserverErrorHandler } from "./context/hooks.ts";
-import { type Equipment, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
+import { type HostContext, type ThreadDefaults, threadDefaultNames } from "./context/host-context.ts";
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
@@ -84,7 +84,7 @@ export interface ImportOptions {
 }
 
 /** What the options of a host come to, with their defaults. @throws ConfigurationError for one that is invalid */
-export const equipmentOf = (options: HostOptions): Equipment => {
+export const hostContextOf = (options: HostOptions): HostContext => {
   const problem =
     problemOfOptions("createHost", options, hostOptionNames) ??
     problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames);

@@ -1,7 +1,7 @@
 import type { AskReceived, Content, JsonObject, Limits, MessageDraft, OverlapType, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { OptionNames } from "../boundary/option-names.ts";
-import { toldEvent } from "../boundary/given-event.ts";
+import { givenEvent } from "../boundary/given-event.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
 /** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
@@ -58,7 +58,7 @@ export const askEvent = (
   const event: AskReceived = { type: "ask.received", at, askId, input };
   const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
   if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? joins) === undefined) return Either.right(event);
-  return toldEvent({
+  return givenEvent({
     ...event,
     ...(name === undefined ? {} : { name }),
     ...(metadata === undefined ? {} : { metadata }),

@@ -4,7 +4,7 @@ import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/
 import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
-import type { Receipt } from "../mailbox/mailbox.ts";
+import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { PartQueue } from "./part-queue.ts";
 import type { AskHandle } from "./ask-handle.ts";
@@ -28,7 +28,7 @@ export interface AskWatcher {
 export type StopAsk = (ask: Ask, reason: string | undefined) => boolean;
 
 /** An ask on its way through a thread's loop, and the handle to it. */
-export class Ask implements AskHandle, Receipt {
+export class Ask implements AskHandle, Sender {
   readonly threadId: string;
   readonly askId: string;
   readonly toolContext: ToolContext | undefined;

@@ -12,8 +12,8 @@ import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";
 
 /** An event that somebody outside made, as plain data that they can't change any more; or why it is none. */
-export const toldEvent = <Told extends Event>(event: Told): Either.Either<Refusal, Told> => {
-  const copy = toldCopy(event);
+export const givenEvent = <Told extends Event>(event: Told): Either.Either<Refusal, Told> => {
+  const copy = givenCopy(event);
   if (Either.isLeft(copy)) return copy;
   const decoded = decodeEvent(copy.right);
   // The copy has the type that the event had.
@@ -21,8 +21,8 @@ export const toldEvent = <Told extends Event>(event: Told): Either.Either<Refusa
 };
 
 /** The same for what a thread is begun with. @throws EventRefusedError */
-export const toldStart = (event: ThreadStarted): ThreadStarted => {
-  const copy = toldCopy(event);
+export const givenStart = (event: ThreadStarted): ThreadStarted => {
+  const copy = givenCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
   const decoded = decodeEntry({ seq: 0, format: firstFormat, event: copy.right }, 0);
   if (Either.isLeft(decoded)) throw new EventRefusedError(event.threadId, invalid(decoded.left).left);
@@ -43,7 +43,7 @@ export const plainCopyOf = (value: unknown, whole: string): Either.Either<string
   }
 };
 
-const toldCopy = (event: unknown): Either.Either<Refusal, unknown> =>
+const givenCopy = (event: unknown): Either.Either<Refusal, unknown> =>
   Either.mapLeft((reason: string): Refusal => ({ kind: "invalid", reason }))(plainCopyOf(event, "the event"));
 
 const invalid = (error: DecodeError): Either.Left<Refusal> => ({

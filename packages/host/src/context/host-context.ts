@@ -10,7 +10,7 @@ import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
 /** What all threads of a host run with. */
-export interface Equipment {
+export interface HostContext {
   readonly machine: ConversationMachine;
   readonly store: Store;
   readonly llm: LlmHandler;

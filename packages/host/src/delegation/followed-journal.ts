@@ -2,7 +2,7 @@ import type { Entry, LaterEntry, Signal, State } from "@colloquy/machine";
 import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
 import { loadAll, SnapshotDamagedError } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
 import { followedSignals } from "./followed-signals.ts";
 import { load } from "../journal/opening.ts";
@@ -13,7 +13,7 @@ export type EntryTold = (entry: Entry, signals: readonly Signal[], state: State)
 /** The journal of a thread that somebody else writes, read on from where it was read to. */
 export class FollowedJournal {
   readonly #threadId: string;
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   readonly #told: EntryTold;
   #state: State | null;
   #loaded: boolean;
@@ -23,9 +23,9 @@ export class FollowedJournal {
   #newest: { readonly seq: number; readonly text: string } | null = null;
 
   /** @param from a state that is known, behind which all is new; null: what is there when it is first read is not. */
-  constructor(threadId: string, equipment: Equipment, from: State | null, told: EntryTold) {
+  constructor(threadId: string, host: HostContext, from: State | null, told: EntryTold) {
     this.#threadId = threadId;
-    this.#equipment = equipment;
+    this.#host = host;
     this.#told = told;
     this.#state = from;
     this.#loaded = from !== null;
@@ -60,7 +60,7 @@ export class FollowedJournal {
   }
 
   async #load(): Promise<void> {
-    this.#state = await load(this.#equipment, this.#threadId);
+    this.#state = await load(this.#host, this.#threadId);
     this.#loaded = true;
     this.#isWhole = true;
     this.#newest = null;
@@ -84,7 +84,7 @@ export class FollowedJournal {
       if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
       // What the state was made from is gone meanwhile; the journal has it.
       // What only was not fetched yet is no damage.
-      if (this.#isWhole) this.#equipment.observation.report(thrown, "snapshot");
+      if (this.#isWhole) this.#host.observation.report(thrown, "snapshot");
       this.#isWhole = true;
       const told = this.#state?.context.seq ?? known;
       this.#state = null;
@@ -127,7 +127,7 @@ export class FollowedJournal {
 
   async #stored(from: number): Promise<readonly unknown[]> {
     try {
-      return await this.#equipment.store.read(this.#threadId, from);
+      return await this.#host.store.read(this.#threadId, from);
     } catch (thrown) {
       throw new StoreError(this.#threadId, "read the journal", thrown);
     }

@@ -2,14 +2,14 @@ import type { Entry, Signal, State } from "@colloquy/machine";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
 import { announce, showApproval } from "../ask/announce.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
 import { type Inbox, type LeaseLostError } from "../ports/store.ts";
 import { isAtRest } from "../activity/idle.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { mayBeLetter } from "./letters.ts";
-import { askedEarlier, type Diversion, type Mail, type Receipt } from "../mailbox/mailbox.ts";
+import { askedEarlier, type Diversion, type Envelope, type Sender } from "../mailbox/mailbox.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
 /** What a thread's follower needs to know of who follows. */
@@ -17,7 +17,7 @@ export interface Follower {
   readonly threadId: string;
   /** Under which name it takes the lease. */
   readonly owner: string;
-  readonly equipment: Equipment;
+  readonly host: HostContext;
   readonly asks: Asks;
   /** The state in which the thread was last known here, where asks have come from before; null where there are none. */
   lost: State | null;
@@ -44,38 +44,38 @@ export class Following implements Diversion {
 
   /** @param onOver called when there is nothing left to follow, nothing came for a while, and nobody is needed who goes on. */
   constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
-    const { threadId, equipment, lost } = follower;
+    const { threadId, host, lost } = follower;
     this.#follower = follower;
     this.#onOver = onOver;
-    this.outbox = new Outbox(threadId, equipment, inbox);
-    this.#journal = new FollowedJournal(threadId, equipment, lost, (entry, signals, state) =>
+    this.outbox = new Outbox(threadId, host, inbox);
+    this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
       this.#told(entry, signals, state),
     );
   }
 
   /** Leaves it as a letter; what can't be one is told so. */
-  post(mail: Mail): void {
-    const { receipt, event, aim } = mail;
-    const { clock, leaseTtlMs } = this.#follower.equipment;
-    if (receipt instanceof Ask) receipt.waits(clock.now() + leaseTtlMs);
-    if (receipt instanceof Ask && receipt.event === null) {
+  post(envelope: Envelope): void {
+    const { sender, event, aim } = envelope;
+    const { clock, leaseTtlMs } = this.#follower.host;
+    if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
+    if (sender instanceof Ask && sender.event === null) {
       // Before the journal was read, it is found there as all others are.
-      if (this.#isCaughtUp) receipt.refused(askedEarlier, this.#journal.state);
+      if (this.#isCaughtUp) sender.refused(askedEarlier, this.#journal.state);
       return;
     }
     if (aim !== undefined || !mayBeLetter(event)) {
-      receipt?.failed(new ThreadHeldError(this.#follower.threadId));
-    } else this.outbox.add(mail, event);
+      sender?.failed(new ThreadHeldError(this.#follower.threadId));
+    } else this.outbox.add(envelope, event);
     // Somebody wants the thread: perhaps it is free by now.
     this.#wake?.();
   }
 
-  takeBack(receipt: Receipt): boolean {
-    return this.outbox.takeBack(receipt);
+  takeBack(sender: Sender): boolean {
+    return this.outbox.takeBack(sender);
   }
 
   /** Stops following; what was left as a letter stays. */
-  end(): readonly Mail[] {
+  end(): readonly Envelope[] {
     this.#over = true;
     this.#wake?.();
     const { left, others } = this.outbox.takeAll();
@@ -162,13 +162,13 @@ export class Following implements Diversion {
   }
 
   #settle(answered: Answered): Promise<void> {
-    const { receipt } = answered.letter.mail;
+    const { sender } = answered.letter.envelope;
     const { state } = this.#journal;
     const isInJournal = answered.answer.handled || answered.answer.refusal.turn !== undefined;
     // The entry may be one that was read long ago. If it is nowhere, the store lost it before it was read here.
-    if (receipt instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
-      if (state === null || !receipt.isKnownTo(state)) this.#addAnew(receipt);
-    return this.outbox.settle(answered, (receipt, { refusal }) => receipt.refused(refusal, this.#journal.state));
+    if (sender instanceof Ask && isInJournal && this.outbox.waitsFor(answered))
+      if (state === null || !sender.isKnownTo(state)) this.#addAnew(sender);
+    return this.outbox.settle(answered, (sender, { refusal }) => sender.refused(refusal, this.#journal.state));
   }
 
   #told(entry: Entry, signals: readonly Signal[], state: State): void {
@@ -192,14 +192,14 @@ export class Following implements Diversion {
 
   /** There is work left, and whoever had it may be dead: its lease would not have run out by now. */
   #mayBeNeeded(): boolean {
-    const { clock, leaseTtlMs } = this.#follower.equipment;
+    const { clock, leaseTtlMs } = this.#follower.host;
     return this.#isWorkLeft() && clock.now() - (this.#restingSince ?? clock.now()) < leaseTtlMs;
   }
 
   /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
   async #pause(): Promise<boolean> {
     if (this.#over || (this.outbox.hasNews && this.#failingSince === null)) return false;
-    const { pollMs, idleMs, clock } = this.#follower.equipment;
+    const { pollMs, idleMs, clock } = this.#follower.host;
     const waits = this.#waits;
     this.#restingSince = waits ? null : (this.#restingSince ?? clock.now());
     const due = await this.#sleep(waits ? pollMs : this.#isWorkLeft() ? Math.max(idleMs, pollMs) : idleMs);
@@ -208,7 +208,7 @@ export class Following implements Diversion {
 
   /** True when the time is up, false when something came before. */
   #sleep(ms: number): Promise<boolean> {
-    const { clock } = this.#follower.equipment;
+    const { clock } = this.#follower.host;
     return new Promise((resolve) => {
       const wakeUp = (due: boolean): void => {
         this.#wake = null;
@@ -222,10 +222,10 @@ export class Following implements Diversion {
 
   /** Takes the lease where it is free. What the last holder did is told before anything else is done. */
   async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
-    const { threadId, owner, equipment } = this.#follower;
+    const { threadId, owner, host } = this.#follower;
     let lease: HeldLease | null = null;
     try {
-      lease = await HeldLease.take(threadId, equipment, onLost, owner);
+      lease = await HeldLease.take(threadId, host, onLost, owner);
       if (lease === null) return null;
       await this.outbox.settled();
       await this.#readAnswers();
@@ -240,11 +240,11 @@ export class Following implements Diversion {
 
   /** A store may be away for a moment, as a holder bears it. */
   #bear(thrown: unknown): void {
-    const { equipment, threadId } = this.#follower;
-    const now = equipment.clock.now();
+    const { host, threadId } = this.#follower;
+    const now = host.clock.now();
     this.#failingSince ??= now;
-    if (thrown instanceof JournalUnreadableError || now - this.#failingSince >= equipment.leaseTtlMs) throw thrown;
+    if (thrown instanceof JournalUnreadableError || now - this.#failingSince >= host.leaseTtlMs) throw thrown;
     const error = thrown instanceof Error ? thrown : new StoreError(threadId, "follow it", thrown);
-    equipment.observation.report(error, "store");
+    host.observation.report(error, "store");
   }
 }

@@ -1,30 +1,30 @@
 import type { Event, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
-import type { Mail, Receipt } from "../mailbox/mailbox.ts";
+import type { Envelope, Sender } from "../mailbox/mailbox.ts";
 
 /** Who reads the inbox of a thread, as long as the lease lasts. */
 export interface InboxHolder {
-  post(mail: Mail): void;
+  post(envelope: Envelope): void;
   /** The store says that the lease is somebody else's. */
   end(reason: LeaseLostError): void;
 }
 
 /**
- * The inbox of a thread, as its holder sees it. It is looked into now and then; each letter becomes a mail, once, and
- * is answered when that mail's entry is journalled, or was refused. A letter of which a crash swallowed the answer is told
+ * The inbox of a thread, as its holder sees it. It is looked into now and then; each letter becomes a envelope, once, and
+ * is answered when that envelope's entry is journalled, or was refused. A letter of which a crash swallowed the answer is told
  * again, is recognised, and gets the answer that it would have had.
  */
 export class HeldInbox {
   readonly #inbox: Inbox;
   readonly #lease: Lease;
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   readonly #holder: InboxHolder;
-  /** Letters that became mails and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
+  /** Letters that became envelopes and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
   #taken: Map<string, Refusal | null> | null = null;
   readonly #answers: LetterAnswer[] = [];
   /** Answers that are written, oldest first, until they are cleared away. */
@@ -38,24 +38,24 @@ export class HeldInbox {
   /** A letter has no id by which it could be answered, which is reported once. */
   #hasNameless = false;
 
-  constructor(inbox: Inbox, lease: Lease, equipment: Equipment, holder: InboxHolder) {
+  constructor(inbox: Inbox, lease: Lease, host: HostContext, holder: InboxHolder) {
     this.#inbox = inbox;
     this.#lease = lease;
-    this.#equipment = equipment;
+    this.#host = host;
     this.#holder = holder;
   }
 
   /** From here on it is looked into every `pollMs`. */
   watch(): void {
     if (this.#over) return;
-    const { clock, pollMs } = this.#equipment;
+    const { clock, pollMs } = this.#host;
     this.#cancelPoll = clock.wakeAt(clock.now() + pollMs, () => void this.#poll());
   }
 
-  /** The letters that were not taken yet, as mails in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
-  async collect(own: Map<string, Mail> | null = null): Promise<readonly Mail[]> {
+  /** The letters that were not taken yet, as envelopes in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
+  async collect(own: Map<string, Envelope> | null = null): Promise<readonly Envelope[]> {
     const stored = await this.#look();
-    const mails: Mail[] = [];
+    const envelopes: Envelope[] = [];
     for (const each of stored) {
       const id = idOf(each);
       if (id === null && !this.#hasNameless)
@@ -68,12 +68,12 @@ export class HeldInbox {
         this.#reportUnreadable(`letter "${id}" was refused: ${letter.problem}`);
         this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
       } else {
-        const receipt = own?.get(id)?.receipt ?? null;
+        const sender = own?.get(id)?.sender ?? null;
         own?.delete(id);
-        mails.push(this.#mail(id, letter.event, receipt));
+        envelopes.push(this.#envelope(id, letter.event, sender));
       }
     }
-    return mails;
+    return envelopes;
   }
 
   /**
@@ -86,7 +86,7 @@ export class HeldInbox {
       const letter = id === null ? null : readLetter(id, stored);
       if (letter === null || "problem" in letter) continue;
       if (letter.event.type !== "ask.received" || letter.event.askId !== askId) continue;
-      // One that is a mail already is refused when its turn comes.
+      // One that is a envelope already is refused when its turn comes.
       if (this.#taken?.has(letter.id) !== true) this.#answer({ id: letter.id, handled: false, refusal });
       this.#take(letter.id, refusal);
     }
@@ -108,9 +108,9 @@ export class HeldInbox {
   }
 
   async #poll(): Promise<void> {
-    const mails = await this.collect();
+    const envelopes = await this.collect();
     if (this.#over) return;
-    for (const mail of mails) this.#holder.post(mail);
+    for (const envelope of envelopes) this.#holder.post(envelope);
     this.#writeSoon();
     await this.#clear();
     this.watch();
@@ -123,7 +123,7 @@ export class HeldInbox {
       return stored;
     } catch (thrown) {
       // The letters stay; each look would say the same.
-      if (!this.#failing) this.#equipment.observation.report(thrown, "store");
+      if (!this.#failing) this.#host.observation.report(thrown, "store");
       this.#failing = true;
       return [];
     }
@@ -140,15 +140,15 @@ export class HeldInbox {
     }
   }
 
-  #mail(id: string, event: Event, own: Receipt | null): Mail {
+  #envelope(id: string, event: Event, own: Sender | null): Envelope {
     const aim = (): Either.Either<Refusal, Event> => {
       const refusal = this.#taken?.get(id) ?? null;
       return refusal === null ? Either.right(event) : Either.left(refusal);
     };
-    return { event, aim, receipt: this.#receipt(id, event, own) };
+    return { event, aim, sender: this.#sender(id, event, own) };
   }
 
-  #receipt(id: string, event: Event, own: Receipt | null): Receipt {
+  #sender(id: string, event: Event, own: Sender | null): Sender {
     return {
       accepted: (entry) => {
         own?.accepted(entry);
@@ -168,7 +168,7 @@ export class HeldInbox {
   }
 
   /** While its letter is not answered, it may still be taken by who has the thread next. */
-  async #refuseOnceWritten(id: string, tell: () => void, own: Receipt): Promise<void> {
+  async #refuseOnceWritten(id: string, tell: () => void, own: Sender): Promise<void> {
     await this.#writing;
     const error = this.#failure;
     if (own instanceof Ask) {
@@ -196,7 +196,7 @@ export class HeldInbox {
   async #seqOf(event: Event, newest: number): Promise<number | null> {
     const from = Math.max(0, newest - lookedBack);
     try {
-      const stored = await this.#equipment.store.read(this.#lease.threadId, from);
+      const stored = await this.#host.store.read(this.#lease.threadId, from);
       const index = stored.findLastIndex((entry) => isEntryOf(entry, event));
       return index < 0 ? null : from + index;
     } catch (thrown) {
@@ -221,7 +221,7 @@ export class HeldInbox {
         const answers = this.#answers.slice();
         await this.#inbox.answer(this.#lease, answers);
         this.#answers.splice(0, answers.length);
-        const at = this.#equipment.clock.now();
+        const at = this.#host.clock.now();
         for (const { id } of answers) this.#written.push({ id, at });
       }
     } catch (thrown) {
@@ -242,7 +242,7 @@ export class HeldInbox {
 
   /** Forgets answers that nobody came for. Should somebody still come, the letter is left again and recognised. */
   async #clear(): Promise<void> {
-    const { clock, pollMs } = this.#equipment;
+    const { clock, pollMs } = this.#host;
     const before = clock.now() - keptPolls * pollMs;
     for (let [oldest] = this.#written; oldest !== undefined; [oldest] = this.#written) {
       if (oldest.at > before && this.#written.length <= keptMax) return;
@@ -258,12 +258,12 @@ export class HeldInbox {
   }
 
   #reportUnreadable(problem: string): void {
-    this.#equipment.observation.report(new Error(`thread "${this.#lease.threadId}": ${problem}`), "inbox");
+    this.#host.observation.report(new Error(`thread "${this.#lease.threadId}": ${problem}`), "inbox");
   }
 
   #report(thrown: unknown, doing: string): StoreError {
     const error = new StoreError(this.#lease.threadId, doing, thrown);
-    this.#equipment.observation.report(error, "store");
+    this.#host.observation.report(error, "store");
     return error;
   }
 }

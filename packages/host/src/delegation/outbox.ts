@@ -2,16 +2,16 @@ import type { Event } from "@colloquy/machine";
 import { decodeEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import type { Inbox, LetterAnswer } from "../ports/store.ts";
 import { readAnswer } from "./letters.ts";
-import type { Mail, Receipt } from "../mailbox/mailbox.ts";
+import type { Envelope, Sender } from "../mailbox/mailbox.ts";
 
 /** The letters that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
 export class Outbox {
   readonly #threadId: string;
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   readonly #inbox: Inbox;
   /** Not left yet, oldest first. */
   readonly #waiting: OutgoingLetter[] = [];
@@ -21,9 +21,9 @@ export class Outbox {
   #beingLeft: OutgoingLetter | null = null;
   #sending: Promise<void> | null = null;
 
-  constructor(threadId: string, equipment: Equipment, inbox: Inbox) {
+  constructor(threadId: string, host: HostContext, inbox: Inbox) {
     this.#threadId = threadId;
-    this.#equipment = equipment;
+    this.#host = host;
     this.#inbox = inbox;
   }
 
@@ -41,27 +41,27 @@ export class Outbox {
     return this.#waiting.length > 0;
   }
 
-  /** @param event is that of the mail. */
-  add(mail: Mail, event: Event): void {
-    const { ids } = this.#equipment;
-    const { receipt } = mail;
+  /** @param event is that of the envelope. */
+  add(envelope: Envelope, event: Event): void {
+    const { ids } = this.#host;
+    const { sender } = envelope;
     // An ask that has been here before is left once, however often the lease comes and goes.
-    const id = receipt instanceof Ask ? (receipt.letterId ??= ids.draw("letter")) : ids.draw("letter");
-    this.#waiting.push({ id, mail, event, leftAt: null });
+    const id = sender instanceof Ask ? (sender.letterId ??= ids.draw("letter")) : ids.draw("letter");
+    this.#waiting.push({ id, envelope, event, leftAt: null });
   }
 
   /** Adds an ask whose letter may have been lost, or taken by a holder whose journal was: under an id of its own. */
   addAnew(ask: Ask, event: Event): void {
-    if (this.#waiting.some(({ mail }) => mail.receipt === ask)) return;
+    if (this.#waiting.some(({ envelope }) => envelope.sender === ask)) return;
     for (const letter of this.#left.values())
-      if (letter.mail.receipt === ask && letter.leftAt !== null) this.#drop(letter);
+      if (letter.envelope.sender === ask && letter.leftAt !== null) this.#drop(letter);
     ask.letterId = null;
-    this.add({ event, receipt: ask }, event);
+    this.add({ event, sender: ask }, event);
   }
 
   /** Takes out what was not left yet. False when there is no such letter. */
-  takeBack(receipt: Receipt): boolean {
-    const index = this.#waiting.findIndex(({ mail }) => mail.receipt === receipt);
+  takeBack(sender: Sender): boolean {
+    const index = this.#waiting.findIndex(({ envelope }) => envelope.sender === sender);
     if (index >= 0) this.#waiting.splice(index, 1);
     return index >= 0;
   }
@@ -93,25 +93,23 @@ export class Outbox {
   }
 
   /** An answer is told to whom it is for. */
-  async settle(
-    { letter, answer }: Answered,
-    refused: (receipt: Receipt, answer: RefusedLetter) => void,
-  ): Promise<void> {
+  async settle({ letter, answer }: Answered, refused: (sender: Sender, answer: RefusedLetter) => void): Promise<void> {
     if (!this.#left.has(letter.id)) return;
-    const { receipt } = letter.mail;
+    const { sender } = letter.envelope;
     // Asks learn from the journal that they were taken.
-    if (receipt !== null && answer.handled && !(receipt instanceof Ask)) {
-      const [stored] = await this.#tried("read the journal", this.#equipment.store.read(this.#threadId, answer.seq));
+    if (sender !== null && answer.handled && !(sender instanceof Ask)) {
+      const [stored] = await this.#tried("read the journal", this.#host.store.read(this.#threadId, answer.seq));
       const entry = decodeEntry(stored, answer.seq);
-      if (Either.isRight(entry)) receipt.accepted(entry.right);
-      else receipt.failed(new StoreError(this.#threadId, "read the journal", new Error(entry.left.reason)));
-    } else if (receipt !== null && !answer.handled) refused(receipt, answer);
+      if (Either.isRight(entry)) sender.accepted(entry.right);
+      else sender.failed(new StoreError(this.#threadId, "read the journal", new Error(entry.left.reason)));
+    } else if (sender !== null && !answer.handled) refused(sender, answer);
     this.#drop(letter);
   }
 
   /** Drops the letters of asks that are in the journal, or that nobody waits for. */
   dropAsks(test: (ask: Ask) => boolean): void {
-    const isDropped = ({ mail }: OutgoingLetter): boolean => mail.receipt instanceof Ask && test(mail.receipt);
+    const isDropped = ({ envelope }: OutgoingLetter): boolean =>
+      envelope.sender instanceof Ask && test(envelope.sender);
     for (const letter of this.#waiting.splice(0)) {
       if (isDropped(letter)) this.#drop(letter);
       else this.#waiting.push(letter);
@@ -124,11 +122,11 @@ export class Outbox {
     await this.#sending?.catch(() => {});
   }
 
-  /** All that is not answered, for a host that has the lease now: the mails of letters that were left, by id, and the others. */
-  takeAll(): { readonly left: Map<string, Mail>; readonly others: readonly Mail[] } {
-    const left = new Map([...this.#left].map(([id, { mail }]) => [id, mail]));
+  /** All that is not answered, for a host that has the lease now: the envelopes of letters that were left, by id, and the others. */
+  takeAll(): { readonly left: Map<string, Envelope>; readonly others: readonly Envelope[] } {
+    const left = new Map([...this.#left].map(([id, { envelope }]) => [id, envelope]));
     this.#left.clear();
-    return { left, others: this.#waiting.splice(0).map(({ mail }) => mail) };
+    return { left, others: this.#waiting.splice(0).map(({ envelope }) => envelope) };
   }
 
   async #sendAll(): Promise<void> {
@@ -148,7 +146,7 @@ export class Outbox {
 
   /** The oldest letter, where it lies unanswered for long: somebody may have cleared it away, with its answer, while nobody looked here. */
   get #forgotten(): OutgoingLetter | null {
-    const { clock, leaseTtlMs } = this.#equipment;
+    const { clock, leaseTtlMs } = this.#host;
     const [oldest] = this.#left.values();
     const leftAt = oldest?.leftAt ?? null;
     return oldest !== undefined && leftAt !== null && leftAt + leaseTtlMs <= clock.now() ? oldest : null;
@@ -157,7 +155,7 @@ export class Outbox {
   async #leave(letter: OutgoingLetter): Promise<void> {
     const { id, event } = letter;
     await this.#tried("leave a letter", this.#inbox.post(this.#threadId, { id, event }));
-    letter.leftAt = this.#equipment.clock.now();
+    letter.leftAt = this.#host.clock.now();
   }
 
   #drop({ id }: OutgoingLetter): void {
@@ -169,7 +167,7 @@ export class Outbox {
     try {
       await this.#inbox.discard(this.#threadId, id);
     } catch (thrown) {
-      this.#equipment.observation.report(new StoreError(this.#threadId, "discard a letter", thrown), "store");
+      this.#host.observation.report(new StoreError(this.#threadId, "discard a letter", thrown), "store");
     }
   }
 
@@ -184,7 +182,7 @@ export class Outbox {
 
 interface OutgoingLetter {
   readonly id: string;
-  readonly mail: Mail;
+  readonly envelope: Envelope;
   readonly event: Event;
   /** Null before it was. */
   leftAt: number | null;

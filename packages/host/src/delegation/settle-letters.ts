@@ -1,6 +1,6 @@
 import type { Entry, Event, State } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import { type Lease, type Letter, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
@@ -13,7 +13,7 @@ import { idOf, isEntryOf, readLetter } from "./letters.ts";
  * @throws LeaseLostError, StoreError
  */
 export const settleLetters = async (
-  { store, machine }: Equipment,
+  { store, machine }: HostContext,
   lease: Lease,
   entries: readonly Entry[],
   state: State,

@@ -1,41 +1,41 @@
 import type { Entry } from "@colloquy/machine";
 import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { type Lease, LeaseLostError, SequenceConflictError } from "../ports/store.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
 export class HeldLease {
   readonly lease: Lease;
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   readonly #onLost: (error: LeaseLostError) => void;
   #until: number;
   #cancel: () => void;
   #over = false;
   #isUnanswered = false;
 
-  private constructor(lease: Lease, equipment: Equipment, takenAt: number, onLost: (error: LeaseLostError) => void) {
+  private constructor(lease: Lease, host: HostContext, takenAt: number, onLost: (error: LeaseLostError) => void) {
     this.lease = lease;
-    this.#equipment = equipment;
+    this.#host = host;
     this.#onLost = onLost;
-    this.#until = takenAt + equipment.leaseTtlMs;
+    this.#until = takenAt + host.leaseTtlMs;
     this.#cancel = this.#wake(takenAt);
   }
 
   /** Takes the lease of a thread; null while somebody else holds it. @throws StoreError */
   static async take(
     threadId: string,
-    equipment: Equipment,
+    host: HostContext,
     onLost: (error: LeaseLostError) => void,
-    owner: string = equipment.owner,
+    owner: string = host.owner,
   ): Promise<HeldLease | null> {
-    const takenAt = equipment.clock.now();
-    const lease = await acquire(threadId, owner, equipment);
-    return lease === null ? null : new HeldLease(lease, equipment, takenAt, onLost);
+    const takenAt = host.clock.now();
+    const lease = await acquire(threadId, owner, host);
+    return lease === null ? null : new HeldLease(lease, host, takenAt, onLost);
   }
 
   /** It was not renewed in time, because the store did not answer or the process stood still: somebody else may have it. */
   get ranOut(): boolean {
-    return this.#equipment.clock.now() >= this.#until;
+    return this.#host.clock.now() >= this.#until;
   }
 
   /** Whether the store left an append without an answer. */
@@ -47,7 +47,7 @@ export class HeldLease {
   append(entry: Entry): void | Promise<void> {
     const { threadId } = this.lease;
     try {
-      const appending = this.#equipment.store.append(this.lease, entry.seq - 1, [entry]);
+      const appending = this.#host.store.append(this.lease, entry.seq - 1, [entry]);
       // A thenable of a library has no catch of its own.
       if (appending === undefined) return undefined;
       return Promise.resolve(appending).catch((thrown: unknown) => {
@@ -63,18 +63,18 @@ export class HeldLease {
   async release(): Promise<void> {
     this.#stop();
     try {
-      await this.#equipment.store.release(this.lease);
+      await this.#host.store.release(this.lease);
     } catch (thrown) {
       this.#report(thrown, "release a lease");
     }
   }
 
   #wake(now: number): () => void {
-    return this.#equipment.clock.wakeAt(now + Math.floor(this.#equipment.leaseTtlMs / 3), () => void this.#renew());
+    return this.#host.clock.wakeAt(now + Math.floor(this.#host.leaseTtlMs / 3), () => void this.#renew());
   }
 
   async #renew(): Promise<void> {
-    const { store, leaseTtlMs, clock } = this.#equipment;
+    const { store, leaseTtlMs, clock } = this.#host;
     const askedAt = clock.now();
     let kept = false;
     try {
@@ -100,7 +100,7 @@ export class HeldLease {
   }
 
   #report(thrown: unknown, doing: string): void {
-    this.#equipment.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
+    this.#host.observation.report(new StoreError(this.lease.threadId, doing, thrown), "store");
   }
 }
 
@@ -110,11 +110,11 @@ export class HeldLease {
  * @throws ThreadHeldError when another host holds it, StoreError, what `work` throws
  */
 export const withLease = async <Done>(
-  equipment: Equipment,
+  host: HostContext,
   threadId: string,
   work: (held: HeldLease) => Promise<Done>,
 ): Promise<Done> => {
-  const held = await HeldLease.take(threadId, equipment, () => {});
+  const held = await HeldLease.take(threadId, host, () => {});
   if (held === null) throw new ThreadHeldError(threadId);
   try {
     return await work(held);
@@ -129,7 +129,7 @@ export const appendError = (threadId: string, thrown: unknown): Error =>
     ? thrown
     : new StoreError(threadId, "append an entry", thrown);
 
-const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: Equipment): Promise<Lease | null> => {
+const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: HostContext): Promise<Lease | null> => {
   try {
     // A store may be anybody's code.
     const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);

@@ -10,7 +10,7 @@ import {
 } from "@colloquy/machine/storage";
 import { decodeEntry, describeDecodeError, foldEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";
 import type { Lease } from "../ports/store.ts";
 import { foldedState, readFrom, readJournal } from "./read-journal.ts";
@@ -37,8 +37,8 @@ export type Extent = "some" | "whole";
  *
  * @throws JournalUnreadableError, StoreError
  */
-export const load = (equipment: Equipment, threadId: string): Promise<State | null> =>
-  lookAt(equipment, threadId, loadAll, "whole");
+export const load = (host: HostContext, threadId: string): Promise<State | null> =>
+  lookAt(host, threadId, loadAll, "whole");
 
 /**
  * What is seen of it, by something pure that may be done again; null when there is none. Needs no lease.
@@ -46,18 +46,18 @@ export const load = (equipment: Equipment, threadId: string): Promise<State | nu
  * @throws JournalUnreadableError, StoreError, what `see` throws
  */
 export const lookAt = async <Seen>(
-  equipment: Equipment,
+  host: HostContext,
   threadId: string,
   see: (state: State) => Seen,
   extent: Extent,
 ): Promise<Seen | null> => {
-  const found = await opened(equipment, threadId, null);
-  return found === null ? null : seenIn(equipment, found, see, extent);
+  const found = await opened(host, threadId, null);
+  return found === null ? null : seenIn(host, found, see, extent);
 };
 
 /** What is seen of a state, as far as it was read already. Where it can't be read, the journal alone is looked at. @throws as above */
 export const seenIn = async <Seen>(
-  equipment: Equipment,
+  host: HostContext,
   { state, reader }: Pick<Opened, "state" | "reader">,
   see: (state: State) => Seen,
   extent: Extent,
@@ -67,8 +67,8 @@ export const seenIn = async <Seen>(
     return await reader.over(() => see(state));
   } catch (thrown) {
     if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-    equipment.observation.report(thrown, "snapshot");
-    return see(await loadWhole(equipment, state.context.threadId));
+    host.observation.report(thrown, "snapshot");
+    return see(await loadWhole(host, state.context.threadId));
   }
 };
 
@@ -77,27 +77,27 @@ export const seenIn = async <Seen>(
  *
  * @throws JournalUnreadableError, StoreError, LeaseLostError
  */
-export const openJournal = (equipment: Equipment, lease: Lease): Promise<Opened | null> =>
-  opened(equipment, lease.threadId, lease);
+export const openJournal = (host: HostContext, lease: Lease): Promise<Opened | null> =>
+  opened(host, lease.threadId, lease);
 
 /**
  * The state by the journal alone.
  *
  * @throws JournalUnreadableError, StoreError, ThreadUnknownError
  */
-export const loadWhole = async (equipment: Equipment, threadId: string): Promise<State> => {
-  const entries = withRedactions(await readJournal(equipment, threadId));
+export const loadWhole = async (host: HostContext, threadId: string): Promise<State> => {
+  const entries = withRedactions(await readJournal(host, threadId));
   if (entries.length === 0) throw new ThreadUnknownError(threadId);
   return foldedState(threadId, entries);
 };
 
-const opened = async (equipment: Equipment, threadId: string, lease: Lease | null): Promise<Opened | null> => {
-  const snapshot = await storedSnapshot(equipment, threadId);
+const opened = async (host: HostContext, threadId: string, lease: Lease | null): Promise<Opened | null> => {
+  const snapshot = await storedSnapshot(host, threadId);
   const { stored: chunks, reader } = snapshot ?? { stored: new StoredChunks(), reader: new SnapshotReader(null) };
-  const short = snapshot === null ? null : await openedFrom(equipment, threadId, snapshot);
+  const short = snapshot === null ? null : await openedFrom(host, threadId, snapshot);
   if (short !== null) return { ...short, snapshotSeq: snapshot?.seq ?? -1, chunks, reader };
-  const stored = await readJournal(equipment, threadId);
-  const entries = lease === null ? withRedactions(stored) : await finishRedaction(equipment, lease, stored);
+  const stored = await readJournal(host, threadId);
+  const entries = lease === null ? withRedactions(stored) : await finishRedaction(host, lease, stored);
   const newest = entries.at(-1);
   return newest === undefined
     ? null
@@ -110,29 +110,29 @@ interface FoundSnapshot extends ReadSnapshot {
 }
 
 /** The newest snapshot; null where there is none, or one that can't be read, which is reported. */
-const storedSnapshot = async (equipment: Equipment, threadId: string): Promise<FoundSnapshot | null> => {
-  if (equipment.snapshotEvery === 0) return null;
+const storedSnapshot = async (host: HostContext, threadId: string): Promise<FoundSnapshot | null> => {
+  if (host.snapshotEvery === 0) return null;
   try {
-    const stored = await equipment.store.readSnapshot(threadId);
+    const stored = await host.store.readSnapshot(threadId);
     if (stored === null) return null;
     const reader = new SnapshotReader(stored);
     const read = await reader.over(() => readSnapshot(stored.head, reader.chunk));
     if (Either.isRight(read)) return { ...read.right, reader };
     throw unfit(threadId, read.left);
   } catch (thrown) {
-    equipment.observation.report(thrown, "snapshot");
+    host.observation.report(thrown, "snapshot");
     return null;
   }
 };
 
 /** A snapshot and the entries behind it, folded; null where the whole journal has to be read, which has all that it holds. */
 const openedFrom = async (
-  equipment: Equipment,
+  host: HostContext,
   threadId: string,
   { state, seq, anchor, reader }: FoundSnapshot,
 ): Promise<Pick<Opened, "state" | "newest"> | null> => {
   try {
-    const [anchored, ...later] = await entriesFrom(equipment, threadId, seq);
+    const [anchored, ...later] = await entriesFrom(host, threadId, seq);
     if (anchored === undefined || anchorOf(anchored) !== anchor)
       throw unfit(threadId, `entry ${seq} is not in the journal as it was`);
     if (state.context.threadId !== threadId) throw unfit(threadId, `it is of thread "${state.context.threadId}"`);
@@ -141,12 +141,12 @@ const openedFrom = async (
     const present = await reader.over(() => withOpenTurn(later.reduce(withEntry, state)));
     return { state: present, newest: later.at(-1) ?? anchored };
   } catch (thrown) {
-    equipment.observation.report(thrown, "snapshot");
+    host.observation.report(thrown, "snapshot");
     return null;
   }
 };
 
-const entriesFrom = async ({ store }: Equipment, threadId: string, seq: number): Promise<readonly Entry[]> =>
+const entriesFrom = async ({ store }: HostContext, threadId: string, seq: number): Promise<readonly Entry[]> =>
   (await readFrom(store, threadId, seq)).map((value, index) => {
     const entry = decodeEntry(value, seq + index);
     if (Either.isLeft(entry)) throw unfit(threadId, describeDecodeError(entry.left));

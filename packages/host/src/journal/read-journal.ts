@@ -1,7 +1,7 @@
 import type { Entry, State } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
 
 /**
@@ -9,7 +9,7 @@ import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
  *
  * @throws JournalUnreadableError, StoreError
  */
-export const readJournal = async ({ store }: Equipment, threadId: string): Promise<readonly Entry[]> => {
+export const readJournal = async ({ store }: HostContext, threadId: string): Promise<readonly Entry[]> => {
   const entries = decodeJournal(await readFrom(store, threadId, 0));
   if (Either.isLeft(entries)) throw new JournalUnreadableError(threadId, describeDecodeError(entries.left));
   const first = entries.right[0]?.event;
@@ -27,7 +27,7 @@ export const readJournal = async ({ store }: Equipment, threadId: string): Promi
  * @throws StoreError
  */
 export const readFrom = async (
-  store: Equipment["store"],
+  store: HostContext["store"],
   threadId: string,
   fromSeq: number,
 ): Promise<readonly unknown[]> => {

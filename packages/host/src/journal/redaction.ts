@@ -1,7 +1,7 @@
 import type { Entry } from "@colloquy/machine";
 import { redactEntry } from "@colloquy/machine/storage";
 import { StoreError } from "../boundary/errors.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { type Lease, LeaseLostError } from "../ports/store.ts";
 
 /** The entries as they are to be read: those that a redaction names have lost their words, whether or not it came that far. */
@@ -16,7 +16,7 @@ export const withRedactions = (entries: readonly Entry[]): readonly Entry[] => {
  * @throws LeaseLostError, StoreError
  */
 export const finishRedaction = async (
-  equipment: Equipment,
+  host: HostContext,
   lease: Lease,
   entries: readonly Entry[],
 ): Promise<readonly Entry[]> => {
@@ -24,7 +24,7 @@ export const finishRedaction = async (
   if (pending.size === 0) return entries;
   const redacted = withRedactions(entries);
   await rewriteEntries(
-    equipment,
+    host,
     lease,
     redacted.filter(({ seq }) => pending.has(seq)),
   );
@@ -32,7 +32,11 @@ export const finishRedaction = async (
 };
 
 /** Puts entries without their words in the place of those that had them. */
-export const rewriteEntries = async ({ store }: Equipment, lease: Lease, entries: readonly Entry[]): Promise<void> => {
+export const rewriteEntries = async (
+  { store }: HostContext,
+  lease: Lease,
+  entries: readonly Entry[],
+): Promise<void> => {
   try {
     await store.rewrite(lease, entries);
   } catch (thrown) {

@@ -2,9 +2,9 @@ import type { Entry, State } from "@colloquy/machine";
 import type { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";
-import type { Mail } from "../mailbox/mailbox.ts";
+import type { Envelope } from "../mailbox/mailbox.ts";
 import type { Opened } from "./opening.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
@@ -13,7 +13,7 @@ import { SnapshotReader } from "./snapshot-reader.ts";
  * one. One that can't be saved is reported, and costs nothing but the reading that it would have spared.
  */
 export class Snapshots {
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   #chunks = new StoredChunks();
   /** The newest entry that a snapshot tells of, or was to tell of. */
   #seq = -1;
@@ -21,8 +21,8 @@ export class Snapshots {
   #saving: Promise<void> | null = null;
   #reader = new SnapshotReader(null);
 
-  constructor(equipment: Equipment) {
-    this.#equipment = equipment;
+  constructor(host: HostContext) {
+    this.#host = host;
   }
 
   /** What the older turns of the state are read by. */
@@ -46,7 +46,7 @@ export class Snapshots {
   /** An entry was stored, and this is the state after it. */
   appended(lease: Lease, entry: Entry, state: State): void {
     this.#newest = entry;
-    const { snapshotEvery } = this.#equipment;
+    const { snapshotEvery } = this.#host;
     if (snapshotEvery === 0 || entry.seq - this.#seq < snapshotEvery) return;
     if (state.context.open !== null || this.#saving !== null) return;
     this.#saving = this.#save(lease, entry, state).finally(() => {
@@ -57,7 +57,7 @@ export class Snapshots {
   /** The thread is let go: what is being saved is waited for, and what is new is saved where it is worth it. Never rejects. */
   async end(lease: Lease, state: State): Promise<void> {
     await this.#saving;
-    const { snapshotEvery } = this.#equipment;
+    const { snapshotEvery } = this.#host;
     const newest = this.#newest;
     if (snapshotEvery === 0 || newest === null || newest.seq - this.#seq <= snapshotEvery / 4) return;
     await this.#save(lease, newest, state);
@@ -69,16 +69,16 @@ export class Snapshots {
       this.#seq = newest.seq;
       const snapshot = await this.#reader.over(() => takeSnapshot(state, newest, this.#chunks));
       const { threadId, seq, head, chunks, dropped } = snapshot;
-      await this.#equipment.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
+      await this.#host.store.saveSnapshot(lease, { threadId, seq, head, chunks, dropped });
       this.#chunks.keep(snapshot);
     } catch (thrown) {
-      this.#equipment.observation.report(thrown, "snapshot");
+      this.#host.observation.report(thrown, "snapshot");
     }
   }
 }
 
 /** For a loop, in whose state somebody else came upon the damage: it reads the journal before it takes this. Nothing comes of it. */
-export const damageMail = (damage: SnapshotDamagedError, at: number): Mail => {
+export const damageEnvelope = (damage: SnapshotDamagedError, at: number): Envelope => {
   let isKnown = false;
   return {
     event: { type: "thread.redacted", at, seqs: [] },
@@ -87,6 +87,6 @@ export const damageMail = (damage: SnapshotDamagedError, at: number): Mail => {
       isKnown = true;
       throw damage;
     },
-    receipt: null,
+    sender: null,
   };
 };

@@ -1,9 +1,9 @@
 import type { State } from "@colloquy/machine";
 import { start } from "@colloquy/machine";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";
-import { toldStart } from "../boundary/given-event.ts";
-import type { Hold } from "./leased-thread.ts";
+import { givenStart } from "../boundary/given-event.ts";
+import type { LeasedThread } from "./leased-thread.ts";
 import type { Mailbox } from "../mailbox/mailbox.ts";
 
 /**
@@ -13,22 +13,22 @@ import type { Mailbox } from "../mailbox/mailbox.ts";
  * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
  */
 export const begin = async (
-  { threadId, equipment }: { readonly threadId: string; readonly equipment: Equipment },
-  hold: Hold,
+  { threadId, host }: { readonly threadId: string; readonly host: HostContext },
+  leased: LeasedThread,
   mailbox: Mailbox,
   begun: (state: State) => void,
 ): Promise<void> => {
-  const { machine, clock, threadDefaults, observation } = equipment;
+  const { machine, clock, threadDefaults, observation } = host;
   const { first } = mailbox;
   const explicit = first?.event.type === "thread.started" ? first.event : null;
   if (explicit === null && !mailbox.some(({ event }) => makesThread.has(event.type)))
     throw new ThreadUnknownError(threadId);
   const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
-  const { type: _, ...input } = toldStart(given);
+  const { type: _, ...input } = givenStart(given);
   const { state, entry } = start(machine, input);
-  await hold.append(entry);
+  await leased.append(entry);
   begun(state);
-  if (explicit !== null && mailbox.first === first) mailbox.take()?.receipt?.accepted(entry);
+  if (explicit !== null && mailbox.first === first) mailbox.take()?.sender?.accepted(entry);
   observation.entry(entry, threadId);
 };
 

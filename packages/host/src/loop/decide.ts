@@ -1,31 +1,36 @@
 import type { Effect, Event, Handled, State, Transition } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { Ask } from "../ask/ask.ts";
 import { ThreadExistsError } from "../boundary/errors.ts";
-import type { Hold } from "./leased-thread.ts";
+import type { LeasedThread } from "./leased-thread.ts";
 import { type LlmRun, withShown } from "./llm-run.ts";
-import type { Mail } from "../mailbox/mailbox.ts";
+import type { Envelope } from "../mailbox/mailbox.ts";
 
-/** What a mail comes to; null when it changes nothing, of which its sender is told. */
-export const decideMail = (hold: Hold, mail: Mail, state: State, responding: LlmRun | null): Handled | null => {
-  const { event: given, aim, receipt, recovered } = mail;
+/** What a envelope comes to; null when it changes nothing, of which its sender is told. */
+export const decide = (
+  leased: LeasedThread,
+  envelope: Envelope,
+  state: State,
+  responding: LlmRun | null,
+): Handled | null => {
+  const { event: given, aim, sender, recovered } = envelope;
   const aimed = aim?.(state) ?? Either.right(given);
   if (Either.isLeft(aimed)) {
-    hold.refuse(mail, aimed.left, state);
+    leased.refuse(envelope, aimed.left, state);
     return null;
   }
   // What is sent with a time of its own keeps it.
-  const isOwn = receipt instanceof Ask || aim !== undefined;
-  const event = isOwn ? presently(aimed.right, hold.equipment.clock.now()) : aimed.right;
+  const isOwn = sender instanceof Ask || aim !== undefined;
+  const event = isOwn ? presently(aimed.right, leased.host.clock.now()) : aimed.right;
   if (event.type === "thread.started") {
-    receipt?.failed(new ThreadExistsError(state.context.threadId));
+    sender?.failed(new ThreadExistsError(state.context.threadId));
     return null;
   }
-  const step = stepOf(hold.equipment, state, event, recovered === true, responding);
+  const step = stepOf(leased.host, state, event, recovered === true, responding);
   if (!step.handled) {
-    hold.refuse(mail, step.refusal, state);
+    leased.refuse(envelope, step.refusal, state);
     return null;
   }
   if (responding !== null && step.effects.some((effect) => isCancelOf(effect, responding))) responding.mute();
@@ -36,11 +41,11 @@ const isCancelOf = (effect: Effect, { effectId }: LlmRun): boolean =>
   effect.type === "cancelLlm" && effect.effectId === effectId;
 
 /** An ask that was long on its way, as a letter or until the lease was free, has all of its deadline before it. */
-const presently = <Told extends Mail["event"]>(event: Told, now: number): Told =>
+const presently = <Told extends Envelope["event"]>(event: Told, now: number): Told =>
   event.type === "ask.received" && event.at < now ? { ...event, at: now } : event;
 
 const stepOf = (
-  { machine }: Equipment,
+  { machine }: HostContext,
   state: State,
   event: Event,
   recovered: boolean,

@@ -3,22 +3,22 @@ import type { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import { standingOf } from "../ask/standing.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
 import { type Lease, type LeaseLostError } from "../ports/store.ts";
 import { inTime } from "../ports/store-in-time.ts";
 import { type Follower, Following } from "../delegation/following.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
-import type { Mail, Mailbox } from "../mailbox/mailbox.ts";
+import type { Envelope, Mailbox } from "../mailbox/mailbox.ts";
 import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
 import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
 
 /** Who wants to hold a thread. */
-export interface Claimant extends Follower, Worker {
+export interface Candidate extends Follower, Worker {
   readonly hasEnded: boolean;
-  post(mail: Mail): void;
+  post(envelope: Envelope): void;
   end(reason: Error): void;
 }
 
@@ -37,52 +37,52 @@ export interface LoopBefore {
  *
  * @throws ThreadHeldError where nobody may follow; StoreError, JournalUnreadableError
  */
-export const takeHold = async (claimant: Claimant, mailbox: Mailbox): Promise<Hold | null> => {
-  const { threadId, owner, equipment, lost } = claimant;
-  const { active, store } = equipment;
-  const onLost = (error: LeaseLostError): void => claimant.end(error);
+export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
+  const { threadId, owner, host, lost } = candidate;
+  const { active, store } = host;
+  const onLost = (error: LeaseLostError): void => candidate.end(error);
   // Where it was lost, what became of its asks meanwhile has to be read before anything else.
-  const lease = lost === null ? await HeldLease.take(threadId, equipment, onLost, owner) : null;
-  if (lease !== null) return new Hold(lease, claimant, null);
-  if (claimant.hasEnded) return null;
-  if (store.inbox === undefined || !mayFollow(equipment)) throw new ThreadHeldError(threadId);
+  const lease = lost === null ? await HeldLease.take(threadId, host, onLost, owner) : null;
+  if (lease !== null) return new LeasedThread(lease, candidate, null);
+  if (candidate.hasEnded) return null;
+  if (store.inbox === undefined || !mayFollow(host)) throw new ThreadHeldError(threadId);
   // Nothing of it is worked on here.
-  active.leave(claimant);
-  const following = new Following(claimant, store.inbox, () => claimant.end(new ThreadHeldError(threadId)));
+  active.leave(candidate);
+  const following = new Following(candidate, store.inbox, () => candidate.end(new ThreadHeldError(threadId)));
   mailbox.divert(following);
   const followed = await following.untilHeld(onLost);
   if (followed === null) return null;
-  if (!claimant.hasEnded) await active.enter(claimant);
+  if (!candidate.hasEnded) await active.enter(candidate);
   mailbox.divert(null);
-  for (const ask of claimant.asks.all()) ask.goesOn();
+  for (const ask of candidate.asks.all()) ask.goesOn();
   const { left, others } = following.outbox.takeAll();
-  for (const mail of others) mailbox.add(mail);
-  return new Hold(followed, claimant, left);
+  for (const envelope of others) mailbox.add(envelope);
+  return new LeasedThread(followed, candidate, left);
 };
 
 /** Whether what is asked on a thread that another host holds may be left there. */
-export const mayFollow = ({ store, whenHeld }: Equipment): boolean =>
+export const mayFollow = ({ store, whenHeld }: HostContext): boolean =>
   store.inbox !== undefined && whenHeld === "enqueue";
 
 /** A thread that is held: the lease, and what only its holder does with the store. */
-export class Hold {
-  readonly #claimant: Claimant;
+export class LeasedThread {
+  readonly #candidate: Candidate;
   readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
   /** What was missed of the snapshot since the last entry. */
   #misses = 0;
   /** Mails of letters that this host left before, by their ids. */
-  #own: Map<string, Mail> | null;
+  #own: Map<string, Envelope> | null;
 
-  constructor(lease: HeldLease, claimant: Claimant, own: Map<string, Mail> | null) {
-    const { equipment } = claimant;
-    const { inbox } = equipment.store;
-    this.#claimant = claimant;
+  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, Envelope> | null) {
+    const { host } = candidate;
+    const { inbox } = host.store;
+    this.#candidate = candidate;
     this.#lease = lease;
     this.#own = own;
-    this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, equipment, claimant);
-    this.#snapshots = new Snapshots(equipment);
+    this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
+    this.#snapshots = new Snapshots(host);
   }
 
   get lease(): Lease {
@@ -100,7 +100,7 @@ export class Hold {
   }
 
   /** What others left for the thread, and what this host did. */
-  async letters(): Promise<readonly Mail[]> {
+  async letters(): Promise<readonly Envelope[]> {
     const own = this.#own;
     this.#own = null;
     const letters = (await this.#inbox?.collect(own)) ?? [];
@@ -108,37 +108,37 @@ export class Hold {
     return [...letters, ...(own?.values() ?? [])];
   }
 
-  get equipment(): Equipment {
-    return this.#claimant.equipment;
+  get host(): HostContext {
+    return this.#candidate.host;
   }
 
-  /** Tells whose mail changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
-  refuse({ event, receipt }: Mail, refusal: Refusal, state: State): void {
-    const isAsk = event.type === "ask.received" && receipt instanceof Ask;
+  /** Tells whose envelope changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
+  refuse({ event, sender }: Envelope, refusal: Refusal, state: State): void {
+    const isAsk = event.type === "ask.received" && sender instanceof Ask;
     // One that finds nothing to join is refused as stale too, and was not made before; of one that says something else
     // than the first of its id, that one may be a letter.
     const mayBeKnown = refusal.kind === "stale" || refusal.kind === "invalid";
     const isNew = isAsk && (!mayBeKnown || standingOf(state, event.askId) === null);
-    if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, receipt, refusal, state);
-    else receipt?.refused(refusal, state);
+    if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, sender, refusal, state);
+    else sender?.refused(refusal, state);
   }
 
   async #refuseAsk(inbox: HeldInbox, ask: Ask, refusal: Refusal, state: State): Promise<void> {
     try {
       await inbox.refuseAsk(ask.askId, refusal);
       // Who has ended has told its asks, or takes them along.
-      if (this.#claimant.hasEnded) return;
-      const { equipment } = this.#claimant;
-      await seenIn(equipment, { state, reader: this.reader }, (known) => ask.refused(refusal, known), "some");
+      if (this.#candidate.hasEnded) return;
+      const { host } = this.#candidate;
+      await seenIn(host, { state, reader: this.reader }, (known) => ask.refused(refusal, known), "some");
     } catch (thrown) {
       // Made by the inbox.
-      if (!this.#claimant.hasEnded) ask.fail(thrown as Error);
+      if (!this.#candidate.hasEnded) ask.fail(thrown as Error);
     }
   }
 
   /** The thread as the journal has it; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
   async open(): Promise<State | null> {
-    const opened = await openJournal(this.#claimant.equipment, this.lease);
+    const opened = await openJournal(this.#candidate.host, this.lease);
     if (opened !== null) this.#snapshots.begin(opened);
     return opened?.state ?? null;
   }
@@ -150,15 +150,15 @@ export class Hold {
    * @throws JournalUnreadableError, StoreError
    */
   async openAgain(damage: SnapshotDamagedError, state: State): Promise<State> {
-    const { equipment, threadId } = this.#claimant;
+    const { host, threadId } = this.#candidate;
     try {
       if (await this.reader.fetch(++this.#misses < missesMost ? damage.chunk : null)) return state;
-      equipment.observation.report(damage, "snapshot");
+      host.observation.report(damage, "snapshot");
     } catch (failed) {
-      equipment.observation.report(failed, "snapshot");
+      host.observation.report(failed, "snapshot");
     }
     this.#snapshots.forget();
-    return loadWhole(equipment, threadId);
+    return loadWhole(host, threadId);
   }
 
   /** From here on letters are looked for now and then. */
@@ -179,7 +179,7 @@ export class Hold {
 
   /** Gives the thread back: what is to be written about it is written before. Never rejects. @param state null where it is not known to be right. */
   async end(state: State | null): Promise<void> {
-    const { clock, storeTimeoutMs, observation } = this.equipment;
+    const { clock, storeTimeoutMs, observation } = this.host;
     this.#inbox?.stop();
     try {
       // A store that did not answer is not asked again, one thing after the other.

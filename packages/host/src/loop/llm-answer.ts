@@ -4,7 +4,7 @@ import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machin
 import { toolsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../activity/active-threads.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
 /** What a handler returned, as plain JSON that nobody else holds: of an outcome it has what the handler gave it. */
@@ -12,17 +12,17 @@ export type GivenOutcome = Partial<LlmOutcome>;
 
 /** Calls the model. Never rejects: a handler that throws is told to `onObserverError`, and has failed. */
 export const callModel = async (
-  loop: Worker & { readonly equipment: Equipment },
+  loop: Worker & { readonly host: HostContext },
   call: CallLlm,
   context: LlmContext,
 ): Promise<GivenOutcome> => {
-  const { equipment } = loop;
+  const { host } = loop;
   try {
     // Copied before anything else is done: it stays its handler's.
-    return copyOf(await equipment.active.code.run(loop, () => equipment.llm(call, context)));
+    return copyOf(await host.active.code.run(loop, () => host.llm(call, context)));
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
-    equipment.observation.report(thrown, "llm");
+    host.observation.report(thrown, "llm");
     return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
   }
 };
@@ -31,7 +31,7 @@ export const callModel = async (
  * The declarations of the tools that a call offers. Under a configuration that 0.1 journalled it is all that the machine
  * declares, as it was then. A tool that is gone since the call was asked for is left out: nobody could run it.
  */
-export const offeredTools = ({ machine }: Equipment, { tools }: CallLlm): readonly ToolDeclaration[] => {
+export const offeredTools = ({ machine }: HostContext, { tools }: CallLlm): readonly ToolDeclaration[] => {
   const declared = toolsOf(machine);
   if (tools === undefined || isAllOf(declared, tools)) return declared;
   return tools.flatMap((offered) => declared.find(({ name }) => name === offered.name) ?? []);

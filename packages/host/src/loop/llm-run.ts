@@ -10,12 +10,12 @@ import type {
 import { callIdAt } from "@colloquy/machine/hosting";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
-import type { Receipt } from "../mailbox/mailbox.ts";
+import type { Sender } from "../mailbox/mailbox.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
 
 /** A model call that is out, for an answer. */
-export class LlmRun implements Running, Receipt {
+export class LlmRun implements Running, Sender {
   readonly #loop: ThreadLoop;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
@@ -63,17 +63,17 @@ export class LlmRun implements Running, Receipt {
   tellProgress(): void {
     const partial = this.#over ? undefined : this.#shown.takeNews();
     if (partial === undefined) return;
-    const { equipment, state } = this.#loop;
+    const { host, state } = this.#loop;
     const event: LlmProgressed = {
       type: "llm.progressed",
-      at: equipment.clock.now(),
+      at: host.clock.now(),
       effectId: this.#call.id,
       partial,
     };
     // What a run before this one had told is void.
     const again = !this.#hasTold && hasPartial(state);
     this.#hasTold = true;
-    this.#loop.post({ event: again ? { ...event, again } : event, receipt: null });
+    this.#loop.post({ event: again ? { ...event, again } : event, sender: null });
   }
 
   accepted(entry: Entry): void {
@@ -90,12 +90,12 @@ export class LlmRun implements Running, Receipt {
   }
 
   async #run(): Promise<void> {
-    const { equipment } = this.#loop;
-    const { hooks } = equipment.observation;
+    const { host } = this.#loop;
+    const { hooks } = host.observation;
     if (this.#call.attempt === 1 && (hooks.beforeTurn ?? hooks.beforeStep) !== undefined) await this.#callHooks();
     if (this.#over) return;
     // What goes on after its tools is ended before more is begun.
-    const entering = equipment.active.enter(this.#loop, this.#call.step > 1);
+    const entering = host.active.enter(this.#loop, this.#call.step > 1);
     if (entering !== undefined) await entering;
     this.#isCalling = !this.#over && this.#loop.mayCall();
     if (this.#isCalling) this.#loop.callsToModel++;
@@ -104,19 +104,19 @@ export class LlmRun implements Running, Receipt {
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),
-      clock: equipment.clock,
-      tools: offeredTools(equipment, this.#call),
+      clock: host.clock,
+      tools: offeredTools(host, this.#call),
     };
     const outcome = await callModel(this.#loop, this.#call, context);
     if (this.#over) return;
     this.mute();
     this.#loop.running.delete(this.#call.id);
     // What was shown stays at hand until the answer is taken: a cancel may be ahead of it in the mailbox.
-    this.#loop.post({ event: llmAnswer(this.#call, outcome, equipment.clock.now(), this.shown), receipt: this });
+    this.#loop.post({ event: llmAnswer(this.#call, outcome, host.clock.now(), this.shown), sender: this });
   }
 
   async #callHooks(): Promise<void> {
-    const { observation, active } = this.#loop.equipment;
+    const { observation, active } = this.#loop.host;
     const { threadId, turn, step } = this.#call;
     await active.code.run(this.#loop, async () => {
       if (step === 1) await observation.before("beforeTurn", { threadId, turn });
@@ -130,7 +130,7 @@ export class LlmRun implements Running, Receipt {
     const delta = typeof given === "object" && given !== null ? { ...given } : given;
     if (!isDelta(delta)) {
       // What stands in it may hold a key.
-      this.#loop.equipment.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
+      this.#loop.host.observation.report(new TypeError("the llm handler gave onDelta what is no delta"), "llm");
       return;
     }
     this.#shown.add(delta);
@@ -149,7 +149,7 @@ export class LlmRun implements Running, Receipt {
 
   /** One timer from the first news on: so nothing is told more often, and nothing when nothing is new. */
   #scheduleProgress(): void {
-    const { clock, progressMs } = this.#loop.equipment;
+    const { clock, progressMs } = this.#loop.host;
     if (progressMs === null || this.#cancelProgress !== null) return;
     this.#cancelProgress = clock.wakeAt(clock.now() + progressMs, () => {
       this.#cancelProgress = null;

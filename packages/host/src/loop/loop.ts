@@ -3,16 +3,16 @@ import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
 import { type AskPart, resultsDecided } from "../ask/parts.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import { isAtRest, Rest } from "../activity/idle.ts";
 import { begin } from "./beginning.ts";
-import { decideMail } from "./decide.ts";
-import { type Claimant, type Hold, type LoopBefore, mayFollow, takeHold } from "./leased-thread.ts";
+import { decide } from "./decide.ts";
+import { type Candidate, type LeasedThread, type LoopBefore, mayFollow, leaseThread } from "./leased-thread.ts";
 import type { LlmRun } from "./llm-run.ts";
-import { type Mail, Mailbox, mailOfEarlierAsk } from "../mailbox/mailbox.ts";
+import { type Envelope, Mailbox, envelopeOfEarlierAsk } from "../mailbox/mailbox.ts";
 import { endedMeanwhile } from "./never-ran.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
@@ -36,11 +36,11 @@ export interface Running {
  * stopped: nobody knows how far it got. The next use of the thread reads the journal and recovers, as it would
  * after a crash.
  */
-export class ThreadLoop implements Claimant {
+export class ThreadLoop implements Candidate {
   readonly threadId: string;
   readonly owner: string;
   lost: State | null;
-  readonly equipment: Equipment;
+  readonly host: HostContext;
   /** Asks that are not settled. */
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
@@ -52,7 +52,7 @@ export class ThreadLoop implements Claimant {
   /** Opening, or between taking an event and having performed its effects. */
   #busy = true;
   #state: State | null = null;
-  #hold: Hold | null = null;
+  #leased: LeasedThread | null = null;
   /** What must be over before the lease can be given back. */
   #underWay: Promise<void>;
   #ended: Error | null = null;
@@ -65,17 +65,17 @@ export class ThreadLoop implements Claimant {
    */
   constructor(
     threadId: string,
-    equipment: Equipment,
+    host: HostContext,
     before: LoopBefore,
     onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
     this.owner = before.owner;
     this.lost = before.lost;
-    this.equipment = equipment;
+    this.host = host;
     this.#onEnd = onEnd;
     const letGo = (): void => void this.#letGo();
-    this.#rest = new Rest(equipment, () => this.#isIdle(), letGo);
+    this.#rest = new Rest(host, () => this.#isIdle(), letGo);
     this.#underWay = this.#open(before.over);
   }
 
@@ -86,11 +86,11 @@ export class ThreadLoop implements Claimant {
 
   /** What its older turns are read by, with it. */
   get reader(): SnapshotReader | null {
-    return this.#hold?.reader ?? null;
+    return this.#leased?.reader ?? null;
   }
 
   /** Whether something waits to be told. */
-  get hasMail(): boolean {
+  get hasEnvelopes(): boolean {
     return this.#mailbox.size > 0;
   }
 
@@ -99,12 +99,12 @@ export class ThreadLoop implements Claimant {
   }
 
   /** Puts an event into the mailbox; it is taken when those before it are done. */
-  post(mail: Mail): void {
+  post(envelope: Envelope): void {
     if (this.#ended !== null) {
-      mail.receipt?.failed(this.#ended);
+      envelope.sender?.failed(this.#ended);
       return;
     }
-    this.#mailbox.add(mail);
+    this.#mailbox.add(envelope);
     if (!this.#busy) this.#drain();
   }
 
@@ -116,13 +116,13 @@ export class ThreadLoop implements Claimant {
       return;
     }
     this.asks.add(ask);
-    this.post({ event, receipt: ask });
+    this.post({ event, sender: ask });
   }
 
   /** Takes in an ask that was made before: it waits for what comes of it, or has it at once. */
   postEarlierAsk(ask: Ask): void {
     this.asks.add(ask);
-    this.post(mailOfEarlierAsk(ask, this.equipment.clock.now()));
+    this.post(envelopeOfEarlierAsk(ask, this.host.clock.now()));
   }
 
   /** Takes an ask out of the mailbox again. False when it was taken already. */
@@ -137,7 +137,7 @@ export class ThreadLoop implements Claimant {
 
   /** The host's tool context with that of a turn's first ask laid over it. */
   toolContextOf(turn: number): ToolContext {
-    return this.asks.toolContextOf(turn, this.equipment.toolContext);
+    return this.asks.toolContextOf(turn, this.host.toolContext);
   }
 
   /** Ends the loop without ending the turn: what is being done is stopped, and goes on when the thread is next opened. */
@@ -153,27 +153,27 @@ export class ThreadLoop implements Claimant {
 
   /** Whether a model or a tool may be called now: only by who holds the lease. One that ran out unnoticed ends the loop. */
   mayCall(): boolean {
-    if (this.#hold?.ranOut === true) this.end(new LeaseLostError(this.#hold.lease));
+    if (this.#leased?.ranOut === true) this.end(new LeaseLostError(this.#leased.lease));
     return this.#ended === null;
   }
 
   /** Says what the thread does with its place. */
   reportActivity(): void {
-    this.equipment.active.report(this, this.callsToModel > 0 ? "works" : "rests");
+    this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
 
   /** Somebody else waits for a place. */
   makeRoom(): void {
     if (this.#isIdle()) void this.#letGo();
-    else this.equipment.active.leave(this);
+    else this.host.active.leave(this);
   }
 
   async #open(after: Promise<void> | undefined): Promise<void> {
     try {
       await after;
-      if (this.#ended === null) await this.equipment.active.enter(this);
-      if (this.#ended === null) this.#hold = await takeHold(this, this.#mailbox);
-      if (this.#ended === null && this.#hold !== null) await this.#begin(this.#hold);
+      if (this.#ended === null) await this.host.active.enter(this);
+      if (this.#ended === null) this.#leased = await leaseThread(this, this.#mailbox);
+      if (this.#ended === null && this.#leased !== null) await this.#begin(this.#leased);
     } catch (thrown) {
       // What is thrown here was made by this package, or is what `start` says of a seed.
       this.end(thrown instanceof Error ? thrown : new StoreError(this.threadId, "open it", thrown));
@@ -181,36 +181,36 @@ export class ThreadLoop implements Claimant {
     this.#drain();
   }
 
-  async #begin(hold: Hold): Promise<void> {
-    for (const mail of await hold.letters()) this.#mailbox.add(mail);
-    this.#state = await hold.open();
+  async #begin(leased: LeasedThread): Promise<void> {
+    for (const envelope of await leased.letters()) this.#mailbox.add(envelope);
+    this.#state = await leased.open();
     if (this.#ended !== null) return;
     const known = (state: State): void => void (this.#state = state);
-    if (this.#state === null) await begin(this, hold, this.#mailbox, known);
-    else this.#mailbox.addFirst(await recover(this, hold, this.#state, known));
-    hold.watch();
+    if (this.#state === null) await begin(this, leased, this.#mailbox, known);
+    else this.#mailbox.addFirst(await recover(this, leased, this.#state, known));
+    leased.watch();
   }
 
   #drain(): void {
     this.#busy = true;
-    const hold = this.#hold;
-    if (this.#ended !== null || hold === null) return;
-    for (let mail = this.#mailbox.take(); mail !== undefined; mail = this.#mailbox.take()) {
+    const leased = this.#leased;
+    if (this.#ended !== null || leased === null) return;
+    for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
       try {
-        const step = this.#state === null ? null : decideMail(hold, mail, this.#state, this.responding);
+        const step = this.#state === null ? null : decide(leased, envelope, this.#state, this.responding);
         if (step === null) continue;
-        const appending = hold.append(step.entry);
+        const appending = leased.append(step.entry);
         if (appending !== undefined) {
-          this.#underWay = this.#goOn(appending, mail, step);
+          this.#underWay = this.#goOn(appending, envelope, step);
           return;
         }
-        this.#commit(mail, step);
+        this.#commit(envelope, step);
       } catch (thrown) {
         if (thrown instanceof SnapshotDamagedError && this.#state !== null) {
-          this.#underWay = this.#decideAnew(hold, this.#state, mail, thrown);
+          this.#underWay = this.#decideAnew(leased, this.#state, envelope, thrown);
           return;
         }
-        this.#fail(mail, thrown);
+        this.#fail(envelope, thrown);
       }
     }
     this.#busy = false;
@@ -220,34 +220,39 @@ export class ThreadLoop implements Claimant {
   }
 
   /** As `#drain` after the append, where that takes its time. */
-  async #goOn(appending: Promise<void>, mail: Mail, step: Handled): Promise<void> {
+  async #goOn(appending: Promise<void>, envelope: Envelope, step: Handled): Promise<void> {
     try {
       await appending;
-      if (this.#ended !== null) throw await endedMeanwhile(this.#hold, step, this.#ended);
-      this.#commit(mail, step);
+      if (this.#ended !== null) throw await endedMeanwhile(this.#leased, step, this.#ended);
+      this.#commit(envelope, step);
     } catch (thrown) {
-      this.#fail(mail, thrown);
+      this.#fail(envelope, thrown);
     }
     this.#drain();
   }
 
   /** An event is decided anew, after what it needs of a snapshot could not be read. */
-  async #decideAnew(hold: Hold, state: State, mail: Mail, damage: SnapshotDamagedError): Promise<void> {
+  async #decideAnew(
+    leased: LeasedThread,
+    state: State,
+    envelope: Envelope,
+    damage: SnapshotDamagedError,
+  ): Promise<void> {
     try {
-      this.#state = await hold.openAgain(damage, state);
-      this.#mailbox.addFirst([mail]);
+      this.#state = await leased.openAgain(damage, state);
+      this.#mailbox.addFirst([envelope]);
     } catch (thrown) {
-      this.#fail(mail, thrown);
+      this.#fail(envelope, thrown);
     }
     this.#drain();
   }
 
-  #commit({ receipt }: Mail, { state, entry, effects }: Handled): void {
+  #commit({ sender }: Envelope, { state, entry, effects }: Handled): void {
     const before = this.#state;
     this.#state = state;
-    this.#hold?.appended(entry, state);
-    receipt?.accepted(entry);
-    this.equipment.observation.entry(entry, this.threadId);
+    this.#leased?.appended(entry, state);
+    sender?.accepted(entry);
+    this.host.observation.entry(entry, this.threadId);
     if (this.asks.size > 0 && before !== null) {
       this.asks.heard(entry);
       for (const part of resultsDecided(entry, before)) this.emit(part.turn, part);
@@ -259,10 +264,10 @@ export class ThreadLoop implements Claimant {
     }
   }
 
-  #fail({ receipt }: Mail, thrown: unknown): void {
+  #fail({ sender }: Envelope, thrown: unknown): void {
     // Anything else than an error comes from no code of this package, or of the machine.
     const error = thrown instanceof Error ? thrown : new StoreError(this.threadId, "go on", thrown);
-    receipt?.failed(error);
+    sender?.failed(error);
     this.end(error);
   }
 
@@ -273,23 +278,23 @@ export class ThreadLoop implements Claimant {
     this.#rest.end();
     for (const running of this.running.values()) running.stop(reason);
     this.running.clear();
-    for (const { receipt } of this.#mailbox.end(reason)) receipt?.failed(reason);
+    for (const { sender } of this.#mailbox.end(reason)) sender?.failed(reason);
     // Somebody else may have the thread now, who can be followed.
-    const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.equipment));
+    const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.host));
     this.#released = this.#release();
-    this.equipment.active.leave(this);
+    this.host.active.leave(this);
     this.#onEnd(this, carried);
   }
 
   /** Nothing happens here; unless somebody left a letter meanwhile, the thread is let go. */
   async #letGo(): Promise<void> {
-    for (const mail of (await this.#hold?.letters()) ?? []) this.post(mail);
+    for (const envelope of (await this.#leased?.letters()) ?? []) this.post(envelope);
     if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));
   }
 
   async #release(): Promise<void> {
     await this.#underWay;
-    await this.#hold?.end(this.#ended instanceof ThreadClosedError ? this.#state : null);
+    await this.#leased?.end(this.#ended instanceof ThreadClosedError ? this.#state : null);
   }
 
   #isIdle(): boolean {

@@ -1,7 +1,7 @@
 import type { Handled } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import { ThreadClosedError } from "../boundary/errors.ts";
-import type { Hold } from "./leased-thread.ts";
+import type { LeasedThread } from "./leased-thread.ts";
 
 /**
  * A thread was closed while an entry was being stored. Where that says that a tool starts, which it now does not, the
@@ -9,17 +9,21 @@ import type { Hold } from "./leased-thread.ts";
  *
  * @returns why the thread ended.
  */
-export const endedMeanwhile = async (hold: Hold | null, { state, entry }: Handled, reason: Error): Promise<Error> => {
+export const endedMeanwhile = async (
+  leased: LeasedThread | null,
+  { state, entry }: Handled,
+  reason: Error,
+): Promise<Error> => {
   const { event } = entry;
-  if (hold === null || event.type !== "tool.started" || !(reason instanceof ThreadClosedError)) return reason;
+  if (leased === null || event.type !== "tool.started" || !(reason instanceof ThreadClosedError)) return reason;
   const { at, effectId } = event;
-  const told = transition(hold.equipment.machine, state, {
+  const told = transition(leased.host.machine, state, {
     type: "tool.failed",
     at,
     effectId,
     outcome: "interrupted",
     content: "The tool was not run: the process that was to run it was closed before. Call it again if it is needed.",
   });
-  if (told.handled) await hold.append(told.entry);
+  if (told.handled) await leased.append(told.entry);
   return reason;
 };

@@ -33,7 +33,7 @@ const performers: Performers = {
   requestApproval: (loop, effect) => {
     const { turn, step } = effect;
     loop.emit(turn, { type: "approval.requested", turn, step, request: effect });
-    loop.equipment.observation.approval(effect, loop.threadId);
+    loop.host.observation.approval(effect, loop.threadId);
   },
   // Nothing is kept running for a question.
   cancelApproval: () => {},
@@ -42,8 +42,8 @@ const performers: Performers = {
   cancelTool: (loop, { effectId }) => stop(loop, effectId),
   cancelTimer: (loop, { effectId }) => stop(loop, effectId),
   publish: (loop, { signal }) => {
-    const { equipment, threadId, state } = loop;
-    equipment.observation.signal(signal, threadId);
+    const { host, threadId, state } = loop;
+    host.observation.signal(signal, threadId);
     if (state === null) return;
     const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
     if (ended !== undefined) endTurn(loop, ended);
@@ -66,25 +66,25 @@ const stop = (loop: ThreadLoop, effectId: string): void => {
 };
 
 const startTimer = (loop: ThreadLoop, { id, dueAt, purpose }: StartTimer): void => {
-  const { clock } = loop.equipment;
+  const { clock } = loop.host;
   const cancel = clock.wakeAt(dueAt, () => {
     loop.running.delete(id);
     // A deadline cuts a reply off without carrying what was shown of it, so that is told before.
     if (purpose === "deadline") loop.responding?.tellProgress();
-    loop.post({ event: { type: "timer.fired", at: clock.now(), effectId: id }, receipt: null });
+    loop.post({ event: { type: "timer.fired", at: clock.now(), effectId: id }, sender: null });
   });
   loop.running.set(id, { stop: cancel });
 };
 
 const endStep = (loop: ThreadLoop, turn: number, step: number): void => {
-  const { threadId, equipment } = loop;
+  const { threadId, host } = loop;
   loop.emit(turn, { type: "step.ended", turn, step });
-  equipment.observation.after("afterStep", { threadId, turn, step });
+  host.observation.after("afterStep", { threadId, turn, step });
 };
 
 /** What is to be told of a turn's end beside the signal. */
 const endTurn = (loop: ThreadLoop, turn: Turn): void => {
-  const { threadId, equipment } = loop;
+  const { threadId, host } = loop;
   if (turn.steps > 0) endStep(loop, turn.number, turn.steps);
-  equipment.observation.after("afterTurn", { threadId, turn });
+  host.observation.after("afterTurn", { threadId, turn });
 };

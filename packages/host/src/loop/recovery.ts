@@ -7,44 +7,42 @@ import type {
   ToolFailed,
   ToolWithheld,
 } from "@colloquy/machine";
-import { configurationOfMachine } from "@colloquy/machine/hosting";
-import { outstanding } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine/storage";
-import type { Equipment } from "../context/host-context.ts";
+import { configurationOfMachine, outstanding, SnapshotDamagedError } from "@colloquy/machine";
+import type { HostContext } from "../context/host-context.ts";
 import { withheldAfterCrash } from "./approvals.ts";
-import type { Hold } from "./leased-thread.ts";
+import type { LeasedThread } from "./leased-thread.ts";
 import type { ThreadLoop } from "./loop.ts";
-import type { Mail } from "../mailbox/mailbox.ts";
+import type { Envelope } from "../mailbox/mailbox.ts";
 import { perform } from "./perform.ts";
 
 /**
  * Takes up what a thread was doing when it was last put down: a model is called again, a timer is set again, a
- * tool is dealt with as it declared. The mails are what the machine is to be told before anything else.
+ * tool is dealt with as it declared. The envelopes are what the machine is to be told before anything else.
  *
  * @param known takes over the state, where it had to be read anew.
  * @throws JournalUnreadableError, StoreError
  */
 export const recover = async (
   loop: ThreadLoop,
-  hold: Hold,
+  leased: LeasedThread,
   state: State,
   known: (state: State) => void,
-): Promise<readonly Mail[]> => {
+): Promise<readonly Envelope[]> => {
   loop.asks.opened(state);
   try {
     return await takeUp(loop, state);
   } catch (thrown) {
     if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-    const anew = await hold.openAgain(thrown, state);
+    const anew = await leased.openAgain(thrown, state);
     known(anew);
-    return recover(loop, hold, anew, known);
+    return recover(loop, leased, anew, known);
   }
 };
 
-const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> => {
-  const { equipment } = loop;
-  const at = equipment.clock.now();
-  const mails: Mail[] = [...changedConfiguration(equipment, state, at)];
+const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Envelope[]> => {
+  const { host } = loop;
+  const at = host.clock.now();
+  const envelopes: Envelope[] = [...changedConfiguration(host, state, at)];
   const effects = outstanding(state);
   // A turn whose time has passed ends at once: nothing more is begun for it.
   const overdue = effects.some(
@@ -53,14 +51,14 @@ const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Mail[]> 
   const undone: AnswerableEffect[] = [];
   for (const effect of effects) {
     if (overdue && isOfTurn(effect)) continue;
-    const lost = await unlessStopped(loop, effect.id, lostAnswer(equipment, effect, state, at));
+    const lost = await unlessStopped(loop, effect.id, lostAnswer(host, effect, state, at));
     if (loop.hasEnded) return [];
     if (lost === null) undone.push(effect);
-    else mails.push({ event: lost, receipt: null, recovered: true });
+    else envelopes.push({ event: lost, sender: null, recovered: true });
   }
   // What is asked about them takes its time, in which the thread may have been closed.
   if (loop.mayCall()) for (const effect of undone) performAgain(loop, effect);
-  return mails;
+  return envelopes;
 };
 
 /** Somebody's validator may never come to an end; a thread that is closed does not wait for it. */
@@ -90,22 +88,22 @@ const performAgain = (loop: ThreadLoop, effect: AnswerableEffect): void => {
 const isOfTurn = (effect: AnswerableEffect): boolean =>
   effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer");
 
-const changedConfiguration = ({ machine }: Equipment, { context }: State, at: number): readonly Mail[] => {
+const changedConfiguration = ({ machine }: HostContext, { context }: State, at: number): readonly Envelope[] => {
   const configuration = configurationOfMachine(machine);
   return configuration.fingerprint === context.configuration.fingerprint
     ? []
-    : [{ event: { type: "thread.configured", at, configuration }, receipt: null }];
+    : [{ event: { type: "thread.configured", at, configuration }, sender: null }];
 };
 
 /** What is told in the place of an answer; null where the effect is performed, again or for the first time. */
 const lostAnswer = (
-  equipment: Equipment,
+  host: HostContext,
   effect: AnswerableEffect,
   state: State,
   at: number,
 ): LlmFailed | ToolFailed | ToolWithheld | null | Promise<ToolFailed | ToolWithheld> => {
-  if (effect.type === "callTool") return lostCall(equipment, effect, at);
-  return effect.type === "callLlm" && equipment.partials === "keep" ? keptReply(effect, state, at) : null;
+  if (effect.type === "callTool") return lostCall(host, effect, at);
+  return effect.type === "callLlm" && host.partials === "keep" ? keptReply(effect, state, at) : null;
 };
 
 /** What a model had written before the crash ends the turn, where it was journalled. */
@@ -125,7 +123,7 @@ const keptReply = ({ id, purpose, promptDigest }: CallLlm, { context }: State, a
 
 /** What is told in the place of a tool's answer; null when the tool runs, again or for the first time. */
 const lostCall = (
-  { tools }: Equipment,
+  { tools }: HostContext,
   call: CallTool,
   at: number,
 ): ToolFailed | null | Promise<ToolFailed | ToolWithheld> => {

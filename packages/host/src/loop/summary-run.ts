@@ -31,8 +31,8 @@ export class SummaryRun implements Running {
 
   async #run(): Promise<void> {
     const { signal } = this.#controller;
-    const { equipment, running } = this.#loop;
-    const { clock, active } = equipment;
+    const { host, running } = this.#loop;
+    const { clock, active } = host;
     const entering = active.enter(this.#loop);
     if (entering !== undefined) await entering;
     this.#isCalling = !signal.aborted && this.#loop.mayCall();
@@ -44,7 +44,7 @@ export class SummaryRun implements Running {
     this.#endCall();
     running.delete(this.#call.id);
     const event = llmAnswer(this.#call, withoutPartial(outcome), clock.now(), undefined);
-    this.#loop.post({ event, receipt: null });
+    this.#loop.post({ event, sender: null });
   }
 }
 

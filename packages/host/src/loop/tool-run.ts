@@ -17,12 +17,12 @@ import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 import { whyWithheld, withheld } from "./approvals.ts";
-import type { Receipt } from "../mailbox/mailbox.ts";
-import { damageMail } from "../journal/snapshots.ts";
+import type { Sender } from "../mailbox/mailbox.ts";
+import { damageEnvelope } from "../journal/snapshots.ts";
 import type { Running, ThreadLoop } from "./loop.ts";
 
 /** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
-export class ToolRun implements Running, Receipt {
+export class ToolRun implements Running, Sender {
   readonly #loop: ThreadLoop;
   readonly #call: CallTool;
   readonly #tool: RegisteredTool | undefined;
@@ -36,7 +36,7 @@ export class ToolRun implements Running, Receipt {
   constructor(loop: ThreadLoop, call: CallTool) {
     this.#loop = loop;
     this.#call = call;
-    this.#tool = loop.equipment.tools.get(call.name);
+    this.#tool = loop.host.tools.get(call.name);
   }
 
   begin(): void {
@@ -53,12 +53,12 @@ export class ToolRun implements Running, Receipt {
   }
 
   /** The answer is journalled. */
-  accepted({ event }: Parameters<Receipt["accepted"]>[0]): void {
+  accepted({ event }: Parameters<Sender["accepted"]>[0]): void {
     if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
     const { turn, step, position, callId, name } = this.#call;
     const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
     this.#loop.emit(turn, { type: "toolResult", turn, step, position, callId, name, outcome, content: event.content });
-    this.#loop.equipment.observation.after("afterToolCall", this.#call, event);
+    this.#loop.host.observation.after("afterToolCall", this.#call, event);
   }
 
   /** What the machine can't take for an answer must not leave the call without one. */
@@ -74,7 +74,7 @@ export class ToolRun implements Running, Receipt {
   };
 
   async #run(tool: RegisteredTool): Promise<void> {
-    const { clock, observation, active } = this.#loop.equipment;
+    const { clock, observation, active } = this.#loop.host;
     const { timeoutMs } = tool.declaration;
     if (timeoutMs !== undefined)
       this.#cancelTimeout = clock.wakeAt(clock.now() + timeoutMs, () => this.#timeOut(timeoutMs));
@@ -95,14 +95,14 @@ export class ToolRun implements Running, Receipt {
       const result = active.code.run(this.#loop, () => tool.run(read.value, this.#toolCall()));
       this.#complete(contentOf(await result));
     } catch (thrown) {
-      if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageMail(thrown, clock.now()));
+      if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageEnvelope(thrown, clock.now()));
       this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
     }
   }
 
   /** Has somebody asked where that is needed; else the call goes on. */
   async #isWithheld(tool: RegisteredTool, valid: ValidArguments): Promise<boolean> {
-    const { clock, observation } = this.#loop.equipment;
+    const { clock, observation } = this.#loop.host;
     // As they were validated: the tool is asked with them, and may write into them.
     const shown = approvableArguments(valid);
     const because = await whyWithheld(tool, this.#call, valid, shown, this.#toolCall());
@@ -116,7 +116,7 @@ export class ToolRun implements Running, Receipt {
 
   /** What it asks is asked on behalf of the thread, as what the tool asks. */
   #callHook(): Promise<void> {
-    const { active, observation } = this.#loop.equipment;
+    const { active, observation } = this.#loop.host;
     return active.code.run(this.#loop, () => observation.before("beforeToolCall", this.#call));
   }
 
@@ -128,10 +128,10 @@ export class ToolRun implements Running, Receipt {
 
   /** Has the start journalled before anything is run. False when nobody wants it any more. */
   #tellStarted(): Promise<boolean> {
-    const event: ToolStarted = { type: "tool.started", at: this.#loop.equipment.clock.now(), effectId: this.#call.id };
+    const event: ToolStarted = { type: "tool.started", at: this.#loop.host.clock.now(), effectId: this.#call.id };
     return new Promise((resolve) => {
       const never = (): void => resolve(false);
-      this.#loop.post({ event, receipt: { accepted: () => resolve(true), refused: never, failed: never } });
+      this.#loop.post({ event, sender: { accepted: () => resolve(true), refused: never, failed: never } });
     });
   }
 
@@ -161,7 +161,7 @@ export class ToolRun implements Running, Receipt {
   }
 
   #complete(content: Content | null): void {
-    this.#answer({ type: "tool.completed", at: this.#loop.equipment.clock.now(), effectId: this.#call.id, content });
+    this.#answer({ type: "tool.completed", at: this.#loop.host.clock.now(), effectId: this.#call.id, content });
   }
 
   #fail(outcome: "failed" | "refused", content: string): void {
@@ -171,7 +171,7 @@ export class ToolRun implements Running, Receipt {
   #tellFailed(outcome: "failed" | "refused", content: string): void {
     this.#tell({
       type: "tool.failed",
-      at: this.#loop.equipment.clock.now(),
+      at: this.#loop.host.clock.now(),
       effectId: this.#call.id,
       outcome,
       content,
@@ -186,7 +186,7 @@ export class ToolRun implements Running, Receipt {
     this.#leave();
     this.#answered = event.type;
     this.#loop.running.delete(this.#call.id);
-    this.#loop.post({ event, receipt: this });
+    this.#loop.post({ event, sender: this });
   }
 
   #leave(): void {

@@ -1,5 +1,5 @@
 import { StoreError } from "../boundary/errors.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { withLease } from "../journal/lease.ts";
 
 /**
@@ -7,10 +7,10 @@ import { withLease } from "../journal/lease.ts";
  *
  * @throws ThreadHeldError when another host holds it, StoreError
  */
-export const deleteThread = (equipment: Equipment, threadId: string): Promise<boolean> =>
-  withLease(equipment, threadId, async () => {
+export const deleteThread = (host: HostContext, threadId: string): Promise<boolean> =>
+  withLease(host, threadId, async () => {
     try {
-      return await equipment.store.delete(threadId);
+      return await host.store.delete(threadId);
     } catch (thrown) {
       throw new StoreError(threadId, "delete it", thrown);
     }

@@ -116,7 +116,7 @@ export class HostedThread extends ThreadCopies {
     const state = this.loops.opened(this.id)?.state ?? null;
     // Where the thread is open, nothing that is told next comes before it.
     const { name, underWay } = (state === null ? await this.look(asked) : asked(state)) ?? nothingAsked;
-    if (name !== undefined && !this.equipment.tools.has(name))
+    if (name !== undefined && !this.host.tools.has(name))
       throw new ConfigurationError(
         `this host has no tool "${name}": answer where it is equipped with it, since whoever answers goes on with the thread`,
       );
@@ -139,17 +139,17 @@ export class HostedThread extends ThreadCopies {
 
   /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */
   explain(): Promise<Explanation | null> {
-    return this.look((state) => explain(this.equipment.machine, state));
+    return this.look((state) => explain(this.host.machine, state));
   }
 
   /** How large the thread is, and how much of it the next prompt shows; null when there is no such thread. Takes no lease. */
   figures(): Promise<ThreadFigures | null> {
-    return this.look((state) => figuresOf(this.equipment.machine, state));
+    return this.look((state) => figuresOf(this.host.machine, state));
   }
 
   #ask(input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle {
     const { askId = this.ids.draw("ask"), signal, toolContext } = options;
-    const waits = new CodeWaits(this.equipment.active);
+    const waits = new CodeWaits(this.host.active);
     const context = toolContext == null ? undefined : withContext(toolContext, undefined);
     const ask = new Ask(this.id, askId, context, (stopped, reason) => this.#stop(stopped, reason), waits);
     // Callers in JavaScript hand in anything.
@@ -202,7 +202,7 @@ export class HostedThread extends ThreadCopies {
   }
 
   #earlierAsk(askId: string): AskHandle {
-    const waits = new CodeWaits(this.equipment.active);
+    const waits = new CodeWaits(this.host.active);
     const find = (found: Ask): void =>
       waits.post(() => {
         const loop = this.loops.use(this.id);
@@ -230,7 +230,7 @@ export class HostedThread extends ThreadCopies {
     // Whoever writes JavaScript may hand in an error, as to `AbortController.abort`.
     const why = reason === undefined ? {} : { reason: messageOf(reason) };
     const event = { type: "cancel.requested", at: this.now(), askId, ...why } as const;
-    this.loops.use(this.id)?.post({ event, receipt: null });
+    this.loops.use(this.id)?.post({ event, sender: null });
   }
 }
 

@@ -3,11 +3,11 @@ import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/jour
 import { lostEventIn } from "@colloquy/machine/hosting";
 import { outstanding, start, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../boundary/errors.ts";
 import { SequenceConflictError } from "../ports/store.ts";
 import { messageOf } from "../boundary/thrown.ts";
-import { plainCopyOf, toldEvent, toldStart } from "../boundary/given-event.ts";
+import { plainCopyOf, givenEvent, givenStart } from "../boundary/given-event.ts";
 import { appendError, withLease } from "../journal/lease.ts";
 import { withRedactions } from "../journal/redaction.ts";
 
@@ -23,14 +23,10 @@ export interface ForeignConversation {
  *
  * @throws ThreadExistsError, ThreadHeldError, LeaseLostError, StoreError
  */
-export const storeJournal = async (
-  equipment: Equipment,
-  threadId: string,
-  entries: readonly Entry[],
-): Promise<void> => {
-  await withLease(equipment, threadId, async ({ lease }) => {
+export const storeJournal = async (host: HostContext, threadId: string, entries: readonly Entry[]): Promise<void> => {
+  await withLease(host, threadId, async ({ lease }) => {
     try {
-      await equipment.store.append(lease, -1, entries);
+      await host.store.append(lease, -1, entries);
     } catch (thrown) {
       throw thrown instanceof SequenceConflictError ? new ThreadExistsError(threadId) : appendError(threadId, thrown);
     }
@@ -64,7 +60,7 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
  * @throws ImportRefusedError
  */
 export const journalOfTurns = (
-  { machine, clock }: Equipment,
+  { machine, clock }: HostContext,
   threadId: string,
   conversation: ForeignConversation,
   metadata: JsonObject | undefined,
@@ -76,7 +72,7 @@ export const journalOfTurns = (
   let state: State = begun.state;
   for (const [index, messages] of turns.entries()) {
     const refused = (reason: string) => new ImportRefusedError(threadId, index + 1, `turn ${index + 1}: ${reason}`);
-    const event = toldEvent<TurnAdded>({ type: "turn.added", at, messages });
+    const event = givenEvent<TurnAdded>({ type: "turn.added", at, messages });
     if (Either.isLeft(event)) throw refused(event.left.reason);
     const step = transition(machine, state, event.right);
     if (!step.handled) throw refused(step.refusal.reason);
@@ -111,7 +107,7 @@ const beginningOf = ({
   readonly metadata: JsonObject | undefined;
 }): ThreadStarted => {
   try {
-    return toldStart({
+    return givenStart({
       type: "thread.started",
       threadId,
       at,

@@ -2,8 +2,8 @@ import type { Entry, Refusal, State, ThreadRedacted } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
-import { toldEvent } from "../boundary/given-event.ts";
-import type { Equipment } from "../context/host-context.ts";
+import { givenEvent } from "../boundary/given-event.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { settleLetters } from "../delegation/settle-letters.ts";
 import { type HeldLease, withLease } from "../journal/lease.ts";
 import { foldedState, readJournal } from "../journal/read-journal.ts";
@@ -19,39 +19,39 @@ export type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal
  * @throws EventRefusedError, ThreadUnknownError, ThreadHeldError, LeaseLostError, JournalUnreadableError, StoreError
  */
 export const redactJournal = async (
-  equipment: Equipment,
+  host: HostContext,
   threadId: string,
   chosen: ChosenEntries,
   reason: string | undefined,
 ): Promise<readonly number[]> => {
   const work = async (held: HeldLease): Promise<readonly number[]> => {
     const { lease } = held;
-    const entries = await finishRedaction(equipment, lease, await readJournal(equipment, threadId));
+    const entries = await finishRedaction(host, lease, await readJournal(host, threadId));
     if (entries.length === 0) throw new ThreadUnknownError(threadId);
     const meant = chosen(entries);
     if (Either.isLeft(meant)) throw new EventRefusedError(threadId, meant.left);
     const state = foldedState(threadId, entries);
     // A letter may say again what was journalled, where a crash swallowed its answer.
-    await settleLetters(equipment, lease, entries, state, meant.right);
+    await settleLetters(host, lease, entries, state, meant.right);
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
     if (seqs.length === 0) {
       // The store may owe what it could not do the last time.
       const done = entries.filter(({ redacted }) => redacted === true);
-      if (done.length > 0) await rewriteEntries(equipment, lease, done);
+      if (done.length > 0) await rewriteEntries(host, lease, done);
       return [];
     }
     const why = reason === undefined ? {} : { reason };
-    const event = toldEvent<ThreadRedacted>({ type: "thread.redacted", at: equipment.clock.now(), seqs, ...why });
+    const event = givenEvent<ThreadRedacted>({ type: "thread.redacted", at: host.clock.now(), seqs, ...why });
     if (Either.isLeft(event)) throw new EventRefusedError(threadId, event.left);
-    const entry = await journalled(equipment, held, state, event.right);
-    await finishRedaction(equipment, lease, [...entries, entry]);
+    const entry = await journalled(host, held, state, event.right);
+    await finishRedaction(host, lease, [...entries, entry]);
     return seqs;
   };
-  return withLease(equipment, threadId, work);
+  return withLease(host, threadId, work);
 };
 
 const journalled = async (
-  { machine, observation }: Equipment,
+  { machine, observation }: HostContext,
   held: HeldLease,
   state: State,
   event: ThreadRedacted,

@@ -1,4 +1,4 @@
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import type { ListOptions } from "../ports/listing.ts";
@@ -34,20 +34,16 @@ export interface LeftThread {
 type TakeUp = (threadId: string, asks: AsksUnderWay) => Promise<Resumed>;
 
 /** @throws RangeError for options that are invalid; what the store throws when it lists */
-export const resumeAll = async (
-  equipment: Equipment,
-  takeUp: TakeUp,
-  options: ResumeAllOptions,
-): Promise<ResumedAll> => {
+export const resumeAll = async (host: HostContext, takeUp: TakeUp, options: ResumeAllOptions): Promise<ResumedAll> => {
   const problem = problemOfOptions("resumeAll", options, optionNames);
   if (problem !== null) throw new RangeError(problem);
-  const { clock, pollMs, leaseTtlMs } = equipment;
+  const { clock, pollMs, leaseTtlMs } = host;
   const retryMs = pollsBetween * pollMs;
   const { waitMs = leaseTtlMs + 2 * retryMs, ...filter } = options;
   if (!(waitMs >= 0)) throw new RangeError(`resumeAll: waitMs is ${waitMs}; it must be milliseconds, 0 or more`);
   const until = clock.now() + waitMs;
-  const resuming = new Resuming(equipment, takeUp);
-  for await (const page of threadsOf(equipment, filter)) await resuming.take(page);
+  const resuming = new Resuming(host, takeUp);
+  for await (const page of threadsOf(host, filter)) await resuming.take(page);
   for (let held = resuming.held(); held.length > 0 && clock.now() < until; held = resuming.held()) {
     const dueAt = Math.min(clock.now() + retryMs, until);
     await new Promise<void>((resolve) => void clock.wakeAt(dueAt, resolve));
@@ -62,7 +58,7 @@ const optionNames: OptionNames<ResumeAllOptions> = { metadata: true, created: tr
 const pollsBetween = 5;
 
 /** The ids of all threads that the store has, page by page. */
-const threadsOf = async function* ({ store }: Equipment, filter: ListOptions): AsyncGenerator<readonly string[]> {
+const threadsOf = async function* ({ store }: HostContext, filter: ListOptions): AsyncGenerator<readonly string[]> {
   for (let after: string | null | undefined; after !== null;) {
     const { threads, next } = await store.list({
       ...filter,
@@ -80,11 +76,11 @@ class Resuming {
   readonly left = new Map<string, Error>();
   /** What was under way when it was last looked at and something was. */
   readonly #underWay = new Map<string, AsksUnderWay>();
-  readonly #equipment: Equipment;
+  readonly #host: HostContext;
   readonly #takeUp: TakeUp;
 
-  constructor(equipment: Equipment, takeUp: TakeUp) {
-    this.#equipment = equipment;
+  constructor(host: HostContext, takeUp: TakeUp) {
+    this.#host = host;
     this.#takeUp = takeUp;
   }
 
@@ -105,7 +101,7 @@ class Resuming {
   async #take(threadId: string): Promise<void> {
     try {
       // Whoever held it went on meanwhile, and this host may have taken it up as its follower.
-      const asks = (await outstandingIn(this.#equipment, threadId)) ?? this.#underWay.get(threadId);
+      const asks = (await outstandingIn(this.#host, threadId)) ?? this.#underWay.get(threadId);
       if (asks === undefined) return;
       this.#underWay.set(threadId, asks);
       this.resumed.push(await this.#takeUp(threadId, asks));
@@ -120,14 +116,14 @@ class Resuming {
 const atOnce = 16;
 
 /** The asks of a thread in which something goes on when it is taken up, or in whose inbox something lies; null for others. */
-const outstandingIn = async (equipment: Equipment, threadId: string): Promise<AsksUnderWay | null> => {
+const outstandingIn = async (host: HostContext, threadId: string): Promise<AsksUnderWay | null> => {
   const underWay = await lookAt(
-    equipment,
+    host,
     threadId,
     (state) => (isAtRest(state) && state.context.summarising === null ? null : asksUnderWay(state)),
     "some",
   );
   if (underWay !== null) return underWay;
-  const letters = (await equipment.store.inbox?.unanswered(threadId)) ?? [];
+  const letters = (await host.store.inbox?.unanswered(threadId)) ?? [];
   return letters.length > 0 ? { turn: null, queued: [] } : null;
 };

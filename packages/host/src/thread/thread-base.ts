@@ -1,15 +1,15 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { CodeWaits } from "../activity/code-waits.ts";
-import type { Equipment } from "../context/host-context.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import type { Loops } from "./loops.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Mail } from "../mailbox/mailbox.ts";
+import type { Envelope } from "../mailbox/mailbox.ts";
 import { type Extent, lookAt, seenIn } from "../journal/opening.ts";
 import { raiseFor } from "../mailbox/raise-format.ts";
-import { toldEvent } from "../boundary/given-event.ts";
+import { givenEvent } from "../boundary/given-event.ts";
 
 /** What became of an event. */
 export type Receipt =
@@ -19,20 +19,20 @@ export type Receipt =
 /** What a handle on a thread is made of: telling its loop something, and looking at its state. */
 export class ThreadBase {
   readonly id: string;
-  protected readonly equipment: Equipment;
+  protected readonly host: HostContext;
   protected readonly ids: Ids;
   protected readonly loops: Loops;
 
-  constructor(id: string, equipment: Equipment, ids: Ids, loops: Loops) {
+  constructor(id: string, host: HostContext, ids: Ids, loops: Loops) {
     this.id = id;
-    this.equipment = equipment;
+    this.host = host;
     this.ids = ids;
     this.loops = loops;
   }
 
   /** Tells the machine anything but `thread.redacted`, which is more than an event: `redact` does that. A refusal is returned, not thrown. */
   async send(event: Event): Promise<Receipt> {
-    const told = toldEvent(event);
+    const told = givenEvent(event);
     if (Either.isRight(told) && told.right.type === "thread.redacted") return { handled: false, refusal: notHere };
     return Either.isLeft(told) ? { handled: false, refusal: told.left } : this.post({ event: told.right });
   }
@@ -45,7 +45,7 @@ export class ThreadBase {
 
   /** The time of what is told now. */
   protected now(): number {
-    return this.equipment.clock.now();
+    return this.host.clock.now();
   }
 
   protected async tell(event: Event): Promise<void> {
@@ -53,8 +53,8 @@ export class ThreadBase {
     if (!receipt.handled) throw new EventRefusedError(this.id, receipt.refusal);
   }
 
-  protected post(mail: Pick<Mail, "aim"> & { readonly event: Event | ThreadStarted }): Promise<Receipt> {
-    const waits = new CodeWaits(this.equipment.active);
+  protected post(envelope: Pick<Envelope, "aim"> & { readonly event: Event | ThreadStarted }): Promise<Receipt> {
+    const waits = new CodeWaits(this.host.active);
     const { promise, resolve, reject } = Promise.withResolvers<Receipt>();
     // Before it is posted, since it may be done at once.
     waits.begin();
@@ -68,11 +68,11 @@ export class ThreadBase {
         settle(() => reject(new ThreadClosedError(this.id)));
         return null;
       }
-      const raised = raiseFor(this.equipment.machine, mail.event);
+      const raised = raiseFor(this.host.machine, envelope.event);
       if (raised !== null) loop.post(raised);
       loop.post({
-        ...mail,
-        receipt: {
+        ...envelope,
+        sender: {
           accepted: (entry) => settle(() => resolve({ handled: true, entry })),
           refused: (refusal) => settle(() => resolve({ handled: false, refusal })),
           failed: (error) => settle(() => reject(error)),
@@ -88,8 +88,8 @@ export class ThreadBase {
     const loop = this.loops.opened(this.id);
     const state = loop?.state ?? null;
     const reader = loop?.reader ?? null;
-    if (state === null || reader === null) return lookAt(this.equipment, this.id, see, extent);
-    return seenIn(this.equipment, { state, reader }, see, extent);
+    if (state === null || reader === null) return lookAt(this.host, this.id, see, extent);
+    return seenIn(this.host, { state, reader }, see, extent);
   }
 }
 

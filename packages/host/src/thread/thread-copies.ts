@@ -22,7 +22,7 @@ import { foldedState, readJournal } from "../journal/read-journal.ts";
 import { withRedactions } from "../journal/redaction.ts";
 import { type ChosenEntries, redactJournal } from "./redact.ts";
 import { ThreadEdits } from "./thread-edits.ts";
-import { toldEvent } from "../boundary/given-event.ts";
+import { givenEvent } from "../boundary/given-event.ts";
 
 /** How a thread is forked. */
 export interface ForkOptions {
@@ -53,7 +53,7 @@ export interface RedactOptions {
 export class ThreadCopies extends ThreadEdits {
   /** The journal, entry by entry: all there is of the thread. `host.importJournal` reads it back. Takes no lease. */
   async exportJournal(): Promise<readonly Entry[]> {
-    const entries = withRedactions(await readJournal(this.equipment, this.id));
+    const entries = withRedactions(await readJournal(this.host, this.id));
     if (entries.length === 0) throw new ThreadUnknownError(this.id);
     return entries;
   }
@@ -79,7 +79,7 @@ export class ThreadCopies extends ThreadEdits {
     const thread = this.loops.thread(threadId ?? "new");
     const at = this.now();
     // At once: what is handed in may be another by the time that the journal is read.
-    const changed = metadata === undefined ? null : toldEvent({ type: "metadata.changed", at, metadata });
+    const changed = metadata === undefined ? null : givenEvent({ type: "metadata.changed", at, metadata });
     if (changed !== null && Either.isLeft(changed)) throw new EventRefusedError(this.id, changed.left);
     const copied = forkOf(await this.exportJournal(), {
       at,
@@ -115,7 +115,7 @@ export class ThreadCopies extends ThreadEdits {
    */
   async delete(): Promise<boolean> {
     const why = new ThreadClosedError(this.id, "deleted");
-    const removed = () => this.loops.alone(this.id, () => deleteThread(this.equipment, this.id), why);
+    const removed = () => this.loops.alone(this.id, () => deleteThread(this.host, this.id), why);
     // One that is only followed here is not closed for nothing.
     return this.#whenOpen(removed, () => null).catch((error: unknown) => {
       if (error instanceof ThreadUnknownError) return removed();
@@ -129,24 +129,24 @@ export class ThreadCopies extends ThreadEdits {
   }
 
   protected async redactEntries(chosen: ChosenEntries, reason: string | undefined): Promise<readonly number[]> {
-    const redact = () => this.loops.alone(this.id, () => redactJournal(this.equipment, this.id, chosen, reason));
-    return this.#whenOpen(redact, ({ context: { open, waking } }, hasMail) =>
-      open === null && waking === null && !hasMail ? null : busy,
+    const redact = () => this.loops.alone(this.id, () => redactJournal(this.host, this.id, chosen, reason));
+    return this.#whenOpen(redact, ({ context: { open, waking } }, hasEnvelopes) =>
+      open === null && waking === null && !hasEnvelopes ? null : busy,
     );
   }
 
   /** Where the thread is in use here: when it is its turn among what is told, unless there is a reason not to. */
   async #whenOpen<Done>(
     work: () => Promise<Done>,
-    whyNot: (state: State, hasMail: boolean) => Refusal | null,
+    whyNot: (state: State, hasEnvelopes: boolean) => Refusal | null,
   ): Promise<Done> {
     const loop = this.loops.opened(this.id);
     if (loop === undefined) return work();
     return new Promise((resolve, reject) => {
       loop.post({
         event: { type: "thread.redacted", at: this.now(), seqs: [] },
-        aim: (state) => Either.left(whyNot(state, loop.hasMail) ?? itsMoment),
-        receipt: {
+        aim: (state) => Either.left(whyNot(state, loop.hasEnvelopes) ?? itsMoment),
+        sender: {
           accepted: () => {},
           // At once, so that nobody comes between.
           refused: (refusal) => {
@@ -190,7 +190,7 @@ export class ThreadCopies extends ThreadEdits {
   }
 
   #entryBehind(entries: readonly Entry[], event: Event): Entry {
-    const step = transition(this.equipment.machine, foldedState(this.id, entries), event);
+    const step = transition(this.host.machine, foldedState(this.id, entries), event);
     if (!step.handled) throw new EventRefusedError(this.id, step.refusal);
     return step.entry;
   }

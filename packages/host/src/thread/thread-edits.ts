@@ -17,7 +17,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { type ThreadDefaults, threadDefaultNames } from "../context/host-context.ts";
 import { EventRefusedError } from "../boundary/errors.ts";
 import { ThreadBase } from "./thread-base.ts";
-import { toldStart } from "../boundary/given-event.ts";
+import { givenStart } from "../boundary/given-event.ts";
 
 /** A name for a place in the conversation. */
 export interface Checkpoint {
@@ -31,7 +31,7 @@ export class ThreadEdits extends ThreadBase {
   /** Begins the thread. Rejects with `ThreadExistsError` when it was begun before, with `SeedError` for a seed that is no conversation. */
   async start(input: ThreadDefaults = {}): Promise<void> {
     this.checkOptions("start", input, threadDefaultNames);
-    await this.post({ event: toldStart({ ...input, type: "thread.started", threadId: this.id, at: this.now() }) });
+    await this.post({ event: givenStart({ ...input, type: "thread.started", threadId: this.id, at: this.now() }) });
   }
 
   /** A message joins the thread, and no model is called; in an open turn, at its next gap. */

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Mail, Mailbox, type Receipt } from "../../src/mailbox/mailbox.ts";
+import { type Envelope, Mailbox, type Sender } from "../../src/mailbox/mailbox.ts";
 
-const mailOf = (number: number): Mail & { readonly receipt: Receipt } => ({
+const envelopeOf = (number: number): Envelope & { readonly sender: Sender } => ({
   event: { type: "cancel.requested", at: number },
-  receipt: { accepted: () => {}, refused: () => {}, failed: () => {} },
+  sender: { accepted: () => {}, refused: () => {}, failed: () => {} },
 });
 
 /** What is done to a mailbox: something is added behind, or before all; the first is taken; the one at some place is taken back. */
@@ -18,17 +18,17 @@ const acts = fc.array(
   { maxLength: 60 },
 );
 
-test("a mailbox gives its mails in order, whatever is added, taken and taken back meanwhile", () => {
+test("a mailbox gives its envelopes in order, whatever is added, taken and taken back meanwhile", () => {
   fc.assert(
     fc.property(acts, (given) => {
       const mailbox = new Mailbox();
       const model = new PlainMailbox();
       for (const act of given) {
         expect(model.did(act, mailbox)).toEqual([true, true]);
-        expect([mailbox.size, mailbox.first]).toEqual([model.mails.length, model.mails[0]]);
-        expect(mailbox.some(model.isNewest)).toBe(model.mails.some(model.isNewest));
+        expect([mailbox.size, mailbox.first]).toEqual([model.envelopes.length, model.envelopes[0]]);
+        expect(mailbox.some(model.isNewest)).toBe(model.envelopes.some(model.isNewest));
       }
-      expect(mailbox.end(new Error("over"))).toEqual(model.mails);
+      expect(mailbox.end(new Error("over"))).toEqual(model.envelopes);
       expect(mailbox.size).toBe(0);
     }),
     { seed: 7, numRuns: 300 },
@@ -39,26 +39,26 @@ type Act = NonNullable<ReturnType<typeof acts.generate>["value"]>[number];
 
 /** What a mailbox is, as plainly as can be. */
 class PlainMailbox {
-  mails: ReturnType<typeof mailOf>[] = [];
+  envelopes: ReturnType<typeof envelopeOf>[] = [];
   #made = 0;
 
-  readonly isNewest = ({ event }: Mail): boolean => event.at === this.#made - 1;
+  readonly isNewest = ({ event }: Envelope): boolean => event.at === this.#made - 1;
 
   /** Does the same here and there; false where something else came of it. */
   did(act: Act, mailbox: Mailbox): readonly boolean[] {
     let [taken, takenBack] = [true, true];
     if (act.type === "add") {
-      this.mails.push(mailOf(this.#made++));
-      for (const mail of this.mails.slice(-1)) mailbox.add(mail);
+      this.envelopes.push(envelopeOf(this.#made++));
+      for (const envelope of this.envelopes.slice(-1)) mailbox.add(envelope);
     } else if (act.type === "addFirst") {
-      const added = Array.from({ length: act.count }, () => mailOf(this.#made++));
+      const added = Array.from({ length: act.count }, () => envelopeOf(this.#made++));
       mailbox.addFirst(added);
-      this.mails = [...added, ...this.mails];
-    } else if (act.type === "take") taken = mailbox.take() === this.mails.shift();
+      this.envelopes = [...added, ...this.envelopes];
+    } else if (act.type === "take") taken = mailbox.take() === this.envelopes.shift();
     else {
-      const { receipt } = this.mails[act.place] ?? mailOf(-1);
-      takenBack = mailbox.takeBack(receipt) === this.mails.some((mail) => mail.receipt === receipt);
-      this.mails = this.mails.filter((mail) => mail.receipt !== receipt);
+      const { sender } = this.envelopes[act.place] ?? envelopeOf(-1);
+      takenBack = mailbox.takeBack(sender) === this.envelopes.some((envelope) => envelope.sender === sender);
+      this.envelopes = this.envelopes.filter((envelope) => envelope.sender !== sender);
     }
     return [taken, takenBack];
   }
