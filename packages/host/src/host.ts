@@ -1,17 +1,16 @@
 import type { Entry, State } from "@colloquy/machine";
-import { ConfigurationError } from "@colloquy/machine";
-import { frozenCopy } from "@colloquy/machine/hosting";
+import { frozenCopy } from "@colloquy/machine";
 import type { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
-import { refusedAsk } from "./ask/refused-ask.ts";
 import type { HostContext } from "./context/host-context.ts";
 import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
 import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
 import { HostedThread } from "./thread/hosted-thread.ts";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
-import type { Loops } from "./thread/loops.ts";
+import { refusedAsk } from "./thread/asking.ts";
+import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
+import { takeUp } from "./thread/resume.ts";
 import { problemOfOptions } from "./boundary/option-names.ts";
-import type { Ids } from "./ports/ids.ts";
 import type { ListOptions, ThreadPage } from "./ports/listing.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
 import { resumeAll, type ResumeAllOptions, type ResumedAll } from "./thread/resume-all.ts";
@@ -23,7 +22,7 @@ import {
   journalOfTurns,
   storeJournal,
   threadIdIn,
-} from "./thread/new-journal.ts";
+} from "./thread/import.ts";
 
 /** Conversations that are run. */
 export interface Host {
@@ -66,7 +65,6 @@ export const createHost = (options: HostOptions): Host => new ConversationHost(o
 
 class ConversationHost implements Host, Loops {
   readonly #host: HostContext;
-  readonly #ids: Ids;
   readonly #defaultThread: string;
   readonly #loops = new Map<string, ThreadLoop>();
   /** Of threads that are being let go: when that is done. */
@@ -75,25 +73,18 @@ class ConversationHost implements Host, Loops {
 
   constructor(options: HostOptions) {
     this.#host = hostContextOf(options);
-    this.#ids = options.ids;
     this.#defaultThread = options.defaultThread ?? "default";
   }
 
   ask(input: AskInput, given: AskOptions & { readonly threadId?: string } = {}): AskHandle {
     const problem = problemOfOptions("ask", given, hostAskOptionNames);
-    if (problem !== null) return refusedAsk(this.#defaultThread, this.#ids, given, problem);
+    if (problem !== null) return refusedAsk(this.#defaultThread, this.#host.ids, given, problem);
     const { threadId, ...options } = given;
     return this.thread(threadId).ask(input, options);
   }
 
   thread(threadId: string = this.#defaultThread): HostedThread {
-    const id = threadId === "new" ? this.#ids.draw("thread") : threadId;
-    // Callers in JavaScript hand in anything.
-    if (typeof id !== "string" || id === "")
-      throw new ConfigurationError(
-        `a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`,
-      );
-    return new HostedThread(id, this.#host, this.#ids, this);
+    return new HostedThread(this.#ref(threadIdOf(threadId, this.#host.ids)));
   }
 
   async threads(options?: ListOptions): Promise<ThreadPage> {
@@ -125,13 +116,17 @@ class ConversationHost implements Host, Loops {
   }
 
   async resumeAll(options: ResumeAllOptions = {}): Promise<ResumedAll> {
-    return resumeAll(this.#host, (threadId, asks) => this.thread(threadId).takeUp(asks), options);
+    return resumeAll(this.#host, (threadId, asks) => takeUp(this.#ref(threadId), asks), options);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     for (const loop of this.#loops.values()) void loop.close();
     await Promise.all(this.#closing.values());
+  }
+
+  #ref(id: string): ThreadRef {
+    return { id, host: this.#host, loops: this };
   }
 
   use(threadId: string): ThreadLoop | null {
@@ -179,12 +174,11 @@ class ConversationHost implements Host, Loops {
     this.#keepOut(threadId, loop.released);
     if (carried.length === 0) return;
     // Under another name: who has the lease now may be another process that goes by ours, whose lease would be ours as well.
-    const next = this.#closed ? null : this.#open(threadId, this.#ids.draw("owner"), loop.state ?? loop.lost);
+    const next = this.#closed ? null : this.#open(threadId, this.#host.ids.draw("owner"), loop.state ?? loop.lost);
     for (const ask of carried) {
       // By its id an ask is known wherever the thread is now.
       if (next === null) ask.fail(new ThreadClosedError(threadId));
-      else if (ask.event === null) next.postEarlierAsk(ask);
-      else next.postAsk(ask, ask.event);
+      else next.postAsk(ask);
     }
   };
 

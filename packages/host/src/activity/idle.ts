@@ -5,7 +5,7 @@ import type { Clock } from "../ports/clock.ts";
  * Whether nothing has to be done for a thread before somebody says something: no turn is open or about to be, or the
  * open one only waits for approvals, which is state, and may take days.
  */
-export const isAtRest = ({ value, context: { open, queue } }: State): boolean => {
+export const isIdle = ({ value, context: { open, queue } }: State): boolean => {
   if (open === null) return queue.length === 0;
   return typeof value === "object" && "awaiting_tool" in value && value.awaiting_tool === "awaiting_approval"
     ? open.deadlineAt === null
@@ -13,23 +13,23 @@ export const isAtRest = ({ value, context: { open, queue } }: State): boolean =>
 };
 
 /** Waits until nothing has happened for a while. */
-export class Rest {
+export class IdleTimer {
   readonly #clock: Clock;
   readonly #idleMs: number;
   readonly #isIdle: () => boolean;
-  readonly #onRested: () => void;
+  readonly #onDue: () => void;
   #since = 0;
   #cancel: (() => void) | null = null;
 
   constructor(
     { clock, idleMs }: { readonly clock: Clock; readonly idleMs: number },
     isIdle: () => boolean,
-    onRested: () => void,
+    onDue: () => void,
   ) {
     this.#clock = clock;
     this.#idleMs = idleMs;
     this.#isIdle = isIdle;
-    this.#onRested = onRested;
+    this.#onDue = onDue;
   }
 
   /** Something has just been done; perhaps it was the last thing. One timer serves for all of them. */
@@ -49,7 +49,7 @@ export class Rest {
       this.#cancel = null;
       if (!this.#isIdle()) return;
       const due = this.#since + this.#idleMs;
-      if (due <= this.#clock.now()) this.#onRested();
+      if (due <= this.#clock.now()) this.#onDue();
       else this.#wakeAt(due);
     });
   }

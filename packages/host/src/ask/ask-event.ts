@@ -58,13 +58,5 @@ export const askEvent = (
   const event: AskReceived = { type: "ask.received", at, askId, input };
   const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
   if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? joins) === undefined) return Either.right(event);
-  return givenEvent({
-    ...event,
-    ...(name === undefined ? {} : { name }),
-    ...(metadata === undefined ? {} : { metadata }),
-    ...(model === undefined ? {} : { model }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(overlap === undefined ? {} : { overlap }),
-    ...(joins === undefined ? {} : { joins }),
-  });
+  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, joins });
 };

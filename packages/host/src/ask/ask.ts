@@ -1,6 +1,5 @@
 import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
-import { approvalsOf } from "@colloquy/machine";
-import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
+import { approvalsOf, askedOtherwise, askNamed, isSameInput, refusalOfRepeat, turnNumbered } from "@colloquy/machine";
 import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
@@ -10,7 +9,6 @@ import { PartQueue } from "./part-queue.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskPart } from "./parts.ts";
 import { type AskResult, resultOf, unanswered } from "./result.ts";
-import { standingOf } from "./standing.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
 /** How often a lease, or what the store has taken, may be lost before the asker is notified: if neither ever lasts, it is no accident. */
@@ -167,18 +165,20 @@ export class Ask implements AskHandle, Sender {
     if (other !== null) this.fail(new AskRefusedError(this.threadId, this.askId, other));
   }
 
-  /** Whether a thread was told of it before; then it waits for what comes of it, or has it at once. */
+  /** Whether the thread knows it from before; then it waits for what comes of it, or has it at once. */
   isKnownTo(state: State): boolean {
-    const standing = standingOf(state, this.askId);
-    if (standing !== null) this.#checkWith(state);
+    const known = askNamed(state, this.askId);
+    if (known !== null) this.#checkWith(state);
     if (this.settled) return true;
-    if (standing?.type === "open") this.#joinUnderWay(standing.turn, state);
-    if (standing?.type === "ended") this.ended(standing.turn);
-    if (standing?.type !== "dropped") return standing !== null;
-    if (standing.because === "withdrawn") this.withdraw();
-    if (standing.because === "superseded") this.superseded(null);
-    if (standing.because === "returned") this.returned(null);
-    return standing.because !== "left";
+    if (known === null) return false;
+    const { status, turn: number } = known;
+    const turn = known.outcome === undefined ? undefined : turnNumbered(state, number ?? 0);
+    if (turn !== undefined) this.ended(turn);
+    else if (number !== null) this.#joinUnderWay(number, state);
+    else if (status === "withdrawn") this.withdraw();
+    else if (status === "superseded") this.superseded(null);
+    else if (status === "returned") this.returned(null);
+    return status !== "left";
   }
 
   /** The turn that is open may be its own, and is taken up now: what it waits for is shown then. */

@@ -1,3 +1,4 @@
+import type { Refusal } from "@colloquy/machine";
 import type { CodeWaits } from "../activity/code-waits.ts";
 import { Ask, type StopAsk } from "./ask.ts";
 
@@ -34,3 +35,6 @@ export class EarlierAsk extends Ask {
     super.awaited();
   }
 }
+
+/** The refusal of a look-up: the ask finds its outcome where the thread knows it, and fails with this reason where it does not. */
+export const askedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };

@@ -11,17 +11,20 @@ import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";
 
-/** An event that somebody outside made, as plain data that they can't change any more; or why it is none. */
-export const givenEvent = <Told extends Event>(event: Told): Either.Either<Refusal, Told> => {
+/** What is given for something: a member that is undefined counts as left out. */
+export type Given<Whole> = { readonly [Name in keyof Whole]: Whole[Name] | undefined };
+
+/** An event from outside as plain data that its giver can't change any more; or why it is none. */
+export const givenEvent = <Each extends Event>(event: Given<Each>): Either.Either<Refusal, Each> => {
   const copy = givenCopy(event);
   if (Either.isLeft(copy)) return copy;
   const decoded = decodeEvent(copy.right);
   // The copy has the type that the event had.
-  return Either.isLeft(decoded) ? invalid(decoded.left) : Either.right(decoded.right as Told);
+  return Either.isLeft(decoded) ? invalid(decoded.left) : Either.right(decoded.right as Each);
 };
 
 /** The same for what a thread is begun with. @throws EventRefusedError */
-export const givenStart = (event: ThreadStarted): ThreadStarted => {
+export const givenStart = (event: Given<ThreadStarted> & Pick<ThreadStarted, "threadId">): ThreadStarted => {
   const copy = givenCopy(event);
   if (Either.isLeft(copy)) throw new EventRefusedError(event.threadId, copy.left);
   const decoded = decodeEntry({ seq: 0, format: firstFormat, event: copy.right }, 0);

@@ -1,15 +1,16 @@
 import type { Entry, Signal, State } from "@colloquy/machine";
 import { Ask } from "../ask/ask.ts";
+import { askedEarlier } from "../ask/earlier-ask.ts";
 import type { Asks } from "../ask/asks.ts";
 import { announce, showApproval } from "../ask/announce.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
 import { type Inbox, type LeaseLostError } from "../ports/store.ts";
-import { isAtRest } from "../activity/idle.ts";
+import { isIdle } from "../activity/idle.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { mayBeLetter } from "./letters.ts";
-import { askedEarlier, type Diversion, type Envelope, type Sender } from "../mailbox/mailbox.ts";
+import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
 /** What a thread's follower needs to know of who follows. */
@@ -55,7 +56,7 @@ export class Following implements Diversion {
 
   /** Leaves it as a letter; what can't be one is told so. */
   post(envelope: Envelope): void {
-    const { sender, event, aim } = envelope;
+    const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
     if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
     if (sender instanceof Ask && sender.event === null) {
@@ -63,9 +64,8 @@ export class Following implements Diversion {
       if (this.#isCaughtUp) sender.refused(askedEarlier, this.#journal.state);
       return;
     }
-    if (aim !== undefined || !mayBeLetter(event)) {
-      sender?.failed(new ThreadHeldError(this.#follower.threadId));
-    } else this.outbox.add(envelope, event);
+    if ("event" in envelope && mayBeLetter(envelope.event)) this.outbox.add(envelope, envelope.event);
+    else sender?.failed(new ThreadHeldError(this.#follower.threadId));
     // Somebody wants the thread: perhaps it is free by now.
     this.#wake?.();
   }
@@ -187,7 +187,7 @@ export class Following implements Diversion {
   /** Whoever has the thread, or had it, is not done with it. */
   #isWorkLeft(): boolean {
     const { state } = this.#journal;
-    return state !== null && (!isAtRest(state) || state.context.summarising !== null);
+    return state !== null && (!isIdle(state) || state.context.summarising !== null);
   }
 
   /** There is work left, and whoever had it may be dead: its lease would not have run out by now. */

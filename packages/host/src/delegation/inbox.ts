@@ -1,11 +1,10 @@
 import type { Event, Refusal } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
-import type { Envelope, Sender } from "../mailbox/mailbox.ts";
+import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 
 /** Who reads the inbox of a thread, as long as the lease lasts. */
 export interface InboxHolder {
@@ -53,9 +52,9 @@ export class HeldInbox {
   }
 
   /** The letters that were not taken yet, as envelopes in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
-  async collect(own: Map<string, Envelope> | null = null): Promise<readonly Envelope[]> {
+  async collect(own: Map<string, EventEnvelope> | null = null): Promise<readonly EventEnvelope[]> {
     const stored = await this.#look();
-    const envelopes: Envelope[] = [];
+    const envelopes: EventEnvelope[] = [];
     for (const each of stored) {
       const id = idOf(each);
       if (id === null && !this.#hasNameless)
@@ -140,12 +139,8 @@ export class HeldInbox {
     }
   }
 
-  #envelope(id: string, event: Event, own: Sender | null): Envelope {
-    const aim = (): Either.Either<Refusal, Event> => {
-      const refusal = this.#taken?.get(id) ?? null;
-      return refusal === null ? Either.right(event) : Either.left(refusal);
-    };
-    return { event, aim, sender: this.#sender(id, event, own) };
+  #envelope(id: string, event: Event, own: Sender | null): EventEnvelope {
+    return { event, refusal: () => this.#taken?.get(id) ?? null, sender: this.#sender(id, event, own) };
   }
 
   #sender(id: string, event: Event, own: Sender | null): Sender {

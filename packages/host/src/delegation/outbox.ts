@@ -6,7 +6,7 @@ import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import type { Inbox, LetterAnswer } from "../ports/store.ts";
 import { readAnswer } from "./letters.ts";
-import type { Envelope, Sender } from "../mailbox/mailbox.ts";
+import type { EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 
 /** The letters that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
 export class Outbox {
@@ -42,7 +42,7 @@ export class Outbox {
   }
 
   /** @param event is that of the envelope. */
-  add(envelope: Envelope, event: Event): void {
+  add(envelope: EventEnvelope, event: Event): void {
     const { ids } = this.#host;
     const { sender } = envelope;
     // An ask that has been here before is left once, however often the lease comes and goes.
@@ -123,7 +123,7 @@ export class Outbox {
   }
 
   /** All that is not answered, for a host that has the lease now: the envelopes of letters that were left, by id, and the others. */
-  takeAll(): { readonly left: Map<string, Envelope>; readonly others: readonly Envelope[] } {
+  takeAll(): { readonly left: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
     const left = new Map([...this.#left].map(([id, { envelope }]) => [id, envelope]));
     this.#left.clear();
     return { left, others: this.#waiting.splice(0).map(({ envelope }) => envelope) };
@@ -182,7 +182,7 @@ export class Outbox {
 
 interface OutgoingLetter {
   readonly id: string;
-  readonly envelope: Envelope;
+  readonly envelope: EventEnvelope;
   readonly event: Event;
   /** Null before it was. */
   leftAt: number | null;

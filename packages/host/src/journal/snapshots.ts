@@ -1,10 +1,7 @@
 import type { Entry, State } from "@colloquy/machine";
-import type { SnapshotDamagedError } from "@colloquy/machine/storage";
-import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
-import * as Either from "fp-ts/lib/Either.js";
+import { StoredChunks, takeSnapshot } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";
-import type { Envelope } from "../mailbox/mailbox.ts";
 import type { Opened } from "./opening.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
@@ -76,17 +73,3 @@ export class Snapshots {
     }
   }
 }
-
-/** For a loop, in whose state somebody else came upon the damage: it reads the journal before it takes this. Nothing comes of it. */
-export const damageEnvelope = (damage: SnapshotDamagedError, at: number): Envelope => {
-  let isKnown = false;
-  return {
-    event: { type: "thread.redacted", at, seqs: [] },
-    aim: () => {
-      if (isKnown) return Either.left({ kind: "stale", reason: "there is nothing to tell" });
-      isKnown = true;
-      throw damage;
-    },
-    sender: null,
-  };
-};

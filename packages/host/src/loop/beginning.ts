@@ -9,7 +9,7 @@ import type { Mailbox } from "../mailbox/mailbox.ts";
 /**
  * Begins a new thread: what somebody started it with, or the defaults, is its first entry.
  *
- * @param begun takes over the state, before anybody is told of it.
+ * @param begun takes over the state, before anybody is notified of it.
  * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
  */
 export const begin = async (
@@ -20,15 +20,19 @@ export const begin = async (
 ): Promise<void> => {
   const { machine, clock, threadDefaults, observation } = host;
   const { first } = mailbox;
-  const explicit = first?.event.type === "thread.started" ? first.event : null;
-  if (explicit === null && !mailbox.some(({ event }) => makesThread.has(event.type)))
+  const sent = first !== undefined && "event" in first ? first : null;
+  const explicit = sent?.event.type === "thread.started" ? sent.event : null;
+  if (explicit === null && !mailbox.some((envelope) => "event" in envelope && makesThread.has(envelope.event.type)))
     throw new ThreadUnknownError(threadId);
   const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
   const { type: _, ...input } = givenStart(given);
   const { state, entry } = start(machine, input);
   await leased.append(entry);
   begun(state);
-  if (explicit !== null && mailbox.first === first) mailbox.take()?.sender?.accepted(entry);
+  if (explicit !== null && mailbox.first === first) {
+    mailbox.take();
+    sent?.sender?.accepted(entry);
+  }
   observation.entry(entry, threadId);
 };
 

@@ -1,34 +1,33 @@
-import type { Effect, Event, Handled, State, Transition } from "@colloquy/machine";
+import type { Effect, Event, Handled, Refusal, State, ThreadStarted, Transition } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { HostContext } from "../context/host-context.ts";
 import { Ask } from "../ask/ask.ts";
-import { ThreadExistsError } from "../boundary/errors.ts";
+import { ThreadClosedError, ThreadExistsError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
+import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
 import type { LeasedThread } from "./leased-thread.ts";
-import { type LlmRun, withShown } from "./llm-run.ts";
-import type { Envelope } from "../mailbox/mailbox.ts";
+import { withShown } from "./llm-run.ts";
+import type { Responding } from "./loop-port.ts";
 
-/** What a envelope comes to; null when it changes nothing, of which its sender is told. */
+/** What an envelope comes to; null when it changes nothing, of which its sender is notified. */
 export const decide = (
   leased: LeasedThread,
-  envelope: Envelope,
+  envelope: EventEnvelope | MadeEnvelope,
   state: State,
-  responding: LlmRun | null,
+  responding: Responding | null,
 ): Handled | null => {
-  const { event: given, aim, sender, recovered } = envelope;
-  const aimed = aim?.(state) ?? Either.right(given);
-  if (Either.isLeft(aimed)) {
-    leased.refuse(envelope, aimed.left, state);
+  const given = "make" in envelope ? envelope.make(state) : eventIn(envelope, leased.host.clock.now());
+  if (Either.isLeft(given)) {
+    leased.refuse(envelope, given.left, state);
     return null;
   }
-  // What is sent with a time of its own keeps it.
-  const isOwn = sender instanceof Ask || aim !== undefined;
-  const event = isOwn ? presently(aimed.right, leased.host.clock.now()) : aimed.right;
+  const event = given.right;
   if (event.type === "thread.started") {
-    sender?.failed(new ThreadExistsError(state.context.threadId));
+    envelope.sender?.failed(new ThreadExistsError(state.context.threadId));
     return null;
   }
-  const step = stepOf(leased.host, state, event, recovered === true, responding);
+  const recovered = "recovered" in envelope;
+  const step = stepOf(leased.host, state, event, recovered, responding);
   if (!step.handled) {
     leased.refuse(envelope, step.refusal, state);
     return null;
@@ -37,26 +36,59 @@ export const decide = (
   return step;
 };
 
-const isCancelOf = (effect: Effect, { effectId }: LlmRun): boolean =>
-  effect.type === "cancelLlm" && effect.effectId === effectId;
+/**
+ * A thread was closed while an entry was being stored. Where that says that a tool starts, which it now does not, a failure
+ * is journalled that says so: else nobody could say later whether the tool ran.
+ *
+ * @returns why the thread ended.
+ */
+export const endedMeanwhile = async (
+  leased: LeasedThread | null,
+  { state, entry }: Handled,
+  reason: Error,
+): Promise<Error> => {
+  const { event } = entry;
+  if (leased === null || event.type !== "tool.started" || !(reason instanceof ThreadClosedError)) return reason;
+  const { at, effectId } = event;
+  const interrupted = transition(leased.host.machine, state, {
+    type: "tool.failed",
+    at,
+    effectId,
+    outcome: "interrupted",
+    content: "The tool was not run: the process that was to run it was closed before. Call it again if it is needed.",
+  });
+  if (interrupted.handled) await leased.append(interrupted.entry);
+  return reason;
+};
 
-/** An ask that was long on its way, as a letter or until the lease was free, has all of its deadline before it. */
-const presently = <Told extends Envelope["event"]>(event: Told, now: number): Told =>
-  event.type === "ask.received" && event.at < now ? { ...event, at: now } : event;
+const eventIn = (
+  { event, sender, refusal }: EventEnvelope,
+  now: number,
+): Either.Either<Refusal, Event | ThreadStarted> => {
+  const refused = refusal?.() ?? null;
+  if (refused !== null) return Either.left(refused);
+  // An ask that was long on its way, by the inbox or until the lease was free, has all of its deadline before it. What is
+  // sent with a time of its own keeps it.
+  const isOfHost = sender instanceof Ask || refusal !== undefined;
+  return Either.right(isOfHost && event.type === "ask.received" && event.at < now ? { ...event, at: now } : event);
+};
+
+const isCancelOf = (effect: Effect, { effectId }: Responding): boolean =>
+  effect.type === "cancelLlm" && effect.effectId === effectId;
 
 const stepOf = (
   { machine }: HostContext,
   state: State,
   event: Event,
   recovered: boolean,
-  responding: LlmRun | null,
+  responding: Responding | null,
 ): Transition => {
   const options = recovered ? { recovered } : undefined;
-  const told = event.type === "cancel.requested" ? withShown(event, state, responding) : event;
-  const step = transition(machine, state, told, options);
+  const given = event.type === "cancel.requested" ? withShown(event, state, responding) : event;
+  const step = transition(machine, state, given, options);
   // What is interrupted is known only now; what had been shown of it is kept.
   const partial = step.handled && step.entry.decided?.interrupts === true ? responding?.shown : undefined;
-  return partial === undefined || told.type !== "ask.received" || told.partial !== undefined
+  return partial === undefined || given.type !== "ask.received" || given.partial !== undefined
     ? step
-    : transition(machine, state, { ...told, partial }, options);
+    : transition(machine, state, { ...given, partial }, options);
 };

@@ -1,8 +1,7 @@
-import type { Entry, Refusal, State } from "@colloquy/machine";
-import type { SnapshotDamagedError } from "@colloquy/machine/storage";
+import type { Entry, Refusal, SnapshotDamagedError, State } from "@colloquy/machine";
+import { askNamed } from "@colloquy/machine";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
-import { standingOf } from "../ask/standing.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
 import { type Lease, type LeaseLostError } from "../ports/store.ts";
@@ -10,7 +9,7 @@ import { inTime } from "../ports/store-in-time.ts";
 import { type Follower, Following } from "../delegation/following.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
-import type { Envelope, Mailbox } from "../mailbox/mailbox.ts";
+import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
 import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
@@ -73,9 +72,9 @@ export class LeasedThread {
   /** What was missed of the snapshot since the last entry. */
   #misses = 0;
   /** Mails of letters that this host left before, by their ids. */
-  #own: Map<string, Envelope> | null;
+  #own: Map<string, EventEnvelope> | null;
 
-  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, Envelope> | null) {
+  constructor(lease: HeldLease, candidate: Candidate, own: Map<string, EventEnvelope> | null) {
     const { host } = candidate;
     const { inbox } = host.store;
     this.#candidate = candidate;
@@ -100,7 +99,7 @@ export class LeasedThread {
   }
 
   /** What others left for the thread, and what this host did. */
-  async letters(): Promise<readonly Envelope[]> {
+  async letters(): Promise<readonly EventEnvelope[]> {
     const own = this.#own;
     this.#own = null;
     const letters = (await this.#inbox?.collect(own)) ?? [];
@@ -112,13 +111,14 @@ export class LeasedThread {
     return this.#candidate.host;
   }
 
-  /** Tells whose envelope changed nothing. Of an ask that is refused here nothing may come afterwards, by a letter that asks the same. */
-  refuse({ event, sender }: Envelope, refusal: Refusal, state: State): void {
-    const isAsk = event.type === "ask.received" && sender instanceof Ask;
+  /** Notifies the sender of what changed nothing. Of an ask that is refused here nothing may come afterwards, by an inbox item that asks the same. */
+  refuse(envelope: EventEnvelope | MadeEnvelope, refusal: Refusal, state: State): void {
+    const { sender } = envelope;
+    const isAsk = "event" in envelope && envelope.event.type === "ask.received" && sender instanceof Ask;
     // One that finds nothing to join is refused as stale too, and was not made before; of one that says something else
-    // than the first of its id, that one may be a letter.
+    // than the first of its id, that one may be an inbox item.
     const mayBeKnown = refusal.kind === "stale" || refusal.kind === "invalid";
-    const isNew = isAsk && (!mayBeKnown || standingOf(state, event.askId) === null);
+    const isNew = isAsk && (!mayBeKnown || askNamed(state, sender.askId) === null);
     if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, sender, refusal, state);
     else sender?.refused(refusal, state);
   }

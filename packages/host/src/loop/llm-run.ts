@@ -11,21 +11,21 @@ import { callIdAt } from "@colloquy/machine/hosting";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
-import type { Running, ThreadLoop } from "./loop.ts";
+import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
 
 /** A model call that is out, for an answer. */
-export class LlmRun implements Running, Sender {
-  readonly #loop: ThreadLoop;
+export class LlmRun implements Running, Responding, Sender {
+  readonly #loop: LoopPort;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
   readonly #shown = new ShownReply();
   #cancelProgress: (() => void) | null = null;
-  #hasTold = false;
+  #hasJournalled = false;
   #over = false;
   #isCalling = false;
 
-  constructor(loop: ThreadLoop, call: CallLlm) {
+  constructor(loop: LoopPort, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
   }
@@ -34,7 +34,6 @@ export class LlmRun implements Running, Sender {
     return this.#call.id;
   }
 
-  /** What has been shown of the reply. */
   get shown(): ReplyDraft | undefined {
     return this.#shown.draft;
   }
@@ -45,7 +44,6 @@ export class LlmRun implements Running, Sender {
     void this.#run();
   }
 
-  /** From here on nothing more is shown of it. */
   mute(): void {
     this.#over = true;
     if (this.#isCalling) this.#loop.callsToModel--;
@@ -59,8 +57,7 @@ export class LlmRun implements Running, Sender {
     this.#controller.abort(...(reason === null ? [] : [reason]));
   }
 
-  /** Has what was shown since the last time journalled. */
-  tellProgress(): void {
+  journalProgress(): void {
     const partial = this.#over ? undefined : this.#shown.takeNews();
     if (partial === undefined) return;
     const { host, state } = this.#loop;
@@ -70,9 +67,9 @@ export class LlmRun implements Running, Sender {
       effectId: this.#call.id,
       partial,
     };
-    // What a run before this one had told is void.
-    const again = !this.#hasTold && hasPartial(state);
-    this.#hasTold = true;
+    // What a run before this one had journalled is void.
+    const again = !this.#hasJournalled && hasPartial(state);
+    this.#hasJournalled = true;
     this.#loop.post({ event: again ? { ...event, again } : event, sender: null });
   }
 
@@ -141,9 +138,9 @@ export class LlmRun implements Running, Sender {
       const { index: position, id: providerCallId, name, arguments: written } = delta;
       const callId = callIdAt(turn, step, position);
       const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
-      this.#loop.emit(turn, { ...place, providerCallId, name, arguments: written });
+      this.#loop.asks.emit(turn, { ...place, providerCallId, name, arguments: written });
     } else {
-      this.#loop.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
+      this.#loop.asks.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
     }
   }
 
@@ -153,7 +150,7 @@ export class LlmRun implements Running, Sender {
     if (progressMs === null || this.#cancelProgress !== null) return;
     this.#cancelProgress = clock.wakeAt(clock.now() + progressMs, () => {
       this.#cancelProgress = null;
-      this.tellProgress();
+      this.journalProgress();
     });
   }
 
@@ -165,12 +162,12 @@ export class LlmRun implements Running, Sender {
         typeof reply.content === "string" ? [{ type: "text", text: reply.content } as const] : reply.content;
       for (const part of parts ?? []) {
         if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
-        this.#loop.emit(turn, { type: `${part.type}.delta`, turn, step, attempt, text: part.text });
+        this.#loop.asks.emit(turn, { type: `${part.type}.delta`, turn, step, attempt, text: part.text });
       }
     }
     reply.toolCalls?.forEach((call, position) => {
       const place = { turn, step, position, callId: callIdAt(turn, step, position) };
-      this.#loop.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
+      this.#loop.asks.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
     });
   }
 
@@ -181,7 +178,11 @@ export class LlmRun implements Running, Sender {
 }
 
 /** A cancel of the open turn carries what had been shown of the reply. */
-export const withShown = (event: CancelRequested, { context }: State, responding: LlmRun | null): CancelRequested => {
+export const withShown = (
+  event: CancelRequested,
+  { context }: State,
+  responding: Responding | null,
+): CancelRequested => {
   const { askId } = event;
   const asks = context.open?.asks ?? [];
   // A turn that answers others as well goes on for them.

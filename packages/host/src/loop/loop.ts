@@ -1,28 +1,21 @@
-import type { AskReceived, Handled, State } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine/storage";
+import type { Handled, State } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine";
+import { IdleTimer, isIdle } from "../activity/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
-import { type AskPart, resultsDecided } from "../ask/parts.ts";
-import type { HostContext } from "../context/host-context.ts";
+import { askedEarlier } from "../ask/earlier-ask.ts";
+import { resultsDecided } from "../ask/parts.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
+import type { SnapshotReader } from "../journal/snapshot-reader.ts";
+import { type Envelope, type EventEnvelope, Mailbox, type MadeEnvelope } from "../mailbox/mailbox.ts";
 import { LeaseLostError } from "../ports/store.ts";
-import type { ToolContext } from "../tools/tool.ts";
-import { isAtRest, Rest } from "../activity/idle.ts";
 import { begin } from "./beginning.ts";
-import { decide } from "./decide.ts";
-import { type Candidate, type LeasedThread, type LoopBefore, mayFollow, leaseThread } from "./leased-thread.ts";
-import type { LlmRun } from "./llm-run.ts";
-import { type Envelope, Mailbox, envelopeOfEarlierAsk } from "../mailbox/mailbox.ts";
-import { endedMeanwhile } from "./never-ran.ts";
+import { decide, endedMeanwhile } from "./decide.ts";
+import { type Candidate, type LeasedThread, leaseThread, type LoopBefore, mayFollow } from "./leased-thread.ts";
+import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
-import type { SnapshotReader } from "../journal/snapshot-reader.ts";
-
-/** Something that is being done, under the id of its effect. */
-export interface Running {
-  /** Stops it; nothing comes of it any more. */
-  stop(reason: Error | null): void;
-}
 
 /**
  * The loop of one thread. Its law:
@@ -36,17 +29,15 @@ export interface Running {
  * stopped: nobody knows how far it got. The next use of the thread reads the journal and recovers, as it would
  * after a crash.
  */
-export class ThreadLoop implements Candidate {
+export class ThreadLoop implements Candidate, LoopPort {
   readonly threadId: string;
   readonly owner: string;
   lost: State | null;
   readonly host: HostContext;
-  /** Asks that are not settled. */
   readonly asks: Asks = new Asks();
   readonly running: Map<string, Running> = new Map();
   callsToModel = 0;
-  /** The model call that is out for an answer. */
-  responding: LlmRun | null = null;
+  responding: Responding | null = null;
   readonly #mailbox = new Mailbox();
   readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
   /** Opening, or between taking an event and having performed its effects. */
@@ -57,7 +48,7 @@ export class ThreadLoop implements Candidate {
   #underWay: Promise<void>;
   #ended: Error | null = null;
   #released: Promise<void> | null = null;
-  readonly #rest: Rest;
+  readonly #idle: IdleTimer;
 
   /**
    * @param before the loop before this one: it has to be over before the thread can be opened.
@@ -74,8 +65,11 @@ export class ThreadLoop implements Candidate {
     this.lost = before.lost;
     this.host = host;
     this.#onEnd = onEnd;
-    const letGo = (): void => void this.#letGo();
-    this.#rest = new Rest(host, () => this.#isIdle(), letGo);
+    this.#idle = new IdleTimer(
+      host,
+      () => this.#isIdle(),
+      () => void this.#letGo(),
+    );
     this.#underWay = this.#open(before.over);
   }
 
@@ -84,13 +78,12 @@ export class ThreadLoop implements Candidate {
     return this.#state;
   }
 
-  /** What its older turns are read by, with it. */
   get reader(): SnapshotReader | null {
     return this.#leased?.reader ?? null;
   }
 
-  /** Whether something waits to be told. */
-  get hasEnvelopes(): boolean {
+  /** Whether something waits in the mailbox. */
+  get hasMore(): boolean {
     return this.#mailbox.size > 0;
   }
 
@@ -98,46 +91,31 @@ export class ThreadLoop implements Candidate {
     return this.#ended !== null;
   }
 
-  /** Puts an event into the mailbox; it is taken when those before it are done. */
   post(envelope: Envelope): void {
-    if (this.#ended !== null) {
-      envelope.sender?.failed(this.#ended);
-      return;
-    }
     this.#mailbox.add(envelope);
     if (!this.#busy) this.#drain();
   }
 
-  /** Puts an ask into the mailbox, and tells it of its turn from then on. */
-  postAsk(ask: Ask, event: AskReceived): void {
-    ask.event = event;
+  /** Does something with the state when what was posted before is done. Rejects where the thread can't be used here. */
+  run<Result>(work: (state: State) => Result | Promise<Result>): Promise<Result> {
+    return new Promise((resolve, failed) => this.post({ task: (state) => resolve(work(state)), sender: { failed } }));
+  }
+
+  /** Puts an ask into the mailbox, and notifies it of its turn from then on. One that was made before is only looked up. */
+  postAsk(ask: Ask): void {
+    const { event } = ask;
     if (this.#ended !== null) {
       ask.fail(this.#ended);
       return;
     }
     this.asks.add(ask);
-    this.post({ event, sender: ask });
-  }
-
-  /** Takes in an ask that was made before: it waits for what comes of it, or has it at once. */
-  postEarlierAsk(ask: Ask): void {
-    this.asks.add(ask);
-    this.post(envelopeOfEarlierAsk(ask, this.host.clock.now()));
+    const lookUp = (state: State): void => ask.refused(askedEarlier, state);
+    this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
   }
 
   /** Takes an ask out of the mailbox again. False when it was taken already. */
   takeBack(ask: Ask): boolean {
     return this.#mailbox.takeBack(ask);
-  }
-
-  /** Shows a part to the asks of a turn. */
-  emit(turn: number, part: AskPart): void {
-    this.asks.emit(turn, part);
-  }
-
-  /** The host's tool context with that of a turn's first ask laid over it. */
-  toolContextOf(turn: number): ToolContext {
-    return this.asks.toolContextOf(turn, this.host.toolContext);
   }
 
   /** Ends the loop without ending the turn: what is being done is stopped, and goes on when the thread is next opened. */
@@ -151,13 +129,11 @@ export class ThreadLoop implements Candidate {
     return this.#released ?? this.#underWay;
   }
 
-  /** Whether a model or a tool may be called now: only by who holds the lease. One that ran out unnoticed ends the loop. */
   mayCall(): boolean {
     if (this.#leased?.ranOut === true) this.end(new LeaseLostError(this.#leased.lease));
     return this.#ended === null;
   }
 
-  /** Says what the thread does with its place. */
   reportActivity(): void {
     this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
@@ -187,7 +163,7 @@ export class ThreadLoop implements Candidate {
     if (this.#ended !== null) return;
     const known = (state: State): void => void (this.#state = state);
     if (this.#state === null) await begin(this, leased, this.#mailbox, known);
-    else this.#mailbox.addFirst(await recover(this, leased, this.#state, known));
+    else this.#mailbox.addFirst(await this.#withWholeState(leased, this.#state, (state) => recover(this, state)));
     leased.watch();
   }
 
@@ -197,7 +173,12 @@ export class ThreadLoop implements Candidate {
     if (this.#ended !== null || leased === null) return;
     for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
       try {
-        const step = this.#state === null ? null : decide(leased, envelope, this.#state, this.responding);
+        if (this.#state === null) continue;
+        if ("task" in envelope) {
+          envelope.task(this.#state);
+          continue;
+        }
+        const step = decide(leased, envelope, this.#state, this.responding);
         if (step === null) continue;
         const appending = leased.append(step.entry);
         if (appending !== undefined) {
@@ -215,12 +196,12 @@ export class ThreadLoop implements Candidate {
     }
     this.#busy = false;
     if (this.#ended !== null) return;
-    this.#rest.begin();
+    this.#idle.begin();
     this.reportActivity();
   }
 
   /** As `#drain` after the append, where that takes its time. */
-  async #goOn(appending: Promise<void>, envelope: Envelope, step: Handled): Promise<void> {
+  async #goOn(appending: Promise<void>, envelope: EventEnvelope | MadeEnvelope, step: Handled): Promise<void> {
     try {
       await appending;
       if (this.#ended !== null) throw await endedMeanwhile(this.#leased, step, this.#ended);
@@ -247,7 +228,22 @@ export class ThreadLoop implements Candidate {
     this.#drain();
   }
 
-  #commit({ sender }: Envelope, { state, entry, effects }: Handled): void {
+  /** Does something with the state; again with one that was read anew, where a chunk of its snapshot can't be read. */
+  async #withWholeState<Done>(
+    leased: LeasedThread,
+    state: State,
+    work: (state: State) => Promise<Done>,
+  ): Promise<Done> {
+    try {
+      return await work(state);
+    } catch (thrown) {
+      if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
+      this.#state = await leased.openAgain(thrown, state);
+      return this.#withWholeState(leased, this.#state, work);
+    }
+  }
+
+  #commit({ sender }: EventEnvelope | MadeEnvelope, { state, entry, effects }: Handled): void {
     const before = this.#state;
     this.#state = state;
     this.#leased?.appended(entry, state);
@@ -255,7 +251,7 @@ export class ThreadLoop implements Candidate {
     this.host.observation.entry(entry, this.threadId);
     if (this.asks.size > 0 && before !== null) {
       this.asks.heard(entry);
-      for (const part of resultsDecided(entry, before)) this.emit(part.turn, part);
+      for (const part of resultsDecided(entry, before)) this.asks.emit(part.turn, part);
     }
     stopAnswered(this, entry.event);
     for (const effect of effects) {
@@ -275,7 +271,7 @@ export class ThreadLoop implements Candidate {
   end(reason: Error): void {
     if (this.#ended !== null) return;
     this.#ended = reason;
-    this.#rest.end();
+    this.#idle.end();
     for (const running of this.running.values()) running.stop(reason);
     this.running.clear();
     for (const { sender } of this.#mailbox.end(reason)) sender?.failed(reason);
@@ -299,6 +295,6 @@ export class ThreadLoop implements Candidate {
 
   #isIdle(): boolean {
     if (this.#ended !== null || this.#busy || this.#mailbox.size > 0 || this.running.size > 0) return false;
-    return !this.asks.areWaitedFor && this.#state !== null && isAtRest(this.#state);
+    return !this.asks.areWaitedFor && this.#state !== null && isIdle(this.#state);
   }
 }

@@ -2,19 +2,19 @@ import type { Effect, Entry, StartTimer, Turn } from "@colloquy/machine";
 import { turnNumbered } from "@colloquy/machine";
 import { announce } from "../ask/announce.ts";
 import { LlmRun } from "./llm-run.ts";
-import type { ThreadLoop } from "./loop.ts";
+import type { LoopPort } from "./loop-port.ts";
 import { SummaryRun } from "./summary-run.ts";
 import { ToolRun } from "./tool-run.ts";
 
 /** Performs an effect: begins it and returns. What comes of it is posted to the loop as an event. */
-export const perform = (loop: ThreadLoop, effect: Effect): void => {
+export const perform = (loop: LoopPort, effect: Effect): void => {
   // Each performer takes effects of its own type; TypeScript can't follow that through an indexed union.
-  (performers[effect.type] as (loop: ThreadLoop, effect: Effect) => void)(loop, effect);
+  (performers[effect.type] as (loop: LoopPort, effect: Effect) => void)(loop, effect);
 };
 
 /** A performer for each type of effect: one that is missing does not compile. */
 type Performers = {
-  readonly [Type in Effect["type"]]: (loop: ThreadLoop, effect: Extract<Effect, { readonly type: Type }>) => void;
+  readonly [Type in Effect["type"]]: (loop: LoopPort, effect: Extract<Effect, { readonly type: Type }>) => void;
 };
 
 const performers: Performers = {
@@ -25,14 +25,14 @@ const performers: Performers = {
     }
     if (effect.attempt === 1) {
       if (effect.step > 1) endStep(loop, effect.turn, effect.step - 1);
-      loop.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
+      loop.asks.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
     }
     new LlmRun(loop, effect).begin();
   },
   callTool: (loop, effect) => new ToolRun(loop, effect).begin(),
   requestApproval: (loop, effect) => {
     const { turn, step } = effect;
-    loop.emit(turn, { type: "approval.requested", turn, step, request: effect });
+    loop.asks.emit(turn, { type: "approval.requested", turn, step, request: effect });
     loop.host.observation.approval(effect, loop.threadId);
   },
   // Nothing is kept running for a question.
@@ -52,7 +52,7 @@ const performers: Performers = {
 };
 
 /** Stops what an event answers: an answer may come from outside, to what is being done here as well. */
-export const stopAnswered = (loop: ThreadLoop, event: Entry["event"]): void => {
+export const stopAnswered = (loop: LoopPort, event: Entry["event"]): void => {
   if (isAnswer(event)) stop(loop, event.effectId);
 };
 
@@ -60,30 +60,30 @@ const isAnswer = (event: Entry["event"]): event is Extract<Entry["event"], { rea
   "effectId" in event && event.type !== "llm.progressed" && event.type !== "tool.started";
 
 /** Stops what is being done under the id of an effect, if anything is. */
-const stop = (loop: ThreadLoop, effectId: string): void => {
+const stop = (loop: LoopPort, effectId: string): void => {
   loop.running.get(effectId)?.stop(null);
   loop.running.delete(effectId);
 };
 
-const startTimer = (loop: ThreadLoop, { id, dueAt, purpose }: StartTimer): void => {
+const startTimer = (loop: LoopPort, { id, dueAt, purpose }: StartTimer): void => {
   const { clock } = loop.host;
   const cancel = clock.wakeAt(dueAt, () => {
     loop.running.delete(id);
     // A deadline cuts a reply off without carrying what was shown of it, so that is told before.
-    if (purpose === "deadline") loop.responding?.tellProgress();
+    if (purpose === "deadline") loop.responding?.journalProgress();
     loop.post({ event: { type: "timer.fired", at: clock.now(), effectId: id }, sender: null });
   });
   loop.running.set(id, { stop: cancel });
 };
 
-const endStep = (loop: ThreadLoop, turn: number, step: number): void => {
+const endStep = (loop: LoopPort, turn: number, step: number): void => {
   const { threadId, host } = loop;
-  loop.emit(turn, { type: "step.ended", turn, step });
+  loop.asks.emit(turn, { type: "step.ended", turn, step });
   host.observation.after("afterStep", { threadId, turn, step });
 };
 
 /** What is to be told of a turn's end beside the signal. */
-const endTurn = (loop: ThreadLoop, turn: Turn): void => {
+const endTurn = (loop: LoopPort, turn: Turn): void => {
   const { threadId, host } = loop;
   if (turn.steps > 0) endStep(loop, turn.number, turn.steps);
   host.observation.after("afterTurn", { threadId, turn });

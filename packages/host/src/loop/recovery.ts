@@ -7,42 +7,24 @@ import type {
   ToolFailed,
   ToolWithheld,
 } from "@colloquy/machine";
-import { configurationOfMachine, outstanding, SnapshotDamagedError } from "@colloquy/machine";
+import { configurationOfMachine, outstanding } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
 import { withheldAfterCrash } from "./approvals.ts";
-import type { LeasedThread } from "./leased-thread.ts";
-import type { ThreadLoop } from "./loop.ts";
-import type { Envelope } from "../mailbox/mailbox.ts";
+import type { LoopPort } from "./loop-port.ts";
+import type { EventEnvelope } from "../mailbox/mailbox.ts";
 import { perform } from "./perform.ts";
 
 /**
  * Takes up what a thread was doing when it was last put down: a model is called again, a timer is set again, a
- * tool is dealt with as it declared. The envelopes are what the machine is to be told before anything else.
+ * tool is dealt with as it declared. The envelopes are what the machine has to handle before anything else.
  *
- * @param known takes over the state, where it had to be read anew.
- * @throws JournalUnreadableError, StoreError
+ * @throws SnapshotDamagedError
  */
-export const recover = async (
-  loop: ThreadLoop,
-  leased: LeasedThread,
-  state: State,
-  known: (state: State) => void,
-): Promise<readonly Envelope[]> => {
+export const recover = async (loop: LoopPort, state: State): Promise<readonly EventEnvelope[]> => {
   loop.asks.opened(state);
-  try {
-    return await takeUp(loop, state);
-  } catch (thrown) {
-    if (!(thrown instanceof SnapshotDamagedError)) throw thrown;
-    const anew = await leased.openAgain(thrown, state);
-    known(anew);
-    return recover(loop, leased, anew, known);
-  }
-};
-
-const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Envelope[]> => {
   const { host } = loop;
   const at = host.clock.now();
-  const envelopes: Envelope[] = [...changedConfiguration(host, state, at)];
+  const envelopes: EventEnvelope[] = [...changedConfiguration(host, state, at)];
   const effects = outstanding(state);
   // A turn whose time has passed ends at once: nothing more is begun for it.
   const overdue = effects.some(
@@ -63,7 +45,7 @@ const takeUp = async (loop: ThreadLoop, state: State): Promise<readonly Envelope
 
 /** Somebody's validator may never come to an end; a thread that is closed does not wait for it. */
 const unlessStopped = async <Answer>(
-  { running }: ThreadLoop,
+  { running }: LoopPort,
   effectId: string,
   answer: Answer | Promise<Answer>,
 ): Promise<Answer | null> => {
@@ -78,9 +60,9 @@ const unlessStopped = async <Answer>(
 };
 
 /** Whoever was shown some of a reply is told that it begins anew; of a first attempt the call itself tells that. */
-const performAgain = (loop: ThreadLoop, effect: AnswerableEffect): void => {
+const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
   if (effect.type === "callLlm" && effect.purpose === "answer" && effect.attempt > 1)
-    loop.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
+    loop.asks.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
   perform(loop, effect);
 };
 
@@ -88,7 +70,7 @@ const performAgain = (loop: ThreadLoop, effect: AnswerableEffect): void => {
 const isOfTurn = (effect: AnswerableEffect): boolean =>
   effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer");
 
-const changedConfiguration = ({ machine }: HostContext, { context }: State, at: number): readonly Envelope[] => {
+const changedConfiguration = ({ machine }: HostContext, { context }: State, at: number): readonly EventEnvelope[] => {
   const configuration = configurationOfMachine(machine);
   return configuration.fingerprint === context.configuration.fingerprint
     ? []

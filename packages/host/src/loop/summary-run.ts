@@ -1,15 +1,15 @@
 import type { CallLlm } from "@colloquy/machine";
 import { callModel, type GivenOutcome, llmAnswer } from "./llm-answer.ts";
-import type { Running, ThreadLoop } from "./loop.ts";
+import type { LoopPort, Running } from "./loop-port.ts";
 
 /** A summary that is being written, in the background: no ask sees anything of it, and no hook. */
 export class SummaryRun implements Running {
-  readonly #loop: ThreadLoop;
+  readonly #loop: LoopPort;
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
   #isCalling = false;
 
-  constructor(loop: ThreadLoop, call: CallLlm) {
+  constructor(loop: LoopPort, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
   }

@@ -17,13 +17,12 @@ import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 import { whyWithheld, withheld } from "./approvals.ts";
-import type { Sender } from "../mailbox/mailbox.ts";
-import { damageEnvelope } from "../journal/snapshots.ts";
-import type { Running, ThreadLoop } from "./loop.ts";
+import type { Sender, TaskEnvelope } from "../mailbox/mailbox.ts";
+import type { LoopPort, Running } from "./loop-port.ts";
 
 /** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
 export class ToolRun implements Running, Sender {
-  readonly #loop: ThreadLoop;
+  readonly #loop: LoopPort;
   readonly #call: CallTool;
   readonly #tool: RegisteredTool | undefined;
   readonly #controller = new AbortController();
@@ -33,7 +32,7 @@ export class ToolRun implements Running, Sender {
   #stopped: Error | null = null;
   #answered: Event["type"] | null = null;
 
-  constructor(loop: ThreadLoop, call: CallTool) {
+  constructor(loop: LoopPort, call: CallTool) {
     this.#loop = loop;
     this.#call = call;
     this.#tool = loop.host.tools.get(call.name);
@@ -57,7 +56,16 @@ export class ToolRun implements Running, Sender {
     if (event.type !== "tool.completed" && event.type !== "tool.failed") return;
     const { turn, step, position, callId, name } = this.#call;
     const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
-    this.#loop.emit(turn, { type: "toolResult", turn, step, position, callId, name, outcome, content: event.content });
+    this.#loop.asks.emit(turn, {
+      type: "toolResult",
+      turn,
+      step,
+      position,
+      callId,
+      name,
+      outcome,
+      content: event.content,
+    });
     this.#loop.host.observation.after("afterToolCall", this.#call, event);
   }
 
@@ -95,7 +103,7 @@ export class ToolRun implements Running, Sender {
       const result = active.code.run(this.#loop, () => tool.run(read.value, this.#toolCall()));
       this.#complete(contentOf(await result));
     } catch (thrown) {
-      if (thrown instanceof SnapshotDamagedError) this.#loop.post(damageEnvelope(thrown, clock.now()));
+      if (thrown instanceof SnapshotDamagedError) this.#loop.post(throwing(thrown));
       this.#fail("failed", `The tool failed: ${thrown instanceof SnapshotDamagedError ? readAnew : messageOf(thrown)}`);
     }
   }
@@ -137,7 +145,7 @@ export class ToolRun implements Running, Sender {
 
   #toolCall(): ToolCall {
     const { threadId, turn, step, callId } = this.#call;
-    const toolContext = this.#loop.toolContextOf(turn);
+    const toolContext = this.#loop.asks.toolContextOf(turn, this.#loop.host.toolContext);
     const { signal } = this.#controller;
     // Not the id of the effect: that is another when the call is run after an approval.
     const idempotencyKey = `${threadId}/${callId}#1`;
@@ -196,6 +204,17 @@ export class ToolRun implements Running, Sender {
     this.#tool?.slots?.giveBack(this.#take);
   }
 }
+
+/** Has the loop read the state anew, as it does after damage that it comes upon itself, before anything that is posted next. */
+const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
+  let isThrown = false;
+  const task = (): void => {
+    if (isThrown) return;
+    isThrown = true;
+    throw damage;
+  };
+  return { task, sender: null };
+};
 
 const readAnew = "what was said earlier could not be read, and is being read anew. Call it again.";
 

@@ -1,15 +1,15 @@
 import type { Entry, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
+import type * as Either from "fp-ts/lib/Either.js";
 
 /** Takes the envelopes of a mailbox in its place. */
 export interface Diversion {
   post(envelope: Envelope): void;
   takeBack(sender: Sender): boolean;
-  /** Nobody wants to know any more what comes of them. */
+  /** Gives back the envelopes of which nothing is known yet, and handles them no further. */
   end(): readonly Envelope[];
 }
 
-/** What a thread is still to be told, oldest first. */
+/** What a thread has still to handle, oldest first. */
 export class Mailbox {
   #envelopes: Envelope[] = [];
   /** How many of them were taken: taking the first out of a long list would move all others. */
@@ -26,7 +26,7 @@ export class Mailbox {
     return this.#envelopes[this.#taken];
   }
 
-  /** After the end its sender is told so; of asks the thread tells that itself, or takes them along. */
+  /** After the end its sender is notified that it failed. */
   add(envelope: Envelope): void {
     if (this.#ended !== null) envelope.sender?.failed(this.#ended);
     else if (this.#diversion === null) this.#envelopes.push(envelope);
@@ -53,7 +53,7 @@ export class Mailbox {
     this.#taken = 0;
   }
 
-  /** Takes out the envelope of whom this is the sender. False when it is not there any more. */
+  /** Takes out the envelope of a sender. False when it is not there any more. */
   takeBack(sender: Sender): boolean {
     this.#forgetTaken();
     const index = this.#envelopes.findIndex((envelope) => envelope.sender === sender);
@@ -68,7 +68,7 @@ export class Mailbox {
     if (diversion !== null) for (const envelope of this.#envelopes.splice(0)) diversion.post(envelope);
   }
 
-  /** All that nobody will be told now. */
+  /** Gives all that was not handled, and takes nothing more. */
   end(reason: Error): readonly Envelope[] {
     this.#ended = reason;
     this.#forgetTaken();
@@ -80,33 +80,37 @@ export class Mailbox {
   }
 }
 
-/** What waits in a thread's mailbox. */
-export interface Envelope {
+/** What waits in a thread's mailbox for its turn. */
+export type Envelope = EventEnvelope | MadeEnvelope | TaskEnvelope;
+
+/** An event. */
+export interface EventEnvelope {
   readonly event: Event | ThreadStarted;
-  /** Makes the event from the state that it is told in, or says why there is none; `event` is then what it is about. */
-  readonly aim?: (state: State) => Either.Either<Refusal, Event>;
-  /** Who is told what became of it. */
+  /** Asked when its turn comes: why it was refused before that, if it was. Only of an event that came by the inbox. */
+  readonly refusal?: () => Refusal | null;
   readonly sender: Sender | null;
-  /** Told by a recovery in place of an answer that a crash swallowed. */
+  /** Sent by a recovery in place of an answer that a crash swallowed. */
   readonly recovered?: true;
 }
 
-/** Told once what became of an event. None of these may throw. */
-export interface Sender {
-  /** It is journalled, and the state is the one after it. */
-  accepted(entry: Entry): void;
-  /** It changed nothing. The state is null where it is not at hand. */
-  refused(refusal: Refusal, state: State | null): void;
-  /** It was not looked at, or it is not known whether it is journalled. */
-  failed(error: Error): void;
+/** An event that is made when its turn comes, since it depends on the state of then; or the reason why there is none. */
+export interface MadeEnvelope {
+  readonly make: (state: State) => Either.Either<Refusal, Event>;
+  readonly sender: Sender | null;
 }
 
-/** Looks up an ask that was made before: its outcome is read from the state that the loop has when it takes this. */
-export const envelopeOfEarlierAsk = (sender: Sender, at: number): Envelope => ({
-  event: { type: "cancel.requested", at },
-  aim: () => Either.left(askedEarlier),
-  sender,
-});
+/** Something that is done with the state when its turn comes. Nothing is journalled. Done again where the state could not be read. */
+export interface TaskEnvelope {
+  readonly task: (state: State) => void;
+  readonly sender: Pick<Sender, "failed"> | null;
+}
 
-/** The refusal of a look-up: the ask finds its outcome where the thread knows it, and fails with this reason where it does not. */
-export const askedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };
+/** Who sent an envelope: notified once of what became of it. None of these may throw. */
+export interface Sender {
+  /** Its event is journalled, and the state is the one after it. */
+  accepted(entry: Entry): void;
+  /** Its event changed nothing. The state is null where it is not at hand. */
+  refused(refusal: Refusal, state: State | null): void;
+  /** It was not looked at, or it is not known whether its event is journalled. */
+  failed(error: Error): void;
+}

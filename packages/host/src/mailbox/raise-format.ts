@@ -2,13 +2,13 @@ import type { ConversationMachine, Event, Refusal, State, ThreadStarted } from "
 import { firstFormat, neededFormat, raiseFormatFor } from "@colloquy/machine/journal";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Envelope } from "./mailbox.ts";
+import type { MadeEnvelope } from "./mailbox.ts";
 
 /** What is sent before an event that needs a newer format of the journal than threads begin with; null for any other. */
-export const raiseFor = (machine: ConversationMachine, event: Event | ThreadStarted): Envelope | null =>
+export const raiseFor = (machine: ConversationMachine, event: Event | ThreadStarted): MadeEnvelope | null =>
   event.type === "thread.started" || neededFormat(event.type) === firstFormat
     ? null
-    : { event, aim: (state) => raise(machine, state, event), sender: null };
+    : { make: (state) => raise(machine, state, event), sender: null };
 
 /** A thread whose journal has risen can't be read by older versions, so it rises only for an event that will be handled. */
 const raise = (machine: ConversationMachine, state: State, event: Event): Either.Either<Refusal, Event> => {

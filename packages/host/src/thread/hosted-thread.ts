@@ -1,67 +1,73 @@
-import type { AskReceived, AskRecord, RequestApproval, State } from "@colloquy/machine";
-import type { Explanation, ThreadFigures } from "@colloquy/machine/inspect";
-import { approvalsOf, askNamed, asksOf, ConfigurationError } from "@colloquy/machine";
-import { explain, figuresOf } from "@colloquy/machine/inspect";
-import { loadAll } from "@colloquy/machine/storage";
-import * as Either from "fp-ts/lib/Either.js";
-import { Ask, type StopAsk } from "../ask/ask.ts";
+import type {
+  AskRecord,
+  Entry,
+  Event,
+  Explanation,
+  HeadMoved,
+  JsonObject,
+  LeftBehind,
+  MessageDraft,
+  RedactionTarget,
+  RequestApproval,
+  RoundAppended,
+  SeedDraft,
+  State,
+  StateDifference,
+  SystemDraft,
+  ThreadFigures,
+  Turn,
+  TurnAnnotated,
+} from "@colloquy/machine";
+import { approvalsOf, askNamed, asksOf, explain, figuresOf, loadAll, redoTarget, undoTarget } from "@colloquy/machine";
+import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
-import { withContext } from "../ask/asks.ts";
-import { EarlierAsk } from "../ask/earlier-ask.ts";
-import { refusedAsk } from "../ask/refused-ask.ts";
-import {
-  askEvent,
-  type AskInput,
-  askOptionNames,
-  type AskOptions,
-  steerOptionNames,
-  type SteerOptions,
-} from "../ask/ask-event.ts";
-import { CodeWaits } from "../activity/code-waits.ts";
-import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
-import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
-import { type AsksUnderWay, asksOfEffect, asksUnderWay, type Resumed } from "./resumed.ts";
-import { ThreadCopies } from "./thread-copies.ts";
-import { messageOf } from "../boundary/thrown.ts";
+import type { ThreadDefaults } from "../context/host-context.ts";
+import { approve, type ApproveOptions, deny, type DenyOptions } from "./approve.ts";
+import { askOn, steerOn } from "./asking.ts";
+import { deleteThread } from "./delete.ts";
+import { type ForkOptions, forkThread } from "./fork.ts";
+import { differenceIn, exportJournal, stateBehind } from "./history.ts";
+import { type Checkpoint, checkpointsOf, moveBy } from "./move.ts";
+import { redactThread, type RedactOptions } from "./redact.ts";
+import { resume, type Resumed } from "./resume.ts";
+import { look, type Receipt, send, startThread, submit, type ThreadRef } from "./thread-ref.ts";
 
-/** How a tool call is approved. */
-export interface ApproveOptions {
-  /** Who does; only kept. */
-  readonly by?: string;
-  /** The digest of the request that was looked at: an answer about any other is refused. */
-  readonly digest?: string;
-}
-
-/** How a tool call is denied. */
-export interface DenyOptions extends ApproveOptions {
-  /** For the model. */
-  readonly reason?: string;
+/** A copy of a thread. */
+export interface Fork {
+  readonly thread: HostedThread;
+  /** What was under way, waited or was sent later in this thread, and is not in the copy. */
+  readonly left: LeftBehind;
 }
 
 /**
  * One thread of a host. Using it opens the thread here: its lease is taken, its journal read, and what was under
- * way goes on. A thread that is not there is made by the first ask, message or system prompt, or by `start`.
+ * way goes on. A thread that is not there is made by the first ask, message or system prompt, or by `start`. What can be
+ * changed about it by hand is one entry more each: nothing is removed by any of them but `redact` and `delete`.
  *
- * All but `ask` and `steer` reject with `ThreadHeldError` when another host holds it and can't be told, with
+ * All but `ask` and `steer` reject with `ThreadHeldError` when another host holds it and can't be reached, with
  * `EventRefusedError` when the machine refuses, and with `LeaseLostError` or `StoreError` when it can't be known what
  * became of the event.
  */
-export class HostedThread extends ThreadCopies {
-  /** Asks. Returns at once; the handle tells all that follows. */
+export class HostedThread {
+  readonly id: string;
+  readonly #thread: ThreadRef;
+
+  constructor(thread: ThreadRef) {
+    this.id = thread.id;
+    this.#thread = thread;
+  }
+
+  /** Asks. Returns at once; the handle shows all that follows. */
   ask(input: AskInput, options: AskOptions = {}): AskHandle {
-    const problem = problemOfOptions("ask", options, askOptionNames);
-    return problem === null ? this.#ask(input, options) : refusedAsk(this.id, this.ids, options, problem);
+    return askOn(this.#thread, input, options);
   }
 
   /**
    * Asks within the turn that is open: its next prompt shows it, and its answer is the answer to this as well. Refused
    * where none is open. Where the turn ends before it could be shown, the ask is given back.
    */
-  steer(input: AskInput, given: SteerOptions = {}): AskHandle {
-    const problem = problemOfOptions("steer", given, steerOptionNames);
-    if (problem !== null) return refusedAsk(this.id, this.ids, given, problem);
-    const { during, ...options } = given;
-    return this.#ask(input, options, during === undefined ? {} : { askId: during });
+  steer(input: AskInput, options: SteerOptions = {}): AskHandle {
+    return steerOn(this.#thread, input, options);
   }
 
   /**
@@ -69,173 +75,219 @@ export class HostedThread extends ThreadCopies {
    * the result has handles to it. Rejects with `ThreadUnknownError` where there is no such thread, with `ThreadHeldError`
    * where another host has it; `host.resumeAll` waits for that one's lease.
    */
-  async resume(): Promise<Resumed> {
-    return this.takeUp(await this.look(asksUnderWay));
-  }
-
-  /**
-   * The same, when it is known which asks are under way.
-   *
-   * @internal
-   */
-  async takeUp(asks: AsksUnderWay | null): Promise<Resumed> {
-    // Before it goes on, so that they are shown all of it.
-    const resumed = this.#resumed(asks);
-    const aim = () => Either.left({ kind: "stale", reason: "there is nothing to tell" } as const);
-    await this.post({ event: { type: "cancel.requested", at: this.now() }, aim });
-    return resumed;
+  resume(): Promise<Resumed> {
+    return resume(this.#thread);
   }
 
   /** What is known of an ask by its id, also long after; null for none, or one of more than some 256 turns ago. Takes no lease. */
   asked(askId: string): Promise<AskRecord | null> {
-    return this.look((state) => askNamed(state, askId));
+    return look(this.#thread, (state) => askNamed(state, askId));
   }
 
   /** What is known of the last asks, the newest last. Default: of 256. Takes no lease. */
   async asks(last?: number): Promise<readonly AskRecord[]> {
-    return (await this.look((state) => asksOf(state, last))) ?? [];
+    return (await look(this.#thread, (state) => asksOf(state, last))) ?? [];
   }
 
   /** The tool calls that wait for somebody's approval. Takes no lease. */
   async approvals(): Promise<readonly RequestApproval[]> {
-    return (await this.look(approvalsOf)) ?? [];
+    return (await look(this.#thread, approvalsOf)) ?? [];
   }
 
   /**
-   * Has a tool call run, by the `id` of its request, however long ago that was made and whoever made it: exactly what was
+   * Has a tool call run, by the `id` of its request, however long ago that was made and by whichever host: exactly what was
    * shown. A call whose tool or arguments are not the same any more is asked about anew. Where another host holds the
-   * thread it is told by way of the store. The result has a handle to the turn, which goes on when nothing else of it waits.
-   * Rejects with `ConfigurationError` where this host has no such tool.
+   * thread, the answer reaches it by way of the store. The result has a handle to the turn, which goes on when nothing else
+   * of it waits. Rejects with `ConfigurationError` where this host has no such tool.
    */
-  async approve(id: string, options: ApproveOptions = {}): Promise<Resumed> {
-    this.checkOptions("approve", options, approveOptionNames);
-    const asked = (state: State) => ({
-      name: approvalsOf(state).find((request) => request.id === id)?.name,
-      underWay: asksOfEffect(state, id),
-    });
-    const state = this.loops.opened(this.id)?.state ?? null;
-    // Where the thread is open, nothing that is told next comes before it.
-    const { name, underWay } = (state === null ? await this.look(asked) : asked(state)) ?? nothingAsked;
-    if (name !== undefined && !this.host.tools.has(name))
-      throw new ConfigurationError(
-        `this host has no tool "${name}": answer where it is equipped with it, since whoever answers goes on with the thread`,
-      );
-    return this.#answerApproval(id, true, options, underWay);
+  approve(id: string, options: ApproveOptions = {}): Promise<Resumed> {
+    return approve(this.#thread, id, options);
   }
 
   /** Has a tool call not run. The model reads so, and goes on. The result has a handle to the turn. */
-  async deny(id: string, options: DenyOptions = {}): Promise<Resumed> {
-    this.checkOptions("deny", options, denyOptionNames);
-    const asked = (state: State): AsksUnderWay => asksOfEffect(state, id);
-    const state = this.loops.opened(this.id)?.state ?? null;
-    const underWay = state === null ? await this.look(asked) : asked(state);
-    return this.#answerApproval(id, false, options, underWay);
+  deny(id: string, options: DenyOptions = {}): Promise<Resumed> {
+    return deny(this.#thread, id, options);
   }
 
-  /** The present state; null when there is no such thread. Takes no lease, so anybody may look. */
+  /** The present state; null when there is no such thread. Takes no lease, so it may be looked at from anywhere. */
   state(): Promise<State | null> {
-    return this.look(loadAll, "whole");
+    return look(this.#thread, loadAll, "whole");
   }
 
   /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */
   explain(): Promise<Explanation | null> {
-    return this.look((state) => explain(this.host.machine, state));
+    return look(this.#thread, (state) => explain(this.#thread.host.machine, state));
   }
 
   /** How large the thread is, and how much of it the next prompt shows; null when there is no such thread. Takes no lease. */
   figures(): Promise<ThreadFigures | null> {
-    return this.look((state) => figuresOf(this.host.machine, state));
+    return look(this.#thread, (state) => figuresOf(this.#thread.host.machine, state));
   }
 
-  #ask(input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle {
-    const { askId = this.ids.draw("ask"), signal, toolContext } = options;
-    const waits = new CodeWaits(this.host.active);
-    const context = toolContext == null ? undefined : withContext(toolContext, undefined);
-    const ask = new Ask(this.id, askId, context, (stopped, reason) => this.#stop(stopped, reason), waits);
-    // Callers in JavaScript hand in anything.
-    if (signal !== undefined && typeof signal?.addEventListener !== "function")
-      ask.fail(new AskRefusedError(this.id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
-    else if (signal !== undefined) ask.listenTo(signal);
-    if (ask.settled) return ask;
-    const event = askEvent(this.now(), askId, input, options, joins);
-    if (Either.isLeft(event)) {
-      ask.fail(new AskRefusedError(this.id, askId, event.left));
-      return ask;
-    }
-    waits.post(() => {
-      const loop = this.loops.use(this.id);
-      if (loop === null) ask.fail(new ThreadClosedError(this.id));
-      else loop.postAsk(ask, event.right);
-      return loop;
-    });
-    return ask;
+  /** Has the machine handle any event but `thread.redacted`, which is more than an event: `redact` does that. A refusal is returned, not thrown. */
+  send(event: Event): Promise<Receipt> {
+    return send(this.#thread, event);
   }
 
-  async #answerApproval(
-    effectId: string,
-    approved: boolean,
-    { by, digest, reason }: DenyOptions,
-    underWay: AsksUnderWay | null,
-  ): Promise<Resumed> {
-    // Before it goes on, so that they are shown all of it.
-    const resumed = this.#resumed(underWay);
-    await this.tell({
-      type: "approval.answered",
-      at: this.now(),
-      effectId,
-      approved,
-      ...(digest === undefined ? {} : { digest }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(by === undefined ? {} : { by }),
-    });
-    return resumed;
+  /** Begins the thread. Rejects with `ThreadExistsError` when it was begun before, with `SeedError` for a seed that is no conversation. */
+  start(input: ThreadDefaults = {}): Promise<void> {
+    return startThread(this.#thread, input);
   }
 
-  /** Handles to asks that were made before. */
-  #resumed(asks: AsksUnderWay | null): Resumed {
-    const { turn, queued } = asks ?? { turn: null, queued: [] };
-    return {
-      threadId: this.id,
-      turn: turn === null ? null : this.#earlierAsk(turn),
-      queued: queued.map((askId) => this.#earlierAsk(askId)),
-    };
+  /** A message joins the thread, and no model is called; in an open turn, at its next gap. */
+  append(message: MessageDraft): Promise<void> {
+    return submit(this.#thread, { type: "message.appended", message });
   }
 
-  #earlierAsk(askId: string): AskHandle {
-    const waits = new CodeWaits(this.host.active);
-    const find = (found: Ask): void =>
-      waits.post(() => {
-        const loop = this.loops.use(this.id);
-        if (loop === null) found.fail(new ThreadClosedError(this.id));
-        else loop.postEarlierAsk(found);
-        return loop;
-      });
-    const stop: StopAsk = (stopped, reason) => {
-      this.#cancel(stopped, reason);
-      return false;
-    };
-    const ask = new EarlierAsk(this.id, askId, stop, waits, find);
-    find(ask);
-    return ask;
+  /**
+   * A whole round that was had elsewhere joins the thread: what an assistant asked tools for, and one result for each call,
+   * in the order of the calls. No model is called and no tool is run; in an open turn, at its next gap. The thread's journal
+   * rises to format 2, which versions before 0.2 refuse to read.
+   */
+  appendRound(reply: RoundAppended["reply"], results: RoundAppended["results"], metadata?: JsonObject): Promise<void> {
+    return submit(this.#thread, { type: "round.appended", reply, results, metadata });
   }
 
-  #stop(ask: Ask, reason: string | undefined): boolean {
-    const loop = this.loops.opened(this.id);
-    if (loop === undefined || loop.takeBack(ask)) return true;
-    this.#cancel(ask, reason);
-    return false;
+  /** A turn that did not happen here joins the thread, whole, behind the head. */
+  addTurn(messages: readonly SeedDraft[], metadata?: JsonObject): Promise<void> {
+    return submit(this.#thread, { type: "turn.added", messages, metadata });
   }
 
-  #cancel({ askId }: Ask, reason: string | undefined): void {
-    // Whoever writes JavaScript may hand in an error, as to `AbortController.abort`.
-    const why = reason === undefined ? {} : { reason: messageOf(reason) };
-    const event = { type: "cancel.requested", at: this.now(), askId, ...why } as const;
-    this.loops.use(this.id)?.post({ event, sender: null });
+  /** Something is said about a turn, such as a score. */
+  annotate(turn: number, name: string, value: TurnAnnotated["value"], metadata?: JsonObject): Promise<void> {
+    return submit(this.#thread, { type: "turn.annotated", turn, name, value, metadata });
+  }
+
+  /** Of the answer of a turn only so many characters were spoken or shown; prompts show no more of it. */
+  truncate(turn: number, characters: number): Promise<void> {
+    return submit(this.#thread, { type: "answer.truncated", turn, characters });
+  }
+
+  /** The system prompt is another from the next model call on; null for none. */
+  changeSystem(system: SystemDraft | null): Promise<void> {
+    return submit(this.#thread, { type: "system.changed", system });
+  }
+
+  /** The system prompt is the one that the thread began with. */
+  resetSystem(): Promise<void> {
+    return submit(this.#thread, { type: "system.reset" });
+  }
+
+  /** The thread's metadata is another, whole. */
+  setMetadata(metadata: JsonObject): Promise<void> {
+    return submit(this.#thread, { type: "metadata.changed", metadata });
+  }
+
+  /** From here on each prompt shows a message of the path whole, by its id, with the round that it belongs to. */
+  pin(messageId: string): Promise<void> {
+    return submit(this.#thread, { type: "message.pinned", message: messageId, pinned: true });
+  }
+
+  /** A message is shown again as the policy has it. */
+  unpin(messageId: string): Promise<void> {
+    return submit(this.#thread, { type: "message.pinned", message: messageId, pinned: false });
+  }
+
+  /** The conversation goes on behind another turn, by its number (0 is the beginning) or by the name of a checkpoint. */
+  moveHead(to: HeadMoved["to"]): Promise<void> {
+    return submit(this.#thread, { type: "head.moved", to });
+  }
+
+  /** The same for a turn: what is asked next is another branch behind it. */
+  branch(turn: number): Promise<void> {
+    return this.moveHead(turn);
+  }
+
+  /** Takes back the newest turns of the path, as many as there are at most. Gives them, newest first. */
+  undo(steps = 1): Promise<readonly Turn[]> {
+    return moveBy(this.#thread, steps, undoTarget);
+  }
+
+  /** Takes back the newest turn, and gives it; null at the beginning. */
+  async pop(): Promise<Turn | null> {
+    return (await this.undo())[0] ?? null;
+  }
+
+  /** Goes on towards the newest turn that continues from the head, as many turns as there are at most. Gives them, newest first. */
+  redo(steps = 1): Promise<readonly Turn[]> {
+    return moveBy(this.#thread, steps, redoTarget);
+  }
+
+  /** The conversation goes on behind what the thread was seeded with. */
+  clear(): Promise<void> {
+    return this.moveHead(0);
+  }
+
+  /** As `clear`, and the system prompt is the one that the thread began with. */
+  async reset(): Promise<void> {
+    await this.clear();
+    await this.resetSystem();
+  }
+
+  /** Gives the present place a name, to come back to by `restore`. A name that is given again means the new place. */
+  checkpoint(name: string): Promise<void> {
+    return submit(this.#thread, { type: "checkpoint.named", name });
+  }
+
+  /** The conversation goes on at the place of that name. One that is not there is refused with the names that are. */
+  restore(name: string): Promise<void> {
+    return this.moveHead({ checkpoint: name });
+  }
+
+  /** The names that were given. Takes no lease. */
+  checkpoints(): Promise<readonly Checkpoint[]> {
+    return checkpointsOf(this.#thread);
+  }
+
+  /** Cancels the open turn, whoever asked. */
+  cancel(reason?: string): Promise<void> {
+    return submit(this.#thread, { type: "cancel.requested", reason });
+  }
+
+  /** The journal, entry by entry: all there is of the thread. `host.importJournal` reads it back. Takes no lease. */
+  exportJournal(): Promise<readonly Entry[]> {
+    return exportJournal(this.#thread);
+  }
+
+  /** The state as it was behind an entry, by its `seq`. Takes no lease. */
+  at(seq: number): Promise<State> {
+    return stateBehind(this.#thread, seq);
+  }
+
+  /** What is otherwise behind one entry than behind another. Takes no lease. */
+  difference(from: number, to: number): Promise<StateDifference> {
+    return differenceIn(this.#thread, from, to);
+  }
+
+  /**
+   * Copies the thread up to a turn into a new one. Nothing is run again. What is under way or waits here stays here. Takes
+   * no lease on this thread. Rejects with `ThreadExistsError` when there is one of the id already.
+   */
+  async fork(options: ForkOptions = {}): Promise<Fork> {
+    const { threadId, left } = await forkThread(this.#thread, options);
+    return { thread: new HostedThread({ ...this.#thread, id: threadId }), left };
+  }
+
+  /**
+   * Takes words out of the journal, for good, and with them what was derived from them: summaries, the snapshot, what the
+   * search found them by. The place stays, and says so. Gives the seqs of this thread's entries. Refused as busy while a
+   * turn is open. The copies come first, one after the other; where one can't be redacted, do it again: what is done is done.
+   */
+  redact(target: RedactionTarget, options: RedactOptions = {}): Promise<readonly number[]> {
+    return redactThread(this.#thread, target, options);
+  }
+
+  /**
+   * Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False
+   * when there was none. Rejects with `ThreadHeldError` when another host holds it. Its forks are threads of their own. What
+   * another host has asked meanwhile, and waits for, begins a new thread of that id.
+   */
+  delete(): Promise<boolean> {
+    return deleteThread(this.#thread);
+  }
+
+  /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */
+  async close(): Promise<void> {
+    await this.#thread.loops.opened(this.id)?.close();
   }
 }
-
-const nothingAsked = { name: undefined, underWay: null };
-
-const approveOptionNames: OptionNames<ApproveOptions> = { by: true, digest: true };
-
-const denyOptionNames: OptionNames<DenyOptions> = { ...approveOptionNames, reason: true };

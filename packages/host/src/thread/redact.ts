@@ -1,16 +1,76 @@
-import type { Entry, Refusal, State, ThreadRedacted } from "@colloquy/machine";
-import { transition } from "@colloquy/machine";
+import type { Entry, RedactionTarget, Refusal, State, ThreadRedacted } from "@colloquy/machine";
+import { entriesToRedact, frozenCopy, transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
+import type { OptionNames } from "../boundary/option-names.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { settleLetters } from "../delegation/settle-letters.ts";
 import { type HeldLease, withLease } from "../journal/lease.ts";
 import { foldedState, readJournal } from "../journal/read-journal.ts";
 import { finishRedaction, rewriteEntries } from "../journal/redaction.ts";
+import { copiedEntries } from "./copied-entries.ts";
+import { exportJournal } from "./history.ts";
+import { checkOptions, inTurn, threadIdOf, type ThreadRef } from "./thread-ref.ts";
+
+/** How a thread is redacted. */
+export interface RedactOptions {
+  /** Kept in the journal. */
+  readonly reason?: string;
+  /** The ids of forks of this thread, and of forks of those, in which the same words are taken out as well. */
+  readonly copies?: readonly string[];
+}
+
+/** Takes words out of the journal of a thread, and of its copies before. Gives the seqs of the thread's own entries. */
+export const redactThread = async (
+  thread: ThreadRef,
+  given: RedactionTarget,
+  options: RedactOptions,
+): Promise<readonly number[]> => {
+  checkOptions(thread, "redact", options, redactOptionNames);
+  const { reason } = options;
+  const [target, copies] = frozenCopy([given, options.copies ?? []] as const);
+  if (!isTarget(target)) throw new EventRefusedError(thread.id, noTarget);
+  const chosen = (entries: readonly Entry[]) => Either.mapLeft(refusalOf)(entriesToRedact(entries, target));
+  if (copies.length > 0) await redactCopies(thread, target, chosen, copies, reason);
+  return redactEntries(thread, chosen, reason);
+};
+
+const redactEntries = (
+  thread: ThreadRef,
+  chosen: ChosenEntries,
+  reason: string | undefined,
+): Promise<readonly number[]> => {
+  const { id, host, loops } = thread;
+  const redact = () => loops.alone(id, () => redactJournal(host, id, chosen, reason));
+  return inTurn(thread, redact, ({ context: { open, waking } }, hasMore) =>
+    open === null && waking === null && !hasMore ? null : busy,
+  );
+};
+
+const redactCopies = async (
+  thread: ThreadRef,
+  target: RedactionTarget,
+  chosen: ChosenEntries,
+  copies: readonly string[],
+  reason: string | undefined,
+): Promise<void> => {
+  const { id, host } = thread;
+  const original = await exportJournal(thread);
+  const meant = chosen(original);
+  if (Either.isLeft(meant)) throw new EventRefusedError(id, meant.left);
+  const known = new Set([id, ...copies]);
+  const inCopy: ChosenEntries = (entries) => {
+    const isCopy = entries.some(({ event }) => event.type === "thread.forked" && known.has(event.from.threadId));
+    return Either.mapLeft(refusalOf)(
+      isCopy ? copiedEntries(original, meant.right, target, entries) : Either.left(`it is no copy of thread "${id}"`),
+    );
+  };
+  for (const copy of copies) await redactEntries({ ...thread, id: threadIdOf(copy, host.ids) }, inCopy, reason);
+};
 
 /** Which entries of a journal are meant; or why there are none. */
-export type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal, readonly number[]>;
+type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal, readonly number[]>;
 
 /**
  * Takes the words of some entries out of a thread that nobody has open: first that it is decided is journalled, then the
@@ -18,7 +78,7 @@ export type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal
  *
  * @throws EventRefusedError, ThreadUnknownError, ThreadHeldError, LeaseLostError, JournalUnreadableError, StoreError
  */
-export const redactJournal = async (
+const redactJournal = async (
   host: HostContext,
   threadId: string,
   chosen: ChosenEntries,
@@ -64,3 +124,25 @@ const journalled = async (
   for (const effect of step.effects) if (effect.type === "publish") observation.signal(effect.signal, threadId);
   return step.entry;
 };
+
+const redactOptionNames: OptionNames<RedactOptions> = { reason: true, copies: true };
+
+/** Callers in JavaScript hand in anything, and a turn that is named otherwise would be one of which nothing is found. */
+const isTarget = (target: unknown): boolean => {
+  if (typeof target !== "object" || target === null) return false;
+  if ("turn" in target) return Number.isSafeInteger(target.turn);
+  if ("message" in target) return typeof target.message === "string";
+  return "seqs" in target && Array.isArray(target.seqs) && target.seqs.every(Number.isSafeInteger);
+};
+
+const noTarget: Refusal = {
+  kind: "invalid",
+  reason: "what is to be redacted is named by { turn }, a number, by { message }, an id, or by { seqs }, numbers",
+};
+
+const busy: Refusal = {
+  kind: "busy",
+  reason: "a turn is open, or something waits to be handled; wait for its end or cancel it, and redact then",
+};
+
+const refusalOf = (reason: string): Refusal => ({ kind: "unknown", reason });

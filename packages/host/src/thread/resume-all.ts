@@ -2,9 +2,9 @@ import type { HostContext } from "../context/host-context.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import type { ListOptions } from "../ports/listing.ts";
-import { type AsksUnderWay, asksUnderWay, type Resumed } from "./resumed.ts";
+import { type AsksUnderWay, asksUnderWay, type Resumed } from "./resume.ts";
 import { messageOf } from "../boundary/thrown.ts";
-import { isAtRest } from "../activity/idle.ts";
+import { isIdle } from "../activity/idle.ts";
 import { lookAt } from "../journal/opening.ts";
 
 /** Which threads are taken up, and how long for. */
@@ -120,7 +120,7 @@ const outstandingIn = async (host: HostContext, threadId: string): Promise<AsksU
   const underWay = await lookAt(
     host,
     threadId,
-    (state) => (isAtRest(state) && state.context.summarising === null ? null : asksUnderWay(state)),
+    (state) => (isIdle(state) && state.context.summarising === null ? null : asksUnderWay(state)),
     "some",
   );
   if (underWay !== null) return underWay;

@@ -85,7 +85,9 @@ describe("a tool call that needs approval", () => {
     const attempt = () => errorOf(unequipped.host.thread().approve(request?.id ?? ""));
     const error = await attempt();
     expect(error).toBeInstanceOf(ConfigurationError);
-    expect(error).toMatchObject({ message: expect.stringMatching(/^this host has no tool "pay": answer where it is/) });
+    expect(error).toMatchObject({
+      message: expect.stringMatching(/^this host has no tool "pay": answer on a host that has it/),
+    });
     expect(await journalOf(first.store)).toEqual(before);
     // Also where the thread is open.
     await unequipped.host

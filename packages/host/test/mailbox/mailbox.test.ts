@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Envelope, Mailbox, type Sender } from "../../src/mailbox/mailbox.ts";
+import { type Envelope, type EventEnvelope, Mailbox, type Sender } from "../../src/mailbox/mailbox.ts";
 
-const envelopeOf = (number: number): Envelope & { readonly sender: Sender } => ({
+const envelopeOf = (number: number): EventEnvelope & { readonly sender: Sender } => ({
   event: { type: "cancel.requested", at: number },
   sender: { accepted: () => {}, refused: () => {}, failed: () => {} },
 });
@@ -42,7 +42,7 @@ class PlainMailbox {
   envelopes: ReturnType<typeof envelopeOf>[] = [];
   #made = 0;
 
-  readonly isNewest = ({ event }: Envelope): boolean => event.at === this.#made - 1;
+  readonly isNewest = (envelope: Envelope): boolean => "event" in envelope && envelope.event.at === this.#made - 1;
 
   /** Does the same here and there; false where something else came of it. */
   did(act: Act, mailbox: Mailbox): readonly boolean[] {

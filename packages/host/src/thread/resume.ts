@@ -1,6 +1,8 @@
 import type { State } from "@colloquy/machine";
 import { turnOfEffect } from "@colloquy/machine/hosting";
 import type { AskHandle } from "../ask/ask-handle.ts";
+import { earlierAsk } from "./asking.ts";
+import { inLoop, look, type ThreadRef } from "./thread-ref.ts";
 
 /** A thread that goes on, and what goes on there. A handle that nobody awaits keeps nothing open, and rejects nothing. */
 export interface Resumed {
@@ -26,4 +28,25 @@ export const asksUnderWay = ({ context: { open, queue } }: State): AsksUnderWay 
 export const asksOfEffect = (state: State, effectId: string): AsksUnderWay => {
   const underWay = asksUnderWay(state);
   return state.context.open?.number === turnOfEffect(effectId) ? underWay : { ...underWay, turn: null };
+};
+
+/** Takes a thread up. Gives handles to what goes on there. @throws ThreadUnknownError, ThreadHeldError */
+export const resume = async (thread: ThreadRef): Promise<Resumed> => takeUp(thread, await look(thread, asksUnderWay));
+
+/** The same, when it is known which asks are under way. */
+export const takeUp = async (thread: ThreadRef, asks: AsksUnderWay | null): Promise<Resumed> => {
+  // Before it goes on, so that they are shown all of it.
+  const resumed = handlesTo(thread, asks);
+  await inLoop<null>(thread, (loop, resolve, reject) => void loop.run(() => null).then(resolve, reject));
+  return resumed;
+};
+
+/** Handles to asks that were made before. */
+export const handlesTo = (thread: ThreadRef, asks: AsksUnderWay | null): Resumed => {
+  const { turn, queued } = asks ?? { turn: null, queued: [] };
+  return {
+    threadId: thread.id,
+    turn: turn === null ? null : earlierAsk(thread, turn),
+    queued: queued.map((askId) => earlierAsk(thread, askId)),
+  };
 };

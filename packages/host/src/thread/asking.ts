@@ -1,0 +1,97 @@
+import type { AskReceived } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { CodeWaits } from "../activity/code-waits.ts";
+import { Ask, type StopAsk } from "../ask/ask.ts";
+import {
+  askEvent,
+  type AskInput,
+  askOptionNames,
+  type AskOptions,
+  steerOptionNames,
+  type SteerOptions,
+} from "../ask/ask-event.ts";
+import type { AskHandle } from "../ask/ask-handle.ts";
+import { withContext } from "../ask/asks.ts";
+import { EarlierAsk } from "../ask/earlier-ask.ts";
+import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
+import { problemOfOptions } from "../boundary/option-names.ts";
+import { messageOf } from "../boundary/thrown.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { ThreadRef } from "./thread-ref.ts";
+
+/** Asks on a thread. */
+export const askOn = (thread: ThreadRef, input: AskInput, options: AskOptions): AskHandle => {
+  const problem = problemOfOptions("ask", options, askOptionNames);
+  return problem === null ? asked(thread, input, options) : refusedAsk(thread.id, thread.host.ids, options, problem);
+};
+
+/** Asks within the open turn of a thread. */
+export const steerOn = (thread: ThreadRef, input: AskInput, given: SteerOptions): AskHandle => {
+  const problem = problemOfOptions("steer", given, steerOptionNames);
+  if (problem !== null) return refusedAsk(thread.id, thread.host.ids, given, problem);
+  const { during, ...options } = given;
+  return asked(thread, input, options, during === undefined ? {} : { askId: during });
+};
+
+/** The handle of an ask whose options are invalid: the thread is not asked anything. */
+export const refusedAsk = (threadId: string, ids: Ids, options: AskOptions | null, reason: string): Ask => {
+  const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => true);
+  ask.fail(new AskRefusedError(threadId, ask.askId, { kind: "invalid", reason }));
+  return ask;
+};
+
+/** A handle to an ask that was made before. */
+export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
+  const waits = new CodeWaits(thread.host.active);
+  const stop: StopAsk = (stopped, reason) => {
+    cancel(thread, stopped, reason);
+    return false;
+  };
+  const find = (found: Ask): void => post(thread, found, waits);
+  const ask = new EarlierAsk(thread.id, askId, stop, waits, find);
+  find(ask);
+  return ask;
+};
+
+const asked = (thread: ThreadRef, input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle => {
+  const { id, host } = thread;
+  const { askId = host.ids.draw("ask"), signal, toolContext } = options;
+  const waits = new CodeWaits(host.active);
+  const context = toolContext == null ? undefined : withContext(toolContext, undefined);
+  const ask = new Ask(id, askId, context, (stopped, reason) => stop(thread, stopped, reason), waits);
+  // Callers in JavaScript hand in anything.
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
+  else if (signal !== undefined) ask.listenTo(signal);
+  if (ask.settled) return ask;
+  const event = askEvent(host.clock.now(), askId, input, options, joins);
+  if (Either.isLeft(event)) {
+    ask.fail(new AskRefusedError(id, askId, event.left));
+    return ask;
+  }
+  ask.event = event.right;
+  post(thread, ask, waits);
+  return ask;
+};
+
+const post = ({ id, loops }: ThreadRef, ask: Ask, waits: CodeWaits): void =>
+  waits.post(() => {
+    const loop = loops.use(id);
+    if (loop === null) ask.fail(new ThreadClosedError(id));
+    else loop.postAsk(ask);
+    return loop;
+  });
+
+const stop = (thread: ThreadRef, ask: Ask, reason: string | undefined): boolean => {
+  const loop = thread.loops.opened(thread.id);
+  if (loop === undefined || loop.takeBack(ask)) return true;
+  cancel(thread, ask, reason);
+  return false;
+};
+
+const cancel = ({ id, host, loops }: ThreadRef, { askId }: Ask, reason: string | undefined): void => {
+  // Callers in JavaScript may hand in an error, as to `AbortController.abort`.
+  const why = reason === undefined ? {} : { reason: messageOf(reason) };
+  const event = { type: "cancel.requested", at: host.clock.now(), askId, ...why } as const;
+  loops.use(id)?.post({ event, sender: null });
+};

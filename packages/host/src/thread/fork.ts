@@ -1,0 +1,47 @@
+import type { Entry, Event, JsonObject, LeftBehind } from "@colloquy/machine";
+import { forkOf, transition } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { EventRefusedError } from "../boundary/errors.ts";
+import { givenEvent } from "../boundary/given-event.ts";
+import type { OptionNames } from "../boundary/option-names.ts";
+import { foldedState } from "../journal/read-journal.ts";
+import { exportJournal } from "./history.ts";
+import { checkOptions, threadIdOf, type ThreadRef } from "./thread-ref.ts";
+
+/** How a thread is forked. */
+export interface ForkOptions {
+  /** The turn at which the copy ends; 0 for the beginning. Default: the head. */
+  readonly turn?: number;
+  /** The id of the copy. Default: drawn. */
+  readonly threadId?: string;
+  /** The copy's metadata, whole. Default: that of this thread. */
+  readonly metadata?: JsonObject;
+}
+
+/** Copies a thread up to a turn into a new one. Gives its id, and what was left behind. */
+export const forkThread = async (
+  thread: ThreadRef,
+  options: ForkOptions,
+): Promise<{ readonly threadId: string; readonly left: LeftBehind }> => {
+  checkOptions(thread, "fork", options, forkOptionNames);
+  const { turn, metadata } = options;
+  const { id, host, loops } = thread;
+  const threadId = threadIdOf(options.threadId ?? "new", host.ids);
+  const at = host.clock.now();
+  // At once: what is handed in may be another by the time that the journal is read.
+  const changed = metadata === undefined ? null : givenEvent<Event>({ type: "metadata.changed", at, metadata });
+  if (changed !== null && Either.isLeft(changed)) throw new EventRefusedError(id, changed.left);
+  const copied = forkOf(await exportJournal(thread), { at, threadId, ...(turn === undefined ? {} : { turn }) });
+  if (Either.isLeft(copied)) throw new EventRefusedError(id, { kind: "unknown", reason: copied.left });
+  const { entries, left } = copied.right;
+  await loops.store(threadId, changed === null ? entries : [...entries, entryBehind(thread, entries, changed.right)]);
+  return { threadId, left };
+};
+
+const entryBehind = ({ id, host }: ThreadRef, entries: readonly Entry[], event: Event): Entry => {
+  const step = transition(host.machine, foldedState(id, entries), event);
+  if (!step.handled) throw new EventRefusedError(id, step.refusal);
+  return step.entry;
+};
+
+const forkOptionNames: OptionNames<ForkOptions> = { turn: true, threadId: true, metadata: true };

@@ -1,0 +1,40 @@
+import type { Move, State, Turn } from "@colloquy/machine";
+import { loadMessages } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { EventRefusedError } from "../boundary/errors.ts";
+import { deliver, look, type ThreadRef } from "./thread-ref.ts";
+
+/** A name for a place in the conversation. */
+export interface Checkpoint {
+  readonly name: string;
+  /** The turn that it stands behind; 0 for the beginning. */
+  readonly turn: number;
+}
+
+/** Moves the head back or forth by some turns, and gives these. Where to depends on what was handled before, so it is decided in its turn. */
+export const moveBy = async (
+  thread: ThreadRef,
+  steps: number,
+  targetOf: (state: State, steps: number) => Move,
+): Promise<readonly Turn[]> => {
+  if (!(Number.isSafeInteger(steps) && steps >= 0))
+    throw new RangeError(`steps is ${steps}; it must be a whole number, 0 or more`);
+  let turns: readonly Turn[] = [];
+  const receipt = await deliver(thread, {
+    make: (state) => {
+      const target = targetOf(state, steps);
+      turns = target.turns.map((turn) => loadMessages(turn));
+      return turns.length > 0
+        ? Either.right({ type: "head.moved", at: thread.host.clock.now(), to: target.head })
+        : Either.left({ kind: "stale", reason: "nowhere to go" });
+    },
+  });
+  if (receipt.handled || turns.length === 0) return turns;
+  throw new EventRefusedError(thread.id, receipt.refusal);
+};
+
+/** The names that places of a thread were given. */
+export const checkpointsOf = async (thread: ThreadRef): Promise<readonly Checkpoint[]> => {
+  const named = await look(thread, ({ context }) => Object.entries(context.conversation.checkpoints));
+  return (named ?? []).map(([name, turn]) => ({ name, turn }));
+};

@@ -1,0 +1,168 @@
+import type { Entry, Event, Refusal, State } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { CodeWaits } from "../activity/code-waits.ts";
+import { ConfigurationError } from "@colloquy/machine";
+import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
+import { type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
+import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { type HostContext, type ThreadDefaults, threadDefaultNames } from "../context/host-context.ts";
+import { type Extent, lookAt, seenIn } from "../journal/opening.ts";
+import type { ThreadLoop } from "../loop/loop.ts";
+import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
+import { raiseFor } from "../mailbox/raise-format.ts";
+import type { Ids } from "../ports/ids.ts";
+
+/** A thread by its id, and the host that it is of: what the functions of its handle work on. */
+export interface ThreadRef {
+  readonly id: string;
+  readonly host: HostContext;
+  readonly loops: Loops;
+}
+
+/** The loops of a host, one for each thread that is in use here. */
+export interface Loops {
+  /** The loop of a thread, opened if need be; null when the host was closed. */
+  use(threadId: string): ThreadLoop | null;
+  /** The loop of a thread that is open here. */
+  opened(threadId: string): ThreadLoop | undefined;
+  /** Lets go of a thread, and does something with it that nothing here comes between: its next use waits. Asks that are open there fail with `why`. */
+  alone<Done>(threadId: string, work: () => Promise<Done>, why?: ThreadClosedError): Promise<Done>;
+  /** Stores the journal of a thread that is not there yet, all of it or nothing. Rejects with `ThreadExistsError`, `ThreadHeldError`. */
+  store(threadId: string, entries: readonly Entry[]): Promise<void>;
+}
+
+/** What became of an event. */
+export type Receipt =
+  | { readonly handled: true; readonly entry: Entry }
+  | { readonly handled: false; readonly refusal: Refusal };
+
+/** The id that a caller gives a thread; `"new"` draws one. @throws ConfigurationError */
+export const threadIdOf = (given: string, ids: Ids): string => {
+  const id = given === "new" ? ids.draw("thread") : given;
+  // Callers in JavaScript hand in anything.
+  if (typeof id === "string" && id !== "") return id;
+  throw new ConfigurationError(
+    `a thread's id is ${JSON.stringify(id)}; it must be a text that is not empty, or "new", which draws one`,
+  );
+};
+
+/** Begins the thread. @throws EventRefusedError, ThreadExistsError, SeedError */
+export const startThread = async (thread: ThreadRef, input: ThreadDefaults): Promise<void> => {
+  checkOptions(thread, "start", input, threadDefaultNames);
+  await deliver(thread, {
+    event: givenStart({ ...input, type: "thread.started", threadId: thread.id, at: thread.host.clock.now() }),
+  });
+};
+
+/** Has the machine handle an event from outside. A refusal is returned, not thrown. */
+export const send = async (thread: ThreadRef, given: Event): Promise<Receipt> => {
+  const event = givenEvent<Event>(given);
+  if (Either.isLeft(event)) return { handled: false, refusal: event.left };
+  return event.right.type === "thread.redacted"
+    ? { handled: false, refusal: redactedElsewhere }
+    : deliver(thread, { event: event.right });
+};
+
+/** An event as the methods of a handle make it: the time is that of now, and a member that is undefined is left out. */
+type Undated<Each extends Event> = Each extends Event ? Given<Omit<Each, "at">> : never;
+
+/** The same with an event of now. @throws EventRefusedError when it is refused */
+export const submit = async (thread: ThreadRef, { type, ...members }: Undated<Event>): Promise<void> => {
+  // The members are those of an event of that type; it is read before it is believed.
+  const receipt = await send(thread, { type, at: thread.host.clock.now(), ...members } as Event);
+  if (!receipt.handled) throw new EventRefusedError(thread.id, receipt.refusal);
+};
+
+/** Puts an event into the mailbox of a thread, and waits for what becomes of it. */
+export const deliver = (
+  thread: ThreadRef,
+  sent: Pick<EventEnvelope, "event"> | Pick<MadeEnvelope, "make">,
+): Promise<Receipt> =>
+  inLoop(thread, (loop, resolve, failed) => {
+    const raised = "event" in sent ? raiseFor(thread.host.machine, sent.event) : null;
+    if (raised !== null) loop.post(raised);
+    loop.post({
+      ...sent,
+      sender: {
+        accepted: (entry) => resolve({ handled: true, entry }),
+        refused: (refusal) => resolve({ handled: false, refusal }),
+        failed,
+      },
+    });
+  });
+
+/** Has the loop of a thread, opened if need be, do something, while the code that asks for it waits. Rejects with ThreadClosedError when the host was closed. */
+export const inLoop = <Result>(
+  { id, host, loops }: ThreadRef,
+  begin: (loop: ThreadLoop, resolve: (result: Result) => void, reject: (error: unknown) => void) => void,
+): Promise<Result> => {
+  const waits = new CodeWaits(host.active);
+  const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  // Before anything is posted, since it may be done at once.
+  waits.begin();
+  const done = (result: Result): void => {
+    waits.end();
+    resolve(result);
+  };
+  const failed = (error: unknown): void => {
+    waits.end();
+    reject(error);
+  };
+  waits.post(() => {
+    const loop = loops.use(id);
+    if (loop === null) failed(new ThreadClosedError(id));
+    else begin(loop, done, failed);
+    return loop;
+  });
+  return promise;
+};
+
+/**
+ * Does something with a thread that is not open here; where it is, when its turn in the mailbox comes, unless there is a
+ * reason against it.
+ *
+ * @throws EventRefusedError for that reason, what `work` throws
+ */
+export const inTurn = async <Done>(
+  { id, loops }: ThreadRef,
+  work: () => Promise<Done>,
+  whyNot: (state: State, hasMore: boolean) => Refusal | null,
+): Promise<Done> => {
+  const loop = loops.opened(id);
+  if (loop === undefined) return work();
+  return loop.run(async (state) => {
+    const refusal = whyNot(state, loop.hasMore);
+    if (refusal !== null) throw new EventRefusedError(id, refusal);
+    // At once, so that nothing comes between.
+    return work();
+  });
+};
+
+/** What is seen of the present state, by something pure that may be done again; null when there is no such thread. Takes no lease. */
+export const look = async <Seen>(
+  { id, host, loops }: ThreadRef,
+  see: (state: State) => Seen,
+  extent: Extent = "some",
+): Promise<Seen | null> => {
+  const loop = loops.opened(id);
+  const state = loop?.state ?? null;
+  const reader = loop?.reader ?? null;
+  if (state === null || reader === null) return lookAt(host, id, see, extent);
+  return seenIn(host, { state, reader }, see, extent);
+};
+
+/** @throws EventRefusedError for options that are invalid */
+export const checkOptions = <Options extends object>(
+  { id }: ThreadRef,
+  of: string,
+  options: Options,
+  names: OptionNames<Options>,
+): void => {
+  const reason = problemOfOptions(of, options, names);
+  if (reason !== null) throw new EventRefusedError(id, { kind: "invalid", reason });
+};
+
+const redactedElsewhere: Refusal = {
+  kind: "invalid",
+  reason: 'sent as an event, "thread.redacted" takes nothing out of the store; call redact of the thread',
+};
