@@ -1,5 +1,5 @@
 import type { Entry, State } from "@colloquy/machine";
-import { frozenCopy } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Ask } from "./ask/ask.ts";
 import type { AskHandle } from "./ask/ask-handle.ts";
 import type { HostContext } from "./context/host-context.ts";

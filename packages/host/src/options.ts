@@ -1,5 +1,4 @@
-import type { ConversationMachine, JsonObject } from "@colloquy/machine";
-import { ConfigurationError, toolsOf } from "@colloquy/machine";
+import { ConfigurationError, type ConversationMachine, type JsonObject, toolsOf } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";

@@ -1,5 +1,6 @@
 import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
-import { approvalsOf, askedOtherwise, askNamed, isSameInput, refusalOfRepeat, turnNumbered } from "@colloquy/machine";
+import { approvalsOf, askNamed, turnNumbered } from "@colloquy/machine";
+import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
 import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";

@@ -1,5 +1,4 @@
-import type { Turn } from "@colloquy/machine";
-import { noUsage, textOf, toArray } from "@colloquy/machine";
+import { noUsage, textOf, toArray, type Turn } from "@colloquy/machine";
 import {
   ContextUnfitError,
   LimitReachedError,

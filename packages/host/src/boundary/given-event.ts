@@ -1,12 +1,12 @@
 import type { Event, Refusal, ThreadStarted } from "@colloquy/machine";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import {
-  type DecodeError,
   decodeEntry,
+  type DecodeError,
   decodeEvent,
   describeDecodeError,
   firstFormat,
 } from "@colloquy/machine/journal";
-import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "./errors.ts";
 import { messageOf } from "./thrown.ts";

@@ -1,6 +1,6 @@
 import type { LaterEntry, Signal, State } from "@colloquy/machine";
-import { frozenCopy } from "@colloquy/machine/hosting";
 import { turnNumbered } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 
 /**
  * What an entry that somebody else wrote says of asks and turns, as its writer's machine told it: the signals that can

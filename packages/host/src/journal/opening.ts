@@ -1,14 +1,14 @@
 import type { Entry, LaterEntry, State } from "@colloquy/machine";
-import type { ReadSnapshot } from "@colloquy/machine/storage";
+import { decodeEntry, describeDecodeError, foldEntry } from "@colloquy/machine/journal";
 import {
   anchorOf,
   loadAll,
   loadMessages,
+  type ReadSnapshot,
   readSnapshot,
   SnapshotDamagedError,
   StoredChunks,
 } from "@colloquy/machine/storage";
-import { decodeEntry, describeDecodeError, foldEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";

@@ -1,5 +1,5 @@
 import type { Entry, State } from "@colloquy/machine";
-import { StoredChunks, takeSnapshot } from "@colloquy/machine";
+import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import type { HostContext } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";
 import type { Opened } from "./opening.ts";

@@ -1,5 +1,4 @@
-import type { State } from "@colloquy/machine";
-import { start } from "@colloquy/machine";
+import { start, type State } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";
 import { givenStart } from "../boundary/given-event.ts";

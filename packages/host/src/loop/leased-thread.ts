@@ -1,5 +1,6 @@
-import type { Entry, Refusal, SnapshotDamagedError, State } from "@colloquy/machine";
+import type { Entry, Refusal, State } from "@colloquy/machine";
 import { askNamed } from "@colloquy/machine";
+import type { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
 import type { HostContext } from "../context/host-context.ts";

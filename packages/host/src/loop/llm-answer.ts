@@ -1,7 +1,7 @@
 import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
-import { decodeEvent } from "@colloquy/machine/journal";
-import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machine/hosting";
 import { toolsOf } from "@colloquy/machine";
+import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machine/hosting";
+import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../activity/active-threads.ts";
 import type { HostContext } from "../context/host-context.ts";

@@ -1,5 +1,5 @@
 import type { Handled, State } from "@colloquy/machine";
-import { SnapshotDamagedError } from "@colloquy/machine";
+import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { IdleTimer, isIdle } from "../activity/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";

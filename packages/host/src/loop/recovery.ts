@@ -7,7 +7,8 @@ import type {
   ToolFailed,
   ToolWithheld,
 } from "@colloquy/machine";
-import { configurationOfMachine, outstanding } from "@colloquy/machine";
+import { outstanding } from "@colloquy/machine";
+import { configurationOfMachine } from "@colloquy/machine/hosting";
 import type { HostContext } from "../context/host-context.ts";
 import { withheldAfterCrash } from "./approvals.ts";
 import type { LoopPort } from "./loop-port.ts";

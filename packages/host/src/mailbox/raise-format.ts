@@ -1,6 +1,6 @@
 import type { ConversationMachine, Event, Refusal, State, ThreadStarted } from "@colloquy/machine";
-import { firstFormat, neededFormat, raiseFormatFor } from "@colloquy/machine/journal";
 import { transition } from "@colloquy/machine";
+import { firstFormat, neededFormat, raiseFormatFor } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { MadeEnvelope } from "./mailbox.ts";
 

@@ -1,5 +1,4 @@
-import type { State } from "@colloquy/machine";
-import { approvalsOf, ConfigurationError } from "@colloquy/machine";
+import { approvalsOf, ConfigurationError, type State } from "@colloquy/machine";
 import type { OptionNames } from "../boundary/option-names.ts";
 import { asksOfEffect, handlesTo, type Resumed } from "./resume.ts";
 import { checkOptions, look, submit, type ThreadRef } from "./thread-ref.ts";

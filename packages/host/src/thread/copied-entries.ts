@@ -1,8 +1,6 @@
-import type { Entry } from "@colloquy/machine";
-import type { RedactionTarget } from "@colloquy/machine/storage";
-import { canonicalText, turnNumbered } from "@colloquy/machine";
-import { entriesToRedact, redactEntry } from "@colloquy/machine/storage";
+import { canonicalText, type Entry, turnNumbered } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
+import { entriesToRedact, redactEntry, type RedactionTarget } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 
 /**

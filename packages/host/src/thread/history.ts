@@ -1,5 +1,6 @@
-import type { Entry, State, StateDifference } from "@colloquy/machine";
-import { differenceBetween, stateAt } from "@colloquy/machine";
+import type { Entry, State } from "@colloquy/machine";
+import { differenceBetween, type StateDifference } from "@colloquy/machine/inspect";
+import { stateAt } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { JournalUnreadableError, ThreadUnknownError } from "../boundary/errors.ts";
 import { readJournal } from "../journal/read-journal.ts";

@@ -2,23 +2,22 @@ import type {
   AskRecord,
   Entry,
   Event,
-  Explanation,
   HeadMoved,
   JsonObject,
-  LeftBehind,
   MessageDraft,
-  RedactionTarget,
   RequestApproval,
   RoundAppended,
   SeedDraft,
   State,
-  StateDifference,
   SystemDraft,
-  ThreadFigures,
   Turn,
   TurnAnnotated,
 } from "@colloquy/machine";
-import { approvalsOf, askNamed, asksOf, explain, figuresOf, loadAll, redoTarget, undoTarget } from "@colloquy/machine";
+import { approvalsOf, askNamed, asksOf, redoTarget, undoTarget } from "@colloquy/machine";
+import type { Explanation, StateDifference, ThreadFigures } from "@colloquy/machine/inspect";
+import { explain, figuresOf } from "@colloquy/machine/inspect";
+import type { LeftBehind } from "@colloquy/machine/journal";
+import { loadAll, type RedactionTarget } from "@colloquy/machine/storage";
 import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import type { ThreadDefaults } from "../context/host-context.ts";

@@ -1,7 +1,7 @@
 import type { Entry, JsonObject, SeedDraft, State, SystemDraft, ThreadStarted, TurnAdded } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
-import { lostEventIn } from "@colloquy/machine/hosting";
 import { outstanding, start, transition } from "@colloquy/machine";
+import { lostEventIn } from "@colloquy/machine/hosting";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { HostContext } from "../context/host-context.ts";
 import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../boundary/errors.ts";

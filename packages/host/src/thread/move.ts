@@ -1,5 +1,5 @@
 import type { Move, State, Turn } from "@colloquy/machine";
-import { loadMessages } from "@colloquy/machine";
+import { loadMessages } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "../boundary/errors.ts";
 import { deliver, look, type ThreadRef } from "./thread-ref.ts";

@@ -1,5 +1,7 @@
-import type { Entry, RedactionTarget, Refusal, State, ThreadRedacted } from "@colloquy/machine";
-import { entriesToRedact, frozenCopy, transition } from "@colloquy/machine";
+import type { Entry, Refusal, State, ThreadRedacted } from "@colloquy/machine";
+import { transition } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import { entriesToRedact, type RedactionTarget } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";

@@ -1,7 +1,7 @@
 import type { Entry, Event, Refusal, State } from "@colloquy/machine";
+import { ConfigurationError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { CodeWaits } from "../activity/code-waits.ts";
-import { ConfigurationError } from "@colloquy/machine";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";

@@ -1,6 +1,5 @@
-import { ConfigurationError } from "@colloquy/machine";
+import { ConfigurationError, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import type { ToolDeclaration } from "@colloquy/machine";
 import { Slots } from "./slots.ts";
 import type { Tool } from "./tool.ts";
 

@@ -1,5 +1,12 @@
-import type { Message, State } from "@colloquy/machine";
-import { ConfigurationError, lastTurnOf, toArray, toolResultOf, turnNumbered } from "@colloquy/machine";
+import {
+  ConfigurationError,
+  lastTurnOf,
+  type Message,
+  type State,
+  toArray,
+  toolResultOf,
+  turnNumbered,
+} from "@colloquy/machine";
 import { textOfResult } from "@colloquy/machine/policies";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import { type Tool, tool } from "./tool.ts";

@@ -1,6 +1,6 @@
+import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
 import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import type { JsonObject, State, ToolDeclaration, ToolRecovery } from "@colloquy/machine";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { StandardSchema } from "./schema.ts";

@@ -1,5 +1,4 @@
-import type { CallLlm } from "@colloquy/machine";
-import { ConfigurationError } from "@colloquy/machine";
+import { type CallLlm, ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { type Host, type LlmOutcome, memoryStore, type Store, tool } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";

@@ -1,6 +1,6 @@
 import { fc, test } from "@fast-check/vitest";
-import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { turnsOf } from "@colloquy/machine";
+import { decodeJournal, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { expect } from "vitest";
 import { type AskHandle, memoryStore, type Store } from "@colloquy/host";

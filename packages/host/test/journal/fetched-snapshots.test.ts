@@ -1,5 +1,5 @@
-import { lastTurns } from "@colloquy/machine/policies";
 import { toArray, turnsOf } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { beforeEach, describe, expect, test } from "vitest";
 import { memoryStore, tool } from "@colloquy/host";
 import type { Store } from "@colloquy/host";

@@ -1,7 +1,6 @@
+import { type State, turnsOf } from "@colloquy/machine";
 import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { lastTurns } from "@colloquy/machine/policies";
-import { turnsOf } from "@colloquy/machine";
-import type { State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { memoryStore, tool } from "@colloquy/host";

@@ -1,6 +1,5 @@
+import { lastTurnOf, type Signal, turnNumbered } from "@colloquy/machine";
 import type { Policy } from "@colloquy/machine/policies";
-import type { Signal } from "@colloquy/machine";
-import { lastTurnOf, turnNumbered } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { type Hooks, ThreadHeldError } from "@colloquy/host";
 import {

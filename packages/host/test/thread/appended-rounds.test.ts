@@ -1,6 +1,5 @@
+import { messagesOf, type RoundAppended, textOf, toolCallsOf } from "@colloquy/machine";
 import { checkPrompt } from "@colloquy/machine/policies";
-import { messagesOf, textOf, toolCallsOf } from "@colloquy/machine";
-import type { RoundAppended } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError } from "@colloquy/host";
 import { calls, echo, entriesOf, errorOf, held, journalOf, says, settle, stage } from "../stage.ts";

@@ -1,5 +1,5 @@
-import { lastTurns } from "@colloquy/machine/policies";
 import { textOf } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, ThreadExistsError, ThreadUnknownError } from "@colloquy/host";
 import { errorOf, held, journalOf, says, settle, stage } from "../stage.ts";

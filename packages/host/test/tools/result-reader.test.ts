@@ -1,7 +1,6 @@
 import { fc, test as property } from "@fast-check/vitest";
+import { ConfigurationError, type SeedDraft, type State, textOf } from "@colloquy/machine";
 import type { Policy } from "@colloquy/machine/policies";
-import type { SeedDraft, State } from "@colloquy/machine";
-import { ConfigurationError, textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { resultReader, tool, type ToolCall } from "@colloquy/host";
 import { calls, says, stage } from "../stage.ts";
