@@ -65,6 +65,7 @@ const steps: readonly Step[] = [
   { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"], minutesMax: 2 },
   { name: "dead code", command: ["knip"], minutesMax: 2 },
   { name: "diagram", command: ["node", "scripts/diagram.ts", "--check"], minutesMax: 1 },
+  { name: "field tables", command: ["node", "scripts/field-tables.ts", "--check"], minutesMax: 1 },
   { name: "start, as in the README", command: [...pnpm, "start"], minutesMax: 1 },
   counted("tests.json", {
     name: "tests, as in the README",

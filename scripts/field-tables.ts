@@ -1,0 +1,244 @@
+// Writes docs/events.md and docs/effects.md from the types of events and effects, with their comments; `--check` fails
+// when one of them is stale.
+import { globSync, readFileSync, writeFileSync } from "node:fs";
+import { format } from "oxfmt";
+import { type Node, parseSync, visitorKeys } from "oxc-parser";
+
+const root = new URL("../", import.meta.url).pathname;
+const sources = "packages/machine/src/{thread,prompt,conversation/protocol}/*.ts";
+
+/** An exported type of the machine. */
+interface Declared {
+  readonly name: string;
+  readonly says: string;
+  /** What follows the equals sign, or the whole interface. */
+  readonly node: Node;
+  readonly file: SourceFile;
+}
+
+interface SourceFile {
+  readonly text: string;
+  readonly comments: readonly { readonly value: string; readonly end: number }[];
+}
+
+/** A page: the types that have a section each, in this order, and those whose sections stand at its end. */
+interface Page {
+  readonly path: string;
+  readonly head: readonly string[];
+  readonly shown: readonly Declared[];
+  readonly named: readonly Declared[];
+}
+
+const main = async (): Promise<void> => {
+  const declared = new Map(globSync(sources, { cwd: root }).toSorted().flatMap(declaredIn));
+  const pages = pagesOf(declared);
+  const stale: string[] = [];
+  for (const page of pages) {
+    const linked = new Map(pages.flatMap((each) => each.named.map(({ name }) => [name, hrefOf(page, each, name)])));
+    const { code } = await format(page.path, written(page, linked), { printWidth: 120 });
+    if (readFileSync(root + page.path, { encoding: "utf8", flag: "a+" }) === code) continue;
+    stale.push(page.path);
+    if (!process.argv.includes("--check")) writeFileSync(root + page.path, code);
+  }
+  if (stale.length > 0 && process.argv.includes("--check")) {
+    console.error(`${stale.join(" and ")} stale: run \`pnpm fields\` and commit`);
+    process.exitCode = 1;
+  } else console.log(stale.length > 0 ? `${stale.join(" and ")} written` : "the field tables are up to date");
+};
+
+const pagesOf = (declared: ReadonlyMap<string, Declared>): readonly Page[] => {
+  const named = (names: readonly string[]) => names.flatMap((name) => declared.get(name) ?? []);
+  const membersOf = (name: string) => named(namesIn(declared.get(name)?.node));
+  const events = [...named(["ThreadStarted"]), ...membersOf("Event")];
+  const effects = [...membersOf("AnswerableEffect"), ...membersOf("OneShotEffect")];
+  const ofEvents = reached(events, declared);
+  return [
+    { path: "docs/events.md", head: headOfEvents, shown: events, named: ofEvents },
+    {
+      path: "docs/effects.md",
+      head: headOfEffects,
+      shown: effects,
+      named: reached(effects, declared).filter((each) => !ofEvents.includes(each)),
+    },
+  ];
+};
+
+const generated = "Generated from the types by `pnpm fields`; the gate fails when it is stale.";
+
+const headOfEvents = [
+  "# Events, field by field",
+  `What each event means, and when it is refused, is in [the conversation](conversation.md#events). ${generated}`,
+  "Every event has its `type` and `at`, the time by the host's clock in milliseconds since the epoch; the tables leave these two out. A field with `?` may be absent. Everything is plain JSON.",
+];
+
+const headOfEffects = [
+  "# Effects, field by field",
+  `Who answers an effect, and what may be dropped, repeated or reordered, is in [the conversation](conversation.md#effects). ${generated}`,
+  "Every effect has its `type`, which the tables leave out. A field with `?` may be absent. Everything is plain JSON.",
+];
+
+/** The exported types of a file, by name. */
+const declaredIn = (path: string): readonly (readonly [string, Declared])[] => {
+  const text = readFileSync(root + path, "utf8");
+  const { program, comments } = parseSync(path, text);
+  const file = { text, comments };
+  return program.body.flatMap((statement) => {
+    if (statement.type !== "ExportNamedDeclaration") return [];
+    const declaration = statement.declaration;
+    if (declaration?.type !== "TSInterfaceDeclaration" && declaration?.type !== "TSTypeAliasDeclaration") return [];
+    const { name } = declaration.id;
+    const node = declaration.type === "TSTypeAliasDeclaration" ? declaration.typeAnnotation : declaration;
+    return [[name, { name, says: commentBefore(statement, file), node, file }] as const];
+  });
+};
+
+/** The comment that ends right before a node, in one line; empty where there is none. */
+const commentBefore = ({ start }: { readonly start: number }, { text, comments }: SourceFile): string => {
+  const comment = comments.find(
+    ({ value, end }) => value.startsWith("*") && end <= start && /^[\s|(]*$/.test(text.slice(end, start)),
+  );
+  return (comment?.value ?? "")
+    .replaceAll(/^\*|\n\s*\*/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+};
+
+/** All types that others name, directly or through one another, by name. */
+const reached = (from: readonly Declared[], declared: ReadonlyMap<string, Declared>): readonly Declared[] => {
+  const found = new Set<Declared>();
+  const visit = (each: Declared): void => {
+    for (const name of namesIn(each.node)) {
+      const next = declared.get(name);
+      if (next === undefined || found.has(next) || from.includes(next)) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  from.forEach(visit);
+  return [...found].toSorted((left, right) => (left.name < right.name ? -1 : 1));
+};
+
+/** The types that a type names, in order. */
+const namesIn = (node: Node | undefined): readonly string[] => {
+  if (node === undefined) return [];
+  const own =
+    (node.type === "TSTypeReference" && node.typeName.type === "Identifier" && [node.typeName.name]) ||
+    (node.type === "TSInterfaceHeritage" && node.expression.type === "Identifier" && [node.expression.name]) ||
+    [];
+  return [...own, ...childrenOf(node).flatMap(namesIn)];
+};
+
+const childrenOf = (node: Node): readonly Node[] =>
+  (visitorKeys[node.type] ?? []).flatMap((key) => {
+    // The keys of a node lead to nodes, lists of nodes, or nothing; the parser's types do not say which.
+    const child = (node as unknown as Readonly<Record<string, Node | readonly Node[] | null | undefined>>)[key];
+    return child ?? [];
+  });
+
+const hrefOf = (from: Page, to: Page, name: string): string =>
+  `${from === to ? "" : to.path.replace("docs/", "")}#${name.toLowerCase()}`;
+
+type Links = ReadonlyMap<string, string>;
+
+const written = ({ head, shown, named }: Page, links: Links): string =>
+  [
+    ...head,
+    ...shown.flatMap((each) => [`## \`${typeIn(each.node, each.file) ?? each.name}\``, ...sectionOf(each, links)]),
+    "## Types that they name",
+    ...named.flatMap((each) => [`### ${each.name}`, ...sectionOf(each, links)]),
+  ].join("\n\n");
+
+/** What a type says of itself, and its fields, or the types that it is one of. */
+const sectionOf = ({ says, node, file }: Declared, links: Links): readonly string[] => {
+  if (node.type === "TSInterfaceDeclaration") {
+    const heritage = node.extends.map((each) => typeText(each, file, links));
+    const inherited = heritage.length === 0 ? [] : [`It has the fields of ${heritage.join(" and ")}, and:`];
+    return [says, ...inherited, tableOf(node, file, links)];
+  }
+  const members = node.type === "TSUnionType" ? node.types : [];
+  if (!members.some((member) => typeIn(member, file) !== undefined)) return [says, typeText(node, file, links)];
+  const rows = members.map((member) => {
+    const fields = fieldsOf(member).map((field) => `\`${field.name}\`: ${typeText(field.type, file, links)}`);
+    const parts = heritageOf(member).map((each) => `the fields of ${typeText(each, file, links)}`);
+    const name = typeIn(member, file);
+    return [
+      name === undefined ? typeText(member, file, links) : `\`${name}\``,
+      [...parts, ...fields].join("; "),
+      commentBefore(member, file),
+    ];
+  });
+  return [says, table(["type", "fields", "what"], rows)];
+};
+
+const tableOf = (node: Node, file: SourceFile, links: Links): string => {
+  const rows = fieldsOf(node).map((field) => [
+    `\`${field.name}\``,
+    typeText(field.type, file, links),
+    commentBefore(field, file),
+  ]);
+  return rows.length === 0 ? "No other fields." : table(["field", "type", "what"], rows);
+};
+
+/** The fields of an interface or of a type between braces, without `type`, and without an `at` that says nothing more. */
+const fieldsOf = (node: Node) => membersOf(node).filter(({ name }) => name !== "type" && name !== "at");
+
+const membersOf = (node: Node): readonly { readonly name: string; readonly type: Node; readonly start: number }[] => {
+  if (node.type === "TSIntersectionType") return node.types.flatMap(membersOf);
+  if (node.type === "TSParenthesizedType") return membersOf(node.typeAnnotation);
+  const members =
+    node.type === "TSInterfaceDeclaration" ? node.body.body : node.type === "TSTypeLiteral" ? node.members : [];
+  return members.flatMap((member) => {
+    if (member.type !== "TSPropertySignature" || member.key.type !== "Identifier") return [];
+    const { key, optional, typeAnnotation, start } = member;
+    return typeAnnotation === null
+      ? []
+      : [{ name: key.name + (optional ? "?" : ""), type: typeAnnotation.typeAnnotation, start }];
+  });
+};
+
+/** The named types that an intersection is made of. */
+const heritageOf = (node: Node): readonly Node[] => {
+  if (node.type === "TSParenthesizedType") return heritageOf(node.typeAnnotation);
+  return node.type === "TSIntersectionType" ? node.types.filter(({ type }) => type === "TSTypeReference") : [];
+};
+
+/** The text of the field `type`. */
+const typeIn = (node: Node, { text }: SourceFile): string | undefined => {
+  const type = membersOf(node).find(({ name }) => name === "type")?.type;
+  return type === undefined ? undefined : text.slice(type.start, type.end).replaceAll('"', "");
+};
+
+/** A type as code, in which each type that has a section is a link to it. */
+const typeText = (node: { readonly start: number; readonly end: number }, file: SourceFile, links: Links): string => {
+  const code = file.text
+    .slice(node.start, node.end)
+    .replaceAll(/\/\*\*[\s\S]*?\*\//g, "")
+    .replaceAll(/\breadonly /g, "")
+    .replaceAll(/\s+/g, " ")
+    .replace(/^\| /, "");
+  return code
+    .split(/("[^"]*"|\b[A-Z]\w*)/)
+    .filter((piece) => piece !== "")
+    .map((piece) => [piece, links.get(piece)] as const)
+    .reduce<readonly (readonly [string, string | undefined])[]>((pieces, [piece, href]) => {
+      const last = pieces.at(-1);
+      if (last === undefined || href !== undefined || last[1] !== undefined) return [...pieces, [piece, href]];
+      return [...pieces.slice(0, -1), [last[0] + piece, undefined]];
+    }, [])
+    .map(([piece, href]) => (href === undefined ? spaced(piece) : `[\`${piece}\`](${href})`))
+    .join("");
+};
+
+/** A piece of code without the blanks at its ends, which stand outside of it. */
+const spaced = (piece: string): string =>
+  piece.replace(
+    /^(\s*)(.*?)(\s*)$/,
+    (_, before, code, after) => `${before}${code === "" ? "" : `\`${code}\``}${after}`,
+  );
+
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [head, head.map(() => "-"), ...rows]
+    .map((row) => `| ${row.map((cell) => cell.replaceAll("|", String.raw`\|`)).join(" | ")} |`)
+    .join("\n");
+
+await main();
