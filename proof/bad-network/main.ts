@@ -5,9 +5,9 @@
 import { runCommand } from "../kit/command.ts";
 import { fault, seed, someOf, whole } from "../kit/options.ts";
 import { reportRuns, runSeeds, sumOf } from "../kit/seeded-runs.ts";
-import { neededServerUrl } from "../kit/server-urls.ts";
+import { neededServerUrl, serverNames } from "../kit/server-urls.ts";
 import { faults } from "./faults.ts";
-import { type Run, run, storeNames } from "./run.ts";
+import { type Run, run } from "./run.ts";
 
 const totalsOf = (runs: readonly Run[]): string => {
   const fates = new Set(runs.flatMap((run) => [...run.fates.keys()]));
@@ -24,8 +24,8 @@ await runCommand({
   name: "bad-network",
   options: {
     store: someOf(
-      storeNames,
-      `${storeNames.join(" or ")} (default: one after the other), at the server that COLLOQUY_POSTGRES_URL or
+      serverNames,
+      `${serverNames.join(" or ")} (default: one after the other), at the server that COLLOQUY_POSTGRES_URL or
 COLLOQUY_REDIS_URL names: \`pnpm servers pnpm bad-network\` starts both`,
     ),
     runs: whole(20, "how many networks, each bad for one to three seconds"),

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 
 import type { Store } from "@colloquy/host";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
-import { redisStore } from "@colloquy/runtime-node/redis";
 
 import { ending, eventually } from "../kit/calls.ts";
+import { deleteThreads, openStore, serverPlace } from "../kit/places.ts";
 import { randomOf } from "../kit/random.ts";
 import type { SeededRun } from "../kit/seeded-runs.ts";
+import type { ServerName } from "../kit/server-urls.ts";
 import { noteStray } from "../kit/stray.ts";
 import { Book } from "./book.ts";
 import { violationsIn } from "./check.ts";
@@ -15,12 +15,8 @@ import { badNetwork, type FateName } from "./network.ts";
 import { startTalk, type Talk } from "./talk.ts";
 import { User } from "./user.ts";
 
-export const storeNames = ["postgres", "redis"] as const;
-
-export type StoreName = (typeof storeNames)[number];
-
 export interface Target {
-  readonly store: StoreName;
+  readonly store: ServerName;
   /** Of its server. */
   readonly url: string;
   readonly fault: Fault | null;
@@ -40,11 +36,11 @@ export interface Run extends SeededRun {
 /** Lets users and hosts work over a network that is bad for a while, and looks at what they left. */
 export const run = async (seed: number, target: Target): Promise<Run> => {
   const { limitMs = 15_000 } = target;
-  const near = opening(target, seed);
+  const place = serverPlace(target.store, target.url, "bad-network");
   const network = await badNetwork(target.url, seed);
   const stray = noteStray();
-  const direct = near(target.url, 30_000);
-  const far = Array.from({ length: 4 }, () => near(network.url, timeoutMs));
+  const direct = openStore(place, { timeoutMs: 30_000 });
+  const far = Array.from({ length: 4 }, () => openStore({ ...place, url: network.url }, { timeoutMs }));
   const talking = far.slice(0, 2);
   const book = new Book();
   try {
@@ -65,7 +61,7 @@ export const run = async (seed: number, target: Target): Promise<Run> => {
     const violations = [...book.violations, ...recovered, ...left, ...talked, ...stray.noted];
     return { seed, violations, fates: network.fates, acknowledged, failures, recognised, again: talk.again() };
   } finally {
-    for (const { threadId } of (await direct.list({ limit: 100 })).threads) await direct.delete(threadId);
+    await deleteThreads(direct);
     await Promise.all([direct, ...far].map((store) => ending("close", limitMs, store.close())));
     await network.close();
     stray.end();
@@ -77,16 +73,6 @@ const asksEach = 4;
 
 /** How long a store waits for its server: many calls of a run are late, and many are not. */
 const timeoutMs = 300;
-
-type Open = (url: string, timeoutMs: number) => Store;
-
-/** In a place of its own, for all that one run opens. */
-const opening = ({ store }: Target, seed: number): Open => {
-  const place = `bad_network_${process.pid}_${seed}`;
-  return store === "postgres"
-    ? (url, timeoutMs) => postgresStore({ connectionString: url, schema: place, timeoutMs })
-    : (url, timeoutMs) => redisStore({ url, prefix: `${place}:`, timeoutMs });
-};
 
 /** The network is sound again: each store works, for many calls at once, each user comes to its end, each ask has its answer. */
 const recoveryProblems = async (

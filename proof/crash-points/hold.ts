@@ -1,9 +1,8 @@
 import { createHost, type Host, type Store } from "@colloquy/host";
-import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import { type Entry, outstanding } from "@colloquy/machine";
 import { sequentialIds } from "@colloquy/runtime-test";
-import * as Either from "fp-ts/lib/Either.js";
 
+import { entriesIn } from "../kit/journal.ts";
 import { lines, machine, modelIn, threadId, toolsIn } from "./conversation.ts";
 import { doomedClock, doomedStore } from "./doomed.ts";
 import { Fuse, type Point } from "./fuse.ts";
@@ -143,8 +142,6 @@ class Holding {
   }
 
   async #journal(): Promise<readonly Entry[]> {
-    const journal = decodeJournal(await this.#pace.outside(() => this.#store.read(threadId)));
-    if (Either.isLeft(journal)) throw new Error(`the journal can't be read: ${describeDecodeError(journal.left)}`);
-    return journal.right;
+    return entriesIn(await this.#pace.outside(() => this.#store.read(threadId)));
   }
 }

@@ -1,20 +1,9 @@
-import {
-  type AnswerableEffect,
-  canonicalText,
-  type Entry,
-  type Json,
-  type Message,
-  outstanding,
-  phaseOf,
-  type State,
-  toArray,
-  toolResultOf,
-} from "@colloquy/machine";
-import { fold } from "@colloquy/machine/journal";
+import { type AnswerableEffect, canonicalText, type Entry, type Json, outstanding } from "@colloquy/machine";
 import { lawRecovery } from "@colloquy/runtime-test/laws";
-import * as Either from "fp-ts/lib/Either.js";
 
+import { stateOf } from "../kit/journal.ts";
 import { violationsOfLaw } from "../kit/calls.ts";
+import { endProblems, messageProblems } from "../kit/scripted-conversation.ts";
 import { declarations, lines } from "./conversation.ts";
 import type { Held } from "./hold.ts";
 import { recoveredAs, rowOf } from "./table.ts";
@@ -32,13 +21,15 @@ export const judge = (uncrashed: Held, crashed: Held): Verdict => {
   // What was outstanding at two crashes was answered after the second.
   const last = new Map(crashed.left.flatMap(outstandingIn).map((effect) => [effect.id, effect]));
   const out = [...last.values()];
+  const state = stateOf(crashed.journal);
   return {
     problems: [
       ...problemsOfLaw(uncrashed, crashed),
       ...problemsOfTable(crashed, out),
       ...problemsOfStore(crashed),
-      ...problemsOfEnd(uncrashed, crashed),
-      ...problemsOfMessages(uncrashed, crashed),
+      ...problemsOfAnswers(uncrashed, crashed),
+      ...endProblems(state, lines.flat()),
+      ...messageProblems(state, stateOf(uncrashed.journal)),
     ],
     rows: [...new Set(out.map((effect) => rowOf(effect).name))],
   };
@@ -87,49 +78,17 @@ const problemsOfStore = ({ journal, acknowledged, left }: Held): readonly string
   ];
 };
 
-/** Each ask has the answer that it has without a crash, in a turn of its own, and all is at rest. */
-const problemsOfEnd = (uncrashed: Held, { journal, answers }: Held): readonly string[] => {
-  const state = stateOf(journal);
-  const turns = toArray(state.context.conversation.turns).map(
-    ({ asks, outcome }) => `${asks.map(({ askId }) => askId).join(", ")} ${outcome.status}`,
-  );
-  const expected = lines.flat().map((askId) => `${askId} completed`);
-  return [
-    ...(turns.join("; ") === expected.join("; ") ? [] : [`the turns are ${turns.join("; ")}`]),
-    ...(phaseOf(state) === "completed" && outstanding(state).length === 0 ? [] : ["it is not at rest"]),
-    ...lines
-      .flat()
-      .filter((askId) => answers.get(askId) !== uncrashed.answers.get(askId))
-      .map((askId) => `"${askId}" was answered with ${JSON.stringify(answers.get(askId))}`),
-  ];
-};
+/** Each ask has the answer that it has without a crash. */
+const problemsOfAnswers = (uncrashed: Held, { answers }: Held): readonly string[] =>
+  lines
+    .flat()
+    .filter((askId) => answers.get(askId) !== uncrashed.answers.get(askId))
+    .map((askId) => `"${askId}" was answered with ${JSON.stringify(answers.get(askId))}`);
 
 const outstandingIn = (journal: readonly Entry[]): readonly AnswerableEffect[] =>
   journal.length === 0 ? [] : outstanding(stateOf(journal));
-
-/** Message by message the same, but for the results of calls that a crash came upon. */
-const problemsOfMessages = (uncrashed: Held, crashed: Held): readonly string[] => {
-  const [expected, found] = [messagesOf(uncrashed), messagesOf(crashed)];
-  if (expected.length !== found.length) return [`there are ${found.length} messages, and ${expected.length} uncrashed`];
-  return found.flatMap((message, index) => {
-    const other = expected[index];
-    if (other === undefined || JSON.stringify(message) === JSON.stringify(other)) return [];
-    const [result, was] = [toolResultOf(message), toolResultOf(other)];
-    const isLost = result?.outcome === "interrupted" || result?.outcome === "unknown";
-    return isLost && result.callId === was?.callId ? [] : [`message ${message.id} is not as it is without a crash`];
-  });
-};
-
-const messagesOf = ({ journal }: Held): readonly Message[] =>
-  toArray(stateOf(journal).context.conversation.turns).flatMap(({ messages }) => toArray(messages));
 
 /** In whatever order its members come. */
 const textOf = (entry: Entry | undefined): string =>
   // What JSON.parse returns is JSON.
   canonicalText(JSON.parse(JSON.stringify(entry ?? null)) as Json);
-
-const stateOf = (journal: readonly Entry[]): State => {
-  const state = fold(journal);
-  if (Either.isLeft(state)) throw new Error(`the journal can't be folded: ${state.left.reason}`);
-  return state.right;
-};

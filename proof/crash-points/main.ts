@@ -5,11 +5,11 @@ import { runCommand } from "../kit/command.ts";
 import { flag, someOf, whole } from "../kit/options.ts";
 import { printViolations, stopwatch } from "../kit/report.ts";
 import { crashAtPoints, type Outcome, type PointOptions } from "./run.ts";
-import { places, type StoreName, storeNames } from "./stores.ts";
+import { placeOf, type StoreName, storeNames } from "./stores.ts";
 import { table, tableInMarkdown } from "./table.ts";
 
 const crashOn = async (store: StoreName, points: PointOptions): Promise<void> => {
-  const place = places[store]();
+  const place = placeOf(store);
   if (place === null) return console.log(`${store}: left out, no address is given`);
   const seconds = stopwatch();
   try {

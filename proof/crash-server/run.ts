@@ -59,7 +59,7 @@ export const crashServer = (server: ServerToKill, runs: number, seed: number): P
       const failures = crowd.writers.reduce((sum, writer) => sum + writer.failures(), 0);
       return { seed, kills, violations, acknowledged, failures };
     } finally {
-      await Promise.all([reader, ...stores].map((store) => store.close?.()));
+      await Promise.all([reader, ...stores].map((store) => store.close()));
       await running.stop();
     }
   });

@@ -1,11 +1,12 @@
 // A process that writes to a store until it is killed, or looks at what a killed one left. Started by `run.ts`.
 import { readFileSync } from "node:fs";
 
+import { openStore } from "../kit/places.ts";
 import { randomOf } from "../kit/random.ts";
 import { check } from "./checker.ts";
 import { type Fault, faultyStore } from "./faults.ts";
 import { notesIn } from "./notes.ts";
-import { damageIn, openStore, type StoreKind } from "./stores.ts";
+import { damageIn, type StoreKind } from "./stores.ts";
 import { write } from "./writer.ts";
 
 /** What a child is told, as JSON in its first argument. */
@@ -24,12 +25,13 @@ export interface ChildOptions {
 }
 
 const main = async (options: ChildOptions): Promise<void> => {
-  const { task, store: kind, folder, synchronous, writing, seed, boot, fault } = options;
-  const store = openStore(kind, folder, synchronous);
+  const { task, folder, synchronous, writing, seed, boot, fault } = options;
+  const place = { type: options.store, folder };
+  const store = openStore(place, { synchronous });
   if (task === "write") await write(faultyStore(store, fault), boot, randomOf(seed), writing);
   const findings = await check(store, notesIn(readFileSync(options.notes, "utf8")));
   await store.close();
-  const violations = [...findings.violations, ...damageIn(kind, folder)];
+  const violations = [...findings.violations, ...damageIn(place)];
   process.stdout.write(JSON.stringify({ ...findings, violations }));
 };
 

@@ -2,6 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { Store } from "@colloquy/host";
 
+import { methodsOf, methodsOfInbox } from "../kit/store-methods.ts";
+
 /** Ways to break a store, so that a test can show that a kill would bring it to light. */
 export const faults = {
   "write-behind": "an append is acknowledged a moment before it is stored",
@@ -20,35 +22,24 @@ export const faultyStore = (store: Store, fault: Fault | null): Store => {
       .then(work)
       .catch(() => undefined);
   return {
-    acquire: (...given) => store.acquire(...given),
-    renew: (...given) => store.renew(...given),
-    release: (...given) => store.release(...given),
+    ...methodsOf(store),
     append: async (lease, expectedSeq, entries) => {
       if (fault === "write-behind") return later(() => store.append(lease, expectedSeq, entries));
       await store.append(lease, expectedSeq, entries);
     },
-    read: (...given) => store.read(...given),
-    rewrite: (...given) => store.rewrite(...given),
     saveSnapshot: async (lease, snapshot) => {
       if (fault !== "head-first") return store.saveSnapshot(lease, snapshot);
       await store.saveSnapshot(lease, { ...snapshot, chunks: new Map() });
       await delay(5);
       await store.saveSnapshot(lease, snapshot);
     },
-    readSnapshot: (...given) => store.readSnapshot(...given),
-    list: (...given) => store.list(...given),
-    delete: (...given) => store.delete(...given),
-    close: () => store.close(),
     ...(inbox && {
       inbox: {
+        ...methodsOfInbox(inbox),
         post: async (threadId, letter) => {
           if (fault === "forgetful-inbox") return later(() => inbox.post(threadId, letter));
           await inbox.post(threadId, letter);
         },
-        unanswered: (...given) => inbox.unanswered(...given),
-        answer: (...given) => inbox.answer(...given),
-        answerTo: (...given) => inbox.answerTo(...given),
-        discard: (...given) => inbox.discard(...given),
       },
     }),
   };

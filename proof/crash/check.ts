@@ -1,16 +1,8 @@
-import {
-  type AnswerableEffect,
-  messagesOf,
-  outstanding,
-  phaseOf,
-  toolResultOf,
-  turnsOf,
-  usageMonoid,
-  usageOfCall,
-} from "@colloquy/machine";
-import type { Message, State, Usage } from "@colloquy/machine";
+import { type AnswerableEffect, outstanding, usageMonoid, usageOfCall } from "@colloquy/machine";
+import type { State, Usage } from "@colloquy/machine";
 
-import { answerOf, asks } from "./conversation.ts";
+import { answerOf, endProblems, messageProblems } from "../kit/scripted-conversation.ts";
+import { asks } from "./conversation.ts";
 import type { Journal } from "./journal.ts";
 import type { Recorded } from "./records.ts";
 import { isSummaryId } from "./summaries.ts";
@@ -43,12 +35,12 @@ export const checkEnd = (
   const expected = reference.states.at(-1);
   if (state === undefined || expected === undefined) return ["there is no conversation"];
   return [
-    ...checkTurns(state),
+    ...endProblems(state, asks),
     ...checkAnswers(records),
     ...records.flatMap((fact) => (fact.type === "malformed" ? [`the prompt of ${fact.effectId}: ${fact.reason}`] : [])),
     ...checkPerformed(journal, records),
     ...callHistories(journal, lengths, records).flatMap(checkCall),
-    ...checkMessages(messagesOf(state), messagesOf(expected)),
+    ...messageProblems(state, expected),
     ...checkUsage(journal, state, reference),
   ];
 };
@@ -81,15 +73,6 @@ const usageOf = ({ entries }: Journal, of: (effectId: string) => boolean): Usage
   );
 
 const isSame = (left: Usage, right: Usage): boolean => JSON.stringify(left) === JSON.stringify(right);
-
-const checkTurns = (state: State): readonly string[] => {
-  const ended = turnsOf(state).map(({ asks, outcome }) => `${asks.map(({ askId }) => askId).join()} ${outcome.status}`);
-  const expected = asks.map((askId) => `${askId} completed`);
-  const problems = ended.join() === expected.join() ? [] : [`the turns are ${ended.join(", ")}`];
-  return phaseOf(state) === "completed" && outstanding(state).length === 0
-    ? problems
-    : [...problems, "it is not at rest"];
-};
 
 const checkAnswers = (records: readonly Recorded[]): readonly string[] => {
   const answers = records.flatMap((fact) => (fact.type === "answered" ? [fact] : []));
@@ -125,18 +108,3 @@ const startedIfOnce = (effect: AnswerableEffect): readonly string[] =>
   effect.type === "callTool" && effect.name === "charge" && !effect.started
     ? [`${effect.id} ran before its start was journalled`]
     : [];
-
-/** Message by message the same, but for the results of calls that a crash came upon. */
-const checkMessages = (messages: readonly Message[], reference: readonly Message[]): readonly string[] => {
-  if (messages.length !== reference.length) {
-    return [`there are ${messages.length} messages, and ${reference.length} without a crash`];
-  }
-  return messages.flatMap((message, index) => {
-    const expected = reference[index];
-    if (expected === undefined || JSON.stringify(message) === JSON.stringify(expected)) return [];
-    const result = toolResultOf(message);
-    return result !== undefined && result.outcome !== "completed" && result.callId === toolResultOf(expected)?.callId
-      ? []
-      : [`message ${message.id} is not that of the conversation that was never crashed`];
-  });
-};

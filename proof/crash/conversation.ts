@@ -2,17 +2,11 @@
 // follows from turn, step and attempt, so that two runs differ only by what crashing did to them.
 import { setTimeout as delay } from "node:timers/promises";
 
-import {
-  createHost,
-  type Host,
-  type HostOptions,
-  type LlmOutcome,
-  tool,
-  type Tool,
-  type ToolCall,
-} from "@colloquy/host";
+import { createHost, type Host, type HostOptions, type LlmOutcome, type Tool, type ToolCall } from "@colloquy/host";
 import { type CallLlm, conversationMachine, type ConversationMachine, type ToolRecovery } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
+
+import { type Script, scriptedOutcome, scriptedTools } from "../kit/scripted-conversation.ts";
 
 export const threadId = "crashed";
 
@@ -26,8 +20,7 @@ export const recoveries: Readonly<Record<string, ToolRecovery>> = {
   charge: "once",
 };
 
-/** The tools that each step of each turn calls; a step without calls ends the turn. */
-const script: readonly (readonly (readonly string[])[])[] = [
+const script: Script = [
   [["lookup", "charge"], ["notify"], []],
   [["charge", "lookup", "notify"], []],
   [[]],
@@ -35,28 +28,8 @@ const script: readonly (readonly (readonly string[])[])[] = [
   [["notify", "notify", "lookup"], []],
 ];
 
-/** The text that ends a turn. */
-export const answerOf = (turn: number): string => `answer ${turn}, ${"whole and unbroken, ".repeat(8)}to its end`;
-
-/** What the model makes of a call. The first attempt of one call is turned away. */
-export const outcomeOf = ({ id, purpose, turn, step, attempt }: CallLlm): LlmOutcome => {
-  if (purpose === "summary") {
-    const usage = { inputTokens: 7, outputTokens: 3 };
-    return { type: "completed", reply: { content: `summary of ${id}` }, finishReason: "stop", usage };
-  }
-  if (turn === 3 && attempt === 1) {
-    return { type: "failed", failure: { kind: "overloaded", message: "try again", retryable: true } };
-  }
-  const calls = script[turn - 1]?.[step - 1] ?? [];
-  // The provider's ids come again and again, as they do in the wild.
-  const toolCalls = calls.map((name, index) => ({ id: `call_${index}`, name, arguments: `{"turn":${turn}}` }));
-  return {
-    type: "completed",
-    reply: calls.length === 0 ? { content: answerOf(turn) } : { toolCalls },
-    finishReason: calls.length === 0 ? "stop" : "tool_calls",
-    usage: { inputTokens: 10 * turn, outputTokens: step },
-  };
-};
+/** What the model makes of a call. */
+export const outcomeOf = (call: CallLlm): LlmOutcome => scriptedOutcome(script, 3, call);
 
 const machineOf = (tools: readonly Tool[]): ConversationMachine =>
   conversationMachine({
@@ -72,16 +45,10 @@ const machineOf = (tools: readonly Tool[]): ConversationMachine =>
 export const toolsOf = (
   run: (name: string, call: ToolCall) => Promise<string>,
   overrule: Readonly<Record<string, ToolRecovery>> = {},
-): readonly Tool[] =>
-  Object.entries({ ...recoveries, ...overrule }).map(([name, recovery]) =>
-    tool({
-      name,
-      description: `Does what "${name}" says.`,
-      input: { jsonSchema: { type: "object", properties: { turn: { type: "integer" } } } },
-      recovery,
-      run: (_, call) => run(name, call),
-    }),
-  );
+): readonly Tool[] => {
+  const rules = Object.entries({ ...recoveries, ...overrule }).map(([name, recovery]) => [name, { recovery }] as const);
+  return scriptedTools(Object.fromEntries(rules), run);
+};
 
 /** A host for the conversation. */
 export const hostOf = (parts: Omit<HostOptions, "machine" | "tools"> & { readonly tools: readonly Tool[] }): Host =>

@@ -177,7 +177,5 @@ const converse = async (store: Store): Promise<Journal> => {
     await summariesWritten(host);
   }
   await host.close();
-  const journal = journalOf(await store.read(threadId));
-  if (typeof journal === "string") throw new Error(journal);
-  return journal;
+  return journalOf(await store.read(threadId));
 };

@@ -1,6 +1,7 @@
 import type { Store } from "@colloquy/host";
 import { canonicalText, digestOf, type Entry } from "@colloquy/machine";
 
+import { methodsOf } from "../kit/store-methods.ts";
 import type { Fault } from "./faults.ts";
 import type { RecordFact } from "./records.ts";
 
@@ -54,6 +55,7 @@ export const watchedStore = (inner: Store, { point, record, fault }: Watch): Wat
     }
   };
   return {
+    ...methodsOf(inner),
     get newestSeq() {
       return newestSeq;
     },
@@ -63,7 +65,6 @@ export const watchedStore = (inner: Store, { point, record, fault }: Watch): Wat
       point();
       return lease;
     },
-    renew: (...given) => inner.renew(...given),
     release: async (lease) => {
       behind.catchUp();
       await inner.release(lease);
@@ -76,17 +77,11 @@ export const watchedStore = (inner: Store, { point, record, fault }: Watch): Wat
       point();
       return fault === "once-runs-again" ? entries.map(withoutStart) : entries;
     },
-    rewrite: (...given) => inner.rewrite(...given),
     saveSnapshot: async (...given) => {
       point();
       await inner.saveSnapshot(...given);
       point();
     },
-    readSnapshot: (...given) => inner.readSnapshot(...given),
-    list: (...given) => inner.list(...given),
-    delete: (...given) => inner.delete(...given),
-    close: () => inner.close(),
-    ...(inner.inbox === undefined ? {} : { inbox: inner.inbox }),
   };
 };
 

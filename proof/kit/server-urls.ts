@@ -3,6 +3,9 @@ export const serverVariables = { postgres: "COLLOQUY_POSTGRES_URL", redis: "COLL
 
 export type ServerName = keyof typeof serverVariables;
 
+// The keys of the object above.
+export const serverNames = Object.keys(serverVariables) as readonly ServerName[];
+
 /** Null when no server is named. */
 export const serverUrl = (name: ServerName): string | null => process.env[serverVariables[name]] || null;
 

@@ -1,4 +1,4 @@
-import type { Store } from "@colloquy/host";
+import type { Inbox, Store } from "@colloquy/host";
 
 /** A store whose methods can be replaced one by one. */
 export const methodsOf = (store: Store): Store => ({
@@ -14,4 +14,12 @@ export const methodsOf = (store: Store): Store => ({
   delete: (...given) => store.delete(...given),
   close: () => store.close(),
   ...(store.inbox && { inbox: store.inbox }),
+});
+
+export const methodsOfInbox = (inbox: Inbox): Inbox => ({
+  post: (...given) => inbox.post(...given),
+  unanswered: (...given) => inbox.unanswered(...given),
+  answer: (...given) => inbox.answer(...given),
+  answerTo: (...given) => inbox.answerTo(...given),
+  discard: (...given) => inbox.discard(...given),
 });

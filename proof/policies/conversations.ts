@@ -13,8 +13,8 @@ import {
   type State,
   transition,
 } from "@colloquy/machine";
-import { foldEntry } from "@colloquy/machine/journal";
 import { type CaseFile, recordingMachine, replayCase } from "@colloquy/runtime-test/recordings";
+import { statesOf } from "../kit/journal.ts";
 import { type Random, randomOf, seedOf } from "../kit/random.ts";
 
 /** A thread as it was after each of its entries while a turn was open. */
@@ -39,7 +39,7 @@ export const conversationsOf = (
   records.flatMap((recorded, index): readonly Conversation[] => {
     if (!isWanted(recorded.id, index)) return [];
     const { entries } = replayCase(recorded, { common });
-    const steps = stepsOf(entries);
+    const steps = statesOf(entries);
     const { id } = recorded;
     const random = randomOf(seedOf(seed, id));
     const variants: { readonly [variant in Variant]: readonly State[] } = {
@@ -67,19 +67,6 @@ const variantNames: readonly Variant[] = [
   "summarised",
   "compacted",
 ];
-
-const stepsOf = (entries: readonly Entry[]): readonly State[] => {
-  const [first] = entries;
-  if (first?.event.type !== "thread.started") return [];
-  let { state } = start(recordingMachine(), first.event);
-  const steps = [state];
-  for (const entry of entries) {
-    if (!isLater(entry)) continue;
-    state = foldEntry(state, entry);
-    steps.push(state);
-  }
-  return steps;
-};
 
 const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 

@@ -1,7 +1,7 @@
 import { conversationMachine, fingerprintOf } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import { recordingMachine, type RecordsOf, replayJournal } from "@colloquy/runtime-test/recordings";
-import * as Either from "fp-ts/lib/Either.js";
+import { entriesIn, stateOf } from "../kit/journal.ts";
+import { wordsOf } from "../kit/report.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
 /**
@@ -12,22 +12,16 @@ export const reportOfJournals = (journals: readonly RecordsOf<unknown>[]): Repor
   const failures: Finding[] = [];
   let decidedAgain = 0;
   for (const { file, records } of journals) {
-    const decoded = decodeJournal(records);
-    if (Either.isLeft(decoded)) {
-      failures.push({ id: file, words: describeDecodeError(decoded.left) });
-      continue;
+    try {
+      const { fingerprint } = stateOf(entriesIn(records)).context.configuration;
+      const machine = [conversationMachine(), recordingMachine()].find((each) => fingerprintOf(each) === fingerprint);
+      if (machine === undefined) continue;
+      decidedAgain++;
+      const replayed = replayJournal(machine, records);
+      if (replayed.outcome === "failed") failures.push({ id: file, words: replayed.words });
+    } catch (error) {
+      failures.push({ id: file, words: wordsOf(error) });
     }
-    const folded = fold(decoded.right);
-    if (Either.isLeft(folded)) {
-      failures.push({ id: file, words: `entry ${folded.left.seq}: ${folded.left.reason}` });
-      continue;
-    }
-    const { fingerprint } = folded.right.context.configuration;
-    const machine = [conversationMachine(), recordingMachine()].find((each) => fingerprintOf(each) === fingerprint);
-    if (machine === undefined) continue;
-    decidedAgain++;
-    const replayed = replayJournal(machine, records);
-    if (replayed.outcome === "failed") failures.push({ id: file, words: replayed.words });
   }
   return {
     title: "journals",

@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { methodsOf } from "../kit/store-methods.ts";
+import { methodsOf, methodsOfInbox } from "../kit/store-methods.ts";
 
 /** Ways to believe what is stored, to see that each is noticed. */
 export const faults = {
@@ -25,7 +25,7 @@ export const faultyStore = (store: Store, fault: Fault | null): Store => {
   return {
     ...methodsOf(store),
     inbox: {
-      ...inbox,
+      ...methodsOfInbox(inbox),
       unanswered: async (threadId) => {
         const letters = await inbox.unanswered(threadId);
         if (letters.every(isWhole)) return letters;

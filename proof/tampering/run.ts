@@ -2,11 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 
 import { createHost, type Host, JournalUnreadableError, type Store, StoreError } from "@colloquy/host";
 import { canonicalText, conversationMachine, type Entry, type State } from "@colloquy/machine";
-import { decodeJournal, fold } from "@colloquy/machine/journal";
 import { randomIds, StorageError, systemClock } from "@colloquy/runtime-node";
-import * as Either from "fp-ts/lib/Either.js";
 
 import { ending } from "../kit/calls.ts";
+import { entriesIn, stateOf } from "../kit/journal.ts";
 import { randomOf } from "../kit/random.ts";
 import type { SeededRun } from "../kit/seeded-runs.ts";
 import { noteStray } from "../kit/stray.ts";
@@ -175,7 +174,7 @@ class Findings {
       const state = await this.#orRefused("state", see);
       if (state === undefined) return;
       const [stored, later] = [await this.#stored(threadId, 0), await this.#stored(threadId, before.length)];
-      const right = [stored, later === null ? null : [...before, ...later]].map((each) => stateOf(each));
+      const right = [stored, later === null ? null : [...before, ...later]].map(textOfJournal);
       if (right.includes(state === null ? "null" : textOfState(state))) return;
       if (looks === looksMax) break;
       await pause(20);
@@ -211,17 +210,22 @@ class Findings {
 }
 
 const decoded = (stored: readonly unknown[]): readonly Entry[] | null => {
-  const entries = decodeJournal(stored);
-  return Either.isRight(entries) ? entries.right : null;
+  try {
+    return entriesIn(stored);
+  } catch {
+    return null;
+  }
 };
 
-/** As text; `null` for no journal, and a text that no state has for one that can't be folded. */
-const stateOf = (stored: readonly unknown[] | null): string => {
-  const entries = stored === null ? null : decoded(stored);
-  if (entries === null) return "unreadable";
-  if (entries.length === 0) return "null";
-  const state = fold(entries);
-  return Either.isRight(state) ? textOfState(state.right) : "unfoldable";
+/** As text; `null` for no journal, and a text that no state has for one that can't be read. */
+const textOfJournal = (stored: readonly unknown[] | null): string => {
+  if (stored === null) return "unreadable";
+  if (stored.length === 0) return "null";
+  try {
+    return textOfState(stateOf(entriesIn(stored)));
+  } catch {
+    return "unreadable";
+  }
 };
 
 /** Whatever the order of its members. */

@@ -8,7 +8,8 @@ import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 
 import { isPassing } from "../kit/calls.ts";
-import { answerTo, askIdOf, type ChildOptions, openStore, type Report, threadId } from "./talk.ts";
+import { openStore } from "../kit/places.ts";
+import { answerTo, askIdOf, type ChildOptions, type Report, threadId } from "./talk.ts";
 
 const main = async (options: ChildOptions): Promise<void> => {
   const store = openStore(options.store);

@@ -1,10 +1,8 @@
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { newFolder, removeFolder } from "../kit/folder.ts";
-import { neededServerUrl } from "../kit/server-urls.ts";
+import { leavePlace, newPlace, openStore, type StorePlace } from "../kit/places.ts";
 import { checkWriters } from "./check.ts";
-import { askIdOf, openStore, type Report, type StoreAddress, threadId } from "./talk.ts";
+import { askIdOf, type Report, threadId } from "./talk.ts";
 import { Writer } from "./writer.ts";
 
 export interface WritersOptions {
@@ -31,17 +29,17 @@ export interface Written {
 
 /** Has processes write one thread all at once, one of which is stopped past its lease and goes on later. @throws where there is no PostgreSQL to write to */
 export const writeTogether = async (program: string, options: WritersOptions): Promise<Written> => {
-  const place = placeOf(options.store);
+  const place = newPlace(options.store, "writers");
   try {
-    return await new Writing(program, options, place.address).write();
+    return await new Writing(program, options, place).write();
   } finally {
-    await place.leave();
+    await leavePlace(place);
   }
 };
 
 class Writing {
   readonly #options: Required<WritersOptions>;
-  readonly #address: StoreAddress;
+  readonly #place: StorePlace;
   readonly #reports: Report[] = [];
   readonly #writers: readonly Writer[];
   readonly #asked: readonly string[];
@@ -49,10 +47,10 @@ class Writing {
   readonly #underWay: PromiseWithResolvers<void> = Promise.withResolvers();
   #answered = 0;
 
-  constructor(program: string, given: WritersOptions, address: StoreAddress) {
+  constructor(program: string, given: WritersOptions, place: StorePlace) {
     const options = { outstanding: 32, leaseTtlMs: 1_000, ...given };
     this.#options = options;
-    this.#address = address;
+    this.#place = place;
     const { asks, processes, outstanding, leaseTtlMs } = options;
     const shares = Array.from({ length: processes }, (_, index) => Math.floor((asks + index) / processes));
     this.#asked = shares.flatMap((count, index) =>
@@ -60,7 +58,7 @@ class Writing {
     );
     this.#writers = shares.map(
       (count, index) =>
-        new Writer(program, { store: address, writer: index + 1, asks: count, outstanding, leaseTtlMs }, (report) =>
+        new Writer(program, { store: place, writer: index + 1, asks: count, outstanding, leaseTtlMs }, (report) =>
           this.#heard(report),
         ),
     );
@@ -104,7 +102,7 @@ class Writing {
   }
 
   async #judged(seconds: number): Promise<Written> {
-    const store = openStore(this.#address);
+    const store = openStore(this.#place);
     const stored = await store.read(threadId);
     await store.close();
     const again = this.#reports.flatMap((report) => (report.type === "again" ? [report.because] : []));
@@ -114,27 +112,3 @@ class Writing {
     return { problems, entries: stored.length, seconds, again: again.length, because };
   }
 }
-
-interface Place {
-  readonly address: StoreAddress;
-  readonly leave: () => Promise<void>;
-}
-
-const placeOf = (type: WritersOptions["store"]): Place => {
-  if (type === "sqlite") {
-    const folder = newFolder("writers");
-    return {
-      address: { type, path: join(folder, "shared.db") },
-      leave: async () => removeFolder(folder),
-    };
-  }
-  const address = { type, url: neededServerUrl(type), schema: `writers_${process.pid}` } as const;
-  return {
-    address,
-    leave: async () => {
-      const store = openStore(address);
-      await store.delete(threadId);
-      await store.close();
-    },
-  };
-};

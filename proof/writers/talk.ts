@@ -1,11 +1,10 @@
-import type { Store } from "@colloquy/host";
-import { sqliteStore } from "@colloquy/runtime-node";
-import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { z } from "zod";
+
+import type { StorePlace } from "../kit/places.ts";
 
 /** What a child is told, as JSON in its first argument. */
 export interface ChildOptions {
-  readonly store: StoreAddress;
+  readonly store: StorePlace;
   /** Which of the children it is, from 1. */
   readonly writer: number;
   readonly asks: number;
@@ -13,15 +12,6 @@ export interface ChildOptions {
   readonly outstanding: number;
   readonly leaseTtlMs: number;
 }
-
-export type StoreAddress =
-  | { readonly type: "sqlite"; readonly path: string }
-  | { readonly type: "postgres"; readonly url: string; readonly schema: string };
-
-export const openStore = (address: StoreAddress): Store =>
-  address.type === "sqlite"
-    ? sqliteStore({ path: address.path, synchronous: "NORMAL" })
-    : postgresStore({ connectionString: address.url, schema: address.schema });
 
 /** What a child reports, a line each. */
 export const reportSchema = z.discriminatedUnion("type", [

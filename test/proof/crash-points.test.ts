@@ -3,14 +3,12 @@ import { afterAll, describe, expect, it } from "vitest";
 import { hold, type Held } from "../../proof/crash-points/hold.ts";
 import { judge } from "../../proof/crash-points/judge.ts";
 import { crashAtPoints } from "../../proof/crash-points/run.ts";
-import { places } from "../../proof/crash-points/stores.ts";
+import { memoryPlace, placeOf } from "../../proof/crash-points/stores.ts";
 import { table, tableInMarkdown } from "../../proof/crash-points/table.ts";
 
 describe("R2: a crash before and after each append and each effect", () => {
   it("leaves what the table says, on the memory store, and every row of the table comes about", async () => {
-    const place = places.memory();
-    if (place === null) throw new Error("memory is always there");
-    const { points, crashes, problems, rows } = await crashAtPoints(place);
+    const { points, crashes, problems, rows } = await crashAtPoints(memoryPlace);
     expect(problems).toEqual([]);
     expect(points).toBeGreaterThan(90);
     expect(crashes).toBe(points);
@@ -18,13 +16,11 @@ describe("R2: a crash before and after each append and each effect", () => {
   });
 
   it.each([1, 4])("does so where the process after it dies as well, %i points later", async (again) => {
-    const place = places.memory();
-    if (place === null) throw new Error("memory is always there");
-    expect((await crashAtPoints(place, { every: 3, again })).problems).toEqual([]);
+    expect((await crashAtPoints(memoryPlace, { every: 3, again })).problems).toEqual([]);
   });
 
   const others = (["sqlite", "files", "postgres", "redis"] as const).flatMap((name) => {
-    const place = places[name]();
+    const place = placeOf(name);
     return place === null ? [] : [{ name, place }];
   });
   afterAll(async () => {
@@ -40,9 +36,7 @@ describe("R2: a crash before and after each append and each effect", () => {
 
 describe("the judge of crash points", () => {
   const held = (diesAt: number | null): Promise<Held> => {
-    const place = places.memory();
-    if (place === null) throw new Error("memory is always there");
-    return hold({ openStore: ({ clock }) => place.open(clock), diesAt, runAgain: true });
+    return hold({ openStore: ({ clock }) => memoryPlace.open(clock), diesAt, runAgain: true });
   };
 
   it("finds what was lost, what ran twice, what is answered otherwise, and what is marked wrongly", async () => {
