@@ -48,7 +48,11 @@ const counted = (file: string, step: Omit<Step, "report">): Step => {
   };
 };
 
-const only = (...names: readonly string[]): readonly string[] => names.flatMap((name) => ["--only", name]);
+/** A command of this repository, by its folder and its arguments: `proof/crash --runs 6`. It gets two minutes. */
+const proof = (name: string, command: string, more: Partial<Step> = {}): Step => {
+  const [folder, ...args] = command.split(" ");
+  return { name, command: ["node", `${folder}/main.ts`, ...args], minutesMax: 2, ...more };
+};
 
 /** Drawn for this run and printed with each step that has it: what it finds is mended at once. */
 const seed = String(Math.floor(Math.random() * 1_000_000));
@@ -80,70 +84,35 @@ const steps: readonly Step[] = [
     newSeed: true,
   }),
   // As many cases as the tests above try, and other ones each time; `pnpm test:seeds` tries four times as many.
-  {
-    name: "properties from a new seed",
-    command: ["node", "proof/test-seeds/main.ts", "--quick", "--seed", seed],
-    minutesMax: 6,
-    servers: true,
-  },
+  proof("properties from a new seed", `proof/test-seeds --quick --seed ${seed}`, { minutesMax: 6, servers: true }),
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
-  {
-    name: "simulation",
-    command: ["node", "proof/simulate/main.ts", "--runs", "10000", "--seed", "1", "--workers", "2"],
-    minutesMax: 4,
-  },
+  proof("simulation", "proof/simulate --runs 10000 --seed 1 --workers 2", { minutesMax: 4 }),
   // With seeds that are drawn anew each time, and printed.
-  { name: "laws of pruning", command: ["node", "proof/policy-laws/main.ts", "--seeds", "20"], minutesMax: 2 },
-  { name: "crashes", command: ["node", "proof/crash/main.ts", "--runs", "6"], minutesMax: 2 },
-  {
-    name: "killed stores",
-    command: ["node", "proof/crash-store/main.ts", "--writing", "all", "--runs", "6"],
-    minutesMax: 2,
-  },
-  { name: "power cuts", command: ["node", "proof/power-loss/main.ts", "--runs", "100", "--seed", "1"], minutesMax: 2 },
+  proof("laws of pruning", "proof/policy-laws --seeds 20"),
+  proof("crashes", "proof/crash --runs 6"),
+  proof("killed stores", "proof/crash-store --writing all --runs 6"),
+  proof("power cuts", "proof/power-loss --runs 100 --seed 1"),
   // On each store, PostgreSQL and Redis among them.
-  { name: "crash points", command: ["node", "proof/crash-points/main.ts"], minutesMax: 2, servers: true },
-  { name: "writers", command: ["node", "proof/writers/main.ts", "--asks", "1000"], minutesMax: 2 },
-  {
-    name: "writers on PostgreSQL",
-    command: ["node", "proof/writers/main.ts", "--store", "postgres", "--asks", "500"],
-    minutesMax: 2,
-    servers: true,
-  },
-  { name: "crashes of PostgreSQL", command: ["node", "proof/crash-postgres/main.ts", "--runs", "2"], minutesMax: 2 },
+  proof("crash points", "proof/crash-points", { servers: true }),
+  proof("writers", "proof/writers --asks 1000"),
+  proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
+  proof("crashes of PostgreSQL", "proof/crash-postgres --runs 2"),
+  proof("crashes of Redis", "proof/crash-redis --runs 3"),
+  proof("tampering", "proof/tampering --runs 12", { servers: true }),
+  proof("bad networks", "proof/bad-network --runs 2", { servers: true }),
   // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
-  {
-    name: "mutants of the machine",
-    command: ["node", "proof/mutants/main.ts", "--count", "10", "--seed", "4", "--share", "0.95"],
-    minutesMax: 4,
-  },
-  { name: "crashes of Redis", command: ["node", "proof/crash-redis/main.ts", "--runs", "3"], minutesMax: 2 },
-  { name: "tampering", command: ["node", "proof/tampering/main.ts", "--runs", "12"], minutesMax: 2, servers: true },
-  {
-    name: "bad networks",
-    command: ["node", "proof/bad-network/main.ts", "--runs", "2"],
-    minutesMax: 2,
-    servers: true,
-  },
+  proof("mutants of the machine", "proof/mutants --count 10 --seed 4 --share 0.95", { minutesMax: 4 }),
   // Those whose figures do not depend on how busy the machine is.
-  { name: "benchmark of the disk", command: ["node", "bench/main.ts", "--only", "disk"], minutesMax: 1 },
-  {
-    name: "benchmark of what is immutable",
-    command: ["node", "bench/main.ts", "--only", "immutable", "--rounds", "31"],
-    minutesMax: 2,
-  },
-  {
-    name: "benchmark of growth",
-    command: ["node", "bench/main.ts", "--only", "queues", "--rounds", "5"],
-    minutesMax: 2,
-  },
-  { name: "benchmark of a transition", command: ["node", "bench/main.ts", "--only", "transition"], minutesMax: 2 },
+  proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
+  proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
+  proof("benchmark of growth", "bench --only queues --rounds 5"),
+  proof("benchmark of a transition", "bench --only transition"),
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
-  {
-    name: "benchmarks of prompts and of opening",
-    command: ["node", "bench/main.ts", ...only("prompt", "pruning", "memory", "opening"), "--rounds", "3"],
-    minutesMax: 4,
-  },
+  proof(
+    "benchmarks of prompts and of opening",
+    "bench --only prompt --only pruning --only memory --only opening --rounds 3",
+    { minutesMax: 4 },
+  ),
   ...(existsSync(recordings) ? ofRecordings : []),
 ];
 

@@ -1,5 +1,7 @@
 import type { Entry } from "@colloquy/machine";
 
+import type { EnvelopeState } from "../kit/store-checks.ts";
+
 /** What users of stores attempted, and what was acknowledged to them, noted at the moment at which it happened. */
 export class Book {
   readonly violations: string[] = [];
@@ -7,7 +9,7 @@ export class Book {
   readonly #entries = new Map<string, Noted>();
   /** The number of the newest acknowledged snapshot of a thread, as long as nobody began to rewrite since. */
   readonly #snapshots = new Map<string, number>();
-  readonly #letters = new Map<string, NotedLetter>();
+  readonly #envelopes = new Map<string, ReadonlyMap<string, EnvelopeState>>();
   acknowledged = 0;
   failures = 0;
   /** Appends that were not acknowledged, and turned out to be there when they were tried again. */
@@ -37,9 +39,9 @@ export class Book {
     this.#snapshots.set(threadId, number);
   }
 
-  letter(threadId: string, letterId: string, known: NotedLetter["known"]): void {
-    if (known !== "discarding") this.acknowledged += 1;
-    this.#letters.set(letterId, { threadId, known });
+  envelope(threadId: string, id: string, state: EnvelopeState): void {
+    if (state !== "discarding") this.acknowledged += 1;
+    this.#envelopes.set(threadId, new Map(this.#envelopes.get(threadId)).set(id, state));
   }
 
   /** Entries that are known to be there, of one writer. */
@@ -49,8 +51,8 @@ export class Book {
       .map(([tag, { seq }]) => ({ tag, seq }));
   }
 
-  lettersOf(threadId: string): readonly (readonly [id: string, known: NotedLetter["known"]])[] {
-    return [...this.#letters].flatMap(([id, letter]) => (letter.threadId === threadId ? [[id, letter.known]] : []));
+  envelopesOf(threadId: string): ReadonlyMap<string, EnvelopeState> {
+    return this.#envelopes.get(threadId) ?? new Map();
   }
 
   newestSnapshot(threadId: string): number | undefined {
@@ -108,12 +110,6 @@ interface Noted {
   /** Its newest version that was attempted, and that was acknowledged. */
   attempted: number;
   kept: number;
-}
-
-interface NotedLetter {
-  readonly threadId: string;
-  /** What was acknowledged of it; `discarding`: it may be there or not. */
-  readonly known: "posted" | "answered" | "discarding";
 }
 
 /** An entry that names who wrote it: the writer, the token of its lease, and a number. */

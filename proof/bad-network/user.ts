@@ -4,8 +4,9 @@ import { type Lease, LeaseLostError, SequenceConflictError, type Store } from "@
 import type { Entry } from "@colloquy/machine";
 
 import { ending, isUnreachable, NeverEnds } from "../kit/calls.ts";
-import { chunkText, type Head } from "../kit/contents.ts";
+import { chunkText, type Head, headIn, letterOf } from "../kit/contents.ts";
 import type { Random } from "../kit/random.ts";
+import { unansweredIn } from "../kit/store-checks.ts";
 import { type Book, entryOf } from "./book.ts";
 
 /** Who uses a store: on which threads, and how long one call may take before it counts as one that never ends. */
@@ -146,18 +147,18 @@ export class User {
     const { store, random, book, owner } = this.#options;
     const { inbox } = store;
     if (inbox === undefined) return;
-    const answered = book.lettersOf(threadId).find(([id, known]) => known === "answered" && id.startsWith(`${owner} `));
+    const [answered] =
+      [...book.envelopesOf(threadId)].find(([id, state]) => state === "answered" && id.startsWith(`${owner} `)) ?? [];
     if (answered !== undefined) {
-      book.letter(threadId, answered[0], "discarding");
-      await this.#call("discard", () => inbox.discard(threadId, answered[0]));
+      book.envelope(threadId, answered, "discarding");
+      await this.#call("discard", () => inbox.discard(threadId, answered));
     }
     const id = `${owner} ${(this.#drawn += 1)}`;
-    const letter = { id, event: { type: "ask.received", at: 0, askId: id, input: id } } as const;
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.#call("post", () => inbox.post(threadId, letter));
-        // Whoever holds the thread may have answered it already.
-        if (!book.lettersOf(threadId).some(([known]) => known === id)) book.letter(threadId, id, "posted");
+        await this.#call("post", () => inbox.post(threadId, letterOf(id)));
+        // The user that has the lease may have answered it already.
+        if (!book.envelopesOf(threadId).has(id)) book.envelope(threadId, id, "posted");
         return;
       } catch (error) {
         if (tries === triesMax || !isUnreachable(error) || random.percent(40)) throw error;
@@ -168,16 +169,15 @@ export class User {
   async #answer({ lease, threadId, length }: Hold): Promise<void> {
     const { inbox } = this.#options.store;
     if (inbox === undefined) return;
-    const letters = await this.#call("unanswered", () => inbox.unanswered(threadId));
-    // Only users leave letters.
-    const ids = letters.slice(0, 2).map((letter) => (letter as { readonly id: string }).id);
+    const unanswered = await this.#call("unanswered", () => unansweredIn(inbox, threadId));
+    const ids = unanswered.slice(0, 2).map(({ id }) => id);
     await this.#call("answer", () =>
       inbox.answer(
         lease,
         ids.map((id) => ({ id, handled: true, seq: length })),
       ),
     );
-    for (const id of ids) this.#options.book.letter(threadId, id, "answered");
+    for (const id of ids) this.#options.book.envelope(threadId, id, "answered");
   }
 
   async #read(threadId: string): Promise<readonly unknown[]> {
@@ -205,9 +205,6 @@ interface Hold {
 const mayPass = (error: unknown): boolean => isUnreachable(error) || error instanceof LeaseLostError;
 
 const noHead: Head = { number: 0, chunks: [] };
-
-// Only users write heads.
-export const headIn = (text: string): Head => JSON.parse(text) as Head;
 
 const same = (stored: unknown, entry: Entry): boolean => JSON.stringify(stored) === JSON.stringify(entry);
 

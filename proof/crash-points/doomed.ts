@@ -1,6 +1,7 @@
-import type { Clock, Inbox, Lease, Store, StoredSnapshot } from "@colloquy/host";
+import type { Clock, Lease, Store, StoredSnapshot } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
+import { methodsOf, type Through } from "../kit/store-methods.ts";
 import { type Fuse, never } from "./fuse.ts";
 import type { Pace } from "./pace.ts";
 
@@ -20,7 +21,8 @@ export const doomedStore = (
   fuse: Fuse,
   acknowledged: (entries: readonly Entry[]) => void,
 ): Store => {
-  const living: Living = async (call) => {
+  /** Calls something outside, if the process lives; and comes back, if it lives still. */
+  const living: Through = async (call) => {
     if (!fuse.alive) return never();
     const value = await pace.outside(call);
     return fuse.alive ? value : never();
@@ -33,33 +35,14 @@ export const doomedStore = (
     acknowledged(entries);
   };
   return {
-    acquire: (...given) => living(() => store.acquire(...given)),
-    renew: (...given) => living(() => store.renew(...given)),
-    release: (...given) => living(() => store.release(...given)),
+    ...methodsOf(store, living),
     append,
-    read: (...given) => living(() => store.read(...given)),
-    rewrite: (...given) => living(() => store.rewrite(...given)),
-    saveSnapshot: (...given) => living(() => store.saveSnapshot(...given)),
     readSnapshot: async (...given) => doomedSnapshot(await living(() => store.readSnapshot(...given)), living),
-    list: (...given) => living(() => store.list(...given)),
-    delete: (...given) => living(() => store.delete(...given)),
     close: async () => undefined,
-    ...(store.inbox === undefined ? {} : { inbox: doomedInbox(store.inbox, living) }),
   };
 };
 
-/** Calls something outside, if the process lives; and comes back, if it lives still. */
-type Living = <Value>(call: () => Promise<Value>) => Promise<Value>;
-
-const doomedSnapshot = (snapshot: StoredSnapshot | null, living: Living): StoredSnapshot | null =>
+const doomedSnapshot = (snapshot: StoredSnapshot | null, living: Through): StoredSnapshot | null =>
   snapshot?.fetch === undefined
     ? snapshot
     : { ...snapshot, fetch: (chunk) => living(async () => snapshot.fetch?.(chunk)) };
-
-const doomedInbox = (inbox: Inbox, living: Living): Inbox => ({
-  post: (...given) => living(() => inbox.post(...given)),
-  unanswered: (...given) => living(() => inbox.unanswered(...given)),
-  answer: (...given) => living(() => inbox.answer(...given)),
-  answerTo: (...given) => living(() => inbox.answerTo(...given)),
-  discard: (...given) => living(() => inbox.discard(...given)),
-});

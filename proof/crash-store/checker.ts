@@ -2,7 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import type { Lease, Store } from "@colloquy/host";
 
-import { chunkText, digestIn, entryOf, type Head, letterOf, threadIds } from "../kit/contents.ts";
+import { digestIn, entryOf, threadIds } from "../kit/contents.ts";
+import { type EnvelopeState, envelopeProblems, snapshotProblems, unansweredIn } from "../kit/store-checks.ts";
 import type { Note } from "./notes.ts";
 
 /** What a store holds after a kill. */
@@ -20,13 +21,13 @@ export const check = async (store: Store, notes: readonly Note[]): Promise<Findi
   const added: Note[] = [];
   let entries = 0;
   for (const threadId of threadIds) {
-    const told = notes.filter((note) => note.threadId === threadId);
+    const noted = notes.filter((note) => note.threadId === threadId);
     const before = await store.read(threadId);
     entries += before.length;
     const problems = [
-      ...entryProblems(before, told),
-      ...(await snapshotProblems(store, threadId, told)),
-      ...(await letterProblems(store, threadId, told)),
+      ...entryProblems(before, noted),
+      ...(await snapshotProblems(store, threadId, newestSnapshot(noted))),
+      ...(await inboxProblems(store, threadId, noted)),
       ...(await appendProblems(store, threadId, before.length, added)),
     ];
     violations.push(...problems.map((problem) => `thread "${threadId.slice(0, 10)}": ${problem}`));
@@ -54,49 +55,22 @@ const entryProblems = (entries: readonly unknown[], notes: readonly Note[]): rea
   return problems;
 };
 
-const snapshotProblems = async (store: Store, threadId: string, notes: readonly Note[]): Promise<readonly string[]> => {
-  // What is rewritten takes the snapshot with it.
-  const rewritten = notes.findLastIndex(({ type }) => type === "rewriting");
-  const last = notes.slice(rewritten + 1).findLast((note) => note.type === "snapshot");
-  const snapshot = await store.readSnapshot(threadId);
-  if (snapshot === null)
-    return last === undefined ? [] : [`snapshot ${last.number} was acknowledged, and none is there`];
-  // Nobody else writes heads.
-  const head = JSON.parse(snapshot.head) as Head;
-  const torn = head.chunks.filter((id) => snapshot.chunk(id) !== chunkText(id));
-  return [
-    ...(last !== undefined && head.number < last.number
-      ? [`snapshot ${last.number} was acknowledged, and ${head.number} is there`]
-      : []),
-    ...torn.map((id) => `chunk ${id} of snapshot ${head.number} is missing or torn`),
-  ];
-};
+/** The number of the newest snapshot that was acknowledged. What is rewritten takes the snapshot with it. */
+const newestSnapshot = (notes: readonly Note[]): number | undefined =>
+  notes.slice(notes.findLastIndex(({ type }) => type === "rewriting") + 1).findLast((note) => note.type === "snapshot")
+    ?.number;
 
-const letterProblems = async (store: Store, threadId: string, notes: readonly Note[]): Promise<readonly string[]> => {
-  const problems: string[] = [];
-  const unanswered = ((await store.inbox?.unanswered(threadId)) ?? []) as readonly { readonly id: string }[];
-  const waiting = new Set(unanswered.map(({ id }) => id));
-  if (waiting.size < unanswered.length) problems.push("a letter is there twice");
-  for (const letter of unanswered)
-    if (JSON.stringify(letter) !== JSON.stringify(letterOf(letter.id))) problems.push(`letter ${letter.id} is torn`);
-  const known = new Map<string, Note["type"]>();
+const inboxProblems = async (store: Store, threadId: string, notes: readonly Note[]): Promise<readonly string[]> => {
+  const known = new Map<string, EnvelopeState>();
   for (const note of notes) {
     if (!("letterId" in note)) continue;
     if (note.type === "discarding" || note.type === "discarded" || known.get(note.letterId) !== "discarding")
       known.set(note.letterId, note.type);
   }
-  for (const [id, type] of known) {
-    const answer = await store.inbox?.answerTo(threadId, id);
-    if (type === "posted" && !waiting.has(id) && answer === null) problems.push(`letter ${id} is lost`);
-    if (type === "answered" && (waiting.has(id) || answer === null))
-      problems.push(`the answer to letter ${id} is lost`);
-    if (type === "discarded" && (waiting.has(id) || answer !== null))
-      problems.push(`letter ${id} was discarded, and is there`);
-  }
-  const posted = [...known.keys()].filter((id) => waiting.has(id));
-  const found = unanswered.map(({ id }) => id).filter((id) => known.has(id));
-  if (posted.join() !== found.join()) problems.push(`letters are out of order: ${found.join()}`);
-  return problems;
+  const problems = await envelopeProblems(store, threadId, known);
+  const found = (await unansweredIn(store.inbox, threadId)).map(({ id }) => id).filter((id) => known.has(id));
+  const posted = [...known.keys()].filter((id) => found.includes(id));
+  return posted.join() === found.join() ? problems : [...problems, `envelopes are out of order: ${found.join()}`];
 };
 
 /** The lease of the dead runs out; then the next appends go on where the journal ends. */

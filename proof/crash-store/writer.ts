@@ -3,7 +3,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Lease, LeaseLostError, type LetterAnswer, type Store } from "@colloquy/host";
 
 import type { Random } from "../kit/random.ts";
-import { chunkText, digestIn, entryOf, type Head, letterOf, threadIds } from "../kit/contents.ts";
+import { chunkText, digestIn, entryOf, type Head, headIn, letterOf, threadIds } from "../kit/contents.ts";
+import { unansweredIn } from "../kit/store-checks.ts";
 import { writeNote } from "./notes.ts";
 
 /** Writes at full speed, and notes what is acknowledged, until it is killed. */
@@ -108,8 +109,8 @@ class Thread {
   }
 
   async #answer({ lease, seq }: Hold): Promise<void> {
-    const letters = (await this.#store.inbox?.unanswered(this.#threadId)) ?? [];
-    const answers = letters.slice(0, 2).map((letter): LetterAnswer => ({ id: idOf(letter), handled: true, seq }));
+    const unanswered = await unansweredIn(this.#store.inbox, this.#threadId);
+    const answers = unanswered.slice(0, 2).map(({ id }): LetterAnswer => ({ id, handled: true, seq }));
     await this.#store.inbox?.answer(lease, answers);
     for (const { id } of answers) writeNote({ type: "answered", threadId: this.#threadId, letterId: id, seq });
   }
@@ -142,9 +143,5 @@ const ttlMs = 100;
 
 const headOf = async (store: Store, threadId: string): Promise<Head> => {
   const snapshot = await store.readSnapshot(threadId);
-  // Nobody else writes heads.
-  return snapshot === null ? { number: 0, chunks: [] } : (JSON.parse(snapshot.head) as Head);
+  return snapshot === null ? { number: 0, chunks: [] } : headIn(snapshot.head);
 };
-
-// Nobody else leaves letters.
-const idOf = (letter: unknown): string => (letter as { readonly id: string }).id;

@@ -31,6 +31,9 @@ export interface Head {
   readonly chunks: readonly string[];
 }
 
+// Only what is made here is stored as a head.
+export const headIn = (text: string): Head => JSON.parse(text) as Head;
+
 export const chunkText = (id: string): string => JSON.stringify(textOf(id, 2000));
 
 export const letterOf = (id: string): Letter => ({

@@ -1,25 +1,30 @@
 import type { Inbox, Store } from "@colloquy/host";
 
-/** A store whose methods can be replaced one by one. */
-export const methodsOf = (store: Store): Store => ({
-  acquire: (...given) => store.acquire(...given),
-  renew: (...given) => store.renew(...given),
-  release: (...given) => store.release(...given),
-  append: (...given) => store.append(...given),
-  read: (...given) => store.read(...given),
-  rewrite: (...given) => store.rewrite(...given),
-  saveSnapshot: (...given) => store.saveSnapshot(...given),
-  readSnapshot: (...given) => store.readSnapshot(...given),
-  list: (...given) => store.list(...given),
-  delete: (...given) => store.delete(...given),
+/** What each call of a store goes through. */
+export type Through = <Value>(call: () => Promise<Value>) => Promise<Value>;
+
+const directly: Through = (call) => call();
+
+/** A store whose methods can be replaced one by one. Its inbox can, too. */
+export const methodsOf = (store: Store, through: Through = directly): Store => ({
+  acquire: (...given) => through(() => store.acquire(...given)),
+  renew: (...given) => through(() => store.renew(...given)),
+  release: (...given) => through(() => store.release(...given)),
+  append: (...given) => through(async () => store.append(...given)),
+  read: (...given) => through(() => store.read(...given)),
+  rewrite: (...given) => through(() => store.rewrite(...given)),
+  saveSnapshot: (...given) => through(() => store.saveSnapshot(...given)),
+  readSnapshot: (...given) => through(() => store.readSnapshot(...given)),
+  list: (...given) => through(() => store.list(...given)),
+  delete: (...given) => through(() => store.delete(...given)),
   close: () => store.close(),
-  ...(store.inbox && { inbox: store.inbox }),
+  ...(store.inbox && { inbox: methodsOfInbox(store.inbox, through) }),
 });
 
-export const methodsOfInbox = (inbox: Inbox): Inbox => ({
-  post: (...given) => inbox.post(...given),
-  unanswered: (...given) => inbox.unanswered(...given),
-  answer: (...given) => inbox.answer(...given),
-  answerTo: (...given) => inbox.answerTo(...given),
-  discard: (...given) => inbox.discard(...given),
+const methodsOfInbox = (inbox: Inbox, through: Through): Inbox => ({
+  post: (...given) => through(() => inbox.post(...given)),
+  unanswered: (...given) => through(() => inbox.unanswered(...given)),
+  answer: (...given) => through(() => inbox.answer(...given)),
+  answerTo: (...given) => through(() => inbox.answerTo(...given)),
+  discard: (...given) => through(() => inbox.discard(...given)),
 });

@@ -1,12 +1,12 @@
 import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
-import { methodsOf, methodsOfInbox } from "../kit/store-methods.ts";
+import { methodsOf } from "../kit/store-methods.ts";
 
 /** Ways to believe what is stored, to see that each is noticed. */
 export const faults = {
   renumbering: "entries are given the seqs that they should have",
-  blocking: "an inbox with a letter that can't be read is not read",
+  blocking: "an inbox with an envelope that can't be read is not read",
 } as const;
 
 export type Fault = keyof typeof faults;
@@ -14,26 +14,27 @@ export type Fault = keyof typeof faults;
 /** A store with a fault built in. */
 export const faultyStore = (store: Store, fault: Fault | null): Store => {
   if (fault === null) return store;
-  const { inbox } = store;
+  const methods = methodsOf(store);
+  const { inbox } = methods;
   if (fault === "renumbering" || inbox === undefined)
     return {
-      ...methodsOf(store),
+      ...methods,
       read: async (threadId, fromSeq = 0) =>
         // What is no entry becomes one without an event.
         (await store.read(threadId, fromSeq)).map((entry, index) => ({ ...(entry as Entry), seq: fromSeq + index })),
     };
   return {
-    ...methodsOf(store),
+    ...methods,
     inbox: {
-      ...methodsOfInbox(inbox),
+      ...inbox,
       unanswered: async (threadId) => {
-        const letters = await inbox.unanswered(threadId);
-        if (letters.every(isWhole)) return letters;
-        throw new Error(`a letter to thread "${threadId}" is damaged`);
+        const envelopes = await inbox.unanswered(threadId);
+        if (envelopes.every(isWhole)) return envelopes;
+        throw new Error(`an envelope to thread "${threadId}" is damaged`);
       },
     },
   };
 };
 
-const isWhole = (letter: unknown): boolean =>
-  typeof letter === "object" && letter !== null && "event" in letter && "id" in letter;
+const isWhole = (envelope: unknown): boolean =>
+  typeof envelope === "object" && envelope !== null && "event" in envelope && "id" in envelope;
