@@ -3,9 +3,9 @@ import { type Message, messagesOf } from "@colloquy/machine";
 import { toChatMessage } from "@colloquy/interchange";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { benchmarkHost, fileStore, onFile } from "./hosts.ts";
-import type { Figure } from "./measure.ts";
-import { userText } from "./work.ts";
+import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
+import type { Figure } from "./kit/measure.ts";
+import { userText } from "./kit/work.ts";
 
 const turns = 1000;
 

@@ -1,9 +1,9 @@
 // A turn late in a long thread, against one early in it, with a windowed policy.
 import type { Host } from "@colloquy/host";
 import { lastTurns } from "@colloquy/machine/policies";
-import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
-import { cpuMicros, type Figure, median, short } from "./measure.ts";
-import { lookupMachine, userText } from "./work.ts";
+import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
+import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
+import { lookupMachine, userText } from "./kit/work.ts";
 
 const late = 10_000;
 const early = 10;

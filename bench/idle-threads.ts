@@ -2,8 +2,8 @@
 // nothing to do, on a SQLite file. To be run with --expose-gc: idle-threads.ts PATH COUNT open|evicted
 import { createHost } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { fileStore } from "./hosts.ts";
-import { instantModel, lookup, lookupMachine, userText } from "./work.ts";
+import { fileStore } from "./kit/hosts.ts";
+import { instantModel, lookup, lookupMachine, userText } from "./kit/work.ts";
 
 /** Bytes. */
 export interface IdleThreads {

@@ -9,8 +9,8 @@ import {
   transition,
 } from "@colloquy/machine";
 import { plainCopy } from "@colloquy/machine/hosting";
-import { type Figure, pair, short } from "./measure.ts";
-import { userText } from "./work.ts";
+import { type Figure, pair, short } from "./kit/measure.ts";
+import { userText } from "./kit/work.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await ofMessages(rounds),

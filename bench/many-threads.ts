@@ -4,10 +4,10 @@ import { awaitMany, createHost, type LlmHandler } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { fileStore, onFile } from "./hosts.ts";
+import { fileStore, onFile } from "./kit/hosts.ts";
 import type { IdleThreads } from "./idle-threads.ts";
-import { cpuMicros, type Figure, median } from "./measure.ts";
-import { instantModel, lookup, lookupMachine, userText } from "./work.ts";
+import { cpuMicros, type Figure, median } from "./kit/measure.ts";
+import { instantModel, lookup, lookupMachine, userText } from "./kit/work.ts";
 
 const idle = 10_000;
 const threads = 2_000;

@@ -1,7 +1,7 @@
 // What a prompt from a long thread takes beside the thread, in a process of its own.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import type { Figure } from "./measure.ts";
+import type { Figure } from "./kit/measure.ts";
 import type { PromptMemory } from "./prompt-memory.ts";
 
 const long = 100_000;

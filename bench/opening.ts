@@ -6,10 +6,10 @@ import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { tokenWindow } from "@colloquy/machine/policies";
 import { toChatMessage } from "@colloquy/interchange";
 import { DatabaseSync } from "node:sqlite";
-import { benchmarkHost, fileStore, inMemory, onFile } from "./hosts.ts";
-import { budget } from "./long-thread.ts";
-import { type Figure, pair, short } from "./measure.ts";
-import { lookupMachine, userText } from "./work.ts";
+import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
+import { budget } from "./kit/long-thread.ts";
+import { type Figure, pair, short } from "./kit/measure.ts";
+import { lookupMachine, userText } from "./kit/work.ts";
 
 const turns = 10_000;
 const machine = lookupMachine({ policy: tokenWindow(), budget, calibrate: false });

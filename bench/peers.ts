@@ -2,13 +2,13 @@
 // Only reported: they do other things besides, and none of these figures is a bound.
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { benchmarkHost, fileStore, onFile } from "./hosts.ts";
-import { cpuMicros, type Figure, median, short } from "./measure.ts";
+import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
+import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
 import { aiSdk } from "./peers/ai-sdk.ts";
 import { langGraph } from "./peers/lang-graph.ts";
 import { openAiAgents } from "./peers/openai-agents.ts";
 import type { OpenPeer, Peer } from "./peers/peer.ts";
-import { userText } from "./work.ts";
+import { userText } from "./kit/work.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const ours = await measured(colloquy, rounds);

@@ -2,7 +2,7 @@
 // many of them stay. Its young generation is so large that nothing is collected meanwhile: what was allocated is
 // never less than the peak. To be run with --expose-gc and --min-semi-space-size.
 import { promptOf, type State } from "@colloquy/machine";
-import { longThread, windowMachine } from "./long-thread.ts";
+import { longThread, windowMachine } from "./kit/long-thread.ts";
 
 /** Bytes. */
 export interface PromptMemory {

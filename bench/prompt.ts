@@ -1,8 +1,8 @@
 // What a prompt costs, late in a long thread and early in it: a window shows as much of the one as of the other.
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
-import { longThread, windowMachine } from "./long-thread.ts";
-import { type Figure, pair, short } from "./measure.ts";
-import { answerText, userText } from "./work.ts";
+import { longThread, windowMachine } from "./kit/long-thread.ts";
+import { type Figure, pair, short } from "./kit/measure.ts";
+import { answerText, userText } from "./kit/work.ts";
 
 const long = 100_000;
 const brief = 1_000;

@@ -19,8 +19,8 @@ import {
   toolCallsOf,
   toolResultOf,
 } from "@colloquy/machine";
-import { budget, longThread, windowMachine } from "./long-thread.ts";
-import { cpuMicros, type Figure, median, pair, short } from "./measure.ts";
+import { budget, longThread, windowMachine } from "./kit/long-thread.ts";
+import { cpuMicros, type Figure, median, pair, short } from "./kit/measure.ts";
 
 const length = 10_000;
 

@@ -3,8 +3,8 @@ import { createHost, declarationsOf, type Host, type LlmHandler, memoryStore, to
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { cpuMicros, type Figure, median, short } from "./measure.ts";
-import { userText } from "./work.ts";
+import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
+import { userText } from "./kit/work.ts";
 
 const many = 4_000;
 

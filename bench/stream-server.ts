@@ -1,7 +1,7 @@
 // A process of its own that streams a reply of so many deltas over loopback HTTP to each POST, so that the CPU of
 // serving is not counted with that of reading. Tells its parent its port.
 import { createServer } from "node:http";
-import { deltas } from "./deltas.ts";
+import { deltas } from "./kit/work.ts";
 
 const chunk = (delta: object, finishReason: string | null): string =>
   `data: ${JSON.stringify({

@@ -6,8 +6,8 @@ import { lastTurns } from "@colloquy/machine/policies";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import { spawn } from "node:child_process";
 import OpenAI from "openai";
-import { deltas, streamedText } from "./deltas.ts";
-import { type Figure, pair, short } from "./measure.ts";
+import { deltas, streamedText } from "./kit/work.ts";
+import { type Figure, pair, short } from "./kit/measure.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await inProcess(rounds),

@@ -2,8 +2,8 @@
 import { type ConversationMachine, type Event, start, type State, transition } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { transition as xstateTransition } from "xstate";
-import { type Figure, pair, short } from "./measure.ts";
-import { answerText, lookupMachine, toolArguments, toolResult, userText } from "./work.ts";
+import { type Figure, pair, short } from "./kit/measure.ts";
+import { answerText, lookupMachine, toolArguments, toolResult, userText } from "./kit/work.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const machine = lookupMachine({ policy: lastTurns(2) });

@@ -1,8 +1,8 @@
 // A whole turn (model, tool, model; in process, no latency) through the host, against a loop written by hand.
 import type { Host } from "@colloquy/host";
-import { benchmarkHost, fileStore, handWrittenInserts, inMemory, onFile } from "./hosts.ts";
-import { type Figure, pair, short } from "./measure.ts";
-import { type PlainMessage, plainTurn, userText } from "./work.ts";
+import { benchmarkHost, fileStore, handWrittenInserts, inMemory, onFile } from "./kit/hosts.ts";
+import { type Figure, pair, short } from "./kit/measure.ts";
+import { type PlainMessage, plainTurn, userText } from "./kit/work.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await memory(rounds),

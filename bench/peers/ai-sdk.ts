@@ -3,7 +3,7 @@ import { generateText, jsonSchema, type ModelMessage, stepCountIs, tool } from "
 import { MockLanguageModelV4 } from "ai/test";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { answerText, toolArguments, toolResult } from "../work.ts";
+import { answerText, toolArguments, toolResult } from "../kit/work.ts";
 import type { OpenPeer } from "./peer.ts";
 
 export const aiSdk: OpenPeer = async (path) => {

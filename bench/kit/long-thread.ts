@@ -12,6 +12,8 @@ import {
 } from "@colloquy/machine";
 import { lastTurns, type TokenWindowOptions, tokenWindow } from "@colloquy/machine/policies";
 
+import { type Random, randomOf } from "../../proof/kit/random.ts";
+
 /** The window that prompts are fitted into. */
 export const budget = { tokens: 32_000, reserve: 0 };
 
@@ -52,8 +54,8 @@ const turnMessages = (index: number): readonly SeedDraft[] => {
   ];
 };
 
-const toolRound = (random: () => number, round: number): readonly SeedDraft[] => {
-  const ids = round === 0 && random() < 0.2 ? ["call_a", "call_b"] : ["call_a"];
+const toolRound = (random: Random, round: number): readonly SeedDraft[] => {
+  const ids = round === 0 && random.next() < 0.2 ? ["call_a", "call_b"] : ["call_a"];
   return [
     {
       role: "assistant",
@@ -64,22 +66,11 @@ const toolRound = (random: () => number, round: number): readonly SeedDraft[] =>
 };
 
 /** Lengths have many short ones and a few long ones. */
-const text = (random: () => number, least: number, most: number): string => {
-  const length = Math.round(least * (most / least) ** random());
-  const from = Math.floor(random() * words.length);
+const text = (random: Random, least: number, most: number): string => {
+  const length = Math.round(least * (most / least) ** random.next());
+  const from = Math.floor(random.next() * words.length);
   return words.repeat(Math.ceil((from + length) / words.length)).slice(from, from + length);
 };
 
 const words =
   "the quick brown fox jumps over the lazy dog and runs far away from here while the sun is setting behind hills ";
-
-/** A small generator of numbers from 0 to 1 (mulberry32): the same seed gives the same thread. */
-const randomOf = (seed: number): (() => number) => {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-};
