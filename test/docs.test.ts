@@ -74,6 +74,17 @@ const programs = [
     run: () => import("../examples/docs/exporting.ts"),
     says: "ada: 12 calls, 4 with another prompt",
   },
+  {
+    path: "examples/docs/either.ts",
+    run: () => import("../examples/docs/either.ts"),
+    says: 'an event: system.reset\nno event: the event at "type": unknown event type "system.rest"',
+  },
+  { path: "examples/docs/embedding.ts", run: () => import("../examples/docs/embedding.ts"), says: "A line.\n" },
+  {
+    path: "examples/docs/reading-parts.ts",
+    run: () => import("../examples/docs/reading-parts.ts"),
+    says: "answered: ",
+  },
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },

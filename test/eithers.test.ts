@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type * as host from "@colloquy/host";
+import type * as interchange from "@colloquy/interchange";
+import type * as machine from "@colloquy/machine";
+import type * as hosting from "@colloquy/machine/hosting";
+import type * as inspect from "@colloquy/machine/inspect";
+import type * as journal from "@colloquy/machine/journal";
+import type * as policies from "@colloquy/machine/policies";
+import type * as storage from "@colloquy/machine/storage";
+import type * as node from "@colloquy/runtime-node";
+import type * as testing from "@colloquy/runtime-test";
+import type * as recordings from "@colloquy/runtime-test/recordings";
+import type { Either } from "fp-ts/lib/Either.js";
+import { expect, test } from "vitest";
+
+/** The functions of a module that give an `Either`, at once or as a promise. */
+type Eithers<Module> = {
+  [Name in keyof Module]: Module[Name] extends (...args: never[]) => infer Given
+    ? [Given] extends [never]
+      ? never
+      : [Awaited<Given>] extends [Either<unknown, unknown>]
+        ? Name
+        : never
+    : never;
+}[keyof Module];
+
+type Modules = typeof machine &
+  typeof policies &
+  typeof journal &
+  typeof inspect &
+  typeof storage &
+  typeof hosting &
+  typeof host &
+  typeof interchange &
+  typeof node &
+  typeof testing &
+  typeof recordings;
+
+/** All of them: the compiler refuses a name that is missing here, and one that gives none. */
+const eithers = {
+  decodeEntry: true,
+  decodeEvent: true,
+  decodeJournal: true,
+  entriesToRedact: true,
+  fold: true,
+  forkOf: true,
+  fromChatMessage: true,
+  fromChatMessages: true,
+  fromModelMessages: true,
+  fromResponseItems: true,
+  fromUiMessages: true,
+  messagesFromSeed: true,
+  parseCase: true,
+  parseCommon: true,
+  readEvent: true,
+  readSnapshot: true,
+  replay: true,
+  replyFromChatMessage: true,
+  stateAt: true,
+} as const satisfies Record<Eithers<Modules>, true>;
+
+test.each(Object.keys(eithers))("docs/conversation.md says what the Either of %s is", (name) => {
+  const page = readFileSync(join(import.meta.dirname, "../docs/conversation.md"), "utf8");
+  const section = page.slice(page.indexOf("## What gives an `Either`"));
+  expect(section).toMatch(new RegExp(String.raw`^\| .*\`${name}\``, "m"));
+});
