@@ -14,6 +14,7 @@ import { fold, forkOf } from "@colloquy/machine/journal";
 import { keepAll, lastTurns, type Policy } from "@colloquy/machine/policies";
 import { readSnapshot, StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
 import { playArbitrary, runSchedule } from "@colloquy/runtime-test/arbitraries";
+import { unfrozenIn } from "@colloquy/runtime-test/laws";
 import fc from "fast-check";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
@@ -33,17 +34,6 @@ const told = (options: MachineOptions, ...events: readonly Event[]) => {
     ({ state } = step);
   }
   return { machine, state };
-};
-
-/** Where something is that is not frozen. */
-const unfrozenIn = (value: unknown, path = "it"): string | null => {
-  if (typeof value !== "object" || value === null) return null;
-  if (!Object.isFrozen(value)) return path;
-  for (const [name, member] of Object.entries(value)) {
-    const found = unfrozenIn(member, `${path}.${name}`);
-    if (found !== null) return found;
-  }
-  return null;
 };
 
 const reply: Event = {

@@ -37,7 +37,7 @@ export { lawRedacted, type RedactionRun } from "./host/redacted.ts";
 export { lawSameJournal } from "./host/same-journal.ts";
 export { lawSharedThread, type SharedThreadRun } from "./host/shared-thread.ts";
 export { lawRecovery, type RecoveredRun } from "./host/recovery.ts";
-export { deepFreeze, untouched } from "./machine/untouched.ts";
+export { deepFreeze, unfrozenIn, untouched } from "./machine/untouched.ts";
 export { type ReportedCall, usageAddsUp, type UsageSubject } from "./machine/usage.ts";
 export type { SaidUnits } from "./evidence/said-units.ts";
 export { decidesTheSameAgain, isNeverReplaced, moreRoomShowsMore } from "./policy/settling.ts";

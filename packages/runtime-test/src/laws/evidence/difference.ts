@@ -31,6 +31,9 @@ const isSame = (expected: unknown, actual: unknown): boolean => {
   );
 };
 
+/** What JSON keeps of a value. */
+export const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));
+
 /** A value in a few words. */
 export const preview = (value: unknown): string => {
   const text = typeof value === "function" ? "a function" : (JSON.stringify(value) ?? String(value));

@@ -1,3 +1,5 @@
+import { differenceOf } from "./difference.ts";
+
 /** A law does not hold: which, and where it broke. */
 export class LawBroken extends Error {
   override readonly name = "LawBroken";
@@ -9,3 +11,9 @@ export class LawBroken extends Error {
     this.law = law;
   }
 }
+
+/** Throws unless two values are the same. */
+export const requireSame = (law: string, what: string, expected: unknown, actual: unknown): void => {
+  const difference = differenceOf(expected, actual);
+  if (difference !== null) throw new LawBroken(law, `${what}: ${difference}`);
+};

@@ -2,16 +2,14 @@ import {
   type AnswerableEffect,
   type CallTool,
   type Entry,
-  type LaterEntry,
   outstanding,
   type RequestApproval,
   type State,
   type ToolDeclaration,
 } from "@colloquy/machine";
-import { fold, foldEntry } from "@colloquy/machine/journal";
-import * as Either from "fp-ts/lib/Either.js";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { requireSame } from "../machine/machine-law.ts";
+import { plain } from "../evidence/difference.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { stateAfter } from "./folded.ts";
 
 /** What happened to one thread, in the order in which it did. */
 export type ApprovalLogItem =
@@ -53,7 +51,7 @@ class Calls {
 
   appended(entry: Entry): void {
     const before = this.#outstanding();
-    this.#state = after(this.#state, entry);
+    this.#state = stateAfter(law, this.#state, entry);
     for (const effect of this.#outstanding()) {
       if (effect.type !== "requestApproval" || before.some(({ id }) => id === effect.id)) continue;
       const key = keyOf(effect);
@@ -103,13 +101,3 @@ const isCall = (effect: AnswerableEffect): effect is CallTool => effect.type ===
 
 /** The idempotency key of a call: the same whenever it runs. */
 const keyOf = ({ threadId, callId }: CallTool | RequestApproval): string => `${threadId}/${callId}#1`;
-
-const after = (state: State | null, entry: Entry): State => {
-  // The type of `event` does not narrow that of the entry: the first one alone has the format.
-  if (state !== null && !("format" in entry)) return foldEntry(state, entry satisfies LaterEntry);
-  const begun = fold([entry]);
-  if (Either.isLeft(begun)) throw broken(`entry ${entry.seq} can't be folded: ${begun.left.reason}`);
-  return begun.right;
-};
-
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

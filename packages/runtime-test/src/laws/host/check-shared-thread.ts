@@ -136,43 +136,27 @@ const outcomeOf = ({ messages, step }: CallLlm): LlmOutcome => {
 const stoppable = (inner: Store): Pick<Process, "stand" | "goOn"> & { readonly store: Store } => {
   let gate = Promise.withResolvers<void>();
   gate.resolve();
-  const { inbox } = inner;
-  const through =
-    <Given extends readonly unknown[], Answer>(method: (...given: Given) => Answer | Promise<Answer>) =>
-    async (...given: Given): Promise<Answer> => {
-      await gate.promise;
-      return method(...given);
-    };
+  const through = <Port extends object>(port: Port): Port =>
+    // An object of its own: one that is frozen lets no proxy give anything else. All members are those of the port.
+    new Proxy({} as Port, {
+      get: (_, name) => {
+        const member: unknown = Reflect.get(port, name);
+        // It is closed when all is over.
+        if (name === "close") return async () => {};
+        if (typeof member !== "function")
+          return typeof member === "object" && member !== null ? through(member) : member;
+        return async (...given: readonly unknown[]): Promise<unknown> => {
+          await gate.promise;
+          return Reflect.apply(member, port, given);
+        };
+      },
+    });
   return {
     stand: () => {
       gate.resolve();
       gate = Promise.withResolvers();
     },
     goOn: () => gate.resolve(),
-    store: {
-      acquire: through((...given) => inner.acquire(...given)),
-      renew: through((...given) => inner.renew(...given)),
-      release: through((...given) => inner.release(...given)),
-      append: through((...given) => inner.append(...given)),
-      read: through((...given) => inner.read(...given)),
-      rewrite: through((...given) => inner.rewrite(...given)),
-      saveSnapshot: through((...given) => inner.saveSnapshot(...given)),
-      readSnapshot: through((...given) => inner.readSnapshot(...given)),
-      list: through((...given) => inner.list(...given)),
-      delete: through((...given) => inner.delete(...given)),
-      // It is closed when all is over.
-      close: async () => {},
-      ...(inbox === undefined
-        ? {}
-        : {
-            inbox: {
-              post: through((...given) => inbox.post(...given)),
-              unanswered: through((...given) => inbox.unanswered(...given)),
-              answer: through((...given) => inbox.answer(...given)),
-              answerTo: through((...given) => inbox.answerTo(...given)),
-              discard: through((...given) => inbox.discard(...given)),
-            },
-          }),
-    },
+    store: through(inner),
   };
 };

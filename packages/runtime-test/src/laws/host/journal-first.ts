@@ -8,11 +8,9 @@ import {
   type State,
   turnNumbered,
 } from "@colloquy/machine";
-import { fold, foldEntry } from "@colloquy/machine/journal";
-import * as Either from "fp-ts/lib/Either.js";
 import { preview } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { requireSame } from "../machine/machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { foldedUnder, stateAfter } from "./folded.ts";
 
 /** What a host did with one thread, in the order in which it did it. */
 export type HostLogItem =
@@ -36,10 +34,10 @@ export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
     const name = `item ${index} of the log`;
     switch (item.did) {
       case "loaded":
-        state = item.entries.length === 0 ? null : folded(item.entries, name);
+        state = item.entries.length === 0 ? null : foldedUnder("R1", item.entries, `${name}: `);
         break;
       case "appended":
-        state = after(state, item.entry, name);
+        state = after(state, item.entry, `${name}: `);
         break;
       case "performed":
         requireJournalled(state, asked, were, item.effect, name);
@@ -74,19 +72,10 @@ const sizeOf = (state: State): { readonly turns: number; readonly messages: numb
   };
 };
 
-const folded = (entries: readonly Entry[], name: string): State => {
-  const state = fold(entries);
-  if (Either.isLeft(state)) throw new LawBroken("R1", `${name}: the journal can't be folded: ${state.left.reason}`);
-  return state.right;
-};
-
-const after = (state: State | null, entry: Entry, name: string): State => {
-  if (entry.event.type === "thread.started" || state === null) return folded([entry], name);
-  if (entry.seq !== state.context.seq + 1) {
-    throw new LawBroken("R1", `${name}: entry ${entry.seq} was stored after entry ${state.context.seq}`);
-  }
-  // The first kind of entry was taken above; the type of `event` does not narrow that of the entry.
-  return foldEntry(state, entry as Exclude<Entry, { readonly seq: 0 }>);
+const after = (state: State | null, entry: Entry, where: string): State => {
+  if (state !== null && entry.event.type !== "thread.started" && entry.seq !== state.context.seq + 1)
+    throw new LawBroken("R1", `${where}entry ${entry.seq} was stored after entry ${state.context.seq}`);
+  return stateAfter("R1", state, entry, where);
 };
 
 const requireJournalled = (

@@ -5,11 +5,10 @@ import {
   type ToolDeclaration,
   type ToolRecovery,
 } from "@colloquy/machine";
-import { fold } from "@colloquy/machine/journal";
-import * as Either from "fp-ts/lib/Either.js";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { withoutTimes } from "./without-times.ts";
+import { foldedUnder } from "./folded.ts";
+import { withoutTimes } from "./same-journal.ts";
 
 /** One script, run twice: without a crash, and with one or more. */
 export interface RecoveredRun {
@@ -172,8 +171,5 @@ const calls = (entries: readonly Entry[]): readonly ToolCall[] => {
   return found.filter((effect): effect is ToolCall => effect.type === "callTool");
 };
 
-const outstandingAfter = (entries: readonly Entry[]): readonly AnswerableEffect[] => {
-  const state = fold(entries);
-  if (Either.isLeft(state)) throw new LawBroken("R2", `the journal can't be folded: ${state.left.reason}`);
-  return outstanding(state.right);
-};
+const outstandingAfter = (entries: readonly Entry[]): readonly AnswerableEffect[] =>
+  outstanding(foldedUnder("R2", entries));

@@ -1,10 +1,10 @@
 import { type ConversationMachine, type Entry, messagesOf, promptOf, type State, turnsOf } from "@colloquy/machine";
 import { describeDifference, explain, replay } from "@colloquy/machine/inspect";
-import { fold } from "@colloquy/machine/journal";
 import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { requireSame } from "../machine/machine-law.ts";
+import { plain } from "../evidence/difference.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { foldedUnder } from "./folded.ts";
 
 /** A thread before and after words were taken out of it. */
 export interface RedactionRun {
@@ -26,7 +26,7 @@ export interface RedactionRun {
  * replay of the journal has nothing to say.
  */
 export const lawRedacted = ({ machine, words, before, after, seqs, elsewhere = {} }: RedactionRun): void => {
-  const [was, is] = [folded(before), folded(after)];
+  const [was, is] = [foldedUnder(law, before), foldedUnder(law, after)];
   const places = {
     "the journal": after,
     "the state": is,
@@ -43,7 +43,7 @@ export const lawRedacted = ({ machine, words, before, after, seqs, elsewhere = {
     const expected = seqs.includes(entry.seq) && entry.redacted !== true ? redactEntry(entry) : entry;
     requireSame(law, `entry ${entry.seq}`, plain(expected), plain(after[index]));
   }
-  const then = folded(after.slice(0, before.length));
+  const then = foldedUnder(law, after.slice(0, before.length));
   requireSame(law, "the shape of the thread", shapeOf(was), shapeOf(then));
   const replayed = replay(machine, after);
   if (Either.isLeft(replayed)) throw broken(`a replay differs: ${describeDifference(replayed.left)}`);
@@ -52,12 +52,6 @@ export const lawRedacted = ({ machine, words, before, after, seqs, elsewhere = {
 const law = "redaction";
 
 const broken = (words: string): LawBroken => new LawBroken(law, words);
-
-const folded = (entries: readonly Entry[]): State => {
-  const state = fold(entries);
-  if (Either.isLeft(state)) throw broken(`the journal can't be folded: entry ${state.left.seq}: ${state.left.reason}`);
-  return state.right;
-};
 
 /** As JSON writes them, whatever stands around them. */
 const isIn = (value: unknown, words: string): boolean =>
@@ -73,5 +67,3 @@ const shapeOf = (state: State): unknown => ({
   })),
   usage: state.context.usage,
 });
-
-const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value ?? null));

@@ -1,7 +1,6 @@
 import type { Entry } from "@colloquy/machine";
 import { differenceOf } from "../evidence/difference.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
-import { withoutTimes } from "./without-times.ts";
 
 /**
  * R4: one script gives the same journal on every runtime, times aside, where it fixes the order of what comes at once:
@@ -21,3 +20,9 @@ export const lawSameJournal = (journals: Readonly<Record<string, readonly Entry[
     }
   }
 };
+
+/** An entry as it is at any time: two runs are not at the same one. */
+export const withoutTimes = (entry: Entry | undefined): unknown =>
+  JSON.parse(JSON.stringify(entry ?? null), (key: string, value: unknown) => (times.has(key) ? 0 : value));
+
+const times: ReadonlySet<string> = new Set(["at", "dueAt", "deadlineAt"]);

@@ -1,8 +1,9 @@
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import { type Entry, type State, textOf, toArray, type ToolDeclaration, turnNumbered } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { asksIn } from "../evidence/asks-in.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
+import { foldedUnder } from "./folded.ts";
 
 /** What several processes did to one thread, when all of it has come to its end. */
 export interface SharedThreadRun {
@@ -49,10 +50,7 @@ const decoded = (stored: readonly unknown[]): readonly Entry[] => {
 const folded = (entries: readonly Entry[]): State | null => {
   const wrong = entries.find(({ seq }, index) => seq !== index);
   if (wrong !== undefined) throw broken(`entry ${wrong.seq} stands in the wrong place`);
-  if (entries.length === 0) return null;
-  const state = fold(entries);
-  if (Either.isLeft(state)) throw broken(`the journal can't be folded: entry ${state.left.seq}: ${state.left.reason}`);
-  return state.right;
+  return entries.length === 0 ? null : foldedUnder("R3", entries);
 };
 
 const requireTakenOnce = (entries: readonly Entry[], asked: readonly string[]): void => {

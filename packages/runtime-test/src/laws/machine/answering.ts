@@ -2,8 +2,8 @@ import type { AnswerableEffect, Effect, Event, State } from "@colloquy/machine";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { statesOf, type TraceStep } from "../../arbitraries/trace.ts";
 import { preview } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M6: `outstanding` is what was asked for, and neither answered nor cancelled: the very effects that the

@@ -1,8 +1,8 @@
 import type { CallTool, Effect, RequestApproval } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M6, of approvals: a call that is withheld is asked about, with exactly what was withheld, and does not run before somebody

@@ -2,8 +2,8 @@ import type { Effect } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
 import { asksIn } from "../evidence/asks-in.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M11: no ask is lost, and none is answered twice. Each that was accepted stands in exactly one place: among those that

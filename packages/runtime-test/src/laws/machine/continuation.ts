@@ -11,8 +11,8 @@ import {
 import { type InterruptedTurns, keepAll, unitsOf } from "@colloquy/machine/policies";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { statesOf } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, traceFor } from "./machine-law.ts";
 
 /**
  * M9: a conversation goes on after any end. Under keep-all, the prompt of the next ask is the system message, the

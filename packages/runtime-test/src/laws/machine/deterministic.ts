@@ -1,5 +1,6 @@
 import { realSubject } from "../../arbitraries/subject.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /** M1: the same configuration, state and event give the same transition, in another machine and a second time. */
 export const deterministic: MachineLaw = (options, schedule, subject = realSubject) => {

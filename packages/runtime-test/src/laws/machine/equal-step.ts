@@ -1,8 +1,8 @@
 import type { ConversationMachine, Effect, Event, MachineOptions } from "@colloquy/machine";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { stepNamed, traceFor } from "./machine-law.ts";
 
 type Snapshot = ReturnType<ConversationMachine["resolveState"]>;
 

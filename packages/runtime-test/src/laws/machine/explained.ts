@@ -2,8 +2,8 @@ import { type ConversationMachine, conversationMachine, messagesOf, type State }
 import type { Explanation } from "@colloquy/machine/inspect";
 import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import type { MachineLaw } from "./machine-law.ts";
 
 /**
  * What `explain` says is what the next prompt shows: its units and its summary, one after the other, are the prompt,

@@ -1,8 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { entriesOf, statesOf } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, traceFor } from "./machine-law.ts";
 
 /**
  * M5: the state is the fold of the journal, at every prefix. Folding is given no configuration, and the journal

@@ -5,8 +5,8 @@ import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { entriesOf, type Trace } from "../../arbitraries/trace.ts";
 import { Scribbler } from "../../scribbling/scribble.ts";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed } from "./machine-law.ts";
 
 /**
  * M4, the other half: nothing that leaves is a live part of a conversation. Whatever is written into states, effects,
@@ -89,14 +89,7 @@ const scribblingSubject = (subject: Subject, scribbler: Scribbler): Subject => (
 /** The same options, whose data nobody else holds. */
 const unshared = (options: MachineOptions): MachineOptions => ({ ...options, ...ownCopy(dataIn(options)) });
 
-/** What of the options is no function. */
-const dataIn = ({ tools, budget, limits, overlap, model, retry }: MachineOptions): Partial<MachineOptions> => ({
-  ...(tools === undefined ? {} : { tools }),
-  ...(budget === undefined ? {} : { budget }),
-  ...(limits === undefined ? {} : { limits }),
-  ...(overlap === undefined ? {} : { overlap }),
-  ...(model === undefined ? {} : { model }),
-  ...(retry === undefined ? {} : { retry }),
-});
+/** The options without those that have functions. */
+const dataIn = ({ policy: _, counter: __, pricing: ___, ...data }: MachineOptions): Partial<MachineOptions> => data;
 
 const ownCopy = <Value>(value: Value): Value => structuredClone(value);

@@ -4,8 +4,6 @@ import { runSchedule } from "../../arbitraries/run-schedule.ts";
 import type { Schedule } from "../../arbitraries/schedule.ts";
 import type { Subject } from "../../arbitraries/subject.ts";
 import type { Trace } from "../../arbitraries/trace.ts";
-import { differenceOf } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
 
 /**
  * A law of the machine: it tells a machine with these options what the schedule says, and throws `LawBroken`
@@ -34,12 +32,6 @@ interface Machines {
 }
 
 const machines = new WeakMap<MachineOptions, Machines>();
-
-/** Throws unless two values are the same. */
-export const requireSame = (law: string, what: string, expected: unknown, actual: unknown): void => {
-  const difference = differenceOf(expected, actual);
-  if (difference !== null) throw new LawBroken(law, `${what}: ${difference}`);
-};
 
 /** How a step is named in a message. */
 export const stepNamed = (index: number, event: { readonly type: string }): string => `step ${index} (${event.type})`;

@@ -20,6 +20,12 @@ import { untouched } from "./untouched.ts";
 import { immutable } from "./immutable.ts";
 import { usageOfThread } from "./usage.ts";
 
+const both =
+  (...halves: readonly MachineLaw[]): MachineLaw =>
+  (...given) => {
+    for (const half of halves) half(...given);
+  };
+
 /** The laws of the machine, by name. */
 export const laws: {
   readonly [
@@ -29,21 +35,12 @@ export const laws: {
   M1: deterministic,
   M2: total,
   M3: plainData,
-  M4: (options, schedule, subject) => {
-    untouched(options, schedule, subject);
-    immutable(options, schedule, subject);
-  },
+  M4: both(untouched, immutable),
   M5: folding,
-  M6: (options, schedule, subject) => {
-    answering(options, schedule, subject);
-    approving(options, schedule, subject);
-  },
+  M6: both(answering, approving),
   M7: oneAtATime,
   M8: usageOfThread,
-  M9: (options, schedule, subject) => {
-    continuation(options, schedule, subject);
-    nothingLost(options, schedule, subject);
-  },
+  M9: both(continuation, nothingLost),
   M10: wellFormedPrompts,
   M11: accounted,
   M12: shownBeforeDelivered,

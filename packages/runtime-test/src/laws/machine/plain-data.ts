@@ -1,7 +1,8 @@
 import type { Entry } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { entriesOf } from "../../arbitraries/trace.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M3: all is plain data. State, event, effects and entry are what their JSON is read back as; and a conversation

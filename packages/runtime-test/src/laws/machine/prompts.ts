@@ -14,8 +14,8 @@ import { checkPrompt, type InterruptedTurns, keepAll, lastTurns, type Policy } f
 import { hostilePolicies, whimsical } from "../../arbitraries/policy.ts";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { statesOf, type Trace } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, traceFor } from "./machine-law.ts";
 import { joiningMessages } from "../evidence/said-units.ts";
 
 /**

@@ -3,8 +3,8 @@ import { describeDifference, replay } from "@colloquy/machine/inspect";
 import * as Either from "fp-ts/lib/Either.js";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { entriesOf, handledSteps } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * R5: a journal told again asks for the same: prompts of the recorded digests, under the same ids; and `replay`,

@@ -9,8 +9,9 @@ import {
 } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { type HandledStep, handledSteps, type Trace } from "../../arbitraries/trace.ts";
-import { deliveredBy } from "./delivered.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { deliveredBy } from "./steering.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
+import { requireSame } from "../evidence/law-broken.ts";
 import {
   ofAsk,
   ofDraft,

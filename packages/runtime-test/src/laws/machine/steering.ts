@@ -1,9 +1,8 @@
 import { type CallLlm, type Effect, type Message, type OpenTurn, type QueuedAsk, toArray } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
-import { deliveredBy } from "./delivered.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 import { ofAsk, utteranceOf } from "../evidence/utterance.ts";
 
 /**
@@ -28,6 +27,13 @@ export const shownBeforeDelivered: MachineLaw = (options, schedule, subject = re
         );
     }
   }
+};
+
+/** The asks that joined the open turn and that a step makes asks of it. */
+export const deliveredBy = ({ before, transition }: HandledStep): readonly QueuedAsk[] => {
+  const [was, is] = [before.context.open, transition.state.context.open];
+  if (was === null || is?.number !== was.number) return [];
+  return was.joining.filter(({ askId }) => is.asks.some((ask) => ask.askId === askId));
 };
 
 const requireDelivered = (step: HandledStep, delivered: readonly QueuedAsk[], name: string): void => {

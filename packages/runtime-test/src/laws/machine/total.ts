@@ -1,8 +1,8 @@
 import type { ConversationMachine, Event, RefusalKind, State, Transition } from "@colloquy/machine";
 import { realSubject, type Subject } from "../../arbitraries/subject.ts";
 import { statesOf } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M2: `transition`, `outstanding` and `promptOf` never throw. An event is handled, with the next entry; or it is

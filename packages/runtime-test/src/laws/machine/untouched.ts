@@ -35,6 +35,17 @@ export const deepFreeze = <Value>(value: Value): Value => {
   return value;
 };
 
+/** The path to the first thing in a value that is not frozen; null where all of it is. */
+export const unfrozenIn = (value: unknown, path = "it"): string | null => {
+  if (typeof value !== "object" || value === null) return null;
+  if (!Object.isFrozen(value)) return path;
+  for (const [name, member] of Object.entries(value)) {
+    const found = unfrozenIn(member, `${path}.${name}`);
+    if (found !== null) return found;
+  }
+  return null;
+};
+
 /** The same functions, with all that they are given and give frozen through and through. */
 export const freezing = (subject: Subject): Subject => ({
   ...subject,

@@ -11,8 +11,8 @@ import {
 } from "@colloquy/machine";
 import { realSubject } from "../../arbitraries/subject.ts";
 import { type HandledStep, handledSteps } from "../../arbitraries/trace.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { type MachineLaw, requireSame, stepNamed, traceFor } from "./machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
+import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /** One call as it was reported, and its price. */
 export interface ReportedCall {

@@ -11,8 +11,7 @@ import {
 } from "@colloquy/machine";
 import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
 import { preview } from "../evidence/difference.ts";
-import { LawBroken } from "../evidence/law-broken.ts";
-import { requireSame } from "../machine/machine-law.ts";
+import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { calibrated, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
 import { joiningMessages, messagesIn, saidUnits, sumOfTokens, tokensOf } from "../evidence/said-units.ts";
 

@@ -1,6 +1,6 @@
 import { conversationMachine } from "@colloquy/machine";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
-import { requireSame } from "../machine/machine-law.ts";
+import { requireSame } from "../evidence/law-broken.ts";
 import { lookNamed, type PolicyLaw } from "./policy-run.ts";
 
 /**

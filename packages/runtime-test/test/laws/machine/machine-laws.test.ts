@@ -12,7 +12,7 @@ import {
   scheduleFor,
   summarisingPolicyArbitraries,
 } from "@colloquy/runtime-test/arbitraries";
-import { checkMachineLaws, laws } from "@colloquy/runtime-test/laws";
+import { checkMachineLaws, laws, unfrozenIn } from "@colloquy/runtime-test/laws";
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -74,17 +74,6 @@ describe("the laws of the machine, where summaries are written", () => {
     }
   });
 });
-
-/** Where something is that is not frozen. */
-const unfrozenIn = (value: unknown, path: string): string | null => {
-  if (typeof value !== "object" || value === null) return null;
-  if (!Object.isFrozen(value)) return path;
-  for (const [name, member] of Object.entries(value)) {
-    const found = unfrozenIn(member, `${path}.${name}`);
-    if (found !== null) return found;
-  }
-  return null;
-};
 
 describe("what comes out of a transition, and of a fold", () => {
   test.each([
