@@ -6,16 +6,9 @@ import type { CommandContext } from "./command-context.ts";
 import { openStore } from "./kept-threads.ts";
 import { converseOn } from "./terminal/converse.ts";
 import { oneLine } from "./terminal/printable.ts";
+import type { OptionValues } from "./options.ts";
 
-/** What can be chosen about a chat. */
-export interface ChatOptions {
-  readonly thread?: string | undefined;
-  readonly store?: string | undefined;
-  readonly model?: string | undefined;
-  readonly "base-url"?: string | undefined;
-  readonly system?: string | undefined;
-  readonly window?: string | undefined;
-}
+type ChatOptions = Pick<OptionValues, "thread" | "store" | "model" | "base-url" | "system" | "window">;
 
 /** A conversation with a model on a server, without tools. Gives the exit code. */
 export const chat = async (options: ChatOptions, context: CommandContext): Promise<number> => {

@@ -10,6 +10,7 @@ import { wantsColour } from "./terminal/converse.ts";
 import { failureText } from "./terminal/failure-text.ts";
 import { oneLine } from "./terminal/printable.ts";
 import { Screen } from "./terminal/screen.ts";
+import { optionKinds, type OptionValues } from "./options.ts";
 import { listThreads } from "./threads.ts";
 
 /** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for arguments that can't be meant. */
@@ -50,13 +51,11 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   }
 };
 
-type Values = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];
-
 interface Command {
   /** The options that it knows, by their names. */
   readonly options: readonly string[];
   readonly takesPaths: boolean;
-  readonly run: (paths: readonly string[], values: Values, context: CommandContext) => Promise<number>;
+  readonly run: (paths: readonly string[], values: OptionValues, context: CommandContext) => Promise<number>;
 }
 
 /** By name. */
@@ -102,27 +101,6 @@ const problemOfArguments = (args: readonly string[], thrown: unknown): string =>
 };
 
 const listed = (options: readonly string[]): string => options.map((name) => `--${name}`).join(", ");
-
-const optionKinds = {
-  help: { type: "boolean", short: "h" },
-  version: { type: "boolean", short: "v" },
-  thread: { type: "string" },
-  store: { type: "string" },
-  model: { type: "string" },
-  "base-url": { type: "string" },
-  system: { type: "string" },
-  window: { type: "string" },
-  before: { type: "string" },
-  after: { type: "string" },
-  options: { type: "string" },
-  at: { type: "string" },
-  find: { type: "string" },
-  as: { type: "string" },
-  to: { type: "string" },
-  all: { type: "boolean" },
-  from: { type: "string" },
-  repair: { type: "boolean" },
-} as const;
 
 const parse = (args: readonly string[]) =>
   parseArgs({ args: withNegatives(args), allowPositionals: true, options: optionKinds });

@@ -3,12 +3,10 @@ import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
 import { named, oneLine } from "./terminal/printable.ts";
+import type { OptionValues } from "./options.ts";
 
 /** The modules whose default export is the options of either machine; without one, all is kept. */
-export interface CompareOptions {
-  readonly before?: string | undefined;
-  readonly after?: string | undefined;
-}
+type CompareOptions = Pick<OptionValues, "before" | "after">;
 
 /**
  * Says what two configurations would send in the conversations of some journals. Gives the exit code: 0; 1 when the

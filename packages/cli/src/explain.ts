@@ -4,12 +4,10 @@ import { fold } from "@colloquy/machine/journal";
 import type { CommandContext } from "./command-context.ts";
 import { journalFile } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
+import type { OptionValues } from "./options.ts";
 
 /** The module whose default export is the machine's options, and the entry after which the next prompt is asked about. */
-export interface ExplainOptions {
-  readonly options?: string | undefined;
-  readonly at?: string | undefined;
-}
+type ExplainOptions = Pick<OptionValues, "options" | "at">;
 
 /**
  * Says of each unit of a recorded conversation whether the next prompt would show it, and why. Gives the exit code, 0.

@@ -2,25 +2,19 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import { type Entry, type Message, messagesOf } from "@colloquy/machine";
-import { type Loss, toChatMessages, toModelMessages, toResponseItems, toUiMessages } from "@colloquy/interchange";
+import type { Loss } from "@colloquy/interchange";
 import { type Store, withRedactions } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
-import { asCommand } from "./library-advice.ts";
+import { formatNamed, lossLine } from "./message-formats.ts";
+import type { OptionValues } from "./options.ts";
 import { failureText } from "./terminal/failure-text.ts";
 import { named, oneLine, printableJson } from "./terminal/printable.ts";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 
-/** From where, as what, and where to. */
-export interface ExportOptions {
-  readonly store?: string | undefined;
-  readonly as?: string | undefined;
-  /** A file that is not there yet; with `all` a folder. */
-  readonly to?: string | undefined;
-  /** Every thread of the store. */
-  readonly all?: boolean | undefined;
-}
+/** From where, as what, and where to: a file that is not there yet; with `all`, for every thread, a folder. */
+type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all">;
 
 /**
  * Writes a thread, or all of a store: as journals, without loss, or as the messages of another format. What that can't
@@ -36,12 +30,8 @@ export const exportThreads = (
   withStore(path, async (store) => {
     const write = writerOf(as);
     const lost = (threadId: string, losses: readonly Loss[]): void => {
-      for (const { index, path: where, what, why } of losses)
-        errors.line(
-          oneLine(
-            `${all ? `${named(threadId)}: ` : ""}not carried: message ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${asCommand(why)}`,
-          ),
-        );
+      for (const loss of losses)
+        errors.line(oneLine(`${all ? `${named(threadId)}: ` : ""}${lossLine("message", loss)}`));
     };
     if (all) {
       if (ids.length > 0) throw new Error(`export --all takes no thread; ${ids.length} are named`);
@@ -115,22 +105,11 @@ const writerOf = (as: string): Writer => {
         .join(""),
       losses: [],
     });
-  const write = Object.hasOwn(formats, as) ? formats[as] : undefined;
-  if (write === undefined)
-    throw new Error(`--as is "${as}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
+  const { write } = formatNamed("--as", as);
   return (threadId, stored) => {
     const { value, losses } = write(messagesIn(threadId, entriesIn(threadId, stored)));
     return { text: `${printableJson(value, 2)}\n`, losses };
   };
-};
-
-const formats: Readonly<
-  Record<string, (messages: readonly Message[]) => { readonly value: unknown; readonly losses: readonly Loss[] }>
-> = {
-  chat: (messages) => toChatMessages(messages),
-  responses: (messages) => toResponseItems(messages),
-  model: (messages) => toModelMessages(messages),
-  ui: (messages) => toUiMessages(messages),
 };
 
 /** Also where a crash came between, what was to be redacted is not told any more. */

@@ -1,30 +1,17 @@
 import { createHost, type Host, ThreadExistsError } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
-import {
-  fromChatMessages,
-  fromModelMessages,
-  fromResponseItems,
-  fromUiMessages,
-  type Imported,
-  type ImportProblem,
-} from "@colloquy/interchange";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import type { CommandContext } from "./command-context.ts";
 import { journalFile, journalPaths } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
-import { asCommand } from "./library-advice.ts";
-import { failureText } from "./terminal/failure-text.ts";
+import { asCommand, formatNamed, lossLine } from "./message-formats.ts";
+import type { OptionValues } from "./options.ts";
+import { failureText, reasonOf } from "./terminal/failure-text.ts";
 import { named, oneLine } from "./terminal/printable.ts";
 import { readTextFile } from "./text-file.ts";
 
-/** Into where, from what, and under which id. */
-export interface ImportOptions {
-  readonly store?: string | undefined;
-  readonly from?: string | undefined;
-  readonly thread?: string | undefined;
-  /** Mend what can be mended in messages of another format, and tell of it. */
-  readonly repair?: boolean | undefined;
-}
+/** Into where, from what, and under which id; with `repair`, what can be mended in messages is mended, and reported. */
+type ImportOptions = Pick<OptionValues, "store" | "from" | "thread" | "repair">;
 
 /**
  * Makes a thread from each file: a journal, or the messages of another format, as JSON. What a thread has no place for is
@@ -92,31 +79,13 @@ const readerOf = ({ from = "journal", thread, repair = false }: ImportOptions): 
       return (await host.importJournal(file.entries, under)).id;
     };
   }
-  const read = Object.hasOwn(formats, from) ? formats[from] : undefined;
-  if (read === undefined)
-    throw new Error(`--from is "${from}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
+  const { read } = formatNamed("--from", from);
   return async (host, path, report) => {
     const conversation = read(jsonIn(path), { repair });
     if ("left" in conversation) throw new Error(asCommand(conversation.left.reason));
-    for (const { index, path: where, what, why } of conversation.right.losses)
-      report(`not carried: item ${index}${where === "" ? "" : `, ${where}`}: ${what}: ${why}`);
+    for (const loss of conversation.right.losses) report(lossLine("item", loss));
     return (await host.importMessages(conversation.right, under)).id;
   };
-};
-
-const formats: Readonly<
-  Record<
-    string,
-    (
-      items: unknown,
-      options: { readonly repair: boolean },
-    ) => { readonly left: ImportProblem } | { readonly right: Imported }
-  >
-> = {
-  chat: (items, options) => fromChatMessages(items, options),
-  responses: (items, options) => fromResponseItems(items, options),
-  model: (items, options) => fromModelMessages(items, options),
-  ui: (items, options) => fromUiMessages(items, options),
 };
 
 /** For a file that is one list: not the lines of a journal, but what another format would be. */
@@ -134,8 +103,6 @@ const jsonIn = (path: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (thrown) {
-    throw new Error(`it holds no JSON: ${thrown instanceof Error ? thrown.message : String(thrown)}`, {
-      cause: thrown,
-    });
+    throw new Error(`it holds no JSON: ${reasonOf(thrown)}`, { cause: thrown });
   }
 };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import type { Entry } from "@colloquy/machine";
 import { readTextFile } from "./text-file.ts";
+import { reasonOf } from "./terminal/failure-text.ts";
 
 /** A file, and the journal in it; or in words why there is none. */
 export type JournalFile = { readonly path: string } & (
@@ -38,7 +39,7 @@ const readJournalFile = (path: string): JournalFile => {
   try {
     text = readTextFile(path);
   } catch (thrown) {
-    return { path, problem: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { path, problem: reasonOf(thrown) };
   }
   for (const [index, line] of text.split("\n").entries()) {
     if (line.trim() === "") continue;

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
 import { isPipeOrDevice } from "./text-file.ts";
+import { reasonOf } from "./terminal/failure-text.ts";
 
 /**
  * The machine with the options that a module exports by default; without a module one with all defaults, which keeps
@@ -38,5 +39,3 @@ const isRecord = (value: unknown): value is { readonly [key: string]: unknown } 
 
 const kindOf = (value: unknown): string =>
   value === undefined ? "missing" : value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
-
-const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -2,16 +2,11 @@ import type { ListOptions, Store, StoredThread } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
 import { named, oneLine, printableJson } from "./terminal/printable.ts";
-
-/** Which threads are listed, and what they have to say. */
-export interface ThreadsOptions {
-  readonly store?: string | undefined;
-  readonly find?: string | undefined;
-}
+import type { OptionValues } from "./options.ts";
 
 /** Lists the threads of a store, newest first; with `find`, what was said in which of them. Gives the exit code, 0. */
 export const listThreads = (
-  { store: path, find }: ThreadsOptions,
+  { store: path, find }: Pick<OptionValues, "store" | "find">,
   { screen }: Pick<CommandContext, "screen">,
 ): Promise<number> =>
   withStore(path, async (store) => {

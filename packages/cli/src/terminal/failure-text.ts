@@ -27,8 +27,11 @@ const textOf = (thrown: unknown): string => {
   }
   if (thrown instanceof TurnCancelledError) return "cancelled";
   if (thrown instanceof AskRefusedError) return thrown.refusal.reason;
-  return thrown instanceof Error ? thrown.message : String(thrown);
+  return reasonOf(thrown);
 };
+
+/** What somebody threw, in its own words. */
+export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 /** Nobody reads billionths, nor thousands of seconds. */
 const allowedInWords = (limit: LimitName, allowed: number): string => {

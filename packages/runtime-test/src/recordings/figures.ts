@@ -29,15 +29,8 @@ export const noFigures: Figures = {
 };
 
 /** The figures of two replays together. */
-export const addFigures = (left: Figures, right: Figures): Figures => ({
-  conversations: left.conversations + right.conversations,
-  llmCalls: left.llmCalls + right.llmCalls,
-  toolCalls: left.toolCalls + right.toolCalls,
-  toolResults: left.toolResults + right.toolResults,
-  userMessages: left.userMessages + right.userMessages,
-  messagesFinal: left.messagesFinal + right.messagesFinal,
-  messagesSent: left.messagesSent + right.messagesSent,
-  promptTokens: left.promptTokens + right.promptTokens,
-  completionTokens: left.completionTokens + right.completionTokens,
-  totalTokens: left.totalTokens + right.totalTokens,
-});
+export const addFigures = (left: Figures, right: Figures): Figures => {
+  // The names of the figures are all that there are.
+  const names = Object.keys(noFigures) as (keyof Figures)[];
+  return { ...noFigures, ...Object.fromEntries(names.map((name) => [name, left[name] + right[name]])) };
+};

@@ -6,19 +6,7 @@ export {
   canonicalOfMessage,
   sha256OfMessages,
 } from "./canonical.ts";
-export {
-  type CommonFile,
-  isStrict,
-  parseCase,
-  parseCommon,
-  type RecordedCase,
-  type RecordedExpectation,
-  type RecordedMessage,
-  type RecordedReply,
-  type RecordedResult,
-  type RecordedStep,
-  type RecordedUser,
-} from "./case.ts";
+export * from "./case.ts";
 export { type CaseDifference, describeCaseDifference, firstDifference } from "./difference.ts";
 export { protocolProblemOf, type ProtocolProblem } from "./protocol.ts";
 export { addFigures, type Figures, noFigures } from "./figures.ts";

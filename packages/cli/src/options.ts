@@ -1,0 +1,26 @@
+import type { ParseArgsConfig, parseArgs } from "node:util";
+
+/** All options, as `parseArgs` takes them. */
+export const optionKinds = {
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+  thread: { type: "string" },
+  store: { type: "string" },
+  model: { type: "string" },
+  "base-url": { type: "string" },
+  system: { type: "string" },
+  window: { type: "string" },
+  before: { type: "string" },
+  after: { type: "string" },
+  options: { type: "string" },
+  at: { type: "string" },
+  find: { type: "string" },
+  as: { type: "string" },
+  to: { type: "string" },
+  all: { type: "boolean" },
+  from: { type: "string" },
+  repair: { type: "boolean" },
+} as const satisfies ParseArgsConfig["options"];
+
+/** The values that were given; each command reads those that it knows. */
+export type OptionValues = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];
