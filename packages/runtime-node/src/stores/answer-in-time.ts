@@ -16,6 +16,16 @@ export const answerInTime = async <A>(timeoutMs: number, answer: Promise<A>, sto
   }
 };
 
+/** Runs work at the first call, and at the next one again where it failed. */
+export const untilDone = (work: () => Promise<void>): (() => Promise<void>) => {
+  let done: Promise<void> | null = null;
+  return () =>
+    (done ??= work().catch((error: unknown) => {
+      done = null;
+      throw error;
+    }));
+};
+
 /** @throws RangeError for a time that no timer keeps */
 export const checkTimeout = (what: string, timeoutMs: number): void => {
   if (!(timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))

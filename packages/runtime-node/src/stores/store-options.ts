@@ -13,6 +13,12 @@ export const checkStoreOptions = <Options extends object>(
     throw new RangeError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
 };
 
+/** @throws RangeError for a time to wait for a lock that no timer keeps */
+export const checkBusyTimeout = (store: string, busyTimeoutMs: number): void => {
+  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1))
+    throw new RangeError(`${store}: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
+};
+
 /** @throws RangeError for what is none of the words that an option may be */
 export const checkWord = (option: string, value: string, words: readonly string[]): void => {
   if (!words.includes(value))

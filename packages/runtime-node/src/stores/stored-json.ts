@@ -43,6 +43,17 @@ export const metadataOf = async (text: string, read: () => Promise<readonly unkn
   }
 };
 
+/** What entries say of their thread's metadata: the newest of it, and the seq of the entry that says it. Null for nothing. */
+export const metadataIn = (
+  entries: readonly Entry[],
+): { readonly seq: number; readonly metadata: JsonObject } | null => {
+  for (const entry of entries.toReversed()) {
+    const { metadata } = factsOf([entry]);
+    if (metadata !== undefined) return { seq: entry.seq, metadata };
+  }
+  return null;
+};
+
 /** The JSON object that a text is; null for any other text. */
 const recordIn = (text: string): object | null => {
   const value = attempted(() => JSON.parse(text));

@@ -19,7 +19,7 @@ import { systemClock } from "../../ports/clock.ts";
 import { notRewritten, type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
 import { checkTtl, refuseGaps } from "../store-arguments.ts";
-import { checkStoreOptions, checkWord } from "../store-options.ts";
+import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
 import { flushFolder, lookAt, makeStoreFolder } from "./disk.ts";
 import { inWords } from "./failure.ts";
 import { answerLetters, answerToLetter, discardLetter, postLetter, unansweredLetters } from "./inbox-folder.ts";
@@ -59,9 +59,7 @@ export const filesStore = (options: FilesStoreOptions): Store => {
   const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
   checkStoreOptions("filesStore", options, names, ["folder"]);
   const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
-  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1)) {
-    throw new RangeError(`filesStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
-  }
+  checkBusyTimeout("filesStore", busyTimeoutMs);
   checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   return new StoreOfFiles({
     folder: resolved(folder),

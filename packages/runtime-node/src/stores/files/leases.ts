@@ -2,7 +2,7 @@ import { closeSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 
-import { isBusy } from "../sqlite/failure.ts";
+import { whileBusy } from "../sqlite/failure.ts";
 import { StorageError } from "../storage-error.ts";
 import { checkFile, createAnew, lookAt, openFile, partEnding } from "./disk.ts";
 import { reasonAgainst } from "./failure.ts";
@@ -128,22 +128,18 @@ const create = (path: string): void => {
  */
 const prepare = (database: DatabaseSync, folder: string, busyTimeoutMs: number): void => {
   database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}; PRAGMA synchronous = NORMAL`);
-  const stopAt = performance.now() + busyTimeoutMs;
-  for (;;) {
+  whileBusy(busyTimeoutMs, () => {
     try {
       database.exec("BEGIN IMMEDIATE");
       const version = database.prepare("PRAGMA user_version").get()?.["user_version"];
       if (version === 0) database.exec(schema);
       database.exec("COMMIT; PRAGMA journal_mode = WAL");
       if (version !== 0 && version !== 1) throw newer(folder, version);
-      return;
     } catch (error) {
       if (database.isTransaction) database.exec("ROLLBACK");
-      // Where waiting might deadlock SQLite does not wait, as when the first two processes turn a file to its log.
-      if (!isBusy(error) || performance.now() >= stopAt) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+      throw error;
     }
-  }
+  });
 };
 
 /** Tokens come from one counter, so that they keep growing when a thread is deleted and made again. */

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-import { answerInTime } from "../answer-in-time.ts";
+import { answerInTime, untilDone } from "../answer-in-time.ts";
 import { StorageError } from "../storage-error.ts";
 import { postgresFailure } from "./failure.ts";
 import { migrate } from "./migrate.ts";
@@ -48,12 +48,7 @@ export const connect = (options: ConnectionOptions): Connection => {
     }
   };
   let closed = false;
-  let migrated: Promise<void> | null = null;
-  const ready = (): Promise<void> =>
-    (migrated ??= attempt(() => migrate(pool, schema, name, timeoutMs)).catch((error: unknown) => {
-      migrated = null;
-      throw error;
-    }));
+  const ready = untilDone(() => attempt(() => migrate(pool, schema, name, timeoutMs)));
   return {
     schema: quoted(schema),
     name,

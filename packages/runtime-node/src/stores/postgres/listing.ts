@@ -7,6 +7,7 @@ import {
   type TimeRange,
 } from "@colloquy/host";
 
+import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { membersOf } from "./entry-rows.ts";
@@ -34,9 +35,9 @@ export const list = async (connection: Connection, read: Read, options: ListOpti
       limit + 1,
     ],
   );
-  const threads = await Promise.all(rows.slice(0, limit).map((row) => threadOf(row, read)));
-  const last = threads.at(-1);
-  return { threads, next: last === undefined || rows.length <= limit ? null : cursorOf(last) };
+  const found = await Promise.all(rows.map((row) => threadOf(row, read)));
+  const [threads, next] = pageOf(found, limit, cursorOf);
+  return { threads, next };
 };
 
 interface ThreadRow {

@@ -10,6 +10,7 @@ import type { Entry } from "@colloquy/machine";
 
 import type { Connection } from "./connection.ts";
 import { indexed } from "./entry-rows.ts";
+import { pageOf } from "../pages.ts";
 import { toStorable } from "../storable-text.ts";
 import { parseStored } from "../stored-json.ts";
 
@@ -31,12 +32,8 @@ export const search = async (
      ORDER BY words.thread DESC, seq DESC LIMIT $5`,
     [words.map(indexed), ...place, threadId === null ? null : toStorable(threadId), limit + 1],
   );
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  return {
-    hits: page.map((row) => hitOf(connection, row, words)),
-    next: last === undefined || rows.length <= limit ? null : JSON.stringify([last.number, last.seq]),
-  };
+  const [page, next] = pageOf(rows, limit, ({ number, seq }) => JSON.stringify([number, seq]));
+  return { hits: page.map((row) => hitOf(connection, row, words)), next };
 };
 
 interface HitRow {

@@ -1,7 +1,8 @@
 import { type Lease, LeaseLostError, type SnapshotDraft, type StoredSnapshot } from "@colloquy/host";
 
 import type { Connection } from "./connection.ts";
-import { fromStorable, toStorable } from "../storable-text.ts";
+import { fetchedSnapshot } from "../fetched-snapshot.ts";
+import { toStorable } from "../storable-text.ts";
 
 /** Keeps a snapshot, all or nothing. Throws `LeaseLostError`. */
 export const saveSnapshot = async (
@@ -24,33 +25,10 @@ export const readSnapshot = async (connection: Connection, threadId: string): Pr
     threadId,
   ]);
   if (found === undefined) return null;
-  const bodies = new Map<string, string>();
-  return {
-    head: fromStorable(found.head),
-    chunk: (id) => {
-      const body = bodies.get(toStorable(id));
-      return body === undefined ? undefined : fromStorable(body);
-    },
-    fetch: async (chunk) => {
-      const rows = await (chunk === null
-        ? chunksBut(connection, threadId, [...bodies.keys()])
-        : chunkOf(connection, threadId, toStorable(chunk)));
-      for (const { id, body } of rows) bodies.set(id, body);
-    },
-  };
+  return fetchedSnapshot(found.head, async (id, known) => {
+    const [where, value] = id === null ? ["id <> ALL ($2)", known] : ["id = $2", id];
+    const chunks = `SELECT id, body FROM ${schema}.chunks WHERE thread = $1 AND ${where}`;
+    const rows = await query<{ readonly id: string; readonly body: string }>(chunks, [threadId, value]);
+    return rows.map((chunk) => [chunk.id, chunk.body]);
+  });
 };
-
-interface Chunk {
-  readonly id: string;
-  readonly body: string;
-}
-
-const chunkOf = ({ query, schema }: Connection, threadId: string, id: string): Promise<readonly Chunk[]> =>
-  query<Chunk>(`SELECT id, body FROM ${schema}.chunks WHERE thread = $1 AND id = $2`, [threadId, id]);
-
-const chunksBut = (
-  { query, schema }: Connection,
-  threadId: string,
-  known: readonly string[],
-): Promise<readonly Chunk[]> =>
-  query<Chunk>(`SELECT id, body FROM ${schema}.chunks WHERE thread = $1 AND id <> ALL ($2)`, [threadId, known]);

@@ -3,7 +3,7 @@ import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
 import { connect, type Connection } from "./connection.ts";
-import { metadataIn, rowsOf } from "./entry-rows.ts";
+import { membersOf, rowsOf } from "./entry-rows.ts";
 import { postgresInbox } from "./inbox.ts";
 import { list } from "./listing.ts";
 import type { PostgresPool } from "./pool.ts";
@@ -13,7 +13,7 @@ import { readSnapshot, saveSnapshot } from "./snapshots.ts";
 import { toStorable } from "../storable-text.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
-import { parseStored } from "../stored-json.ts";
+import { metadataIn, parseStored } from "../stored-json.ts";
 
 /** Either a `pool` of the package `pg`, which stays its maker's to end, or a `connectionString`. */
 export type PostgresStoreOptions = PostgresStoreSettings &
@@ -146,7 +146,7 @@ const append = async (
   const { threadId, token } = lease;
   refuseGaps(threadId, expectedSeq, entries);
   const { bodies, times, words } = rowsOf(entries);
-  const told = metadataIn(entries);
+  const said = metadataIn(entries);
   const [row] = await query<{ readonly held: boolean; readonly newest: number }>(
     `SELECT held, newest FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
@@ -158,9 +158,9 @@ const append = async (
       times,
       words,
       times[0] ?? null,
-      told?.text ?? null,
-      told?.members ?? [],
-      told?.seq ?? -1,
+      said === null ? null : JSON.stringify(said.metadata),
+      membersOf(said?.metadata ?? {}),
+      said?.seq ?? -1,
     ],
   );
   if (row?.held !== true) throw new LeaseLostError(lease);
@@ -171,7 +171,7 @@ const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries
   const { threadId, token } = lease;
   refuseStrangers(threadId, entries);
   const { bodies, times, words } = rowsOf(entries);
-  const told = entries.map((entry) => metadataIn([entry]));
+  const said = entries.map((entry) => metadataIn([entry])?.metadata);
   const [row] = await query<{ readonly held: boolean; readonly missing: number | null }>(
     `SELECT held, missing FROM ${schema}.rewrite($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
@@ -182,8 +182,8 @@ const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries
       bodies,
       times,
       words,
-      told.map((each) => each?.text ?? null),
-      told.map((each) => each?.members.join(" ") ?? null),
+      said.map((metadata) => (metadata === undefined ? null : JSON.stringify(metadata))),
+      said.map((metadata) => (metadata === undefined ? null : membersOf(metadata).join(" "))),
     ],
   );
   if (row?.held !== true) throw new LeaseLostError(lease);

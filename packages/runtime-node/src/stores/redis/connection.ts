@@ -1,6 +1,6 @@
 import { createClient } from "redis";
 
-import { answerInTime } from "../answer-in-time.ts";
+import { answerInTime, untilDone } from "../answer-in-time.ts";
 import { StorageError } from "../storage-error.ts";
 import { redisFailure } from "./failure.ts";
 import { formatKey } from "./keys.ts";
@@ -43,7 +43,6 @@ export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptio
   const way = client === undefined ? ownWay(url, timeoutMs) : givenWay(client);
   const name = `Redis store "${prefix}"${way.address}`;
   let closed = false;
-  let checked: Promise<void> | null = null;
   const attempt = async (script: Script, keys: readonly string[], values: readonly string[]): Promise<unknown> => {
     if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);
     const options = { keys: [...keys], arguments: [...values] };
@@ -55,17 +54,12 @@ export const connect = ({ client, url, prefix, now, timeoutMs }: ConnectionOptio
       throw redisFailure(error, name);
     }
   };
-  const check = async (): Promise<void> => {
+  const ready = untilDone(async () => {
     const there = Number(await attempt(formatOf, [formatKey(prefix)], [String(format)]));
     if (there <= format) return;
     const known = `and this version of @colloquy/runtime-node knows up to ${format}; update the package`;
     throw new StorageError("newer", `${name}: it has format ${there}, ${known}.`);
-  };
-  const ready = (): Promise<void> =>
-    (checked ??= check().catch((error: unknown) => {
-      checked = null;
-      throw error;
-    }));
+  });
   return {
     name,
     prefix,

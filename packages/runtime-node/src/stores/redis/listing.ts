@@ -8,6 +8,7 @@ import {
   type ThreadPage,
 } from "@colloquy/host";
 
+import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { readEntries } from "./entries.ts";
@@ -32,9 +33,8 @@ export const list = async (connection: Connection, options: ListOptions = {}): P
     if (found.length > limit || places.length < batch || last === undefined) break;
     from = `(${last}`;
   }
-  const page = found.slice(0, limit);
-  const last = page.at(-1);
-  return { threads: page, next: last === undefined || found.length <= limit ? null : cursorOf(last) };
+  const [threads, next] = pageOf(found, limit, cursorOf);
+  return { threads, next };
 };
 
 const batchMax = 500;

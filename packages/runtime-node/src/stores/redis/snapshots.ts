@@ -1,6 +1,7 @@
 import { type Lease, LeaseLostError, type SnapshotDraft, type StoredSnapshot } from "@colloquy/host";
 
-import { fromStorable, toStorable } from "../storable-text.ts";
+import { fetchedSnapshot } from "../fetched-snapshot.ts";
+import { toStorable } from "../storable-text.ts";
 import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
@@ -24,18 +25,9 @@ export const readSnapshot = async ({ prefix, run }: Connection, threadId: string
   // As the scripts say: a text or nil; ids and texts that take turns.
   const head = (await run(scripts.readSnapshot, keys, [])) as string | null;
   if (head === null) return null;
-  const chunks = new Map<string, string>();
-  return {
-    head: fromStorable(head),
-    chunk: (id) => {
-      const text = chunks.get(toStorable(id));
-      return text === undefined ? undefined : fromStorable(text);
-    },
-    fetch: async (chunk) => {
-      const found = (await (chunk === null
-        ? run(scripts.readChunks, keys, [...chunks.keys()])
-        : run(scripts.readChunk, keys, [toStorable(chunk)]))) as readonly string[];
-      for (let index = 0; index + 1 < found.length; index += 2) chunks.set(found[index] ?? "", found[index + 1] ?? "");
-    },
-  };
+  return fetchedSnapshot(head, async (id, known) => {
+    const script = id === null ? run(scripts.readChunks, keys, known) : run(scripts.readChunk, keys, [id]);
+    const found = (await script) as readonly string[];
+    return found.flatMap((each, index) => (index % 2 === 0 ? [[each, found[index + 1] ?? ""] as const] : []));
+  });
 };

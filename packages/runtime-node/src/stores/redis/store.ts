@@ -1,18 +1,11 @@
-import {
-  type Clock,
-  factsOf,
-  type Inbox,
-  type Lease,
-  LeaseLostError,
-  SequenceConflictError,
-  type Store,
-} from "@colloquy/host";
+import { type Clock, type Inbox, type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
 import { checkStoreOptions } from "../store-options.ts";
 import { toStorable } from "../storable-text.ts";
+import { metadataIn } from "../stored-json.ts";
 import { connect, type Connection, type RedisClient } from "./connection.ts";
 import { readEntries } from "./entries.ts";
 import { redisInbox } from "./inbox.ts";
@@ -134,12 +127,11 @@ const append = async (
   const bodies = entries.map((entry) => JSON.stringify(entry));
   const at = entries[0]?.event.at ?? 0;
   const updatedAt = entries.at(-1)?.event.at ?? 0;
-  const told = entries.findLast((entry) => factsOf([entry]).metadata !== undefined);
-  const metadata = told === undefined ? "" : metadataOf(told);
+  const said = metadataIn(entries);
   const place = placeOf({ createdAt: at, threadId }, token);
   // It comes first: a thread that is not listed would be lost, and a place without a thread is passed over.
   if (expectedSeq < 0 && bodies.length > 0) await run(scripts.enlist, [listingKey(prefix)], [place]);
-  const values = [token, now(), expectedSeq, place, at, updatedAt, metadata, told?.seq ?? -1, ...bodies];
+  const values = [token, now(), expectedSeq, place, at, updatedAt, metadataText(said), said?.seq ?? -1, ...bodies];
   const newest = Number(await run(scripts.append, keysOf(prefix, threadId), values));
   if (newest === scripts.lost) throw new LeaseLostError(lease);
   if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);
@@ -148,15 +140,13 @@ const append = async (
 const rewrite = async ({ prefix, now, run }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
   const { threadId, token } = lease;
   refuseStrangers(threadId, entries);
-  const values = entries.flatMap((entry) => [entry.seq, JSON.stringify(entry), metadataOf(entry)]);
+  const values = entries.flatMap((entry) => [entry.seq, JSON.stringify(entry), metadataText(metadataIn([entry]))]);
   const missing = Number(await run(scripts.rewrite, keysOf(prefix, threadId), [token, now(), ...values]));
   if (missing === scripts.lost) throw new LeaseLostError(lease);
   if (missing < 0) return;
   throw noSuchEntry(threadId, missing);
 };
 
-/** What an entry says of its thread's metadata, as JSON; empty when it says nothing. */
-const metadataOf = (entry: Entry): string => {
-  const { metadata } = factsOf([entry]);
-  return metadata === undefined ? "" : JSON.stringify(metadata);
-};
+/** Empty for nothing. */
+const metadataText = (said: ReturnType<typeof metadataIn>): string =>
+  said === null ? "" : JSON.stringify(said.metadata);

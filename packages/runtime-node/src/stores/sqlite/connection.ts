@@ -4,6 +4,7 @@ import type { Clock } from "@colloquy/host";
 
 import type { Reserve } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
+import { refuseTorn } from "../store-arguments.ts";
 import { sqliteFailure } from "./failure.ts";
 import { type OpenedFile, openedFile } from "./opened-file.ts";
 
@@ -11,6 +12,8 @@ import { type OpenedFile, openedFile } from "./opened-file.ts";
 export interface Connection {
   readonly database: DatabaseSync;
   readonly path: string;
+  /** The store in words, for messages. */
+  readonly name: string;
   readonly file: OpenedFile;
   readonly clock: Pick<Clock, "now">;
   readonly reserve: Reserve;
@@ -27,6 +30,7 @@ export const connectionOver = (
 ): Connection => ({
   database,
   path,
+  name: `SQLite store "${path}"`,
   file: openedFile(database, path, clock),
   clock,
   reserve,
@@ -36,8 +40,8 @@ export const connectionOver = (
 });
 
 /** Runs one operation; what SQLite throws is told in the words of a store. */
-export const attempt = <A>({ database, path, file }: Connection, operation: () => A): A => {
-  if (!database.isOpen) throw new StorageError("closed", `SQLite store "${path}": it was closed; open it again.`);
+export const attempt = <A>({ database, path, name, file }: Connection, operation: () => A): A => {
+  if (!database.isOpen) throw new StorageError("closed", `${name}: it was closed; open it again.`);
   file.checkNowAndThen();
   try {
     return operation();
@@ -68,20 +72,4 @@ export const writingAnyway = <A>(connection: Connection, operation: () => A): A 
   connection.reserve.makingRoom(() => writing(connection, operation));
 
 /** SQLite keeps text as UTF-8, which has no lone surrogates: two ids would become one. */
-export const refuseUnstorable = ({ path }: Connection, threadId: string): void => {
-  if (threadId.isWellFormed()) return;
-  throw new StorageError(
-    "invalid-id",
-    `SQLite store "${path}": the thread id ${JSON.stringify(threadId)} holds half of a surrogate pair, which it can't keep; choose another id.`,
-  );
-};
-
-/** The value of a JSON text that is stored as `what`. Throws `StorageError`. */
-export const parse = ({ path }: Connection, text: string, what: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    const advice = "restore the file from a backup, or delete the thread";
-    throw new StorageError("corrupt", `SQLite store "${path}": ${what} is not JSON; ${advice}.`, { cause });
-  }
-};
+export const refuseUnstorable = ({ name }: Connection, threadId: string): void => refuseTorn(name, threadId);

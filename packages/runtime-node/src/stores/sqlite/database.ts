@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import { cannotOpen, isBusy, sqliteFailure } from "./failure.ts";
+import { cannotOpen, sqliteFailure, whileBusy } from "./failure.ts";
 import { migrate } from "./schema.ts";
 import { type Reserve, reserveAt } from "../reserve.ts";
 import { StorageError } from "../storage-error.ts";
@@ -91,21 +91,3 @@ const fileOf = (path: string): string | null => {
   if (uri === null || uri.host !== "" || uri.pathname.endsWith("/:memory:")) return null;
   return (uri.searchParams.get("mode") ?? "rwc") === "rwc" ? fileURLToPath(uri) : null;
 };
-
-/**
- * SQLite does not wait for a lock where waiting might deadlock, as when the first two processes to open a file both
- * turn it to WAL. Then one is refused at once, and only has to come again.
- */
-const whileBusy = (timeoutMs: number, open: () => void): void => {
-  const stopAt = performance.now() + timeoutMs;
-  for (;;) {
-    try {
-      return open();
-    } catch (error) {
-      if (!isBusy(error) || performance.now() >= stopAt) throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
-    }
-  }
-};
-
-const pauseMs = 5;

@@ -1,6 +1,7 @@
 import type { Entry } from "@colloquy/machine";
 
-import { type Connection, parse } from "./connection.ts";
+import { parseStored } from "../stored-json.ts";
+import type { Connection } from "./connection.ts";
 
 /** What is stored of an entry: the seq stands in the row already, and most entries hold nothing beside their event, which then stands for itself. */
 export const bodyOf = ({ seq: _, ...entry }: Entry): string =>
@@ -8,7 +9,7 @@ export const bodyOf = ({ seq: _, ...entry }: Entry): string =>
 
 /** The entry of a stored body. Throws `StorageError`. */
 export const entryOf = (connection: Connection, threadId: string, seq: number, body: string): unknown => {
-  const entry = parse(connection, body, `entry ${seq} of thread "${threadId}"`);
+  const entry = parseStored(connection.name, body, `entry ${seq} of thread "${threadId}"`);
   if (typeof entry !== "object" || entry === null) return entry;
   return "type" in entry ? { seq, event: entry } : { seq, ...entry };
 };

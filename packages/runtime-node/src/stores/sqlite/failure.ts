@@ -23,6 +23,24 @@ export const isBusy = (error: unknown): boolean => {
   return code === resultCodes.busy || code === resultCodes.locked;
 };
 
+/**
+ * SQLite does not wait for a lock where waiting might deadlock, as when the first two processes to open a file both
+ * turn it to WAL. Then one is refused at once, and only has to come again.
+ */
+export const whileBusy = (timeoutMs: number, open: () => void): void => {
+  const stopAt = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() >= stopAt) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    }
+  }
+};
+
+const pauseMs = 5;
+
 /** The memory that processes share is a file, which the disk has no room for. */
 const isShortOfRoom = (error: unknown): boolean =>
   error instanceof Error && "errcode" in error && error.errcode === (resultCodes.io | (19 << 8));

@@ -13,6 +13,7 @@ import {
   type ThreadPage,
 } from "@colloquy/host";
 
+import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";
 import { attempt, type Connection } from "./connection.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
@@ -51,9 +52,8 @@ export const sqliteListing = (
       // Whoever looks for few among many does not keep everybody else waiting.
       await setImmediate();
     }
-    const threads = found.slice(0, limit);
-    const last = threads.at(-1);
-    return { threads, next: last === undefined || found.length <= limit ? null : cursorOf(last) };
+    const [threads, next] = pageOf(found, limit, cursorOf);
+    return { threads, next };
   };
 };
 

@@ -3,6 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { checkedSearch, excerptOf, type SearchHit, type Store, textOfEntry } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
+import { pageOf } from "../pages.ts";
 import { attempt, type Connection } from "./connection.ts";
 import { entryOf } from "./entry-body.ts";
 import { seqsPerThread } from "./schema.ts";
@@ -26,12 +27,8 @@ export const sqliteSearch = (connection: Connection, index: SearchIndex): NonNul
         only === null ? [0, before - 1] : [only * seqsPerThread, Math.min(before, (only + 1) * seqsPerThread) - 1];
       // The columns that the statement names, of STRICT tables; the driver types a row as any record.
       const rows = database.prepare(found).all(inQuery(words), first, last, limit + 1) as unknown as readonly HitRow[];
-      const page = rows.slice(0, limit);
-      const end = page.at(-1);
-      return {
-        hits: page.map((row) => hitOf(connection, row, words)),
-        next: end === undefined || rows.length <= limit ? null : String(end.place),
-      };
+      const [page, next] = pageOf(rows, limit, ({ place }) => String(place));
+      return { hits: page.map((row) => hitOf(connection, row, words)), next };
     });
   };
 };

@@ -2,7 +2,7 @@ import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
 import { systemClock } from "../../ports/clock.ts";
-import { checkStoreOptions, checkWord } from "../store-options.ts";
+import { checkBusyTimeout, checkStoreOptions, checkWord } from "../store-options.ts";
 import { connectionOver } from "./connection.ts";
 import { openSqlite, reserveOf } from "./database.ts";
 import { eraserOf, type Erasing } from "./erasing.ts";
@@ -48,9 +48,7 @@ export const sqliteStore = (options: SqliteStoreOptions): Store => {
   const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
   checkStoreOptions("sqliteStore", options, names, ["path"]);
   const { path, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
-  if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1)) {
-    throw new RangeError(`sqliteStore: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
-  }
+  checkBusyTimeout("sqliteStore", busyTimeoutMs);
   checkWord("sqliteStore: synchronous", synchronous, ["NORMAL", "FULL"]);
   checkWord("sqliteStore: erasing", erasing, ["at-once", "on-close"]);
   const database = openSqlite({ path, busyTimeoutMs: Math.ceil(busyTimeoutMs), synchronous });
