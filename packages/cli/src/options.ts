@@ -1,4 +1,4 @@
-import type { ParseArgsConfig, parseArgs } from "node:util";
+import type { parseArgs } from "node:util";
 
 /** All options, as `parseArgs` takes them. */
 export const optionKinds = {
@@ -20,7 +20,7 @@ export const optionKinds = {
   all: { type: "boolean" },
   from: { type: "string" },
   repair: { type: "boolean" },
-} as const satisfies ParseArgsConfig["options"];
+} as const;
 
 /** The values that were given; each command reads those that it knows. */
 export type OptionValues = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];
