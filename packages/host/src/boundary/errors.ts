@@ -1,79 +1,79 @@
 import type { Refusal } from "@colloquy/machine";
 import { messageOf } from "./thrown.ts";
 
-/** Somebody else holds the thread's lease. */
-export class ThreadHeldError extends Error {
-  override readonly name = "ThreadHeldError";
+/** An error about one thread. */
+class ThreadError extends Error {
   readonly threadId: string;
+
+  constructor(threadId: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.threadId = threadId;
+  }
+}
+
+/** Another host holds the thread's lease. */
+export class ThreadHeldError extends ThreadError {
+  override readonly name = "ThreadHeldError";
 
   constructor(threadId: string) {
     super(
+      threadId,
       `thread "${threadId}" is held by another host. Ask there, or try again when it is idle or closed; ` +
         "if its process died, its lease runs out by itself.",
     );
-    this.threadId = threadId;
   }
 }
 
 /** There is no such thread, and what was asked for does not make one. */
-export class ThreadUnknownError extends Error {
+export class ThreadUnknownError extends ThreadError {
   override readonly name = "ThreadUnknownError";
-  readonly threadId: string;
 
   constructor(threadId: string) {
-    super(`there is no thread "${threadId}". Start it, or ask something on it.`);
-    this.threadId = threadId;
+    super(threadId, `there is no thread "${threadId}". Start it, or ask something on it.`);
   }
 }
 
 /** `start` for a thread that was started before. */
-export class ThreadExistsError extends Error {
+export class ThreadExistsError extends ThreadError {
   override readonly name = "ThreadExistsError";
-  readonly threadId: string;
 
   constructor(threadId: string) {
-    super(`thread "${threadId}" exists already. Go on with it, or start one under another id.`);
-    this.threadId = threadId;
+    super(threadId, `thread "${threadId}" exists already. Go on with it, or start one under another id.`);
   }
 }
 
 /** The host, or its hold on the thread, was closed. What was journalled goes on when the thread is next opened, unless it was deleted. */
-export class ThreadClosedError extends Error {
+export class ThreadClosedError extends ThreadError {
   override readonly name = "ThreadClosedError";
-  readonly threadId: string;
 
   /** @param why the thread is no longer open here. */
   constructor(threadId: string, why: "closed" | "deleted" = "closed") {
     super(
+      threadId,
       why === "closed"
         ? `thread "${threadId}" was closed here. An ask of the same askId, after opening it again, has the outcome.`
         : `thread "${threadId}" was closed here to be deleted. Asking again begins a new one.`,
     );
-    this.threadId = threadId;
   }
 }
 
 /** What the store holds of a thread is no journal that this version can read. */
-export class JournalUnreadableError extends Error {
+export class JournalUnreadableError extends ThreadError {
   override readonly name = "JournalUnreadableError";
-  readonly threadId: string;
 
   constructor(threadId: string, problem: string) {
-    super(`the journal of thread "${threadId}" can't be read: ${problem}`);
-    this.threadId = threadId;
+    super(threadId, `the journal of thread "${threadId}" can't be read: ${problem}`);
   }
 }
 
 /** What was to be imported is no journal, or none of a thread that could go on. Nothing was stored. */
-export class ImportRefusedError extends Error {
+export class ImportRefusedError extends ThreadError {
   override readonly name = "ImportRefusedError";
-  readonly threadId: string;
   /** The entry, or the turn from 1, that can't be meant; null where it is the whole. */
   readonly index: number | null;
 
   constructor(threadId: string, index: number | null, problem: string) {
-    super(`nothing was imported as thread "${threadId}": ${problem}`);
-    this.threadId = threadId;
+    super(threadId, `nothing was imported as thread "${threadId}": ${problem}`);
     this.index = index;
   }
 }
@@ -88,13 +88,11 @@ export class SearchUnavailableError extends Error {
 }
 
 /** The store failed. `cause` is what it threw. Whether an entry was written is not known; opening the thread again shows. */
-export class StoreError extends Error {
+export class StoreError extends ThreadError {
   override readonly name = "StoreError";
-  readonly threadId: string;
 
   constructor(threadId: string, doing: string, cause: unknown) {
-    super(`thread "${threadId}": the store failed to ${doing}: ${messageOf(cause)}`, { cause });
-    this.threadId = threadId;
+    super(threadId, `thread "${threadId}": the store failed to ${doing}: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -119,14 +117,12 @@ export class StoreTimeoutError extends Error {
 }
 
 /** An event changed nothing; `refusal` says why. */
-export class EventRefusedError extends Error {
+export class EventRefusedError extends ThreadError {
   override readonly name: string = "EventRefusedError";
-  readonly threadId: string;
   readonly refusal: Refusal;
 
   constructor(threadId: string, refusal: Refusal) {
-    super(`thread "${threadId}": ${refusal.kind}: ${refusal.reason}`);
-    this.threadId = threadId;
+    super(threadId, `thread "${threadId}": ${refusal.kind}: ${refusal.reason}`);
     this.refusal = refusal;
   }
 }

@@ -16,3 +16,7 @@ const jsonOf = (value: unknown): string | undefined => {
     return Object.prototype.toString.call(value);
   }
 };
+
+/** Whether a value has members that can be read by name; what they are is not known yet. */
+export const isRecord = (value: unknown): value is { readonly [name: string]: unknown } =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,11 +1,12 @@
 import type { Entry, LaterEntry, Signal, State } from "@colloquy/machine";
-import { decodeEntry, describeDecodeError, fold, foldEntry } from "@colloquy/machine/journal";
+import { fold, foldEntry } from "@colloquy/machine/journal";
 import { loadAll, SnapshotDamagedError } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import type { HostContext } from "../context/host-context.ts";
-import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
+import { JournalUnreadableError } from "../boundary/errors.ts";
 import { followedSignals } from "./followed-signals.ts";
 import { load } from "../journal/opening.ts";
+import { entryAt, readFrom } from "../journal/read-journal.ts";
 
 /** Told of an entry that is new, what it says of asks and turns, and the state after it. */
 export type EntryTold = (entry: Entry, signals: readonly Signal[], state: State) => void;
@@ -119,17 +120,12 @@ export class FollowedJournal {
   }
 
   #decoded(stored: unknown, seq: number): Entry {
-    const entry = decodeEntry(stored, seq);
-    if (Either.isLeft(entry)) throw new JournalUnreadableError(this.#threadId, describeDecodeError(entry.left));
-    if (entry.right.seq === seq) return entry.right;
-    throw new JournalUnreadableError(this.#threadId, `entry ${entry.right.seq} stands where ${seq} should`);
+    const entry = entryAt(stored, seq);
+    if (Either.isRight(entry)) return entry.right;
+    throw new JournalUnreadableError(this.#threadId, entry.left);
   }
 
-  async #stored(from: number): Promise<readonly unknown[]> {
-    try {
-      return await this.#host.store.read(this.#threadId, from);
-    } catch (thrown) {
-      throw new StoreError(this.#threadId, "read the journal", thrown);
-    }
+  #stored(from: number): Promise<readonly unknown[]> {
+    return readFrom(this.#host.store, this.#threadId, from);
   }
 }

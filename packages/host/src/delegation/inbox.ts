@@ -3,6 +3,7 @@ import { Ask } from "../ask/ask.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
+import { fromStore } from "../ports/store-call.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 
@@ -128,15 +129,14 @@ export class HeldInbox {
     }
   }
 
-  async #unanswered(): Promise<readonly unknown[]> {
-    try {
-      const stored: unknown = await this.#inbox.unanswered(this.#lease.threadId);
+  #unanswered(): Promise<readonly unknown[]> {
+    const { threadId } = this.#lease;
+    return fromStore(threadId, "look into its inbox", async () => {
+      const stored: unknown = await this.#inbox.unanswered(threadId);
       // A store may be anybody's code.
       if (Array.isArray(stored)) return stored as readonly unknown[];
       throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of letters`);
-    } catch (thrown) {
-      throw new StoreError(this.#lease.threadId, "look into its inbox", thrown);
-    }
+    });
   }
 
   #envelope(id: string, event: Event, own: Sender | null): EventEnvelope {

@@ -3,6 +3,7 @@ import { canonicalText } from "@colloquy/machine";
 import { decodeEvent, describeDecodeError } from "@colloquy/machine/journal";
 import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
+import { isRecord } from "../boundary/thrown.ts";
 import type { Letter, LetterAnswer } from "../ports/store.ts";
 
 /** A letter that has an id, and with it its event or what is wrong with that. */
@@ -69,6 +70,3 @@ const kinds: readonly Refusal["kind"][] = ["stale", "busy", "full", "unknown", "
 /** What such an event is about. */
 const named = (event: object): unknown =>
   "askId" in event ? event.askId : "effectId" in event ? event.effectId : undefined;
-
-const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -5,6 +5,7 @@ import { Ask } from "../ask/ask.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import type { Inbox, LetterAnswer } from "../ports/store.ts";
+import { fromStore } from "../ports/store-call.ts";
 import { readAnswer } from "./letters.ts";
 import type { EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 
@@ -79,7 +80,7 @@ export class Outbox {
     const answered: Answered[] = [];
     for (const letter of this.#left.values()) {
       if (letter.leftAt === null) break;
-      const answer = await this.#tried("look for an answer", this.#inbox.answerTo(this.#threadId, letter.id));
+      const answer = await this.#tried("look for an answer", () => this.#inbox.answerTo(this.#threadId, letter.id));
       const read = readAnswer(answer);
       if (read === null) break;
       answered.push({ letter, answer: read });
@@ -98,7 +99,7 @@ export class Outbox {
     const { sender } = letter.envelope;
     // Asks learn from the journal that they were taken.
     if (sender !== null && answer.handled && !(sender instanceof Ask)) {
-      const [stored] = await this.#tried("read the journal", this.#host.store.read(this.#threadId, answer.seq));
+      const [stored] = await this.#tried("read the journal", () => this.#host.store.read(this.#threadId, answer.seq));
       const entry = decodeEntry(stored, answer.seq);
       if (Either.isRight(entry)) sender.accepted(entry.right);
       else sender.failed(new StoreError(this.#threadId, "read the journal", new Error(entry.left.reason)));
@@ -154,7 +155,7 @@ export class Outbox {
 
   async #leave(letter: OutgoingLetter): Promise<void> {
     const { id, event } = letter;
-    await this.#tried("leave a letter", this.#inbox.post(this.#threadId, { id, event }));
+    await this.#tried("leave a letter", () => this.#inbox.post(this.#threadId, { id, event }));
     letter.leftAt = this.#host.clock.now();
   }
 
@@ -171,12 +172,8 @@ export class Outbox {
     }
   }
 
-  async #tried<Value>(doing: string, promise: Promise<Value>): Promise<Value> {
-    try {
-      return await promise;
-    } catch (thrown) {
-      throw new StoreError(this.#threadId, doing, thrown);
-    }
+  #tried<Value>(doing: string, call: () => Promise<Value>): Promise<Value> {
+    return fromStore(this.#threadId, doing, call);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Entry, Event, State } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
-import { StoreError } from "../boundary/errors.ts";
-import { type Lease, type Letter, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
+import { type Lease, type Letter, type LetterAnswer } from "../ports/store.ts";
+import { fromStore } from "../ports/store-call.ts";
 import { idOf, isEntryOf, readLetter } from "./letters.ts";
 
 /**
@@ -21,7 +21,7 @@ export const settleLetters = async (
 ): Promise<void> => {
   const { inbox } = store;
   if (inbox === undefined) return;
-  try {
+  await fromStore(lease.threadId, "settle its inbox", async () => {
     const letters = (await inbox.unanswered(lease.threadId))
       .flatMap(lettersIn)
       .map((letter) => ({ ...letter, entry: entryOf(entries, new Set(seqs), letter.event) }));
@@ -37,9 +37,7 @@ export const settleLetters = async (
       return step.handled || step.refusal.kind !== "stale" ? [] : [{ id, handled: false, refusal: step.refusal }];
     });
     if (answers.length > 0) await inbox.answer(lease, answers);
-  } catch (thrown) {
-    throw thrown instanceof LeaseLostError ? thrown : new StoreError(lease.threadId, "settle its letters", thrown);
-  }
+  });
 };
 
 const lettersIn = (stored: unknown): readonly Letter[] => {

@@ -1,7 +1,8 @@
 import type { Entry } from "@colloquy/machine";
 import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { type Lease, LeaseLostError, SequenceConflictError } from "../ports/store.ts";
+import { type Lease, LeaseLostError } from "../ports/store.ts";
+import { fromStore, storeErrorOf } from "../ports/store-call.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
 export class HeldLease {
@@ -52,10 +53,10 @@ export class HeldLease {
       if (appending === undefined) return undefined;
       return Promise.resolve(appending).catch((thrown: unknown) => {
         this.#isUnanswered = thrown instanceof StoreTimeoutError;
-        throw appendError(threadId, thrown);
+        throw storeErrorOf(threadId, "append an entry", thrown);
       });
     } catch (thrown) {
-      throw appendError(threadId, thrown);
+      throw storeErrorOf(threadId, "append an entry", thrown);
     }
   }
 
@@ -123,23 +124,14 @@ export const withLease = async <Done>(
   }
 };
 
-/** What an append that failed rejects with: the store's own refusals as they are, anything else as its failure. */
-export const appendError = (threadId: string, thrown: unknown): Error =>
-  thrown instanceof LeaseLostError || thrown instanceof SequenceConflictError
-    ? thrown
-    : new StoreError(threadId, "append an entry", thrown);
-
-const acquire = async (threadId: string, owner: string, { store, leaseTtlMs }: HostContext): Promise<Lease | null> => {
-  try {
+const acquire = (threadId: string, owner: string, { store, leaseTtlMs }: HostContext): Promise<Lease | null> =>
+  fromStore(threadId, "acquire its lease", async () => {
     // A store may be anybody's code.
     const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);
     if (lease === null || isLease(lease)) return lease;
     const given = lease === undefined ? "nothing" : `what is no lease (${typeof lease})`;
     throw new TypeError(`it gave ${given} in place of a lease, or of null while somebody else holds it`);
-  } catch (thrown) {
-    throw new StoreError(threadId, "acquire its lease", thrown);
-  }
-};
+  });
 
 const isLease = (value: unknown): value is Lease =>
   typeof value === "object" && value !== null && "threadId" in value && "token" in value;

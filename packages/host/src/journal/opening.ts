@@ -1,5 +1,5 @@
 import type { Entry, LaterEntry, State } from "@colloquy/machine";
-import { decodeEntry, describeDecodeError, foldEntry } from "@colloquy/machine/journal";
+import { foldEntry } from "@colloquy/machine/journal";
 import {
   anchorOf,
   loadAll,
@@ -13,7 +13,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";
 import type { Lease } from "../ports/store.ts";
-import { foldedState, readFrom, readJournal } from "./read-journal.ts";
+import { entryAt, foldedState, readFrom, readJournal } from "./read-journal.ts";
 import { finishRedaction, withRedactions } from "./redaction.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
@@ -147,11 +147,10 @@ const openedFrom = async (
 };
 
 const entriesFrom = async ({ store }: HostContext, threadId: string, seq: number): Promise<readonly Entry[]> =>
-  (await readFrom(store, threadId, seq)).map((value, index) => {
-    const entry = decodeEntry(value, seq + index);
-    if (Either.isLeft(entry)) throw unfit(threadId, describeDecodeError(entry.left));
-    if (entry.right.seq === seq + index) return entry.right;
-    throw unfit(threadId, `entry ${entry.right.seq} stands where ${seq + index} should`);
+  (await readFrom(store, threadId, seq)).map((stored, index) => {
+    const entry = entryAt(stored, seq + index);
+    if (Either.isRight(entry)) return entry.right;
+    throw unfit(threadId, entry.left);
   });
 
 const withEntry = (state: State, entry: Entry): State =>

@@ -1,8 +1,9 @@
 import type { Entry, State } from "@colloquy/machine";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { decodeEntry, decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { HostContext } from "../context/host-context.ts";
-import { JournalUnreadableError, StoreError } from "../boundary/errors.ts";
+import { fromStore } from "../ports/store-call.ts";
+import { JournalUnreadableError } from "../boundary/errors.ts";
 
 /**
  * All entries of a thread, as they are stored; none for an unknown one. Needs no lease.
@@ -21,24 +22,20 @@ export const readJournal = async ({ store }: HostContext, threadId: string): Pro
   return entries.right;
 };
 
-/**
- * The entries of a thread from a seq on, as the store has them.
- *
- * @throws StoreError
- */
-export const readFrom = async (
-  store: HostContext["store"],
-  threadId: string,
-  fromSeq: number,
-): Promise<readonly unknown[]> => {
-  try {
+/** The entries of a thread from a seq on, as the store has them. @throws StoreError */
+export const readFrom = (store: HostContext["store"], threadId: string, fromSeq: number): Promise<readonly unknown[]> =>
+  fromStore(threadId, "read the journal", async () => {
     const stored: unknown = await store.read(threadId, fromSeq);
     // A store may be anybody's code.
     if (Array.isArray(stored)) return stored as readonly unknown[];
     throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of entries`);
-  } catch (thrown) {
-    throw new StoreError(threadId, "read the journal", thrown);
-  }
+  });
+
+/** An entry as it is stored, which is to have a seq; or what is wrong with it. */
+export const entryAt = (stored: unknown, seq: number): Either.Either<string, Entry> => {
+  const entry = decodeEntry(stored, seq);
+  if (Either.isLeft(entry)) return Either.left(describeDecodeError(entry.left));
+  return entry.right.seq === seq ? entry : Either.left(`entry ${entry.right.seq} stands where ${seq} should`);
 };
 
 /** The state after entries of a thread. @throws JournalUnreadableError */

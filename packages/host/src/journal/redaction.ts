@@ -1,8 +1,8 @@
 import type { Entry } from "@colloquy/machine";
 import { redactEntry } from "@colloquy/machine/storage";
-import { StoreError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { type Lease, LeaseLostError } from "../ports/store.ts";
+import type { Lease } from "../ports/store.ts";
+import { fromStore } from "../ports/store-call.ts";
 
 /** The entries as they are to be read: those that a redaction names have lost their words, whether or not it came that far. */
 export const withRedactions = (entries: readonly Entry[]): readonly Entry[] => {
@@ -31,18 +31,9 @@ export const finishRedaction = async (
   return redacted;
 };
 
-/** Puts entries without their words in the place of those that had them. */
-export const rewriteEntries = async (
-  { store }: HostContext,
-  lease: Lease,
-  entries: readonly Entry[],
-): Promise<void> => {
-  try {
-    await store.rewrite(lease, entries);
-  } catch (thrown) {
-    throw thrown instanceof LeaseLostError ? thrown : new StoreError(lease.threadId, "redact its journal", thrown);
-  }
-};
+/** Puts entries without their words in the place of those that had them. @throws LeaseLostError, StoreError */
+export const rewriteEntries = ({ store }: HostContext, lease: Lease, entries: readonly Entry[]): Promise<void> =>
+  fromStore(lease.threadId, "redact its journal", () => store.rewrite(lease, entries));
 
 const pendingIn = (entries: readonly Entry[]): ReadonlySet<number> => {
   const named = entries.flatMap(({ event }) => (event.type === "thread.redacted" ? event.seqs : []));

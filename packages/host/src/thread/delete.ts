@@ -1,5 +1,6 @@
-import { StoreError, ThreadClosedError, ThreadUnknownError } from "../boundary/errors.ts";
+import { ThreadClosedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { withLease } from "../journal/lease.ts";
+import { fromStore } from "../ports/store-call.ts";
 import { inTurn, type ThreadRef } from "./thread-ref.ts";
 
 /**
@@ -10,18 +11,14 @@ import { inTurn, type ThreadRef } from "./thread-ref.ts";
 export const deleteThread = async (thread: ThreadRef): Promise<boolean> => {
   const { id, host, loops } = thread;
   const remove = (): Promise<boolean> =>
-    loops.alone(id, () => withLease(host, id, () => deleted(thread)), new ThreadClosedError(id, "deleted"));
+    loops.alone(
+      id,
+      () => withLease(host, id, () => fromStore(id, "delete it", () => host.store.delete(id))),
+      new ThreadClosedError(id, "deleted"),
+    );
   // One that is only followed here is not closed for nothing.
   return inTurn(thread, remove, () => null).catch((error: unknown) => {
     if (error instanceof ThreadUnknownError) return remove();
     throw error;
   });
-};
-
-const deleted = async ({ id, host }: ThreadRef): Promise<boolean> => {
-  try {
-    return await host.store.delete(id);
-  } catch (thrown) {
-    throw new StoreError(id, "delete it", thrown);
-  }
 };

@@ -6,9 +6,10 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { HostContext } from "../context/host-context.ts";
 import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../boundary/errors.ts";
 import { SequenceConflictError } from "../ports/store.ts";
-import { messageOf } from "../boundary/thrown.ts";
+import { storeErrorOf } from "../ports/store-call.ts";
+import { isRecord, messageOf } from "../boundary/thrown.ts";
 import { plainCopyOf, givenEvent, givenStart } from "../boundary/given-event.ts";
-import { appendError, withLease } from "../journal/lease.ts";
+import { withLease } from "../journal/lease.ts";
 import { withRedactions } from "../journal/redaction.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats give it. */
@@ -28,7 +29,8 @@ export const storeJournal = async (host: HostContext, threadId: string, entries:
     try {
       await host.store.append(lease, -1, entries);
     } catch (thrown) {
-      throw thrown instanceof SequenceConflictError ? new ThreadExistsError(threadId) : appendError(threadId, thrown);
+      if (thrown instanceof SequenceConflictError) throw new ThreadExistsError(threadId);
+      throw storeErrorOf(threadId, "append an entry", thrown);
     }
   });
 };
@@ -84,8 +86,7 @@ export const journalOfTurns = (
 
 /** Callers in JavaScript hand in anything, above all what a reader of another format gave, which may be a problem. */
 const turnsIn = (conversation: unknown, threadId: string): ForeignConversation["turns"] => {
-  const turns =
-    typeof conversation === "object" && conversation !== null && "turns" in conversation ? conversation.turns : null;
+  const turns = isRecord(conversation) ? conversation["turns"] : null;
   // Each of them is decoded before it is believed.
   if (Array.isArray(turns)) return turns as ForeignConversation["turns"];
   throw new ImportRefusedError(
@@ -123,10 +124,9 @@ const beginningOf = ({
 export const threadIdIn = (values: readonly unknown[]): string | null => {
   // Callers in JavaScript hand in anything.
   const first: unknown = Array.isArray(values) ? values[0] : null;
-  if (typeof first !== "object" || first === null || !("event" in first)) return null;
-  const { event } = first;
-  if (typeof event !== "object" || event === null || !("threadId" in event)) return null;
-  return typeof event.threadId === "string" && event.threadId !== "" ? event.threadId : null;
+  const event = isRecord(first) ? first["event"] : null;
+  const id = isRecord(event) ? event["threadId"] : null;
+  return typeof id === "string" && id !== "" ? id : null;
 };
 
 /** Plain data that nobody can change any more. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@colloquy/machine";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import { messageOf } from "../boundary/thrown.ts";
 import { issuesOf } from "./json-schema.ts";
-import { plainJsonOf, problemOfJson } from "./plain-json.ts";
 import { issuesInWords, type SchemaIssue, type SchemaResult, type StandardSchema } from "./schema.ts";
 
 /** Arguments as a tool gets them, or in words, for the model, what it should mend. */
@@ -14,8 +14,19 @@ export interface ValidArguments {
   readonly parsed: Json;
 }
 
-/** What is approved, and compared: arguments as validated where they are plain JSON, else as they were written. */
-export const approvableArguments = ({ value, parsed }: ValidArguments): Json => plainJsonOf(value) ?? parsed;
+/** What is approved, and compared: arguments as validated where they are plain JSON and nothing else, else as they were written. */
+export const approvableArguments = ({ value, parsed }: ValidArguments): Json => {
+  const copy = plainCopy(value, levelsMax);
+  // A plain copy is JSON.
+  return copy instanceof NotPlain || !showsAll(value) ? parsed : (copy as Json);
+};
+
+/** Whether plain data has no member that JSON would leave out in silence: symbols, what is not enumerable, and members of lists. */
+const showsAll = (value: unknown): boolean => {
+  if (typeof value !== "object" || value === null) return true;
+  const shown = Array.isArray(value) ? value.length + 1 : Object.keys(value).length;
+  return Reflect.ownKeys(value).length === shown && Object.values(value).every(showsAll);
+};
 
 /** Reads the string that a model wrote. Empty and `null` stand for no arguments. A promise only where the schema gives one. */
 export const readArguments = (
@@ -31,8 +42,9 @@ export const readArguments = (
     return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };
   }
   // It may be journalled, and somebody may be shown it: then it has to be there what it is here.
-  const unfit = problemOfJson(value);
-  if (unfit !== null) return { problem: inWords([{ path: [], message: unfit }]) };
+  const copy = plainCopy(value, levelsMax);
+  if (copy instanceof NotPlain)
+    return { problem: inWords([{ path: [], message: describeValueProblem(copy.problem, "the value") }]) };
   if (schema === null) {
     const issues = issuesOf(parameters, value);
     return issues.length === 0 ? { value, parsed: value } : { problem: inWords(issues) };
@@ -43,6 +55,9 @@ export const readArguments = (
     ? Promise.resolve(result).then((validated) => fromResult(validated, value))
     : fromResult(result, value);
 };
+
+/** How deep arguments may be nested: safely less than the event, and the request for approval, that they may stand in. */
+const levelsMax = 200;
 
 const fromResult = (result: SchemaResult<unknown>, parsed: Json): ReadArguments =>
   result.issues === undefined ? { value: result.value, parsed } : { problem: inWords(result.issues) };

@@ -1,4 +1,4 @@
-import { AskRefusedError } from "@colloquy/host";
+import { AskRefusedError, AskSupersededError } from "@colloquy/host";
 import { type AskReceived, conversationMachine, start, type State, transition } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { announce } from "../../src/ask/announce.ts";
@@ -119,4 +119,19 @@ describe("an ask under the id of another that says something else", () => {
     expectOther(await other?.catch((thrown: unknown) => thrown));
     expect(await same).toMatchObject({ text: "1", turn: 1 });
   });
+});
+
+test("of an ask that was dropped more than once under its id, the newest drop says what became of it", async () => {
+  const { state } = start(conversationMachine(), { threadId: "t", at: 0 });
+  const dropped = (["left", "withdrawn", "superseded"] as const).map((because, at) => ({
+    askId,
+    askedAt: at,
+    droppedAt: at,
+    because,
+  }));
+  // Newest last, as the machine adds them.
+  const known: State = { ...state, context: { ...state.context, dropped } };
+  const ask = new Ask("t", askId, undefined, () => true);
+  expect(ask.isKnownTo(known)).toBe(true);
+  expect(await errorOf(ask)).toBeInstanceOf(AskSupersededError);
 });
