@@ -1,4 +1,4 @@
-// A process of its own that tells its parent how many bytes so many threads take that have had a turn each and have
+// A process of its own that reports to its parent how many bytes so many threads take that have had a turn each and have
 // nothing to do, on a SQLite file. To be run with --expose-gc: idle-threads.ts PATH COUNT open|evicted
 import { createHost } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";

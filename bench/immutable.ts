@@ -46,7 +46,7 @@ const events = 2_000;
 const ofEvents = async (rounds: number): Promise<Figure> => {
   const machine = conversationMachine();
   const { state } = start(machine, { threadId: "t", at: 0 });
-  const told = Array.from({ length: events }, (_, index): Event => ({
+  const received = Array.from({ length: events }, (_, index): Event => ({
     type: "ask.received",
     at: index,
     askId: `ask-${index}`,
@@ -56,8 +56,8 @@ const ofEvents = async (rounds: number): Promise<Figure> => {
   const measured = await pair(
     rounds,
     events,
-    () => told.map((event) => plainCopy(event)),
-    () => told.map((event) => transition(machine, state, event)),
+    () => received.map((event) => plainCopy(event)),
+    () => received.map((event) => transition(machine, state, event)),
   );
   return {
     name: "the copy of an event / telling it",

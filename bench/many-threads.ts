@@ -102,10 +102,10 @@ const idleThreads = (mode: "open" | "evicted"): Promise<IdleThreads> =>
     });
     const ended = once(child, "exit");
     const died = ended.then(([code]) => {
-      throw new Error(`the process that measures ended with ${String(code)} and told nothing`);
+      throw new Error(`the process that measures ended with ${String(code)} and reported nothing`);
     });
-    // Our own process, which tells nothing else.
-    const [told] = (await Promise.race([once(child, "message"), died])) as [IdleThreads];
+    // Our own process, which reports nothing else.
+    const [report] = (await Promise.race([once(child, "message"), died])) as [IdleThreads];
     await ended;
-    return told;
+    return report;
   });

@@ -31,9 +31,9 @@ const memoryOfPrompt = async (): Promise<PromptMemory> => {
     { stdio: ["ignore", "inherit", "inherit", "ipc"] },
   );
   const ended = once(child, "exit").then(([code]) => {
-    throw new Error(`the process that measures ended with ${String(code)} and told nothing`);
+    throw new Error(`the process that measures ended with ${String(code)} and reported nothing`);
   });
-  // Our own process, which tells nothing else.
-  const [told] = (await Promise.race([once(child, "message"), ended])) as [PromptMemory];
-  return told;
+  // Our own process, which reports nothing else.
+  const [report] = (await Promise.race([once(child, "message"), ended])) as [PromptMemory];
+  return report;
 };

@@ -1,4 +1,4 @@
-// A process of its own that tells its parent how many bytes it allocated for one prompt from a long thread, and how
+// A process of its own that reports to its parent how many bytes it allocated for one prompt from a long thread, and how
 // many of them stay. Its young generation is so large that nothing is collected meanwhile: what was allocated is
 // never less than the peak. To be run with --expose-gc and --min-semi-space-size.
 import { promptOf, type State } from "@colloquy/machine";

@@ -1,5 +1,5 @@
 // Fitting a thread of 10,000 messages into a window: against `trimMessages` of LangChain, which is given the same
-// counts, and against a pass over an array as somebody writes it by hand.
+// counts, and against a pass over an array as one writes it by hand.
 import {
   AIMessage,
   type BaseMessage,

@@ -13,9 +13,9 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
     everyTurn(
       turns,
       (state: State, event) => {
-        const told = transition(machine, state, event);
-        if (!told.handled) throw new Error(told.refusal.reason);
-        return told.state;
+        const step = transition(machine, state, event);
+        if (!step.handled) throw new Error(step.refusal.reason);
+        return step.state;
       },
       start(machine, { threadId: "t", at: 0 }).state,
     );
@@ -43,9 +43,9 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   ];
 };
 
-const everyTurn = <Kept>(turns: number, tell: (state: Kept, event: Event) => Kept, from: Kept): void => {
+const everyTurn = <Kept>(turns: number, apply: (state: Kept, event: Event) => Kept, from: Kept): void => {
   let state = from;
-  for (let turn = 1; turn <= turns; turn++) for (const event of eventsOf(turn)) state = tell(state, event);
+  for (let turn = 1; turn <= turns; turn++) for (const event of eventsOf(turn)) state = apply(state, event);
 };
 
 const eventsOf = (turn: number): readonly Event[] => [
@@ -77,7 +77,7 @@ interface Reduced {
   readonly messages: unknown[];
 }
 
-/** What somebody writes who needs none of the rest: it appends to an array, and knows four events. */
+/** What one writes without any of the rest: it appends to an array, and knows four events. */
 const reduce = (state: Reduced, event: Event): Reduced => {
   switch (event.type) {
     case "ask.received":

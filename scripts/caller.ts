@@ -3,7 +3,7 @@ import { delimiter, dirname } from "node:path";
 const root = dirname(import.meta.dirname);
 
 /**
- * The environment of whoever runs one of our commands, without what pnpm put into it for us: the workspace's
+ * The environment of the user who runs one of our commands, without what pnpm put into it for us: the workspace's
  * tools and Node on the PATH, and the notes on the running script. For commands to be run as a reader would.
  */
 export const callerEnvironment = (): Record<string, string> => {

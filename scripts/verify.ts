@@ -34,7 +34,7 @@ const reports = join(root, "node_modules/.cache/verify");
 // Conversations recorded elsewhere: they are data of others and no part of this repository.
 const recordings = process.env["COLLOQUY_RECORDINGS"] ?? join(root, "../shared/recordings");
 
-/** As the README has it, so that what it says is what was checked, and with the Node of whoever reads it. */
+/** As the README has it, so that what it says is what was checked, and with the Node of the one who reads it. */
 const pnpm = ["npx", "-y", "pnpm@12.21.0"] as const;
 
 /** Tests that are counted one by one, by the report that vitest leaves. */

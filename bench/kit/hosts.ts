@@ -29,7 +29,7 @@ export const onFile = async <Result>(work: (path: string) => Promise<Result>): P
 /** The store that the benchmarks use: without a flush to the disk, whose speed is the machine's and not ours. */
 export const fileStore = (path: string): Store => sqliteStore({ path, synchronous: "NORMAL" });
 
-/** Inserts as somebody writes them by hand: a row for each message, under the same settings as the store's. */
+/** Inserts as one writes them by hand: a row for each message, under the same settings as the store's. */
 export const handWrittenInserts = (
   path: string,
 ): { readonly insert: (message: PlainMessage) => void; readonly close: () => void } => {

@@ -33,9 +33,9 @@ export const longThread = (messages: number): State => {
     length += lengths[cycle - 1 - index] ?? 0;
   }
   for (const index of turns.reverse()) {
-    const told = transition(machine, state, { type: "turn.added", at: 1, messages: turnMessages(index) });
-    if (!told.handled) throw new Error(told.refusal.reason);
-    state = told.state;
+    const step = transition(machine, state, { type: "turn.added", at: 1, messages: turnMessages(index) });
+    if (!step.handled) throw new Error(step.refusal.reason);
+    state = step.state;
   }
   return state;
 };

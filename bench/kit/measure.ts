@@ -1,4 +1,4 @@
-/** One figure of a benchmark: a ratio within one run, held against what is allowed. */
+/** One figure of a benchmark: a ratio within one run, compared with what is allowed. */
 export interface Figure {
   readonly name: string;
   /** Ours divided by the reference, unless the name says otherwise. */

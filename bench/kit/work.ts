@@ -53,7 +53,7 @@ export interface PlainMessage {
   readonly tool_call_id?: string;
 }
 
-/** The same turn as somebody writes it by hand: an array, and a loop. `kept` is told each message as it is added. */
+/** The same turn as one writes it by hand: an array, and a loop. `kept` is called with each message as it is added. */
 export const plainTurn = async (
   messages: PlainMessage[],
   text: string,

@@ -59,7 +59,7 @@ export class Book {
     return this.#snapshots.get(threadId);
   }
 
-  /** What is wrong with a journal as it was read, whoever writes to it meanwhile. */
+  /** What is wrong with a journal as it was read. Others may write to it meanwhile. */
   problemsOf(threadId: string, stored: readonly unknown[]): readonly string[] {
     const problems: string[] = [];
     const found = new Set<string>();

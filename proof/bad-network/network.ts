@@ -20,7 +20,7 @@ const fates = {
   silent: "it is taken, and nothing ever comes through",
   cut: "it is reset after some bytes of one side",
   "half-closed": "after some bytes of one side the other sees its end, and may go on writing",
-  dead: "after some bytes one side says nothing any more, and neither side is told",
+  dead: "after some bytes one side says nothing any more, and neither side notices",
   late: "what one side says comes later, also when that side is gone; then it is reset",
   torn: "what one side says comes in pieces; then it is reset",
 } as const;
@@ -96,7 +96,7 @@ const join = (client: Socket, server: Socket, fate: Fate | null): void => {
   };
   passOn(client, server, fate?.side === "client" ? fate : null, reset);
   passOn(server, client, fate?.side === "server" ? fate : null, reset);
-  // A side that dies tells the other one, except over a dead network.
+  // The other side notices when one dies, except over a dead network.
   for (const [one, other] of [
     [client, server],
     [server, client],

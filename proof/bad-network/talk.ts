@@ -14,13 +14,13 @@ export interface Talk {
   readonly done: Promise<readonly string[]>;
   /** How often an ask was rejected, and asked again. */
   readonly again: () => number;
-  /** Lets go of the thread, and holds its journal, read by a store without the network between, against R3. */
+  /** Closes the hosts, and checks R3 on the journal, which a store reads without the network between. */
   readonly judge: (store: Store) => Promise<readonly string[]>;
 }
 
 export const startTalk = (stores: readonly Store[], asksEach: number, limitMs: number): Talk => {
   const ran: string[] = [];
-  const told: { readonly askId: string; readonly turn: number; readonly text: string }[] = [];
+  const answers: { readonly askId: string; readonly turn: number; readonly text: string }[] = [];
   let again = 0;
   const tools = [chargeOf(ran)];
   const hosts = stores.map((store) => hostOf(store, tools));
@@ -28,7 +28,7 @@ export const startTalk = (stores: readonly Store[], asksEach: number, limitMs: n
     for (;;) {
       try {
         const { turn, text } = await ending(askId, limitMs, host.ask(askId, { threadId, askId }));
-        told.push({ askId, turn, text });
+        answers.push({ askId, turn, text });
         return [];
       } catch (error) {
         if (!isPassing(error)) return [`${askId}: ${String(error)}`];
@@ -48,7 +48,9 @@ export const startTalk = (stores: readonly Store[], asksEach: number, limitMs: n
       await Promise.all(hosts.map((host) => ending("host.close", limitMs, host.close())));
       const asked = hosts.flatMap((_, index) => idsOf(index));
       const stored = await store.read(threadId);
-      return violationsOfLaw(() => lawSharedThread({ asked, told, stored, ran, tools: declarationsOf(tools) }));
+      return violationsOfLaw(() =>
+        lawSharedThread({ asked, told: answers, stored, ran, tools: declarationsOf(tools) }),
+      );
     },
   };
 };

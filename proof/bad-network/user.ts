@@ -4,7 +4,7 @@ import { type Lease, LeaseLostError, SequenceConflictError, type Store } from "@
 import type { Entry } from "@colloquy/machine";
 
 import { ending, isUnreachable, NeverEnds } from "../kit/calls.ts";
-import { chunkText, type Head, headIn, letterOf } from "../kit/contents.ts";
+import { chunkText, type Head, headIn, envelopeOf } from "../kit/contents.ts";
 import type { Random } from "../kit/random.ts";
 import { unansweredIn } from "../kit/store-checks.ts";
 import { type Book, entryOf } from "./book.ts";
@@ -56,50 +56,50 @@ export class User {
     }
   }
 
-  /** Takes the lease, reads, and does some of the things that holders do. After a failure it is taken anew, which voids what is still under way. */
+  /** Takes the lease, reads, and does some of the things that a host does. After a failure it is taken anew, which voids what is still under way. */
   async #visit(threadId: string): Promise<void> {
     const { store, owner, random } = this.#options;
     await this.#post(threadId);
     const ttlMs = random.percent(50) ? ttlMsShort : ttlMsLong;
     const lease = await this.#call("acquire", () => store.acquire(threadId, owner, ttlMs));
     if (lease === null) return;
-    const hold: Hold = { lease, threadId, length: (await this.#read(threadId)).length };
+    const leased: LeasedThread = { lease, threadId, length: (await this.#read(threadId)).length };
     const count = random.integer(1, 8);
-    for (let done = 0; done < count && !this.#stopped; done += 1) await this.#hold(hold);
+    for (let done = 0; done < count && !this.#stopped; done += 1) await this.#write(leased);
     // Left to run out now and then.
     if (random.percent(80)) await this.#call("release", () => store.release(lease));
   }
 
-  async #hold(hold: Hold): Promise<void> {
+  async #write(leased: LeasedThread): Promise<void> {
     const { store, random } = this.#options;
     const choice = random.integer(1, 100);
-    if (choice <= 55) await this.#append(hold);
-    else if (choice <= 65) await this.#rewrite(hold);
-    else if (choice <= 77) await this.#saveSnapshot(hold);
-    else if (choice <= 87) await this.#answer(hold);
-    else if (choice <= 92) await this.#call("renew", () => store.renew(hold.lease, ttlMsShort));
+    if (choice <= 55) await this.#append(leased);
+    else if (choice <= 65) await this.#rewrite(leased);
+    else if (choice <= 77) await this.#saveSnapshot(leased);
+    else if (choice <= 87) await this.#answer(leased);
+    else if (choice <= 92) await this.#call("renew", () => store.renew(leased.lease, ttlMsShort));
     else if (choice <= 96) await this.#call("list", () => store.list());
-    else await this.#read(hold.threadId);
+    else await this.#read(leased.threadId);
   }
 
-  async #append(hold: Hold): Promise<void> {
+  async #append(leased: LeasedThread): Promise<void> {
     const { random, book } = this.#options;
-    const { threadId, length, lease } = hold;
+    const { threadId, length, lease } = leased;
     const entries = Array.from({ length: random.integer(1, 3) }, (_, index) => {
       const tag = this.#tag(lease);
       book.appending(threadId, tag, length + index);
       return { tag, entry: entryOf(threadId, length + index, tag, 0) };
     });
     await this.#appendAll(
-      hold,
+      leased,
       entries.map(({ entry }) => entry),
     );
     for (const { tag } of entries) book.appended(tag);
-    hold.length += entries.length;
+    leased.length += entries.length;
   }
 
   /** An append whose answer is lost is tried again now and then, as it was: it is then done, or refused because it is there. */
-  async #appendAll({ lease, threadId, length }: Hold, entries: readonly Entry[]): Promise<void> {
+  async #appendAll({ lease, threadId, length }: LeasedThread, entries: readonly Entry[]): Promise<void> {
     const { store, random, book } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
@@ -119,7 +119,7 @@ export class User {
     }
   }
 
-  async #rewrite({ lease, threadId }: Hold): Promise<void> {
+  async #rewrite({ lease, threadId }: LeasedThread): Promise<void> {
     const { store, owner, random, book } = this.#options;
     const own = book.thereOf(threadId, owner);
     const entry = own[random.integer(0, own.length - 1)];
@@ -129,7 +129,7 @@ export class User {
     book.rewritten(entry.tag, version);
   }
 
-  async #saveSnapshot({ lease, threadId, length }: Hold): Promise<void> {
+  async #saveSnapshot({ lease, threadId, length }: LeasedThread): Promise<void> {
     const { store, book } = this.#options;
     const found = await this.#call("readSnapshot", () => store.readSnapshot(threadId));
     const before = found === null ? noHead : headIn(found.head);
@@ -142,7 +142,7 @@ export class User {
     book.snapshot(threadId, number);
   }
 
-  /** Leaves a letter, again under its id where the answer was lost, and discards one that was answered. */
+  /** Posts an envelope, again under its id where the answer was lost, and discards one that was answered. */
   async #post(threadId: string): Promise<void> {
     const { store, random, book, owner } = this.#options;
     const { inbox } = store;
@@ -156,7 +156,7 @@ export class User {
     const id = `${owner} ${(this.#drawn += 1)}`;
     for (let tries = 1; ; tries += 1) {
       try {
-        await this.#call("post", () => inbox.post(threadId, letterOf(id)));
+        await this.#call("post", () => inbox.post(threadId, envelopeOf(id)));
         // The user that has the lease may have answered it already.
         if (!book.envelopesOf(threadId).has(id)) book.envelope(threadId, id, "posted");
         return;
@@ -166,7 +166,7 @@ export class User {
     }
   }
 
-  async #answer({ lease, threadId, length }: Hold): Promise<void> {
+  async #answer({ lease, threadId, length }: LeasedThread): Promise<void> {
     const { inbox } = this.#options.store;
     if (inbox === undefined) return;
     const unanswered = await this.#call("unanswered", () => unansweredIn(inbox, threadId));
@@ -196,7 +196,7 @@ export class User {
   }
 }
 
-interface Hold {
+interface LeasedThread {
   readonly lease: Lease;
   readonly threadId: string;
   length: number;

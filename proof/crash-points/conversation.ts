@@ -43,7 +43,7 @@ export const modelIn =
     return fuse.passes("after", what) ? scriptedOutcome(script, 2, call) : never();
   };
 
-/** The tools as a process runs them that may die before or after that; `ran` is told of each run. */
+/** The tools as a process runs them that may die before or after that; `ran` is called for each run. */
 export const toolsIn = (pace: Pace, fuse: Fuse, ran: (name: string, key: string) => void): readonly Tool[] =>
   scriptedTools(declared, async (name, { idempotencyKey }) => {
     if (!fuse.passes("before", `tool ${name}`)) return never();

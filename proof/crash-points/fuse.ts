@@ -5,7 +5,7 @@ export interface Point {
   readonly what: string;
 }
 
-/** What somebody waits for who is dead. */
+/** What a dead process waits for. */
 export const never = (): Promise<never> => new Promise(() => undefined);
 
 /** The life of a process: it ends at the nth point that it passes, from 1; never, where that is null. */

@@ -5,7 +5,7 @@ import { stateOf } from "../kit/journal.ts";
 import { violationsOfLaw } from "../kit/calls.ts";
 import { endProblems, messageProblems } from "../kit/scripted-conversation.ts";
 import { declarations, lines } from "./conversation.ts";
-import type { Held } from "./hold.ts";
+import type { Conversed } from "./converse.ts";
 import { recoveredAs, rowOf } from "./table.ts";
 
 /** What a conversation that was crashed came to. */
@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** Holds a conversation that was crashed against the one that was not, by the table. */
-export const judge = (uncrashed: Held, crashed: Held): Verdict => {
+export const judge = (uncrashed: Conversed, crashed: Conversed): Verdict => {
   // What was outstanding at two crashes was answered after the second.
   const last = new Map(crashed.left.flatMap(outstandingIn).map((effect) => [effect.id, effect]));
   const out = [...last.values()];
@@ -35,7 +35,7 @@ export const judge = (uncrashed: Held, crashed: Held): Verdict => {
   };
 };
 
-const problemsOfLaw = (uncrashed: Held, { journal, ran }: Held): readonly string[] =>
+const problemsOfLaw = (uncrashed: Conversed, { journal, ran }: Conversed): readonly string[] =>
   violationsOfLaw(() =>
     lawRecovery({
       uncrashed: uncrashed.journal,
@@ -46,7 +46,7 @@ const problemsOfLaw = (uncrashed: Held, { journal, ran }: Held): readonly string
   );
 
 /** What was outstanding at a crash was answered as its row says, and by whom. */
-const problemsOfTable = ({ journal }: Held, out: readonly AnswerableEffect[]): readonly string[] =>
+const problemsOfTable = ({ journal }: Conversed, out: readonly AnswerableEffect[]): readonly string[] =>
   out.flatMap((effect) => {
     const row = rowOf(effect);
     const answer = journal.find(({ event }) => isAnswerTo(event, effect.id));
@@ -66,7 +66,7 @@ const isAnswerTo = (event: Entry["event"], effectId: string): boolean =>
   event.type !== "llm.progressed";
 
 /** Whatever was acknowledged, and whatever a crash left, is there, and the sequence has no gaps. */
-const problemsOfStore = ({ journal, acknowledged, left }: Held): readonly string[] => {
+const problemsOfStore = ({ journal, acknowledged, left }: Conversed): readonly string[] => {
   const isThere = (entry: Entry): boolean => textOf(journal[entry.seq]) === textOf(entry);
   return [
     ...acknowledged.filter((entry) => !isThere(entry)).map(({ seq }) => `entry ${seq} was acknowledged, and is lost`),
@@ -79,7 +79,7 @@ const problemsOfStore = ({ journal, acknowledged, left }: Held): readonly string
 };
 
 /** Each ask has the answer that it has without a crash. */
-const problemsOfAnswers = (uncrashed: Held, { answers }: Held): readonly string[] =>
+const problemsOfAnswers = (uncrashed: Conversed, { answers }: Conversed): readonly string[] =>
   lines
     .flat()
     .filter((askId) => answers.get(askId) !== uncrashed.answers.get(askId))

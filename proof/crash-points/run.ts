@@ -1,10 +1,10 @@
-import { hold, type Held } from "./hold.ts";
+import { converse, type Conversed } from "./converse.ts";
 import { judge } from "./judge.ts";
 import type { Place } from "./stores.ts";
 
 /** Which points to crash at. */
 export interface PointOptions {
-  /** Every so-many-eth point, from the first. Default 1: each. */
+  /** Every Nth point, from the first. Default 1: each. */
   readonly every?: number;
   /** The process after the one that died dies as well, so many points later; null: it lives. Default null. */
   readonly again?: number | null;
@@ -24,8 +24,8 @@ export interface Outcome {
 
 /** Holds the conversation once undisturbed, and once for each point with a crash there; and what is wrong, if anything is. */
 export const crashAtPoints = async (place: Place, { every = 1, again = null }: PointOptions = {}): Promise<Outcome> => {
-  const holdAt = (diesAt: number | null, runAgain: boolean): Promise<Held> =>
-    hold({
+  const converseTo = (diesAt: number | null, runAgain: boolean): Promise<Conversed> =>
+    converse({
       openStore: ({ clock }) => place.open(clock),
       diesAt,
       diesAgainAt: diesAt === null ? null : again,
@@ -33,11 +33,11 @@ export const crashAtPoints = async (place: Place, { every = 1, again = null }: P
     });
   const rows = new Map<string, number>();
   const problems: string[] = [];
-  const uncrashed = await holdAt(null, true);
+  const uncrashed = await converseTo(null, true);
   let crashes = 0;
   for (let diesAt = 1; diesAt <= uncrashed.points.length; diesAt += every) {
     // Who is asked about an unknown outcome says yes at one point, and no at the next.
-    const crashed = await holdAt(diesAt, diesAt % 2 === 0);
+    const crashed = await converseTo(diesAt, diesAt % 2 === 0);
     crashes += crashed.left.length;
     const verdict = judge(uncrashed, crashed);
     for (const row of verdict.rows) rows.set(row, (rows.get(row) ?? 0) + 1);

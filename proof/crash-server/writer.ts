@@ -5,7 +5,7 @@ import type { Entry } from "@colloquy/machine";
 
 import { isUnreachable } from "../kit/calls.ts";
 
-/** Somebody who writes one entry after the other, whatever becomes of the server, and notes what was acknowledged. */
+/** A writer of one entry after the other, whatever becomes of the server, which notes what was acknowledged. */
 export interface Writer {
   readonly threadId: string;
   /** The texts of entries that it tried to append. */
@@ -20,7 +20,7 @@ export interface Writer {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a writer. Several may write one thread. `onAcknowledged` is told of each entry. */
+/** Starts a writer. Several may write one thread. `onAcknowledged` is called for each entry. */
 export const startWriter = (store: Store, threadId: string, owner: string, onAcknowledged: () => void): Writer => {
   const attempted = new Set<string>();
   const acknowledged = new Map<number, string>();
@@ -52,7 +52,7 @@ export const startWriter = (store: Store, threadId: string, owner: string, onAck
     }
   };
   const running = run();
-  // It is told to whoever stops it.
+  // The caller of `stop` gets it.
   running.catch(() => {});
   return {
     threadId,

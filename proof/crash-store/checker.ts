@@ -6,7 +6,7 @@ import { digestIn, entryOf, threadIds } from "../kit/contents.ts";
 import { type EnvelopeState, envelopeProblems, snapshotProblems, unansweredIn } from "../kit/store-checks.ts";
 import type { Note } from "./notes.ts";
 
-/** What a store holds after a kill. */
+/** What a store has after a kill. */
 export interface Findings {
   /** Empty when all is as it should be. */
   readonly violations: readonly string[];
@@ -63,9 +63,9 @@ const newestSnapshot = (notes: readonly Note[]): number | undefined =>
 const inboxProblems = async (store: Store, threadId: string, notes: readonly Note[]): Promise<readonly string[]> => {
   const known = new Map<string, EnvelopeState>();
   for (const note of notes) {
-    if (!("letterId" in note)) continue;
-    if (note.type === "discarding" || note.type === "discarded" || known.get(note.letterId) !== "discarding")
-      known.set(note.letterId, note.type);
+    if (!("envelopeId" in note)) continue;
+    if (note.type === "discarding" || note.type === "discarded" || known.get(note.envelopeId) !== "discarding")
+      known.set(note.envelopeId, note.type);
   }
   const problems = await envelopeProblems(store, threadId, known);
   const found = (await unansweredIn(store.inbox, threadId)).map(({ id }) => id).filter((id) => known.has(id));

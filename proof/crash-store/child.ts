@@ -9,7 +9,7 @@ import { notesIn } from "./notes.ts";
 import { damageIn, type StoreKind } from "./stores.ts";
 import { write } from "./writer.ts";
 
-/** What a child is told, as JSON in its first argument. */
+/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly task: "write" | "check";
   readonly store: StoreKind;

@@ -1,4 +1,4 @@
-// What a writer tells of itself on its standard output: lines of JSON, each written at the moment at which the thing
+// What a writer reports of itself on its standard output: lines of JSON, each written at the moment at which the thing
 // happens. They survive the writer's death as soon as they are written.
 import { writeSync } from "node:fs";
 
@@ -7,8 +7,8 @@ export type Note = { readonly threadId: string } & (
   | { readonly type: "appended"; readonly seq: number; readonly digest: string }
   | { readonly type: "rewriting" | "rewritten"; readonly seq: number; readonly digest: string }
   | { readonly type: "snapshot"; readonly number: number }
-  | { readonly type: "posted" | "discarding" | "discarded"; readonly letterId: string }
-  | { readonly type: "answered"; readonly letterId: string; readonly seq: number }
+  | { readonly type: "posted" | "discarding" | "discarded"; readonly envelopeId: string }
+  | { readonly type: "answered"; readonly envelopeId: string; readonly seq: number }
 );
 
 export const writeNote = (note: Note): void => void writeSync(1, `${JSON.stringify(note)}\n`);

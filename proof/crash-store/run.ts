@@ -52,12 +52,12 @@ const runIn = async (folder: string, program: string, seed: number, target: Targ
     const boot = done.kills;
     const options = { ...target, folder: storeFolder, synchronous, seed: seed * 10 + boot, boot, notes } as const;
     const said = await killed(program, { ...options, task: "write" }, random);
-    const told = typeof said === "string" ? [] : said;
-    appendFileSync(notes, linesOf(told));
+    const written = typeof said === "string" ? [] : said;
+    appendFileSync(notes, linesOf(written));
     const findings = typeof said === "string" ? failed(said) : await checked(program, { ...options, task: "check" });
     appendFileSync(notes, linesOf(findings.notes));
     const violations = findings.violations.map((violation) => `after kill ${boot + 1} (${synchronous}): ${violation}`);
-    done = { ...done, violations, kills: boot + 1, noted: counted(done.noted, told), entries: findings.entries };
+    done = { ...done, violations, kills: boot + 1, noted: counted(done.noted, written), entries: findings.entries };
   }
   return done;
 };

@@ -11,7 +11,7 @@ import { randomOf } from "../kit/random.ts";
 import { recorderOf } from "./records.ts";
 import { watchedStore } from "./watched-store.ts";
 
-/** What a child is told, as JSON in its first argument. */
+/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly database: string;
   readonly records: string;
@@ -86,7 +86,7 @@ const main = async (options: ChildOptions): Promise<void> => {
   await store.close();
 };
 
-/** Asks until nobody else holds the thread: the lease of a child that was killed runs out by itself. */
+/** Asks until the thread is free: the lease of a child that was killed runs out by itself. */
 const answered = async <A>(ask: () => PromiseLike<A>): Promise<A> => {
   for (;;) {
     try {

@@ -54,7 +54,7 @@ export const toolsOf = (
 export const hostOf = (parts: Omit<HostOptions, "machine" | "tools"> & { readonly tools: readonly Tool[] }): Host =>
   createHost({ ...parts, machine: machineOf(toolsOf(neverRun)) });
 
-/** Resolves when no summary is being written. Whoever goes on at once may be faster or slower than it, and is told the same. */
+/** Resolves when no summary is being written. A process that does not wait may be faster or slower than a summary. */
 export const summariesWritten = async (host: Host): Promise<void> => {
   const thread = host.thread(threadId);
   while ((await thread.state())?.context.summarising !== null) await delay(1);

@@ -1,4 +1,4 @@
-// What a child tells of itself: lines of JSON, appended to a file at the moment at which the thing happens. They
+// What a child reports of itself: lines of JSON, appended to a file at the moment at which the thing happens. They
 // survive the child's death as soon as they are written.
 import { existsSync, openSync, readFileSync, writeSync } from "node:fs";
 

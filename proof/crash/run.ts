@@ -122,7 +122,7 @@ class CrashedConversation {
     this.#lengths.push(journal.entries.length);
   }
 
-  /** Whoever asks again after the end gets the same answers, and nothing is journalled or performed. */
+  /** Asks repeated after the end get the same answers, and nothing is journalled or performed. */
   async #askAgain(): Promise<readonly string[]> {
     const before = this.#journal.entries.length;
     const store = sqliteStore({ path: join(this.#databaseFolder, databaseName) });

@@ -5,7 +5,7 @@ import { methodsOf } from "../kit/store-methods.ts";
 import type { Fault } from "./faults.ts";
 import type { RecordFact } from "./records.ts";
 
-/** A store that tells when it says that something is stored, and offers places to die around it. */
+/** A store that records what it acknowledges, and offers places to die around it. */
 export interface WatchedStore extends Store {
   /** The newest entry that is known to be stored; -1 for none. */
   readonly newestSeq: number;

@@ -1,5 +1,5 @@
-// What the writer writes. Each thing tells by itself whether it is whole: an entry carries the digest of its text,
-// and the text of a chunk or a letter follows from its id.
+// What the writers write. Each thing shows by itself whether it is whole: an entry carries the digest of its text,
+// and the text of a chunk or an envelope follows from its id.
 import { createHash } from "node:crypto";
 
 import type { Letter } from "@colloquy/host";
@@ -36,7 +36,7 @@ export const headIn = (text: string): Head => JSON.parse(text) as Head;
 
 export const chunkText = (id: string): string => JSON.stringify(textOf(id, 2000));
 
-export const letterOf = (id: string): Letter => ({
+export const envelopeOf = (id: string): Letter => ({
   id,
   event: { type: "ask.received", at: 1, askId: id, input: textOf(id, 300) },
 });

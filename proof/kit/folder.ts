@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A new folder, which somebody has to remove. */
+/** A new folder. The caller removes it. */
 export const newFolder = (name: string): string => mkdtempSync(join(tmpdir(), `colloquy-${name}-`));
 
 export const removeFolder = (folder: string): void => rmSync(folder, { recursive: true, force: true });

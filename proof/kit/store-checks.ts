@@ -1,6 +1,6 @@
 import type { Store } from "@colloquy/host";
 
-import { chunkText, headIn, letterOf } from "./contents.ts";
+import { chunkText, headIn, envelopeOf } from "./contents.ts";
 
 /** What is wrong with the snapshot of a thread, of which this is the newest that was acknowledged. */
 export const snapshotProblems = async (
@@ -32,7 +32,7 @@ export const envelopeProblems = async (
   const waiting = new Set(unanswered.map(({ id }) => id));
   const problems = waiting.size < unanswered.length ? ["an envelope is there twice"] : [];
   for (const each of unanswered)
-    if (JSON.stringify(each) !== JSON.stringify(letterOf(each.id))) problems.push(`envelope "${each.id}" is torn`);
+    if (JSON.stringify(each) !== JSON.stringify(envelopeOf(each.id))) problems.push(`envelope "${each.id}" is torn`);
   for (const [id, state] of known) {
     const answer = await inbox?.answerTo(threadId, id);
     if (state === "posted" && !waiting.has(id) && answer === null) problems.push(`envelope "${id}" is lost`);
@@ -48,5 +48,5 @@ export const unansweredIn = async (
   inbox: Store["inbox"],
   threadId: string,
 ): Promise<readonly { readonly id: string }[]> =>
-  // Only what `letterOf` makes is left there.
+  // Only what `envelopeOf` makes is left there.
   ((await inbox?.unanswered(threadId)) ?? []) as readonly { readonly id: string }[];

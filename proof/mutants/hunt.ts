@@ -32,7 +32,7 @@ export interface Sample {
   readonly workers: number;
 }
 
-/** What became of a mutant. An invalid one could not be held against the tests. */
+/** What became of a mutant. The tests could not be run against an invalid one. */
 export type Outcome = "killed" | "timeout" | "survived" | "invalid";
 
 export interface Hunt {

@@ -1,5 +1,5 @@
-// Puts small faults into the machine, one at a time and in memory only, and holds each against the machine's own
-// tests. Prints those that no test notices. Exits with 1 when fewer than the share asked for are noticed, with 2 for
+// Puts small faults into the machine, one at a time and in memory only, and runs the machine's own tests
+// against each. Prints those that no test notices. Exits with 1 when fewer than the share asked for are noticed, with 2 for
 // arguments that are invalid.
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

@@ -125,7 +125,7 @@ const changed = (node: Node & { readonly type: "Literal" }): readonly Edit[] => 
   return [];
 };
 
-/** What is no code at run time. A cast and the like are, around what they hold. */
+/** What is no code at run time. A cast and the like are, around what they contain. */
 const isType = ({ type }: Node): boolean => type.startsWith("TS") && !transparent.has(type);
 
 const transparent: ReadonlySet<string> = new Set(["TSAsExpression", "TSSatisfiesExpression", "TSNonNullExpression"]);

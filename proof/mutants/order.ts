@@ -80,7 +80,7 @@ export class TestOrder {
 
 const assumedBytesPerSecond = 20_000;
 
-/** So that many short files are not held to be free. */
+/** So that many short files do not count as free. */
 const startSeconds = 0.02;
 
 /** Whether a test lies in the folder that is named like the module's. */

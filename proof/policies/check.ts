@@ -29,7 +29,7 @@ export interface Work {
   readonly budgets: readonly number[];
 }
 
-/** Holds a policy to the laws at each step of a conversation, with each budget. */
+/** Checks the laws for a policy at each step of a conversation, with each budget. */
 export const checkConversation = (
   { conversation, steps, budgets }: Work,
   subject: Subject,
@@ -44,7 +44,7 @@ export const checkConversation = (
       counting.look(each, step);
       const before = smaller[step];
       if (before !== undefined && !isOverruled(before))
-        counting.hold("a larger budget keeps more", each, step, keepsMore(before, each));
+        counting.note("a larger budget keeps more", each, step, keepsMore(before, each));
     }
     followCuts(counting, machine, made, conversation.isOneHistory);
     smaller = made;
@@ -65,9 +65,9 @@ const followCuts = (
     const made: Made = behind === null ? fresh : { ...fresh, prompt: promptBehind(machine, fresh.seen, behind) };
     if (made !== fresh && cutText(made.prompt.cut) !== cutText(fresh.prompt.cut)) counting.look(made, step);
     const again: Made = { ...made, prompt: promptBehind(machine, made.seen, made.prompt.cut) };
-    counting.hold("decided again it is the same", made, step, settledAtOnce(made, again));
+    counting.note("decided again it is the same", made, step, settledAtOnce(made, again));
     if (!made.seen.calling || !made.prompt.fits) continue;
-    if (sent !== null && isOneHistory) counting.hold("prompts begin alike", made, step, prefixKept(sent, made));
+    if (sent !== null && isOneHistory) counting.note("prompts begin alike", made, step, prefixKept(sent, made));
     sent = made;
   }
 };
@@ -79,7 +79,7 @@ interface Laws {
   readonly [law: string]: (made: Made) => Problem;
 }
 
-/** Of one prompt alone, whoever decided it. */
+/** Of one prompt alone, also where the machine overruled the policy. */
 const lawsOfAny: Laws = {
   "well-formed": wellFormed,
   "what is shown was said": subsequence,
@@ -107,11 +107,11 @@ class Counting {
     this.#prompts++;
     if (!made.prompt.fits) this.#unfit++;
     if (made.prompt.messages.length < made.seen.whole.length) this.#cut++;
-    const held = isOverruled(made) ? lawsOfAny : { ...lawsOfAny, ...lawsOfPolicies };
-    for (const [law, problemOf] of Object.entries(held)) this.hold(law, made, step, problemOf(made));
+    const laws = isOverruled(made) ? lawsOfAny : { ...lawsOfAny, ...lawsOfPolicies };
+    for (const [law, problemOf] of Object.entries(laws)) this.note(law, made, step, problemOf(made));
   }
 
-  hold(law: string, { room }: Made, step: number, words: Problem): void {
+  note(law: string, { room }: Made, step: number, words: Problem): void {
     if (words === null) return;
     const { id, variant } = this.#conversation;
     const found = this.#violations.get(law) ?? { count: 0, first: [] };

@@ -30,7 +30,7 @@ export interface Conversation {
 
 export type Variant = "as recorded" | "pinned" | "cancelled" | "cancelled, left out" | "summarised" | "compacted";
 
-/** The conversations of a file, some of them by their ids; those that no thread can hold as far as they go. */
+/** The conversations of a file, some of them by their ids; those that no thread can contain, as far as they go. */
 export const conversationsOf = (
   { records, common }: CaseFile,
   seed: number,
@@ -47,8 +47,8 @@ export const conversationsOf = (
       pinned: steps.map((state) => pinned(state, random)),
       cancelled: steps.flatMap(cancelled),
       "cancelled, left out": steps.flatMap(cancelled),
-      summarised: toldAgain(entries, summariseTurns()),
-      compacted: toldAgain(entries, compactTurns({ keepTurns: 1, at: 0 })),
+      summarised: decidedAgain(entries, summariseTurns()),
+      compacted: decidedAgain(entries, compactTurns({ keepTurns: 1, at: 0 })),
     };
     return variantNames.map((variant) => ({
       id,
@@ -77,7 +77,7 @@ const pinned = (state: State, random: Random): State => {
     (before, message) =>
       message === undefined
         ? before
-        : told(recordingMachine(), before, { type: "message.pinned", at: 1, message: message.id, pinned: true }),
+        : stateAfter(recordingMachine(), before, { type: "message.pinned", at: 1, message: message.id, pinned: true }),
     state,
   );
 };
@@ -86,12 +86,12 @@ const pinned = (state: State, random: Random): State => {
 const cancelled = (state: State): readonly State[] => {
   if (state.context.open === null) return [];
   const machine = recordingMachine();
-  const after = told(machine, state, { type: "cancel.requested", at: 1, reason: "enough" });
-  return [told(machine, after, { type: "ask.received", at: 2, askId: "go-on", input: "Please go on." })];
+  const after = stateAfter(machine, state, { type: "cancel.requested", at: 1, reason: "enough" });
+  return [stateAfter(machine, after, { type: "ask.received", at: 2, askId: "go-on", input: "Please go on." })];
 };
 
-/** The same events, told to a machine that has summaries written. */
-const toldAgain = (entries: readonly Entry[], policy: Policy): readonly State[] => {
+/** The same events, handled by a machine that has summaries written. */
+const decidedAgain = (entries: readonly Entry[], policy: Policy): readonly State[] => {
   const budget = { tokens: 10_000_000, reserve: 0 };
   const machine = conversationMachine({
     policy,
@@ -107,7 +107,7 @@ const toldAgain = (entries: readonly Entry[], policy: Policy): readonly State[] 
   const steps: State[] = [];
   for (const entry of entries) {
     if (!isLater(entry)) continue;
-    state = withSummaries(machine, told(machine, state, withoutDigest(entry.event)));
+    state = withSummaries(machine, stateAfter(machine, state, withoutDigest(entry.event)));
     steps.push(state);
   }
   return steps;
@@ -127,7 +127,7 @@ const withSummaries = (machine: ConversationMachine, before: State): State => {
     const summary = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "summary");
     if (summary === undefined) return state;
     const content = `A summary of ${"all that was said ".repeat(1 + (state.context.summaries % 4))}so far.`;
-    state = told(machine, state, {
+    state = stateAfter(machine, state, {
       type: "llm.completed",
       at: state.context.updatedAt,
       effectId: summary.id,
@@ -138,10 +138,10 @@ const withSummaries = (machine: ConversationMachine, before: State): State => {
 };
 
 /** What is refused here can't happen to this thread; it stays as it is. */
-const told = (machine: ConversationMachine, state: State, event: Event): State =>
+const stateAfter = (machine: ConversationMachine, state: State, event: Event): State =>
   transition(machine, state, event).state;
 
-/** Whoever changes it, throws. */
+/** What changes it throws. */
 const frozen = <Value>(value: Value): Value => {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

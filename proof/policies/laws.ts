@@ -63,7 +63,7 @@ export const openTurnWhole = ({ seen, prompt: { messages, cut } }: Made): Proble
   return system === null || cut.system === "omit" || isSame(messages[0], system) ? null : "the system message is gone";
 };
 
-/** It is told truly how many tokens it takes and whether that fits; and it fits where its policy can make it fit. */
+/** It says truly how many tokens it takes and whether that fits; and it fits where its policy can make it fit. */
 export const fitsOrSaysSo = ({ subject, seen, room, prompt }: Made): Problem => {
   const tokens = tokensOf(subject, prompt.messages);
   if (prompt.tokens !== tokens) return `it takes ${tokens} tokens, and says ${String(prompt.tokens)}`;
@@ -126,7 +126,7 @@ export const settledAtOnce = (once: Made, again: Made): Problem => {
     : "decided again, the cut is the same and the prompt another";
 };
 
-/** The policy neither threw (threads are frozen here) nor decided what can't be meant. */
+/** The policy neither threw (threads are frozen here) nor decided what is invalid. */
 export const usable = ({ prompt: { failed } }: Made): Problem => failed ?? null;
 
 /** An ask that says nothing lives from the thread: where a policy shows nothing of that, the machine shows all. */

@@ -1,4 +1,4 @@
-// What is held to the laws: every shipped policy, with options that make it do something, and compositions.
+// The policies for which the laws are checked: every shipped policy, with options that make it do something, and compositions.
 import {
   clearResults,
   compactTurns,

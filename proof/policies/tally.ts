@@ -54,7 +54,7 @@ const addTally = (left: Tally, right: Tally): Tally => {
   };
 };
 
-/** So many violations of one law by one policy are told. */
+/** So many violations of one law by one policy are shown. */
 export const mostShown = 3;
 
 /** How many violations there are in all. */

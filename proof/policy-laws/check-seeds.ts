@@ -18,7 +18,7 @@ export interface Share {
   readonly kind: string | null;
 }
 
-/** How many policies were held to the laws, and those that broke one. */
+/** For how many policies the laws were checked, and those that broke one. */
 export interface Outcome {
   readonly policies: number;
   readonly broken: readonly Broken[];
@@ -39,7 +39,7 @@ export const kinds: { readonly [kind: string]: fc.Arbitrary<Policy | MachineOpti
   composeInTemplate: composedPolicyArbitrary.map((policy) => ({ policy, counter: templateCounter })),
 };
 
-/** Holds one policy of each kind to the laws of pruning for each seed, on conversations that the seed draws too. */
+/** Checks the laws of pruning for one policy of each kind for each seed, on conversations that the seed draws too. */
 export const checkSeeds = ({ first, count, step, kind }: Share): Outcome => {
   const chosen = Object.entries(kinds).filter(([name]) => kind === null || name === kind);
   const broken: Broken[] = [];

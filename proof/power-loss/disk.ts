@@ -6,13 +6,13 @@ export const faults = {
   parent: "that the folder of the store is there is not flushed",
   folder: "nor which files are in it",
   snapshots: "nor which files a snapshot has",
-  inboxes: "nor which letters an inbox has",
+  inboxes: "nor which envelopes an inbox has",
 } as const;
 
 export type Fault = keyof typeof faults;
 
 /**
- * A disk that keeps what was flushed, and of the rest what a power cut leaves. It is told what is done to files, and
+ * A disk that keeps what was flushed, and of the rest what a power cut leaves. It sees what is done to files, and
  * promises no more than POSIX: a file's bytes are safe when the file was flushed, and which files a folder has when the
  * folder was.
  */
@@ -195,7 +195,7 @@ const blocksLeft = (safe: Buffer, pending: readonly Change[], random: Random): B
   return bytes;
 };
 
-/** What was never written holds anything: zeros, or what was on the disk before. */
+/** What was never written has any content: zeros, or what was on the disk before. */
 const scribble = (bytes: Buffer, written: readonly (readonly [number, number])[], random: Random): void => {
   const isWritten = new Uint8Array(bytes.length);
   for (const [from, until] of written) isWritten.fill(1, from, until);

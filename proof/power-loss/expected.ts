@@ -8,7 +8,7 @@ export interface ThreadState {
   readonly snapshot: string | null;
 }
 
-export type LetterState = "absent" | "left" | "answered";
+export type EnvelopeState = "absent" | "left" | "answered";
 
 /** What a process sees, and what a power cut may leave. */
 export interface Known<State> {
@@ -19,7 +19,7 @@ export interface Known<State> {
 /** What may be there of a thread: what was acknowledged, and what was under way when a process died. */
 export interface Expected {
   thread: Known<ThreadState>;
-  readonly letters: Map<string, Known<LetterState>>;
+  readonly envelopes: Map<string, Known<EnvelopeState>>;
 }
 
 /** What an operation makes of a thread: what may be left of it beside what was there before, and what is there when it is acknowledged. */
@@ -30,7 +30,7 @@ export interface Step {
 
 export const nothingThere: ThreadState = { journal: [], snapshot: null };
 
-export const expectedOf = (state: ThreadState): Expected => ({ thread: certainly(state), letters: new Map() });
+export const expectedOf = (state: ThreadState): Expected => ({ thread: certainly(state), envelopes: new Map() });
 
 export const certainly = <State>(state: State): Known<State> => ({ seen: state, left: [state] });
 

@@ -1,7 +1,7 @@
 import type { Store } from "@colloquy/host";
 
-import { chunkText, type Head, letterOf, threadIds } from "../kit/contents.ts";
-import type { Expected, LetterState, ThreadState } from "./expected.ts";
+import { chunkText, type Head, envelopeOf, threadIds } from "../kit/contents.ts";
+import type { Expected, EnvelopeState, ThreadState } from "./expected.ts";
 
 /** What a store shows of all threads. */
 export interface Seen {
@@ -12,18 +12,18 @@ export interface Seen {
 
 export interface SeenThread {
   readonly state: ThreadState;
-  readonly letters: ReadonlyMap<string, LetterState>;
+  readonly envelopes: ReadonlyMap<string, EnvelopeState>;
 }
 
-/** Looks at everything. `letterIds` are the letters that there may be, in the order in which they were left. */
-export const look = async (store: Store, letterIds: (threadId: string) => readonly string[]): Promise<Seen> => {
+/** Looks at everything. `envelopeIds` are the envelopes that there may be, in the order in which they were left. */
+export const look = async (store: Store, envelopeIds: (threadId: string) => readonly string[]): Promise<Seen> => {
   const threads = new Map<string, SeenThread>();
   const violations: string[] = [];
   for (const threadId of threadIds) {
     const journal = (await store.read(threadId)).map((entry) => JSON.stringify(entry));
     const snapshot = await snapshotOf(store, threadId, violations);
-    const letters = await lettersOf(store, threadId, letterIds(threadId), violations);
-    threads.set(threadId, { state: { journal, snapshot }, letters });
+    const envelopes = await envelopesOf(store, threadId, envelopeIds(threadId), violations);
+    threads.set(threadId, { state: { journal, snapshot }, envelopes });
   }
   const listed = (await store.list()).threads.map(({ threadId, seq }) => `${threadId} ${seq}`).sort();
   const there = Array.from(threads, ([threadId, { state }]) => `${threadId} ${state.journal.length - 1}`);
@@ -56,25 +56,25 @@ export const chunksOf = (head: string): readonly string[] | null => {
 
 export const headOf = (head: Head): string => JSON.stringify(head);
 
-const lettersOf = async (
+const envelopesOf = async (
   store: Store,
   threadId: string,
   ids: readonly string[],
   violations: string[],
-): Promise<ReadonlyMap<string, LetterState>> => {
+): Promise<ReadonlyMap<string, EnvelopeState>> => {
   const { inbox } = store;
   if (inbox === undefined) throw new Error("a store of files has an inbox");
-  const unanswered = (await inbox.unanswered(threadId)).map((letter) => JSON.stringify(letter));
-  const states = new Map<string, LetterState>();
+  const unanswered = (await inbox.unanswered(threadId)).map((envelope) => JSON.stringify(envelope));
+  const states = new Map<string, EnvelopeState>();
   for (const id of ids) {
-    const isLeft = unanswered.includes(JSON.stringify(letterOf(id)));
+    const isLeft = unanswered.includes(JSON.stringify(envelopeOf(id)));
     const answer = await inbox.answerTo(threadId, id);
     states.set(id, answer === null ? (isLeft ? "left" : "absent") : "answered");
   }
-  const left = ids.filter((id) => states.get(id) === "left").map((id) => JSON.stringify(letterOf(id)));
+  const left = ids.filter((id) => states.get(id) === "left").map((id) => JSON.stringify(envelopeOf(id)));
   if (JSON.stringify(left) !== JSON.stringify(unanswered))
     violations.push(
-      `thread "${threadId}": its letters are torn, or not in the order in which they were left: ${unanswered.join(" ")}`,
+      `thread "${threadId}": its envelopes are torn, or not in the order in which they were left: ${unanswered.join(" ")}`,
     );
   return states;
 };
@@ -82,7 +82,7 @@ const lettersOf = async (
 /** In what a thread that is seen differs from what may be there; empty for nothing. */
 export const differences = (
   threadId: string,
-  { state, letters }: SeenThread,
+  { state, envelopes }: SeenThread,
   expected: Expected,
 ): readonly string[] => {
   const found: string[] = [];
@@ -90,10 +90,10 @@ export const differences = (
     found.push(
       `thread "${threadId}": there is ${inWords(state)}; there may be ${expected.thread.left.map(inWords).join(", or ")}`,
     );
-  for (const [id, { left }] of expected.letters) {
-    const there = letters.get(id) ?? "absent";
+  for (const [id, { left }] of expected.envelopes) {
+    const there = envelopes.get(id) ?? "absent";
     if (!left.includes(there))
-      found.push(`thread "${threadId}": letter ${id} is ${there}, and may be ${left.join(" or ")}`);
+      found.push(`thread "${threadId}": envelope ${id} is ${there}, and may be ${left.join(" or ")}`);
   }
   return found;
 };

@@ -96,7 +96,7 @@ const workUntilKilled = async (scene: Scene): Promise<readonly string[]> => {
   try {
     const store = opened(scene);
     close.push(() => store.close?.() ?? Promise.resolve());
-    const seen = await look(store, lettersOf(known));
+    const seen = await look(store, envelopesOf(known));
     const wrong = wrongIn(seen, known);
     if (wrong.length > 0) return wrong.map((violation) => `after a kill: ${violation}`);
     see(seen, known);
@@ -113,16 +113,16 @@ const workUntilKilled = async (scene: Scene): Promise<readonly string[]> => {
 const opened = ({ place }: Scene): ReturnType<typeof filesStore> =>
   filesStore({ folder: join(place.root, "threads"), clock: { now: () => 0 } });
 
-const lettersOf =
+const envelopesOf =
   ({ threads }: Knowledge) =>
-  (threadId: string): readonly string[] => [...(threads.get(threadId)?.letters.keys() ?? [])];
+  (threadId: string): readonly string[] => [...(threads.get(threadId)?.envelopes.keys() ?? [])];
 
 /** What a fresh process sees; a text where it sees nothing. */
 const looked = async (scene: Scene): Promise<Seen | string> => {
   try {
     const store = opened(scene);
     try {
-      return await look(store, lettersOf(scene.known));
+      return await look(store, envelopesOf(scene.known));
     } finally {
       await store.close?.();
     }
@@ -141,21 +141,22 @@ const wrongIn = ({ threads, violations }: Seen, known: Knowledge): readonly stri
 
 /** What is seen after a kill may still be lost. */
 const see = ({ threads }: Seen, known: Knowledge): void => {
-  for (const [threadId, { state, letters }] of threads) {
+  for (const [threadId, { state, envelopes }] of threads) {
     const expected = known.threads.get(threadId);
     if (expected === undefined) continue;
     expected.thread = { ...expected.thread, seen: state };
-    for (const [id, seen] of letters) expected.letters.set(id, { left: [seen], ...expected.letters.get(id), seen });
+    for (const [id, seen] of envelopes)
+      expected.envelopes.set(id, { left: [seen], ...expected.envelopes.get(id), seen });
   }
 };
 
 /** What is seen after a power cut is on the disk. */
 const adopt = ({ threads }: Seen, known: Knowledge): void => {
-  for (const [threadId, { state, letters }] of threads) {
+  for (const [threadId, { state, envelopes }] of threads) {
     const expected = known.threads.get(threadId);
     if (expected === undefined) continue;
     expected.thread = certainly(state);
-    for (const [id, seen] of letters) expected.letters.set(id, certainly(seen));
+    for (const [id, seen] of envelopes) expected.envelopes.set(id, certainly(seen));
   }
 };
 

@@ -1,6 +1,6 @@
 import type { Lease, Store } from "@colloquy/host";
 
-import { chunkText, entryOf, letterOf, threadIds } from "../kit/contents.ts";
+import { chunkText, entryOf, envelopeOf, threadIds } from "../kit/contents.ts";
 import type { Random } from "../kit/random.ts";
 import {
   appended,
@@ -8,7 +8,7 @@ import {
   deleted,
   type Expected,
   expectedOf,
-  type LetterState,
+  type EnvelopeState,
   nothingThere,
   rewritten,
   snapshotSaved,
@@ -59,7 +59,7 @@ export class Worker {
     if (!isThere || dice <= 45) await this.#append(threadId, expected);
     else if (dice <= 55) await this.#rewrite(threadId, expected);
     else if (dice <= 70) await this.#saveSnapshot(threadId, expected);
-    else if (dice <= 87) await this.#letter(threadId, expected);
+    else if (dice <= 87) await this.#envelope(threadId, expected);
     else if (dice <= 95) await this.#delete(threadId, expected);
     else await this.#release(threadId);
     this.#known.acknowledged += 1;
@@ -99,29 +99,29 @@ export class Worker {
     await this.#do(expected, snapshotSaved(expected.thread, head), () => this.#store.saveSnapshot(lease, draft));
   }
 
-  async #letter(threadId: string, expected: Expected): Promise<void> {
+  async #envelope(threadId: string, expected: Expected): Promise<void> {
     const { inbox } = this.#store;
-    const left = Array.from(expected.letters).filter(([, { seen }]) => seen === "left");
-    // One that somebody began to leave is left again, as by whoever got no word of it.
+    const left = Array.from(expected.envelopes).filter(([, { seen }]) => seen === "left");
+    // One whose posting did not return is posted again, as by a host that got no answer.
     const doubtful = left.find(([, known]) => known.left.length > 1);
     const [id] = doubtful ?? left[this.#random.integer(0, left.length)] ?? [];
     const dice = doubtful === undefined ? this.#random.integer(1, 3) : 1;
     if (id === undefined || dice === 1) {
       const posted = id ?? this.#label();
-      await this.#doLetter(expected, posted, "left", () => inbox?.post(threadId, letterOf(posted)));
+      await this.#doEnvelope(expected, posted, "left", () => inbox?.post(threadId, envelopeOf(posted)));
     } else if (dice === 2) {
       const lease = await this.#lease(threadId);
       const answer = { id, handled: true, seq: 0 } as const;
-      await this.#doLetter(expected, id, "answered", () => inbox?.answer(lease, [answer]));
-    } else await this.#doLetter(expected, id, "absent", () => inbox?.discard(threadId, id));
+      await this.#doEnvelope(expected, id, "answered", () => inbox?.answer(lease, [answer]));
+    } else await this.#doEnvelope(expected, id, "absent", () => inbox?.discard(threadId, id));
   }
 
   async #delete(threadId: string, expected: Expected): Promise<void> {
     this.#leases.delete(threadId);
-    const letters = [...expected.letters.keys()];
-    for (const id of letters) this.#mayBecome(expected, id, "absent");
+    const envelopes = [...expected.envelopes.keys()];
+    for (const id of envelopes) this.#mayBecome(expected, id, "absent");
     await this.#do(expected, deleted(expected.thread), () => this.#store.delete(threadId));
-    for (const id of letters) expected.letters.set(id, certainly("absent"));
+    for (const id of envelopes) expected.envelopes.set(id, certainly("absent"));
   }
 
   async #release(threadId: string): Promise<void> {
@@ -143,14 +143,14 @@ export class Worker {
     expected.thread = step.after;
   }
 
-  async #doLetter(expected: Expected, id: string, state: LetterState, operation: () => unknown): Promise<void> {
+  async #doEnvelope(expected: Expected, id: string, state: EnvelopeState, operation: () => unknown): Promise<void> {
     this.#mayBecome(expected, id, state);
     await operation();
-    expected.letters.set(id, certainly(state));
+    expected.envelopes.set(id, certainly(state));
   }
 
-  #mayBecome({ letters }: Expected, id: string, state: LetterState): void {
-    letters.set(id, underWay(letters.get(id) ?? certainly("absent"), [state]));
+  #mayBecome({ envelopes }: Expected, id: string, state: EnvelopeState): void {
+    envelopes.set(id, underWay(envelopes.get(id) ?? certainly("absent"), [state]));
   }
 
   #label(): string {

@@ -9,7 +9,7 @@ export interface KnownCase {
   readonly isAsRecorded: boolean;
 }
 
-/** Cases that somebody has read, by the digests of their ids. */
+/** Cases that a person has read, by the digests of their ids. */
 export type CaseTable = ReadonlyMap<string, Case>;
 
 interface Case {

@@ -4,7 +4,7 @@ import { type Meaning, meaningOf, type Verdict } from "./error-words.ts";
 
 /** What an error response says, read apart from the product: by what the protocol and the providers document. */
 export interface ErrorReading {
-  /** The verdicts that its meaning allows; null where nothing tells, which only a response without an error status can. */
+  /** The verdicts that its meaning allows; null where nothing shows them, which only a response without an error status can. */
   readonly verdicts: readonly Verdict[] | null;
   /** How long the server asks to wait: milliseconds, `"until"` a date, or null. */
   readonly wait: number | "until" | null;
@@ -210,12 +210,12 @@ const hostProblem = (host: string, { status, body }: ExchangeResponse, error: Js
   return null;
 };
 
-/** OpenAI says why somebody is not let in, has to wait, or was let down. */
+/** OpenAI says why a client is refused, has to wait, or gets no answer. */
 const silenceProblem = (host: string, status: number, message: string): string | null => {
   const [, expected] = reasons.find(([isIt]) => isIt(status)) ?? [];
   return expected === undefined || !/(^|\.)api\.openai\.com$/.test(host) || expected.test(message)
     ? null
-    : `nothing in its body tells of status ${status}`;
+    : `nothing in its body is about status ${status}`;
 };
 
 const reasons: readonly (readonly [(status: number) => boolean, RegExp])[] = [

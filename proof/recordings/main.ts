@@ -47,7 +47,7 @@ const summarise = (reports: readonly Report[], seconds: string): void => {
   const failed = reports.reduce((sum, report) => sum + report.failures.length, 0);
   const inexpressible = reports.reduce((sum, report) => sum + report.inexpressible.length, 0);
   const nothing = passed + failed + inexpressible === 0;
-  if (nothing) console.error("the folder holds no recordings that this version replays");
+  if (nothing) console.error("the folder has no recordings that this version replays");
   console.log(
     `${count(passed)} passed, ${count(failed)} failed, ${count(inexpressible)} inexpressible, in ${seconds} s`,
   );

@@ -16,7 +16,7 @@ export interface Played {
   readonly response: ExchangeResponse;
 }
 
-/** What became of it: the request body that arrived, and how the handler told the outcome. */
+/** What became of it: the request body that arrived, and the outcome that the handler gave. */
 export interface PlayedOutcome {
   readonly body: Json | undefined;
   readonly outcome: LlmOutcome;

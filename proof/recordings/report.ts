@@ -7,7 +7,7 @@ export interface Report {
   readonly lines: readonly string[];
   readonly passed: number;
   readonly failures: readonly Finding[];
-  /** What no conversation can hold, and what was done about it in its recording. */
+  /** What no conversation can contain, and what was done about it in its recording. */
   readonly inexpressible: readonly Finding[];
 }
 

@@ -92,12 +92,12 @@ const requestsOf = (
         : [{ id: `${recorded.id}, model call ${k}`, exchange, played: playedOf(call, exchange), reply: step }];
     });
 
-/** Some clients wrote a prompt's older messages anew for a later call: what the steps tell is then not what was sent. */
+/** Some clients wrote a prompt's older messages anew for a later call: what the steps say is then not what was sent. */
 const isOtherwise = (exchange: RecordedExchange, recorded: RecordedCase, k: number): boolean =>
   !isStrict(recorded) &&
   sha256OfMessages(messagesIn(exchange.request.body).map(canonicalOf)) !== recorded.expect.calls[k]?.sha256;
 
-/** A thread that holds what was sent, asked to go on. */
+/** A thread seeded with what was sent, asked to go on. */
 const seededRequest = (exchange: RecordedExchange): Either.Either<string, Request> => {
   const messages = messagesIn(exchange.request.body);
   const problem = protocolProblemOf(messages.map(canonicalOf));

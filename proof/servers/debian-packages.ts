@@ -24,7 +24,7 @@ export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: s
   for (const deb of debsOf(downloads)) run("dpkg-deb", ["-x", join(downloads, deb), folder], downloads);
 };
 
-/** The folders of an unpacked tree that hold libraries, for LD_LIBRARY_PATH. */
+/** The folders of an unpacked tree that have libraries, for LD_LIBRARY_PATH. */
 export const librariesOf = (folder: string): string =>
   ["usr/lib", "lib"]
     .map((path) => join(folder, path))
@@ -42,10 +42,10 @@ const cache = join(dirname(dirname(import.meta.dirname)), "node_modules/.cache/s
 /** Of what was downloaded completely: a folder of it is there or not. */
 const debsOf = (folder: string): readonly string[] => readdirSync(folder).filter((name) => name.endsWith(".deb"));
 
-/** Puts a whole download in its place at once: somebody else may be after the same. */
+/** Puts a whole download in its place at once: another process may do the same. */
 const keepDownload = (wanted: RegExp, names: readonly string[], downloads: string): void => {
   const folder = mkdtempSync(`${downloads}-`);
-  // Whoever comes next may be another user.
+  // The next process may be of another user.
   chmodSync(folder, 0o755);
   try {
     download(wanted, names, folder);

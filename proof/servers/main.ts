@@ -63,7 +63,7 @@ const main = async (): Promise<void> => {
   }
 };
 
-/** Of the command, which is told what this process is told to do; 128 and more for one that a signal ended. */
+/** Of the command, which gets the signals that this process gets; 128 and more for one that a signal ended. */
 const exitCodeOf = async (child: ChildProcess): Promise<number> => {
   const forward = (signal: NodeJS.Signals): void => void child.kill(signal);
   process.on("SIGINT", forward).on("SIGTERM", forward).on("SIGHUP", forward);

@@ -6,7 +6,7 @@ import { librariesOf, unpackDebian } from "./debian-packages.ts";
 import { endChild, freePort, type Program, runProgram, type Server, startProgram } from "./process.ts";
 
 export interface PostgresOptions {
-  /** An empty folder, or one that an earlier server of this kind left. Whoever runs the server must be able to reach it. */
+  /** An empty folder, or one that an earlier server of this kind left. The user that runs the server must be able to reach it. */
   readonly folder: string;
   /** `fsync: "off"` is faster, and enough while the machine stays on. */
   readonly settings: Readonly<Record<string, string>>;
@@ -49,14 +49,14 @@ export const startPostgres = async (options: PostgresOptions): Promise<Server> =
   };
 };
 
-/** The newest version that is installed, else what Debian's packages hold. */
+/** The newest version that is installed, else what is in Debian's packages. */
 const programsIn = (packages: string): string => {
   const installed = newestIn("/usr/lib/postgresql");
   if (installed !== null) return installed;
   const unpacked = join(packages, "usr/lib/postgresql");
   if (!existsSync(unpacked)) unpackDebian(/^(postgresql-\d+|lib(?!llvm|perl).*)$/, ["postgresql"], packages);
   const programs = newestIn(unpacked);
-  if (programs === null) throw new Error(`the package of PostgreSQL holds no server: ${unpacked}`);
+  if (programs === null) throw new Error(`the package of PostgreSQL has no server: ${unpacked}`);
   return programs;
 };
 

@@ -14,7 +14,7 @@ export interface Server {
 export interface Program {
   readonly path: string;
   readonly libraries: string | null;
-  /** Null: whoever runs this. */
+  /** Null: the user of this process. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
 }
 

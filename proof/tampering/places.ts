@@ -12,9 +12,9 @@ import { createClient } from "redis";
 import { newFolder, removeFolder } from "../kit/folder.ts";
 import { neededServerUrl } from "../kit/server-urls.ts";
 
-/** A text that a store keeps, where whoever can reach its disk or its server can change it. */
+/** A text that a store keeps, where all who can reach its disk or its server can change it. */
 export interface Cell {
-  readonly kind: "entry" | "head" | "chunk" | "letter" | "listing";
+  readonly kind: "entry" | "head" | "chunk" | "envelope" | "listing";
   readonly threadId: string;
   /** In what is said of it. */
   readonly name: string;
@@ -86,7 +86,7 @@ const sqlitePlace = (): Place => {
     cells: async () => [
       ...cellsOf("entry", "entries", "body", `'entry ' || (place % ${2 ** 26})`, threadBy(`place / ${2 ** 26}`)),
       ...cellsOf("chunk", "snapshots", "body", "part", threadBy("snapshots.thread")),
-      ...cellsOf("letter", "letters", "letter", "'letter ' || letters.id", "letters.thread"),
+      ...cellsOf("envelope", "letters", "letter", "'envelope ' || letters.id", "letters.thread"),
       ...cellsOf("listing", "threads", "metadata", "'its metadata'", "threads.thread"),
     ],
     leave: async () => removeFolder(folder),
@@ -129,7 +129,7 @@ const filesPlace = (): Place => {
         .flatMap((name) => {
           if (name.endsWith(".jsonl")) return linesOf(name);
           if (name.endsWith(".snapshot")) return filesIn(name, "chunk");
-          return name.endsWith(".inbox") ? filesIn(name, "letter") : [];
+          return name.endsWith(".inbox") ? filesIn(name, "envelope") : [];
         }),
     leave: async () => removeFolder(folder),
   };
@@ -171,7 +171,7 @@ const postgresPlace = async (url: string): Promise<Place> => {
       ...(await cellsOf("entry", "entries", "body", "'entry ' || to_char(seq, 'FM000')")),
       ...(await cellsOf("head", "snapshots", "head", "'head'")),
       ...(await cellsOf("chunk", "chunks", "body", "id")),
-      ...(await cellsOf("letter", "letters", "letter", "id")),
+      ...(await cellsOf("envelope", "letters", "letter", "id")),
       ...(await cellsOf("listing", "threads", "metadata", "'its metadata'")),
     ],
     leave: async () => {
@@ -214,7 +214,7 @@ const redisPlace = async (url: string): Promise<Place> => {
       }));
     if (kind === "snapshot") return fieldsOf(key, "head", threadId);
     if (kind === "chunks") return fieldsOf(key, "chunk", threadId);
-    if (kind === "letters") return fieldsOf(key, "letter", threadId);
+    if (kind === "letters") return fieldsOf(key, "envelope", threadId);
     return kind === "thread" ? fieldsOf(key, "listing", threadId) : [];
   };
   return {

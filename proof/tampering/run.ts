@@ -61,7 +61,7 @@ const other = "two";
 const limitMsDefault = 10_000;
 const looksMax = 100;
 
-/** Two threads of the same kind, with snapshots and with letters that nobody has answered. */
+/** Two threads of the same kind, with snapshots and with envelopes that no host has answered. */
 const conversations = async (store: Store): Promise<ReadonlyMap<string, readonly Entry[]>> => {
   const host = hostOn(store, []);
   for (const threadId of [damaged, other]) {
@@ -77,7 +77,7 @@ const conversations = async (store: Store): Promise<ReadonlyMap<string, readonly
   const journals = new Map<string, readonly Entry[]>();
   for (const threadId of [damaged, other]) {
     journals.set(threadId, decoded(await store.read(threadId)) ?? []);
-    for (const id of letterIds)
+    for (const id of envelopeIds)
       await store.inbox?.post(threadId, { id, event: { type: "ask.received", at: 0, askId: id, input: id } });
   }
   await store.close();
@@ -87,7 +87,7 @@ const conversations = async (store: Store): Promise<ReadonlyMap<string, readonly
 /** Enough for chunks of a snapshot. */
 const turnsImported = 40;
 const turnsBefore = 4;
-const letterIds = ["left-1", "left-2", "left-3"];
+const envelopeIds = ["left-1", "left-2", "left-3"];
 
 const hostOn = (store: Store, reports: string[], snapshotEvery = 6): Host =>
   createHost({
@@ -140,7 +140,7 @@ class Findings {
     await this.#orRefused("search", async () => this.#given.store.search?.("question"));
   }
 
-  /** It is asked, and its letters are answered. */
+  /** It is asked, and its envelopes are answered. */
   async useDamaged(): Promise<void> {
     const thread = this.#given.host.thread(damaged);
     const asked = await this.#orRefused("ask", () => thread.ask("And now?", { askId: "now" }));
@@ -148,28 +148,28 @@ class Findings {
       this.wentOn = false;
       return;
     }
-    await ending("the letters to be answered", this.#given.limitMs, this.#lettersAnswered());
+    await ending("the envelopes to be answered", this.#given.limitMs, this.#envelopesAnswered());
     await this.#requireState(damaged, () => thread.state());
     await this.#requireReports();
   }
 
-  async #lettersAnswered(): Promise<void> {
+  async #envelopesAnswered(): Promise<void> {
     while (((await this.#given.store.inbox?.unanswered(damaged)) ?? []).length > 0) await pause(10);
   }
 
-  /** A letter that was refused was reported. */
+  /** An envelope that was refused was reported. */
   async #requireReports(): Promise<void> {
-    for (const id of letterIds) {
+    for (const id of envelopeIds) {
       const answer = await this.#given.store.inbox?.answerTo(damaged, id);
       const refused = typeof answer === "object" && answer !== null && "handled" in answer && answer.handled === false;
       if (refused && this.#given.reports.length === 0)
-        this.violations.push(`letter ${id} was refused, and nobody was told`);
+        this.violations.push(`envelope ${id} was refused, and the host reported nothing`);
     }
   }
 
   async #requireState(threadId: string, see: () => Promise<State | null>): Promise<void> {
     const before = this.#given.before.get(threadId) ?? [];
-    // Letters may be answered between a look at the state and one at the journal.
+    // Envelopes may be answered between a look at the state and one at the journal.
     for (let looks = 1; ; looks += 1) {
       const state = await this.#orRefused("state", see);
       if (state === undefined) return;

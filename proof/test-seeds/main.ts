@@ -1,4 +1,4 @@
-// Runs all tests that hold something to properties, from a seed that is drawn for the run, and printed: `pnpm test`
+// Runs all tests that check properties, from a seed that is drawn for the run, and printed: `pnpm test`
 // always tries the same cases. Exits as vitest does.
 import { spawnSync } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";

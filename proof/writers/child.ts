@@ -1,5 +1,5 @@
-// One of the processes that write one thread: asks, many at a time, and answers whatever is asked while it holds the
-// thread. Started by `run.ts`; it goes when its standard input ends.
+// One of the processes that write one thread: asks, many at a time, and answers whatever is asked while it has the
+// lease of the thread. Started by `run.ts`; it goes when its standard input ends.
 import { setImmediate as nextMacrotask, setTimeout as delay } from "node:timers/promises";
 
 import { createHost, type Host, type LlmHandler } from "@colloquy/host";
@@ -30,20 +30,20 @@ const main = async (options: ChildOptions): Promise<void> => {
       await askUntilAnswered(host, askIdOf(options.writer, ask));
   };
   await Promise.all(Array.from({ length: options.outstanding }, work));
-  tell({ type: "done" });
-  await told;
+  report({ type: "done" });
+  await inputEnded;
   await host.close();
   await store.close();
 };
 
-/** Resolves when the parent has heard enough. */
-const told = new Promise<void>((resolve) => {
+/** Resolves when the parent needs no more reports. */
+const inputEnded = new Promise<void>((resolve) => {
   process.stdin.once("end", resolve);
   process.stdin.resume();
 });
 
 const answering: LlmHandler = async ({ messages }) => {
-  tell({ type: "performs" });
+  report({ type: "performs" });
   await nextMacrotask();
   const question = messages.at(-1);
   return {
@@ -57,17 +57,17 @@ const askUntilAnswered = async (host: Host, askId: string): Promise<void> => {
   for (;;) {
     try {
       const { turn, text } = await host.ask(askId, { threadId, askId });
-      tell({ type: "answered", askId, turn, text });
+      report({ type: "answered", askId, turn, text });
       return;
     } catch (error) {
       if (!isPassing(error)) throw error;
-      tell({ type: "again", askId, because: String(error) });
+      report({ type: "again", askId, because: String(error) });
       await delay(20);
     }
   }
 };
 
-const tell = (report: Report): void => void process.stdout.write(`${JSON.stringify(report)}\n`);
+const report = (line: Report): void => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 // It is started with nothing else than what `run.ts` has made.
 await main(JSON.parse(process.argv[2] ?? "null") as ChildOptions);

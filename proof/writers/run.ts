@@ -80,7 +80,7 @@ class Writing {
     }
   }
 
-  /** Whoever holds the thread stands still until its lease has run out, and somebody else has taken over; then it goes on. */
+  /** The process that has the lease stands still until the lease has run out and another process has it; then it goes on. */
   async #stopHolder(): Promise<void> {
     const [first, ...others] = this.#writers;
     if (first === undefined) return;

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import type { StorePlace } from "../kit/places.ts";
 
-/** What a child is told, as JSON in its first argument. */
+/** The options of a child, as JSON in its first argument. */
 export interface ChildOptions {
   readonly store: StorePlace;
   /** Which of the children it is, from 1. */
@@ -19,7 +19,7 @@ export const reportSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answered"), askId: z.string(), turn: z.number(), text: z.string() }),
   /** An ask was rejected by what may pass, and is asked again. */
   z.object({ type: z.literal("again"), askId: z.string(), because: z.string() }),
-  /** It calls the model, so it holds the thread. */
+  /** It calls the model, so it has the lease of the thread. */
   z.object({ type: z.literal("performs") }),
   /** All of its asks are answered. It stays, for the others. */
   z.object({ type: z.literal("done") }),

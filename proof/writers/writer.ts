@@ -34,7 +34,7 @@ export class Writer {
         );
       });
     });
-    // Whoever waits for all of them sees the first rejection, and the others must not count as unhandled.
+    // The caller waits for all of them and sees the first rejection; the others must not count as unhandled.
     this.done.catch(() => undefined);
   }
 

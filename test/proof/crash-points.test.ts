@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import { hold, type Held } from "../../proof/crash-points/hold.ts";
+import { converse, type Conversed } from "../../proof/crash-points/converse.ts";
 import { judge } from "../../proof/crash-points/judge.ts";
 import { crashAtPoints } from "../../proof/crash-points/run.ts";
 import { memoryPlace, placeOf } from "../../proof/crash-points/stores.ts";
@@ -35,15 +35,15 @@ describe("R2: a crash before and after each append and each effect", () => {
 });
 
 describe("the judge of crash points", () => {
-  const held = (diesAt: number | null): Promise<Held> => {
-    return hold({ openStore: ({ clock }) => memoryPlace.open(clock), diesAt, runAgain: true });
+  const conversed = (diesAt: number | null): Promise<Conversed> => {
+    return converse({ openStore: ({ clock }) => memoryPlace.open(clock), diesAt, runAgain: true });
   };
 
   it("finds what was lost, what ran twice, what is answered otherwise, and what is marked wrongly", async () => {
-    const uncrashed = await held(null);
-    const crashed = await held(14);
+    const uncrashed = await conversed(null);
+    const crashed = await conversed(14);
     expect(judge(uncrashed, crashed).problems).toEqual([]);
-    const wrongly: readonly (readonly [Partial<Held>, RegExp])[] = [
+    const wrongly: readonly (readonly [Partial<Conversed>, RegExp])[] = [
       [{ acknowledged: [{ seq: 2, event: { type: "system.reset", at: 0 } }] }, /entry 2 was acknowledged, and is lost/],
       [{ ran: [...crashed.ran, ...crashed.ran] }, /whose tool is not to be run again, ran 2 times/],
       [{ answers: new Map([["order", "something else"]]) }, /"order" was answered with "something else"/],

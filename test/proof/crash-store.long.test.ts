@@ -16,7 +16,7 @@ test.each(storeKinds)("a store in %s keeps what it acknowledged to writers that 
 test.each<[Fault, "appends" | "all", RegExp]>([
   ["write-behind", "appends", /entry \d+ was acknowledged, and is not there/],
   ["head-first", "all", /chunk \S+ of snapshot \d+ is missing or torn/],
-  ["forgetful-inbox", "all", /letter \S+ is lost/],
+  ["forgetful-inbox", "all", /envelope \S+ is lost/],
 ])("killing notices %s, writing %s", async (fault, writing, violation) => {
   const runs = await crashStore(40, 1, { store: "files", writing, fault });
   expect(runs.flatMap(({ violations }) => violations).join("\n")).toMatch(violation);

@@ -87,7 +87,7 @@ describe("a hunt", () => {
     );
   });
 
-  test("holds an endless loop for noticed, and leaves none behind", async () => {
+  test("counts an endless loop as noticed, and leaves none behind", async () => {
     const { timeouts, survivors, problems } = await huntIn("steps.ts", "all");
     expect(timeouts).toBe(1);
     expect(survivors.map(({ mutated }) => mutated)).toEqual([]);

@@ -87,7 +87,7 @@ describe("recorded errors", () => {
     { error: withStatus("a deployment", 500), words: /does not go with "DeploymentNotFound"/ },
     { error: withStatus("a success", 503), words: /its status is 503, and its body says 502/ },
     { error: withBody("a value", { error: { message: "replaced" } }), words: /has no type and no param and no code/ },
-    { error: withBody("a fault", said("Test", "test_error")), words: /nothing in its body tells of status 500/ },
+    { error: withBody("a fault", said("Test", "test_error")), words: /nothing in its body is about status 500/ },
     {
       error: withBody("a key", said("Rate limit reached", "requests", "rate_limit_exceeded")),
       words: /status 401 does not go with/,
@@ -105,7 +105,7 @@ describe("recorded errors", () => {
     const right = new Map([caseOf(error, { kind: "bad_request", retryable: false })]);
     expect((await reportOfErrors("made-up", [error], right)).failures).toEqual([]);
     const other = withBody("a value", said("Test", "test_error"));
-    // A request that is wrong in another way means the same: no rule tells them apart.
+    // A request that is wrong in another way means the same: no rule distinguishes them.
     expect((await reportOfErrors("made-up", [other])).failures).toEqual([]);
     const replaced = await reportOfErrors("made-up", [other], right);
     expect(replaced.failures).toMatchObject([

@@ -9,8 +9,8 @@ test("tampering would show a store that gives entries other seqs than they have"
   expect(violations.join("\n")).toContain("its state is neither what it was nor what its journal says");
 });
 
-test("tampering would show a store that reads no inbox with a damaged letter", async () => {
+test("tampering would show a store that reads no inbox with a damaged envelope", async () => {
   const { damage, violations } = await run(18, "sqlite", "blocking", 2_000);
-  expect(damage.words).toContain('letter "left-2" (letter) has a wrong character');
-  expect(violations.join("\n")).toMatch(/letters to be answered did not end/);
+  expect(damage.words).toContain('envelope "left-2" (envelope) has a wrong character');
+  expect(violations.join("\n")).toMatch(/envelopes to be answered did not end/);
 });

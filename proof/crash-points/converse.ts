@@ -8,20 +8,20 @@ import { doomedClock, doomedStore } from "./doomed.ts";
 import { Fuse, type Point } from "./fuse.ts";
 import { Pace } from "./pace.ts";
 
-/** What to hold, and where it dies. */
-export interface HoldOptions {
+/** In which store a conversation takes place, and where its processes die. */
+export interface ConverseOptions {
   /** Its time is the clock's. */
   readonly openStore: (pace: Pace) => Promise<Store>;
-  /** At the so-many-eth point of the process, from 1; null for never. */
+  /** The number of the point at which the process dies, from 1; null for never. */
   readonly diesAt: number | null;
   /** As above, of the process after it. Default null. */
   readonly diesAgainAt?: number | null;
-  /** Whether a tool of unknown outcome is run again, when somebody is asked. */
+  /** Whether the person who is asked lets a tool of unknown outcome run again. */
   readonly runAgain: boolean;
 }
 
-/** A conversation that was held to its end. */
-export interface Held {
+/** What came of a conversation that went on to its end. */
+export interface Conversed {
   readonly journal: readonly Entry[];
   /** The journal as each crash left it. */
   readonly left: readonly (readonly Entry[])[];
@@ -29,39 +29,39 @@ export interface Held {
   readonly points: readonly Point[];
   /** Each run of a tool, by its idempotency key, in order. */
   readonly ran: readonly { readonly name: string; readonly key: string }[];
-  /** All entries of which a host was told that they are stored. */
+  /** All entries that the store acknowledged to a host. */
   readonly acknowledged: readonly Entry[];
   /** What each ask was answered, by its id. */
   readonly answers: ReadonlyMap<string, string>;
 }
 
 /** Holds the conversation: when a process dies, another one goes on. */
-export const hold = async (options: HoldOptions): Promise<Held> => {
+export const converse = async (options: ConverseOptions): Promise<Conversed> => {
   const pace = new Pace();
   const store = await options.openStore(pace);
   try {
-    return await pace.run(new Holding(pace, store, options).hold());
+    return await pace.run(new Conversing(pace, store, options).converse());
   } finally {
     await store.close();
   }
 };
 
-class Holding {
+class Conversing {
   readonly #pace: Pace;
   readonly #store: Store;
-  readonly #options: HoldOptions;
+  readonly #options: ConverseOptions;
   readonly #ran: { readonly name: string; readonly key: string }[] = [];
   readonly #acknowledged: Entry[] = [];
   readonly #answers = new Map<string, string>();
   readonly #left: (readonly Entry[])[] = [];
 
-  constructor(pace: Pace, store: Store, options: HoldOptions) {
+  constructor(pace: Pace, store: Store, options: ConverseOptions) {
     this.#pace = pace;
     this.#store = store;
     this.#options = options;
   }
 
-  async hold(): Promise<Held> {
+  async converse(): Promise<Conversed> {
     const first = new Fuse(this.#options.diesAt);
     const lives = [first, new Fuse(this.#options.diesAgainAt ?? null), new Fuse(null)];
     for (const fuse of lives) {
@@ -94,7 +94,7 @@ class Holding {
     });
     const over = this.#approve(host, fuse);
     const first = lines.findIndex((asks) => asks.some((askId) => !this.#answers.has(askId)));
-    // Nobody takes a thread up that nobody uses: whoever goes on asks the last that was answered again.
+    // A host opens a thread when it is used: the process that goes on repeats the last ask that was answered.
     const from = Math.max(0, (first < 0 ? lines.length : first) - 1);
     for (const asks of lines.slice(from)) {
       await Promise.all(asks.map((askId) => this.#ask(host, askId)));
@@ -111,14 +111,14 @@ class Holding {
     this.#answers.set(askId, text);
   }
 
-  /** Whoever goes on at once may be faster or slower than a summary, and is told the same. */
+  /** Waits for summaries. A process that does not wait may be faster or slower than a summary; its answers are the same. */
   async #summariesWritten(host: Host): Promise<void> {
     while ((await host.thread(threadId).state())?.context.summarising !== null) await this.#pace.sleep(5);
   }
 
   /**
-   * Somebody looks now and then what there is to approve; it need not be who was asked first. They wait until nothing
-   * else goes on, so that answers come in one order.
+   * A person looks now and then what there is to approve. The person waits until nothing else goes on, so that answers
+   * come in one order.
    */
   #approve(host: Host, fuse: Fuse): { now: boolean } {
     const over = { now: false };
