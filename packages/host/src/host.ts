@@ -36,7 +36,7 @@ export interface Host {
   search(words: string, options?: SearchOptions): Promise<SearchPage>;
   /**
    * Makes a thread from a journal that was exported, whole and as it was: what was under way goes on when the thread is
-   * used. It is read before it is believed: `ImportRefusedError` names the entry that can't be meant, and nothing is stored.
+   * used. It is read before it is believed: `ImportRefusedError` names the entry that is invalid, and nothing is stored.
    * Never over a thread that is there: `ThreadExistsError`.
    *
    * @param options `threadId` is the id of the new thread; `"new"` draws one. Default: that of the journal.
@@ -45,7 +45,7 @@ export interface Host {
   /** Makes a thread from a conversation that was had elsewhere, each of its turns as one that was added by hand. Rejects as `importJournal` does; the id is drawn where none is given. */
   importMessages(conversation: ForeignConversation, options?: ImportOptions): Promise<HostedThread>;
   /**
-   * Takes up each thread of the store that has something outstanding (a turn that is open, asks that wait, a summary, letters
+   * Takes up each thread of the store that has something outstanding (a turn that is open, asks that wait, a summary, inbox items
    * of an inbox), as `HostedThread.resume` does: after a restart, so that none has to wait for its next use. At most
    * `maxActive` are worked on at a time; the promise resolves when each was taken up, not when its turn ends. Reads the
    * journal, or the snapshot, of every thread that the options name. May be called again at any time.
@@ -59,7 +59,7 @@ export interface Host {
  * Makes a host: for each thread that is used, the one loop that takes events, journals them, and performs what the
  * machine wants done.
  *
- * @throws ConfigurationError when the tools are not those that the machine declares, or an option can't be meant.
+ * @throws ConfigurationError when the tools are not those that the machine declares, or an option is invalid.
  */
 export const createHost = (options: HostOptions): Host => new ConversationHost(options);
 
@@ -173,7 +173,7 @@ class ConversationHost implements Host, Loops {
     this.#loops.delete(threadId);
     this.#keepOut(threadId, loop.released);
     if (carried.length === 0) return;
-    // Under another name: who has the lease now may be another process that goes by ours, whose lease would be ours as well.
+    // Under another name: the lease may now be that of another process of the same name, and would count as ours.
     const next = this.#closed ? null : this.#open(threadId, this.#host.ids.draw("owner"), loop.state ?? loop.lost);
     for (const ask of carried) {
       // By its id an ask is known wherever the thread is now.
@@ -182,7 +182,7 @@ class ConversationHost implements Host, Loops {
     }
   };
 
-  /** Whoever uses a thread next waits until something is over. */
+  /** The next use of a thread waits until something is over. */
   #keepOut(threadId: string, until: Promise<void>): void {
     const closing = until.finally(() => {
       if (this.#closing.get(threadId) === closing) this.#closing.delete(threadId);

@@ -28,7 +28,7 @@ export interface HostOptions {
   readonly thread?: ThreadDefaults;
   readonly hooks?: Hooks;
   readonly observers?: readonly Observer[];
-  /** Told when a hook, an observer, or something in the background failed. Default: nobody is told. */
+  /** Called when a hook, an observer, or something in the background failed. Default: nothing is reported. */
   readonly onObserverError?: ObserverErrorHandler;
   /** The thread of asks that name none. Default `default`. */
   readonly defaultThread?: string;
@@ -37,7 +37,7 @@ export interface HostOptions {
   /**
    * How long any one call of the store may take, in milliseconds, by the clock of the host; ten times as long for those
    * that may go through all that is stored (`rewrite`, `delete`, `list`, `search`). One that takes longer has failed
-   * (`StoreError`, whose cause is a `StoreTimeoutError`): nobody acts on what may or may not be written, the thread is let
+   * (`StoreError`, whose cause is a `StoreTimeoutError`): the host does not act on what may or may not be written, the thread is let
    * go, and read anew when it is next used. Default 30,000.
    */
   readonly storeTimeoutMs?: number;
@@ -54,7 +54,7 @@ export interface HostOptions {
    */
   readonly maxActive?: number;
   /**
-   * What becomes of an ask on a thread that another host holds. `enqueue`: it is left in the store's inbox as a letter,
+   * What becomes of an ask on a thread that another host holds. `enqueue`: it is left in the store's inbox as an inbox item,
    * and followed. `reject`: it rejects with `ThreadHeldError`. Default `enqueue`, where the store has an inbox.
    */
   readonly whenHeld?: "enqueue" | "reject";
@@ -70,7 +70,7 @@ export interface HostOptions {
    * Under which name leases are taken. Default: drawn, so that no two hosts have the same. A host of the same name takes a
    * lease over at once, without waiting for it to run out: so a process that is restarted under the name that it had goes on
    * without a wait. Two hosts that live at the same time must never have one name: each would take the other's threads in
-   * the middle of a turn, again and again. What is journalled stays whole (whoever lost the lease writes nothing more), but
+   * the middle of a turn, again and again. What is journalled stays whole (a host that lost the lease writes nothing more), but
    * models are called, and tools that may run again are run, in both.
    */
   readonly owner?: string;

@@ -8,7 +8,7 @@ export const mortal = (inner: Store): { readonly store: Store; readonly die: () 
   const alive =
     <Given extends readonly unknown[], Answer>(method: (...given: Given) => Answer) =>
     (...given: Given): Answer =>
-      // Whoever is dead waits for nothing.
+      // A dead process waits for nothing.
       dead ? (never as Answer) : method(...given);
   const { inbox } = inner;
   return {

@@ -14,7 +14,7 @@ import type {
   Tool,
 } from "@colloquy/host";
 
-/** A host on a clock that stands still, with a model that does as it is told. */
+/** A host on a clock that stands still, with a model that follows a script. */
 export interface Stage {
   readonly host: Host;
   readonly clock: ManualClock;
@@ -108,7 +108,7 @@ export const held = (): {
 };
 
 export interface ManualClock extends Clock {
-  /** Lets time pass, and wakes in order whoever is due meanwhile. */
+  /** Lets time pass, and wakes in order what is due meanwhile. */
   advance(ms: number): Promise<void>;
   /** How many want to be woken. */
   readonly sleepers: number;

@@ -1,8 +1,8 @@
 import { type CodeScope, codeScope } from "./code-scope.ts";
 
-/** A thread that is used here, as those see it who share out the places. */
+/** A thread that is used here, as it takes part in sharing the places. */
 export interface Worker {
-  /** It has a place and does not work, and somebody waits for one: it is to let go of the thread, or at least of the place. */
+  /** It has a place and does not work, and another thread waits for one: it is to let go of the thread, or at least of the place. */
   makeRoom(): void;
 }
 
@@ -14,8 +14,8 @@ export type Activity = "works" | "rests";
  * anything else (a tool, a hook, an approval, a retry) the place may be taken by another. So whatever tools and hooks wait
  * for, other threads above all, can go on. A model handler that waits for another thread lends its place meanwhile.
  *
- * Whoever needs a place where there is none stands in line, first come first served, behind those that go on with a turn
- * after their tools, and those that somebody's code here waits for: so what was begun is ended before more is begun.
+ * A thread that needs a place where none is free stands in line, first come first served, behind threads that go on with a
+ * turn after their tools, and threads that code of this host waits for: what was begun is ended before more is begun.
  */
 export class ActiveThreads {
   /** Whose code is running, of what runs on behalf of a thread: handlers, tools and hooks. */
@@ -24,11 +24,11 @@ export class ActiveThreads {
   readonly #placed = new Set<Worker>();
   /** In line, with what lets them in. */
   readonly #waiting = new Map<Worker, PromiseWithResolvers<void>>();
-  /** Who goes before others in line, now or when it comes there. */
+  /** Threads that go before others in line, now or when they come there. */
   readonly #urgent = new Set<Worker>();
-  /** Who rests longest comes first. */
+  /** The one that rests longest comes first. */
   readonly #resting = new Set<Worker>();
-  /** Told to make room, and not gone yet. */
+  /** Asked to make room, and not gone yet. */
   readonly #leaving = new Set<Worker>();
   /** Whose code waits for other threads. */
   readonly #lending = new Map<Worker, Loan>();
@@ -54,7 +54,7 @@ export class ActiveThreads {
     return waiting.promise;
   }
 
-  /** Somebody's code waits for what this worker does. */
+  /** Code of this host waits for what this worker does. */
   hurry(worker: Worker): void {
     if (!this.#placed.has(worker)) this.#urgent.add(worker);
   }
@@ -129,7 +129,7 @@ export class ActiveThreads {
     }
   }
 
-  /** Who is to be let in next. */
+  /** The thread to be let in next. */
   #first(): Worker | undefined {
     for (const worker of this.#urgent) if (this.#waiting.has(worker)) return worker;
     const [first] = this.#waiting.keys();

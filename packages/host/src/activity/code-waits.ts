@@ -12,7 +12,7 @@ export class CodeWaits {
     this.#asker = active.code.owner();
   }
 
-  /** Does what asks for it, on nobody's behalf, and gives it precedence where a thread's code asks. */
+  /** Does what asks for it, on behalf of no thread, and gives it precedence where a thread's code asks. */
   post(post: () => Worker | null): void {
     if (this.#asker === null) {
       post();

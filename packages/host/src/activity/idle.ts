@@ -2,7 +2,7 @@ import type { State } from "@colloquy/machine";
 import type { Clock } from "../ports/clock.ts";
 
 /**
- * Whether nothing has to be done for a thread before somebody says something: no turn is open or about to be, or the
+ * Whether nothing has to be done for a thread before something new is asked: no turn is open or about to be, or the
  * open one only waits for approvals, which is state, and may take days.
  */
 export const isIdle = ({ value, context: { open, queue } }: State): boolean => {

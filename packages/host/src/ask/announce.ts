@@ -2,7 +2,7 @@ import type { Signal, State, ToolWithheld } from "@colloquy/machine";
 import { approvalsOf, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
 
-/** Tells asks what a signal says of them. The state is the one after it. */
+/** Notifies asks of what a signal says of them. The state is the one after it. */
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
   switch (signal.type) {
     case "turn.started":
@@ -47,7 +47,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "summary.started":
     case "summary.completed":
     case "summary.failed":
-      // Between turns it is nobody's.
+      // Between turns it is no ask's.
       asks.emit(state.context.open?.number ?? 0, { type: "signal", signal });
       return;
     case "retry.scheduled":
@@ -55,7 +55,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "context.unfit":
       asks.emit(signal.turn, { type: "signal", signal });
       return;
-    // Parts of their own tell an ask as much.
+    // Parts of their own show an ask as much.
     case "model.replied":
     case "model.failed":
     case "tool.ended":
@@ -63,7 +63,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
   }
 };
 
-/** Shows asks that somebody is asked about a call, from the entry that had it withheld; the state is the one after it. */
+/** Shows asks that a call waits for approval, from the entry that had it withheld; the state is the one after it. */
 export const showApproval = (asks: Asks, { effectId }: ToolWithheld, state: State): void => {
   const call = effectId.slice(0, effectId.lastIndexOf("#"));
   const request = approvalsOf(state).find(({ id }) => id.startsWith(`${call}!`));
@@ -72,7 +72,7 @@ export const showApproval = (asks: Asks, { effectId }: ToolWithheld, state: Stat
   asks.emit(turn, { type: "approval.requested", turn, step, request });
 };
 
-/** An ask that joined the turn and was never shown is none of its asks: it is told so by a signal of its own. */
+/** An ask that joined the turn and was never shown is none of its asks: a signal of its own says so. */
 const announceEnd = (asks: Asks, number: number, state: State): void => {
   const turn = turnNumbered(state, number);
   if (turn === undefined) return;

@@ -4,7 +4,7 @@ import type { AskResult } from "./result.ts";
 /**
  * An ask that is under way. Awaiting it gives its result, or rejects: with `TurnFailedError`,
  * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`,
- * `AskRefusedError`, or the reason why the thread could not be used. An ask that nobody awaits causes no unhandled rejection.
+ * `AskRefusedError`, or the reason why the thread could not be used. An ask that is never awaited causes no unhandled rejection.
  *
  * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers
  * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end

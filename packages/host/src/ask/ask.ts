@@ -15,7 +15,7 @@ import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn
 /** How often a lease, or what the store has taken, may be lost before the asker is notified: if neither ever lasts, it is no accident. */
 const carriedMost = 16;
 
-/** Told what becomes of an ask. */
+/** Notified of what becomes of an ask. */
 export interface AskWatcher {
   joined(ask: Ask, turn: number): void;
   /** Its turn is gone, and it has none. */
@@ -33,8 +33,8 @@ export class Ask implements AskHandle, Sender {
   readonly toolContext: ToolContext | undefined;
   /** What is asked, from when it is on its way. */
   event: AskReceived | null = null;
-  /** Of the letter that asks it, once there is one. */
-  letterId: string | null = null;
+  /** The id of the inbox item that asks it, once there is one. */
+  inboxId: string | null = null;
   #turn: number | null = null;
   readonly #parts = new PartQueue();
   readonly #stop: StopAsk;
@@ -73,7 +73,7 @@ export class Ask implements AskHandle, Sender {
     return this.#turn;
   }
 
-  /** Who is told what becomes of it, from here on. */
+  /** Who is notified of what becomes of it, from here on. */
   watch(watcher: AskWatcher | null): void {
     this.#watcher = watcher;
   }
@@ -197,7 +197,7 @@ export class Ask implements AskHandle, Sender {
     }
   }
 
-  /** The loop that ends tells its asks, or takes them along. */
+  /** The loop that ends fails its asks, or has them carried over. */
   failed(): void {}
 
   push(part: AskPart): void {
@@ -219,19 +219,19 @@ export class Ask implements AskHandle, Sender {
     return true;
   }
 
-  /** Its loop has ended, and nobody waits for it yet: it joins another loop as soon as somebody does. False where it can't. */
+  /** Its loop has ended, and no code waits for it yet: it joins another loop as soon as code does. False where it can't. */
   comesBack(): boolean {
     return false;
   }
 
-  /** Somebody waits for it. */
+  /** Code waits for it. */
   protected awaited(): void {
     if (!this.settled) this.#waits?.begin();
   }
 
   /** Its turn was closed. */
   ended(turn: Turn): void {
-    // Before anything is told: where the turn can't be read yet, this is done again.
+    // Before anything is shown: where the turn can't be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
     this.#settle(result, null);
@@ -266,7 +266,7 @@ export class Ask implements AskHandle, Sender {
     return { next };
   }
 
-  /** Made when somebody first wants it: a rejection that nobody waits for then rejects nothing. */
+  /** Made when it is first awaited, so that an ask that is never awaited causes no unhandled rejection. */
   #settlement(): Promise<AskResult> {
     this.#promise ??= Promise.withResolvers();
     this.awaited();

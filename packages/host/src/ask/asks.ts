@@ -14,7 +14,7 @@ export class Asks {
     return this.#size;
   }
 
-  /** Whether somebody waits for one of them, or may. */
+  /** Whether code waits for one of them, or may. */
   get areWaitedFor(): boolean {
     // Mostly the first of them says so.
     for (const asks of this.#named?.values() ?? []) for (const ask of asks) if (ask.isWaitedFor) return true;
@@ -34,12 +34,12 @@ export class Asks {
     for (const ask of this.named(event.askId)) ask.checkFirst(event);
   }
 
-  /** Those of an id: more than one where somebody asked again while the first was waited for. */
+  /** Those of an id: more than one where it was asked again while the first was waited for. */
   named(askId: string): readonly Ask[] {
     return [...(this.#named?.get(askId) ?? [])];
   }
 
-  /** Those of an id whom it concerns what becomes of the first of them. The others are refused. */
+  /** Those of an id that share the outcome of the first of them. The others are refused. */
   concerned(askId: string, state: State): readonly Ask[] {
     return this.named(askId).filter((ask) => ask.isConcerned(state));
   }
@@ -79,7 +79,7 @@ export class Asks {
     if (asks !== undefined) for (const ask of asks) ask.push(part);
   }
 
-  /** A tool context with that of a turn's first ask laid over it: who asks again under the same id changes nothing. */
+  /** A tool context with that of a turn's first ask laid over it: asking again under the same id changes nothing. */
   toolContextOf(turn: number, toolContext: ToolContext): ToolContext {
     const [first] = this.#ofTurn?.get(turn) ?? [];
     return withContext(toolContext, first?.toolContext);

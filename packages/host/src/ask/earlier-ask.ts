@@ -3,15 +3,15 @@ import type { CodeWaits } from "../activity/code-waits.ts";
 import { Ask, type StopAsk } from "./ask.ts";
 
 /**
- * A handle to an ask that was made before, here or elsewhere. While nobody waits for it the thread need not be kept open
- * for it: it then finds the thread anew when somebody does.
+ * A handle to an ask that was made before, here or elsewhere. While no code waits for it, the thread need not be
+ * kept open for it; it finds the thread anew when code does.
  */
 export class EarlierAsk extends Ask {
   readonly #find: (ask: Ask) => void;
   #isWaitedFor = false;
   #isThere = true;
 
-  /** @param find brings it to the loop of its thread; done once by whoever makes it. */
+  /** @param find brings it to the loop of its thread; done once by its maker. */
   constructor(threadId: string, askId: string, stop: StopAsk, waits: CodeWaits, find: (ask: Ask) => void) {
     super(threadId, askId, undefined, stop, waits);
     this.#find = find;

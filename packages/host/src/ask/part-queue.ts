@@ -1,7 +1,7 @@
 import type { AskPart } from "./parts.ts";
 
 /**
- * The parts that nobody has read yet. Bounded, whoever reads: text that comes in pieces is joined, and beyond
+ * The parts that are not read yet. Bounded, however slowly they are read: text that comes in pieces is joined, and beyond
  * `partsMax` the oldest parts are let go, which the next part then says.
  */
 export class PartQueue {

@@ -31,7 +31,7 @@ export type AskPart =
   | { readonly type: "wait.ended" }
   /** This host lost the thread: what was shown of the step that is under way is void. It is made anew, and shown where that happens: here only if the thread comes back. */
   | { readonly type: "thread.lost"; readonly turn: number }
-  /** Nobody read: this many older parts were let go. */
+  /** The parts were not read in time: this many older ones were let go. */
   | { readonly type: "parts.dropped"; readonly count: number }
   /** The last part. */
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };
@@ -42,7 +42,7 @@ export type AskSignal = Exclude<
   { readonly type: "turn.started" | "turn.ended" | "thread.updated" | "model.replied" | "model.failed" | "tool.ended" }
 >;
 
-/** What a model wrote, or thought, or said in declining. Deltas that nobody has read yet are joined. */
+/** What a model wrote, or thought, or said in declining. Deltas that are not read yet are joined. */
 export interface TextDelta extends Place {
   readonly type: "text.delta" | "reasoning.delta" | "refusal.delta";
   readonly attempt: number;

@@ -16,7 +16,7 @@ export interface AskResult extends TurnSummary {
   readonly finishReason: string | null;
 }
 
-/** The result of a closed turn, or the error that tells why there is none. */
+/** The result of a closed turn, or the error that says why there is none. */
 export const resultOf = (
   threadId: string,
   askId: string,

@@ -42,7 +42,7 @@ export class ThreadExistsError extends ThreadError {
   }
 }
 
-/** The host, or its hold on the thread, was closed. What was journalled goes on when the thread is next opened, unless it was deleted. */
+/** The host was closed, or let go of the thread. What was journalled goes on when the thread is next opened, unless it was deleted. */
 export class ThreadClosedError extends ThreadError {
   override readonly name = "ThreadClosedError";
 
@@ -69,7 +69,7 @@ export class JournalUnreadableError extends ThreadError {
 /** What was to be imported is no journal, or none of a thread that could go on. Nothing was stored. */
 export class ImportRefusedError extends ThreadError {
   override readonly name = "ImportRefusedError";
-  /** The entry, or the turn from 1, that can't be meant; null where it is the whole. */
+  /** The entry, or the turn from 1, that is invalid; null where the whole is. */
   readonly index: number | null;
 
   constructor(threadId: string, index: number | null, problem: string) {
@@ -108,7 +108,7 @@ export class StoreTimeoutError extends Error {
 
   constructor(call: string, timeoutMs: number) {
     super(
-      `${call} was not answered within ${timeoutMs} ms, and nobody knows whether it was done, or will be. ` +
+      `${call} was not answered within ${timeoutMs} ms, and it is not known whether it was done, or will be. ` +
         "Look at the store; storeTimeoutMs of the host says how long it may take.",
     );
     this.call = call;

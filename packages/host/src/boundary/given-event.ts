@@ -33,7 +33,7 @@ export const givenStart = (event: Given<ThreadStarted> & Pick<ThreadStarted, "th
   return decoded.right.event as ThreadStarted;
 };
 
-/** The same as plain data that nobody else holds; or in words, with the place, why it would not be the same in a journal. */
+/** The same as plain data of its own; or in words, with the place, why it would not be the same in a journal. */
 export const plainCopyOf = (value: unknown, whole: string): Either.Either<string, unknown> => {
   try {
     const copy = plainCopy(value);

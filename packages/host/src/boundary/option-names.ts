@@ -2,8 +2,8 @@
 export type OptionNames<Options extends object> = { readonly [Name in keyof Required<Options>]: true };
 
 /**
- * What is wrong with options as such, for those who write JavaScript: they are no object, or have a member that nobody
- * would read, as one that is misspelt. What is `undefined` counts as left out. Null when there is nothing to say. No
+ * What is wrong with options as such, for callers in JavaScript: they are no object, or have a member that is
+ * never read, as one that is misspelt. What is `undefined` counts as left out. Null when there is nothing to say. No
  * value is shown, which may be an address with its password.
  *
  * @param of as its author would find it: `createHost`, `ask`.

@@ -1,7 +1,7 @@
 /** What a person reads of anything that was thrown, error or not. Total: even a message may throw. */
 export const messageOf = (thrown: unknown): string => {
   try {
-    // What an error says may be anything: somebody may have changed it.
+    // What an error says may be anything: code may have changed it.
     const said: unknown = !(thrown instanceof Error) ? thrown : thrown.message === "" ? thrown.name : thrown.message;
     return typeof said === "string" ? said : (jsonOf(said) ?? String(said));
   } catch {

@@ -13,7 +13,7 @@ import type {
  * Functions around what happens. They look, and change nothing. A `before` hook is awaited before the thing is
  * done; an `after` hook is called when its outcome is journalled, and not waited for. After a restart the `before`
  * hooks of what is done again are called again. One that throws is reported to `onObserverError`, and what it
- * stood before goes on. Summaries are no steps of a turn: no hook is called for them, and their signals tell.
+ * stood before goes on. Summaries are no steps of a turn: no hook is called for them; their signals report them.
  */
 export interface Hooks {
   /** Before the first model call of a turn. */
@@ -39,12 +39,12 @@ export interface StepEnded {
   readonly step: number;
 }
 
-/** Told of what happened, in order, after it is journalled. Losing one loses nothing. */
+/** Called with what happened, in order, after it is journalled. Losing a call loses nothing. */
 export interface Observer {
   /** Each entry, when it is stored. */
   readonly entry?: (entry: Entry, threadId: string) => void;
   readonly signal?: (signal: Signal, threadId: string) => void;
-  /** A tool call waits for somebody's approval. Told again, under the same id, each time that the thread is opened and it still waits. */
+  /** A tool call waits for somebody's approval. Called again, under the same id, each time that the thread is opened and it still waits. */
   readonly approval?: (request: RequestApproval, threadId: string) => void;
 }
 
@@ -92,11 +92,11 @@ export class Observation {
   }
 
   report(error: unknown, where: string): void {
-    void this.#tell(error, where);
+    void this.#pass(error, where);
   }
 
-  /** Never rejects: of what the teller itself throws there is nobody left to tell. */
-  async #tell(error: unknown, where: string): Promise<void> {
+  /** Never rejects: what the error handler itself throws is dropped. */
+  async #pass(error: unknown, where: string): Promise<void> {
     try {
       // An async function fits a type that returns nothing.
       await (this.#onError?.(error, where) as unknown);

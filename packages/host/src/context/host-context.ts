@@ -25,7 +25,7 @@ export interface HostContext {
   /** The longest that any one call of the store takes. */
   readonly storeTimeoutMs: number;
   readonly idleMs: number;
-  /** How often a holder looks into its inbox, and a follower for what came of its letters. */
+  /** How often a holder looks into its inbox, and a follower for what came of its inbox items. */
   readonly pollMs: number;
   readonly whenHeld: "enqueue" | "reject";
   readonly ids: Ids;
@@ -37,7 +37,7 @@ export interface HostContext {
   readonly snapshotEvery: number;
 }
 
-/** What a thread begins with that nobody started explicitly. */
+/** What a thread begins with that was not started explicitly. */
 export type ThreadDefaults = Omit<ThreadInput, "at" | "threadId" | "configuration">;
 
 export const threadDefaultNames: OptionNames<ThreadDefaults> = {

@@ -8,26 +8,26 @@ import { followedSignals } from "./followed-signals.ts";
 import { load } from "../journal/opening.ts";
 import { entryAt, readFrom } from "../journal/read-journal.ts";
 
-/** Told of an entry that is new, what it says of asks and turns, and the state after it. */
-export type EntryTold = (entry: Entry, signals: readonly Signal[], state: State) => void;
+/** Called with an entry that is new, what it says of asks and turns, and the state after it. */
+export type OnEntry = (entry: Entry, signals: readonly Signal[], state: State) => void;
 
-/** The journal of a thread that somebody else writes, read on from where it was read to. */
+/** The journal of a thread that another host writes, read on from where it was read to. */
 export class FollowedJournal {
   readonly #threadId: string;
   readonly #host: HostContext;
-  readonly #told: EntryTold;
+  readonly #onEntry: OnEntry;
   #state: State | null;
   #loaded: boolean;
-  /** Whether some of the state may still lie in a store, as it does for who held the thread. */
+  /** Whether some of the state may still lie in a store, as it does for a host that held the thread. */
   #isWhole: boolean;
   /** The newest entry that was read, as it was stored; null before one was. */
   #newest: { readonly seq: number; readonly text: string } | null = null;
 
   /** @param from a state that is known, behind which all is new; null: what is there when it is first read is not. */
-  constructor(threadId: string, host: HostContext, from: State | null, told: EntryTold) {
+  constructor(threadId: string, host: HostContext, from: State | null, onEntry: OnEntry) {
     this.#threadId = threadId;
     this.#host = host;
-    this.#told = told;
+    this.#onEntry = onEntry;
     this.#state = from;
     this.#loaded = from !== null;
     this.#isWhole = from === null;
@@ -67,7 +67,7 @@ export class FollowedJournal {
     this.#newest = null;
   }
 
-  /** Whether the newest entry that was read stands where it stood. Of a journal of which nothing is left whoever opens it is told. */
+  /** Whether the newest entry that was read stands where it stood. That nothing is left of a journal is noticed when it is opened. */
   async #isAsItWas(there: unknown, seq: number): Promise<boolean> {
     if (there === undefined) return (await this.#stored(0)).length === 0;
     const text = JSON.stringify(there);
@@ -87,19 +87,19 @@ export class FollowedJournal {
       // What only was not fetched yet is no damage.
       if (this.#isWhole) this.#host.observation.report(thrown, "snapshot");
       this.#isWhole = true;
-      const told = this.#state?.context.seq ?? known;
+      const shown = this.#state?.context.seq ?? known;
       this.#state = null;
-      this.#readBehind(await this.#stored(0), -1, told);
+      this.#readBehind(await this.#stored(0), -1, shown);
     }
   }
 
-  /** @param told the newest entry that was told of. */
-  #readBehind(behind: readonly unknown[], seq: number, told: number): void {
+  /** @param shown the newest entry that was reported. */
+  #readBehind(behind: readonly unknown[], seq: number, shown: number): void {
     for (const [index, stored] of behind.entries()) {
       const entry = this.#decoded(stored, seq + 1 + index);
       const signals = this.#add(entry);
       this.#newest = { seq: entry.seq, text: JSON.stringify(stored) };
-      if (entry.seq > told && this.#state !== null) this.#told(entry, signals, this.#state);
+      if (entry.seq > shown && this.#state !== null) this.#onEntry(entry, signals, this.#state);
     }
   }
 

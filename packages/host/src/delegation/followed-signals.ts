@@ -3,7 +3,7 @@ import { turnNumbered } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 
 /**
- * What an entry that somebody else wrote says of asks and turns, as its writer's machine told it: the signals that can
+ * What an entry that another host wrote says of asks and turns, as its own machine said it: the signals that can
  * be had from the states around it. What happened within a turn is not among them.
  */
 export const followedSignals = (before: State, { event, decided }: LaterEntry, after: State): readonly Signal[] => {

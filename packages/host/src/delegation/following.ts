@@ -9,11 +9,11 @@ import { type Inbox, type LeaseLostError } from "../ports/store.ts";
 import { isIdle } from "../activity/idle.ts";
 import { FollowedJournal } from "./followed-journal.ts";
 import { HeldLease } from "../journal/lease.ts";
-import { mayBeLetter } from "./letters.ts";
+import { mayBeInInbox } from "./inbox-items.ts";
 import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
-/** What a thread's follower needs to know of who follows. */
+/** The loop that follows a thread, as far as following needs it. */
 export interface Follower {
   readonly threadId: string;
   /** Under which name it takes the lease. */
@@ -25,7 +25,7 @@ export interface Follower {
 }
 
 /**
- * The use of a thread that another host holds: what it is to be told is left as letters, what becomes of that is read in
+ * The use of a thread that another host holds: what is sent to it is left as inbox items, what becomes of that is read in
  * the journal, and the lease is tried for, so that nothing waits for a holder that is gone.
  */
 export class Following implements Diversion {
@@ -40,21 +40,21 @@ export class Following implements Diversion {
   #wake: (() => void) | null = null;
   #failingSince: number | null = null;
   /** Since when there is nothing to follow. */
-  #restingSince: number | null = null;
+  #idleSince: number | null = null;
   #over = false;
 
-  /** @param onOver called when there is nothing left to follow, nothing came for a while, and nobody is needed who goes on. */
+  /** @param onOver called when there is nothing left to follow, nothing came for a while, and no host is needed to go on. */
   constructor(follower: Follower, inbox: Inbox, onOver: () => void) {
     const { threadId, host, lost } = follower;
     this.#follower = follower;
     this.#onOver = onOver;
     this.outbox = new Outbox(threadId, host, inbox);
     this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
-      this.#told(entry, signals, state),
+      this.#show(entry, signals, state),
     );
   }
 
-  /** Leaves it as a letter; what can't be one is told so. */
+  /** Leaves it as an inbox item; what can't be one fails. */
   post(envelope: Envelope): void {
     const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
@@ -64,9 +64,9 @@ export class Following implements Diversion {
       if (this.#isCaughtUp) sender.refused(askedEarlier, this.#journal.state);
       return;
     }
-    if ("event" in envelope && mayBeLetter(envelope.event)) this.outbox.add(envelope, envelope.event);
+    if ("event" in envelope && mayBeInInbox(envelope.event)) this.outbox.add(envelope, envelope.event);
     else sender?.failed(new ThreadHeldError(this.#follower.threadId));
-    // Somebody wants the thread: perhaps it is free by now.
+    // The thread is wanted: perhaps it is free by now.
     this.#wake?.();
   }
 
@@ -74,7 +74,7 @@ export class Following implements Diversion {
     return this.outbox.takeBack(sender);
   }
 
-  /** Stops following; what was left as a letter stays. */
+  /** Stops following; what was left as an inbox item stays. */
   end(): readonly Envelope[] {
     this.#over = true;
     this.#wake?.();
@@ -89,7 +89,7 @@ export class Following implements Diversion {
    */
   async untilHeld(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     if (this.#follower.lost !== null) {
-      // Nobody may have wanted it since.
+      // Perhaps no host has wanted it since.
       const lease = await this.#tryToTake(onLost);
       if (lease !== null) return lease;
     }
@@ -162,7 +162,7 @@ export class Following implements Diversion {
   }
 
   #settle(answered: Answered): Promise<void> {
-    const { sender } = answered.letter.envelope;
+    const { sender } = answered.item.envelope;
     const { state } = this.#journal;
     const isInJournal = answered.answer.handled || answered.answer.refusal.turn !== undefined;
     // The entry may be one that was read long ago. If it is nowhere, the store lost it before it was read here.
@@ -171,7 +171,7 @@ export class Following implements Diversion {
     return this.outbox.settle(answered, (sender, { refusal }) => sender.refused(refusal, this.#journal.state));
   }
 
-  #told(entry: Entry, signals: readonly Signal[], state: State): void {
+  #show(entry: Entry, signals: readonly Signal[], state: State): void {
     const { asks } = this.#follower;
     if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
     asks.heard(entry);
@@ -184,16 +184,16 @@ export class Following implements Diversion {
     return this.#follower.asks.areWaitedFor || this.outbox.size > 0;
   }
 
-  /** Whoever has the thread, or had it, is not done with it. */
+  /** The holder of the thread, present or last, is not done with it. */
   #isWorkLeft(): boolean {
     const { state } = this.#journal;
     return state !== null && (!isIdle(state) || state.context.summarising !== null);
   }
 
-  /** There is work left, and whoever had it may be dead: its lease would not have run out by now. */
+  /** There is work left, and its holder may be dead: its lease would not have run out by now. */
   #mayBeNeeded(): boolean {
     const { clock, leaseTtlMs } = this.#follower.host;
-    return this.#isWorkLeft() && clock.now() - (this.#restingSince ?? clock.now()) < leaseTtlMs;
+    return this.#isWorkLeft() && clock.now() - (this.#idleSince ?? clock.now()) < leaseTtlMs;
   }
 
   /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
@@ -201,7 +201,7 @@ export class Following implements Diversion {
     if (this.#over || (this.outbox.hasNews && this.#failingSince === null)) return false;
     const { pollMs, idleMs, clock } = this.#follower.host;
     const waits = this.#waits;
-    this.#restingSince = waits ? null : (this.#restingSince ?? clock.now());
+    this.#idleSince = waits ? null : (this.#idleSince ?? clock.now());
     const due = await this.#sleep(waits ? pollMs : this.#isWorkLeft() ? Math.max(idleMs, pollMs) : idleMs);
     return due && !waits && !this.#waits;
   }
@@ -220,7 +220,7 @@ export class Following implements Diversion {
     });
   }
 
-  /** Takes the lease where it is free. What the last holder did is told before anything else is done. */
+  /** Takes the lease where it is free. What the last holder did is shown before anything else is done. */
   async #tryToTake(onLost: (error: LeaseLostError) => void): Promise<HeldLease | null> {
     const { threadId, owner, host } = this.#follower;
     let lease: HeldLease | null = null;

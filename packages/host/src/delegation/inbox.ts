@@ -4,27 +4,27 @@ import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
 import { fromStore } from "../ports/store-call.ts";
-import { idOf, isEntryOf, readLetter } from "./letters.ts";
+import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 
-/** Who reads the inbox of a thread, as long as the lease lasts. */
+/** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {
   post(envelope: Envelope): void;
-  /** The store says that the lease is somebody else's. */
+  /** The store says that the lease is that of another host. */
   end(reason: LeaseLostError): void;
 }
 
 /**
- * The inbox of a thread, as its holder sees it. It is looked into now and then; each letter becomes a envelope, once, and
- * is answered when that envelope's entry is journalled, or was refused. A letter of which a crash swallowed the answer is told
- * again, is recognised, and gets the answer that it would have had.
+ * The inbox of a thread, as its holder sees it. It is looked into now and then; each inbox item becomes an envelope, once, and
+ * is answered when that envelope's entry is journalled, or was refused. An inbox item of which a crash swallowed the answer is
+ * handled again, is recognised, and gets the answer that it would have had.
  */
 export class HeldInbox {
   readonly #inbox: Inbox;
   readonly #lease: Lease;
   readonly #host: HostContext;
   readonly #holder: InboxHolder;
-  /** Letters that became envelopes and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
+  /** Inbox items that became envelopes and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
   #taken: Map<string, Refusal | null> | null = null;
   readonly #answers: LetterAnswer[] = [];
   /** Answers that are written, oldest first, until they are cleared away. */
@@ -35,7 +35,7 @@ export class HeldInbox {
   #over = false;
   /** Why the answers that are left could not be written the last time; null while they may still be. */
   #failure: Error | null = null;
-  /** A letter has no id by which it could be answered, which is reported once. */
+  /** An inbox item has no id by which it could be answered, which is reported once. */
   #hasNameless = false;
 
   constructor(inbox: Inbox, lease: Lease, host: HostContext, holder: InboxHolder) {
@@ -52,43 +52,43 @@ export class HeldInbox {
     this.#cancelPoll = clock.wakeAt(clock.now() + pollMs, () => void this.#poll());
   }
 
-  /** The letters that were not taken yet, as envelopes in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
+  /** The inbox items that were not taken yet, as envelopes in the order in which they came. Those of `own` that are among them are taken out of it: this host left them itself. */
   async collect(own: Map<string, EventEnvelope> | null = null): Promise<readonly EventEnvelope[]> {
     const stored = await this.#look();
     const envelopes: EventEnvelope[] = [];
     for (const each of stored) {
       const id = idOf(each);
       if (id === null && !this.#hasNameless)
-        this.#reportUnreadable("a letter without an id can't be answered, and stays");
+        this.#reportUnreadable("an inbox item without an id can't be answered, and stays");
       this.#hasNameless ||= id === null;
       if (id === null || this.#taken?.has(id) === true) continue;
       this.#take(id, null);
-      const letter = readLetter(id, each);
-      if ("problem" in letter) {
-        this.#reportUnreadable(`letter "${id}" was refused: ${letter.problem}`);
-        this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: letter.problem } });
+      const item = readItem(id, each);
+      if ("problem" in item) {
+        this.#reportUnreadable(`inbox item "${id}" was refused: ${item.problem}`);
+        this.#answer({ id, handled: false, refusal: { kind: "invalid", reason: item.problem } });
       } else {
         const sender = own?.get(id)?.sender ?? null;
         own?.delete(id);
-        envelopes.push(this.#envelope(id, letter.event, sender));
+        envelopes.push(this.#envelope(id, item.event, sender));
       }
     }
     return envelopes;
   }
 
   /**
-   * Refuses the letters that ask the same as somebody who is refused here: whoever left them, and is gone, may be the one
-   * who asked again. @throws StoreError, LeaseLostError when that can't be made sure of
+   * Refuses the inbox items that ask the same as an ask that is refused here: the host that left them, and is gone, may be
+   * the one that asked again. @throws StoreError, LeaseLostError when that can't be made sure of
    */
   async refuseAsk(askId: string, refusal: Refusal): Promise<void> {
     for (const stored of await this.#unanswered()) {
       const id = idOf(stored);
-      const letter = id === null ? null : readLetter(id, stored);
-      if (letter === null || "problem" in letter) continue;
-      if (letter.event.type !== "ask.received" || letter.event.askId !== askId) continue;
-      // One that is a envelope already is refused when its turn comes.
-      if (this.#taken?.has(letter.id) !== true) this.#answer({ id: letter.id, handled: false, refusal });
-      this.#take(letter.id, refusal);
+      const item = id === null ? null : readItem(id, stored);
+      if (item === null || "problem" in item) continue;
+      if (item.event.type !== "ask.received" || item.event.askId !== askId) continue;
+      // One that is an envelope already is refused when its turn comes.
+      if (this.#taken?.has(item.id) !== true) this.#answer({ id: item.id, handled: false, refusal });
+      this.#take(item.id, refusal);
     }
     await this.#writing;
     if (this.#answers.length > 0 && this.#failure !== null) throw this.#failure;
@@ -122,7 +122,7 @@ export class HeldInbox {
       this.#failing = false;
       return stored;
     } catch (thrown) {
-      // The letters stay; each look would say the same.
+      // The inbox items stay; each look would say the same.
       if (!this.#failing) this.#host.observation.report(thrown, "store");
       this.#failing = true;
       return [];
@@ -135,7 +135,7 @@ export class HeldInbox {
       const stored: unknown = await this.#inbox.unanswered(threadId);
       // A store may be anybody's code.
       if (Array.isArray(stored)) return stored as readonly unknown[];
-      throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of letters`);
+      throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of inbox items`);
     });
   }
 
@@ -162,16 +162,16 @@ export class HeldInbox {
     };
   }
 
-  /** While its letter is not answered, it may still be taken by who has the thread next. */
-  async #refuseOnceWritten(id: string, tell: () => void, own: Sender): Promise<void> {
+  /** While its inbox item is not answered, it may still be taken by the next holder of the thread. */
+  async #refuseOnceWritten(id: string, notify: () => void, own: Sender): Promise<void> {
     await this.#writing;
     const error = this.#failure;
     if (own instanceof Ask) {
-      // Whoever ends tells its asks, or takes them along; while the thread goes on nobody else does.
+      // A loop that ends fails its asks, or has them carried over; while the thread goes on, nothing else does.
       if (this.#over || error instanceof LeaseLostError) return;
       if (this.#isLeft(id) && error !== null) return own.fail(error);
     } else if (this.#isLeft(id) && error !== null) return own.failed(error);
-    tell();
+    notify();
   }
 
   #take(id: string, refusal: Refusal | null): void {
@@ -220,12 +220,12 @@ export class HeldInbox {
         for (const { id } of answers) this.#written.push({ id, at });
       }
     } catch (thrown) {
-      // Whoever has the lease now answers them.
+      // The host that has the lease now answers them.
       if (thrown instanceof LeaseLostError) return this.#lose(thrown);
       // The next look tries again.
-      this.#failure = this.#report(thrown, "answer letters");
+      this.#failure = this.#report(thrown, "answer inbox items");
     } finally {
-      // At once, so that no answer comes between that nobody writes.
+      // At once, so that no answer comes between that would not be written.
       this.#writing = null;
     }
   }
@@ -235,7 +235,7 @@ export class HeldInbox {
     if (!this.#over) this.#holder.end(error);
   }
 
-  /** Forgets answers that nobody came for. Should somebody still come, the letter is left again and recognised. */
+  /** Forgets answers that were not fetched. Should they still be asked for, the inbox item is left again and recognised. */
   async #clear(): Promise<void> {
     const { clock, pollMs } = this.#host;
     const before = clock.now() - keptPolls * pollMs;
@@ -246,7 +246,7 @@ export class HeldInbox {
       try {
         await this.#inbox.discard(this.#lease.threadId, oldest.id);
       } catch (thrown) {
-        this.#report(thrown, "discard a letter");
+        this.#report(thrown, "discard an inbox item");
         return;
       }
     }
@@ -263,10 +263,10 @@ export class HeldInbox {
   }
 }
 
-/** How many entries may stand between that of a letter and its answer. */
+/** How many entries may stand between that of an inbox item and its answer. */
 const lookedBack = 4096;
 
-/** Whoever left a letter looks for its answer once in a poll: after so many it is not there any more. */
+/** A host that left an inbox item looks for its answer once in a poll: after so many it is not there any more. */
 const keptPolls = 25;
 
 /** The most written answers that are kept all the same. */

@@ -6,20 +6,20 @@ import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
 import type { Inbox, LetterAnswer } from "../ports/store.ts";
 import { fromStore } from "../ports/store-call.ts";
-import { readAnswer } from "./letters.ts";
+import { readAnswer } from "./inbox-items.ts";
 import type { EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 
-/** The letters that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
+/** The inbox items that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
 export class Outbox {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #inbox: Inbox;
   /** Not left yet, oldest first. */
-  readonly #waiting: OutgoingLetter[] = [];
+  readonly #waiting: OutgoingItem[] = [];
   /** Left, oldest first, by id; the last one perhaps not yet. */
-  readonly #left = new Map<string, OutgoingLetter>();
-  /** The one that is being left, or that could not be: nobody knows whether it is there. */
-  #beingLeft: OutgoingLetter | null = null;
+  readonly #left = new Map<string, OutgoingItem>();
+  /** The one that is being left, or that could not be: it is not known whether it is there. */
+  #beingLeft: OutgoingItem | null = null;
   #sending: Promise<void> | null = null;
 
   constructor(threadId: string, host: HostContext, inbox: Inbox) {
@@ -37,7 +37,7 @@ export class Outbox {
     return this.#waiting.length > 0 || this.#beingLeft !== null || this.#forgotten !== null;
   }
 
-  /** Whether there is something that nobody has tried to leave yet. */
+  /** Whether there is something that was not tried to be left yet. */
   get hasNews(): boolean {
     return this.#waiting.length > 0;
   }
@@ -47,20 +47,19 @@ export class Outbox {
     const { ids } = this.#host;
     const { sender } = envelope;
     // An ask that has been here before is left once, however often the lease comes and goes.
-    const id = sender instanceof Ask ? (sender.letterId ??= ids.draw("letter")) : ids.draw("letter");
+    const id = sender instanceof Ask ? (sender.inboxId ??= ids.draw("letter")) : ids.draw("letter");
     this.#waiting.push({ id, envelope, event, leftAt: null });
   }
 
-  /** Adds an ask whose letter may have been lost, or taken by a holder whose journal was: under an id of its own. */
+  /** Adds an ask whose inbox item may have been lost, or taken by a holder whose journal was: under an id of its own. */
   addAnew(ask: Ask, event: Event): void {
     if (this.#waiting.some(({ envelope }) => envelope.sender === ask)) return;
-    for (const letter of this.#left.values())
-      if (letter.envelope.sender === ask && letter.leftAt !== null) this.#drop(letter);
-    ask.letterId = null;
+    for (const item of this.#left.values()) if (item.envelope.sender === ask && item.leftAt !== null) this.#drop(item);
+    ask.inboxId = null;
     this.add({ event, sender: ask }, event);
   }
 
-  /** Takes out what was not left yet. False when there is no such letter. */
+  /** Takes out what was not left yet. False when there is no such inbox item. */
   takeBack(sender: Sender): boolean {
     const index = this.#waiting.findIndex(({ envelope }) => envelope.sender === sender);
     if (index >= 0) this.#waiting.splice(index, 1);
@@ -75,28 +74,28 @@ export class Outbox {
     return this.#sending;
   }
 
-  /** The answers that there are, from the oldest letter to the first that has none. @throws StoreError */
+  /** The answers that there are, from the oldest inbox item to the first that has none. @throws StoreError */
   async answers(): Promise<readonly Answered[]> {
     const answered: Answered[] = [];
-    for (const letter of this.#left.values()) {
-      if (letter.leftAt === null) break;
-      const answer = await this.#tried("look for an answer", () => this.#inbox.answerTo(this.#threadId, letter.id));
+    for (const item of this.#left.values()) {
+      if (item.leftAt === null) break;
+      const answer = await this.#tried("look for an answer", () => this.#inbox.answerTo(this.#threadId, item.id));
       const read = readAnswer(answer);
       if (read === null) break;
-      answered.push({ letter, answer: read });
+      answered.push({ item, answer: read });
     }
     return answered;
   }
 
-  /** Whether the letter of an answer is still waited for. */
-  waitsFor({ letter }: Answered): boolean {
-    return this.#left.has(letter.id);
+  /** Whether the inbox item of an answer is still waited for. */
+  waitsFor({ item }: Answered): boolean {
+    return this.#left.has(item.id);
   }
 
-  /** An answer is told to whom it is for. */
-  async settle({ letter, answer }: Answered, refused: (sender: Sender, answer: RefusedLetter) => void): Promise<void> {
-    if (!this.#left.has(letter.id)) return;
-    const { sender } = letter.envelope;
+  /** Passes an answer on to the sender of its envelope. */
+  async settle({ item, answer }: Answered, refused: (sender: Sender, answer: RefusedItem) => void): Promise<void> {
+    if (!this.#left.has(item.id)) return;
+    const { sender } = item.envelope;
     // Asks learn from the journal that they were taken.
     if (sender !== null && answer.handled && !(sender instanceof Ask)) {
       const [stored] = await this.#tried("read the journal", () => this.#host.store.read(this.#threadId, answer.seq));
@@ -104,18 +103,17 @@ export class Outbox {
       if (Either.isRight(entry)) sender.accepted(entry.right);
       else sender.failed(new StoreError(this.#threadId, "read the journal", new Error(entry.left.reason)));
     } else if (sender !== null && !answer.handled) refused(sender, answer);
-    this.#drop(letter);
+    this.#drop(item);
   }
 
-  /** Drops the letters of asks that are in the journal, or that nobody waits for. */
+  /** Drops the inbox items of asks that are in the journal, or are no longer waited for. */
   dropAsks(test: (ask: Ask) => boolean): void {
-    const isDropped = ({ envelope }: OutgoingLetter): boolean =>
-      envelope.sender instanceof Ask && test(envelope.sender);
-    for (const letter of this.#waiting.splice(0)) {
-      if (isDropped(letter)) this.#drop(letter);
-      else this.#waiting.push(letter);
+    const isDropped = ({ envelope }: OutgoingItem): boolean => envelope.sender instanceof Ask && test(envelope.sender);
+    for (const item of this.#waiting.splice(0)) {
+      if (isDropped(item)) this.#drop(item);
+      else this.#waiting.push(item);
     }
-    for (const letter of this.#left.values()) if (letter.leftAt !== null && isDropped(letter)) this.#drop(letter);
+    for (const item of this.#left.values()) if (item.leftAt !== null && isDropped(item)) this.#drop(item);
   }
 
   /** Nothing is being left any more. */
@@ -123,7 +121,7 @@ export class Outbox {
     await this.#sending?.catch(() => {});
   }
 
-  /** All that is not answered, for a host that has the lease now: the envelopes of letters that were left, by id, and the others. */
+  /** All that is not answered, for a host that has the lease now: the envelopes of inbox items that were left, by id, and the others. */
   takeAll(): { readonly left: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
     const left = new Map([...this.#left].map(([id, { envelope }]) => [id, envelope]));
     this.#left.clear();
@@ -133,33 +131,33 @@ export class Outbox {
   async #sendAll(): Promise<void> {
     const forgotten = this.#forgotten;
     if (forgotten !== null) await this.#leave(forgotten);
-    for (let letter = this.#next(); letter !== undefined; letter = this.#next()) {
-      this.#beingLeft = letter;
-      this.#left.set(letter.id, letter);
-      await this.#leave(letter);
+    for (let item = this.#next(); item !== undefined; item = this.#next()) {
+      this.#beingLeft = item;
+      this.#left.set(item.id, item);
+      await this.#leave(item);
       this.#beingLeft = null;
     }
   }
 
-  #next(): OutgoingLetter | undefined {
+  #next(): OutgoingItem | undefined {
     return this.#beingLeft ?? this.#waiting.shift();
   }
 
-  /** The oldest letter, where it lies unanswered for long: somebody may have cleared it away, with its answer, while nobody looked here. */
-  get #forgotten(): OutgoingLetter | null {
+  /** The oldest inbox item, where it lies unanswered for long: the holder may have cleared it away, with its answer, while this host did not look. */
+  get #forgotten(): OutgoingItem | null {
     const { clock, leaseTtlMs } = this.#host;
     const [oldest] = this.#left.values();
     const leftAt = oldest?.leftAt ?? null;
     return oldest !== undefined && leftAt !== null && leftAt + leaseTtlMs <= clock.now() ? oldest : null;
   }
 
-  async #leave(letter: OutgoingLetter): Promise<void> {
-    const { id, event } = letter;
-    await this.#tried("leave a letter", () => this.#inbox.post(this.#threadId, { id, event }));
-    letter.leftAt = this.#host.clock.now();
+  async #leave(item: OutgoingItem): Promise<void> {
+    const { id, event } = item;
+    await this.#tried("leave an inbox item", () => this.#inbox.post(this.#threadId, { id, event }));
+    item.leftAt = this.#host.clock.now();
   }
 
-  #drop({ id }: OutgoingLetter): void {
+  #drop({ id }: OutgoingItem): void {
     this.#left.delete(id);
     void this.#discard(id);
   }
@@ -168,7 +166,7 @@ export class Outbox {
     try {
       await this.#inbox.discard(this.#threadId, id);
     } catch (thrown) {
-      this.#host.observation.report(new StoreError(this.#threadId, "discard a letter", thrown), "store");
+      this.#host.observation.report(new StoreError(this.#threadId, "discard an inbox item", thrown), "store");
     }
   }
 
@@ -177,7 +175,7 @@ export class Outbox {
   }
 }
 
-interface OutgoingLetter {
+interface OutgoingItem {
   readonly id: string;
   readonly envelope: EventEnvelope;
   readonly event: Event;
@@ -185,10 +183,10 @@ interface OutgoingLetter {
   leftAt: number | null;
 }
 
-/** A letter and what became of it. */
+/** An inbox item and what became of it. */
 export interface Answered {
-  readonly letter: OutgoingLetter;
+  readonly item: OutgoingItem;
   readonly answer: LetterAnswer;
 }
 
-type RefusedLetter = Extract<LetterAnswer, { readonly handled: false }>;
+type RefusedItem = Extract<LetterAnswer, { readonly handled: false }>;

@@ -22,7 +22,7 @@ export class HeldLease {
     this.#cancel = this.#wake(takenAt);
   }
 
-  /** Takes the lease of a thread; null while somebody else holds it. @throws StoreError */
+  /** Takes the lease of a thread; null while another host holds it. @throws StoreError */
   static async take(
     threadId: string,
     host: HostContext,
@@ -34,7 +34,7 @@ export class HeldLease {
     return lease === null ? null : new HeldLease(lease, host, takenAt, onLost);
   }
 
-  /** It was not renewed in time, because the store did not answer or the process stood still: somebody else may have it. */
+  /** It was not renewed in time, because the store did not answer or the process stood still: another host may have it. */
   get ranOut(): boolean {
     return this.#host.clock.now() >= this.#until;
   }
@@ -106,7 +106,7 @@ export class HeldLease {
 }
 
 /**
- * Does something with a thread that nobody here has open, under its lease.
+ * Does something with a thread that is not open here, under its lease.
  *
  * @throws ThreadHeldError when another host holds it, StoreError, what `work` throws
  */

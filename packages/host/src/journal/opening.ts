@@ -17,11 +17,11 @@ import { entryAt, foldedState, readFrom, readJournal } from "./read-journal.ts";
 import { finishRedaction, withRedactions } from "./redaction.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
-/** A thread as whoever opens it finds it. */
+/** A thread as it is found when it is opened. */
 export interface Opened {
   readonly state: State;
   readonly newest: Entry;
-  /** The newest entry that a snapshot in the store rightly tells of; -1 for none. */
+  /** The newest entry that a valid snapshot in the store covers; -1 for none. */
   readonly snapshotSeq: number;
   /** What the store has of snapshots, of use or not. */
   readonly chunks: StoredChunks;
@@ -33,7 +33,7 @@ export interface Opened {
 export type Extent = "some" | "whole";
 
 /**
- * The state of a thread as its journal tells it, with nothing left in a store; null when there is none. Needs no lease.
+ * The state of a thread by its journal, with nothing left in a store; null when there is none. Needs no lease.
  *
  * @throws JournalUnreadableError, StoreError
  */
@@ -73,7 +73,7 @@ export const seenIn = async <Seen>(
 };
 
 /**
- * The same for whoever holds the lease: a redaction that a crash interrupted is finished before.
+ * The same for the holder of the lease: a redaction that a crash interrupted is finished before.
  *
  * @throws JournalUnreadableError, StoreError, LeaseLostError
  */
@@ -136,7 +136,7 @@ const openedFrom = async (
     if (anchored === undefined || anchorOf(anchored) !== anchor)
       throw unfit(threadId, `entry ${seq} is not in the journal as it was`);
     if (state.context.threadId !== threadId) throw unfit(threadId, `it is of thread "${state.context.threadId}"`);
-    // What the snapshot tells of may be about to be taken out of the journal.
+    // What the snapshot covers may be about to be taken out of the journal.
     if (later.some(({ event }) => event.type === "thread.redacted")) return null;
     const present = await reader.over(() => withOpenTurn(later.reduce(withEntry, state)));
     return { state: present, newest: later.at(-1) ?? anchored };

@@ -3,8 +3,8 @@ import type { StoredSnapshot } from "../ports/store.ts";
 import { messageOf } from "../boundary/thrown.ts";
 
 /**
- * The chunks of a snapshot. Where its store can't read them at once, what somebody looked for in vain is fetched, and he
- * looks again: so of a long thread no more is read than what is looked at.
+ * The chunks of a snapshot. Where its store can't read them at once, a chunk that was looked for in vain is
+ * fetched, and looked for again: so of a long thread no more is read than what is looked at.
  */
 export class SnapshotReader {
   readonly #stored: StoredSnapshot | null;
@@ -78,7 +78,7 @@ export class SnapshotReader {
   }
 }
 
-/** So many chunks are fetched one by one; whoever misses more will want them all. */
+/** So many chunks are fetched one by one; after more misses all are fetched at once. */
 export const missesMost = 16;
 
 const attempted = <Done>(work: () => Done): (() => Done) => {

@@ -12,7 +12,7 @@ import { SnapshotReader } from "./snapshot-reader.ts";
 export class Snapshots {
   readonly #host: HostContext;
   #chunks = new StoredChunks();
-  /** The newest entry that a snapshot tells of, or was to tell of. */
+  /** The newest entry that a snapshot covers, or was to cover. */
   #seq = -1;
   #newest: Entry | null = null;
   #saving: Promise<void> | null = null;

@@ -5,7 +5,7 @@ import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 
 /**
- * Why a call may not run as it stands: because nobody approved exactly what would be run now. Null where it may. What
+ * Why a call may not run as it stands: because exactly what would be run now was not approved. Null where it may. What
  * was approved for another version, or for arguments that are validated otherwise today, is asked anew.
  */
 export const whyWithheld = async (
@@ -23,11 +23,11 @@ export const whyWithheld = async (
   }
   if (needsApproval === null) return declaration.approval === undefined ? null : "declared";
   const needed: unknown = await needsApproval(valid.value, call);
-  // Whoever writes JavaScript may forget to return: then somebody is asked.
+  // A function in JavaScript may forget to return: then approval is asked for.
   return needed === false ? null : "declared";
 };
 
-/** What is told of a call that has to be approved first. */
+/** The event of a call that has to be approved first. */
 export const withheld = (
   { declaration }: RegisteredTool,
   { id }: CallTool,
@@ -44,8 +44,8 @@ export const withheld = (
 });
 
 /**
- * What is told of a call that a crash interrupted, and of which nobody knows what became, where somebody is to be asked
- * about it. Where its arguments don't fit any more nobody is: the model reads that the outcome is unknown.
+ * The event of a call that a crash interrupted, whose outcome is unknown, and that a person is to decide about. Where its
+ * arguments don't fit any more it is a failure: the model reads that the outcome is unknown.
  */
 export const withheldAfterCrash = async (
   tool: RegisteredTool,

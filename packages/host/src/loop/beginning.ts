@@ -6,9 +6,9 @@ import type { LeasedThread } from "./leased-thread.ts";
 import type { Mailbox } from "../mailbox/mailbox.ts";
 
 /**
- * Begins a new thread: what somebody started it with, or the defaults, is its first entry.
+ * Begins a new thread: what it was started with, or the defaults, are its first entry.
  *
- * @param begun takes over the state, before anybody is notified of it.
+ * @param begun takes over the state, before it is reported.
  * @throws ThreadUnknownError when nothing in the mailbox makes a thread; SeedError, EventRefusedError, and what appending throws
  */
 export const begin = async (

@@ -38,7 +38,7 @@ export const decide = (
 
 /**
  * A thread was closed while an entry was being stored. Where that says that a tool starts, which it now does not, a failure
- * is journalled that says so: else nobody could say later whether the tool ran.
+ * is journalled that says so: else it could not be known later whether the tool ran.
  *
  * @returns why the thread ended.
  */

@@ -15,7 +15,7 @@ import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
 import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
 
-/** Who wants to hold a thread. */
+/** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower, Worker {
   readonly hasEnded: boolean;
   post(envelope: Envelope): void;
@@ -32,10 +32,10 @@ export interface LoopBefore {
 }
 
 /**
- * Takes hold of a thread, or follows whoever has it until it is free: then the mailbox is diverted to letters. Null when
+ * Takes the lease of a thread, or follows its holder until it is free: meanwhile the mailbox is diverted to the inbox. Null when
  * there was nothing left to follow.
  *
- * @throws ThreadHeldError where nobody may follow; StoreError, JournalUnreadableError
+ * @throws ThreadHeldError where it can't be followed; StoreError, JournalUnreadableError
  */
 export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promise<LeasedThread | null> => {
   const { threadId, owner, host, lost } = candidate;
@@ -64,7 +64,7 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
 export const mayFollow = ({ store, whenHeld }: HostContext): boolean =>
   store.inbox !== undefined && whenHeld === "enqueue";
 
-/** A thread that is held: the lease, and what only its holder does with the store. */
+/** A thread of which this host has the lease: the lease itself, and what only its holder does with the store. */
 export class LeasedThread {
   readonly #candidate: Candidate;
   readonly #lease: HeldLease;
@@ -72,7 +72,7 @@ export class LeasedThread {
   readonly #snapshots: Snapshots;
   /** What was missed of the snapshot since the last entry. */
   #misses = 0;
-  /** Mails of letters that this host left before, by their ids. */
+  /** Envelopes of inbox items that this host left before, by their ids. */
   #own: Map<string, EventEnvelope> | null;
 
   constructor(lease: HeldLease, candidate: Candidate, own: Map<string, EventEnvelope> | null) {
@@ -94,18 +94,18 @@ export class LeasedThread {
     return this.#snapshots.reader;
   }
 
-  /** Whether somebody else may have the thread by now. */
+  /** Whether another host may have the thread by now. */
   get ranOut(): boolean {
     return this.#lease.ranOut;
   }
 
   /** What others left for the thread, and what this host did. */
-  async letters(): Promise<readonly EventEnvelope[]> {
+  async inboxItems(): Promise<readonly EventEnvelope[]> {
     const own = this.#own;
     this.#own = null;
-    const letters = (await this.#inbox?.collect(own)) ?? [];
-    // Of a letter that is there no more it is not known what became of it.
-    return [...letters, ...(own?.values() ?? [])];
+    const items = (await this.#inbox?.collect(own)) ?? [];
+    // Of an inbox item that is there no more it is not known what became of it.
+    return [...items, ...(own?.values() ?? [])];
   }
 
   get host(): HostContext {
@@ -127,7 +127,7 @@ export class LeasedThread {
   async #refuseAsk(inbox: HeldInbox, ask: Ask, refusal: Refusal, state: State): Promise<void> {
     try {
       await inbox.refuseAsk(ask.askId, refusal);
-      // Who has ended has told its asks, or takes them along.
+      // A loop that has ended has failed its asks, or has them carried over.
       if (this.#candidate.hasEnded) return;
       const { host } = this.#candidate;
       await seenIn(host, { state, reader: this.reader }, (known) => ask.refused(refusal, known), "some");
@@ -162,7 +162,7 @@ export class LeasedThread {
     return loadWhole(host, threadId);
   }
 
-  /** From here on letters are looked for now and then. */
+  /** From here on inbox items are looked for now and then. */
   watch(): void {
     this.#inbox?.watch();
   }

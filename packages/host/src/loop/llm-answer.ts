@@ -7,10 +7,10 @@ import type { Worker } from "../activity/active-threads.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { LlmContext, LlmOutcome } from "../ports/llm.ts";
 
-/** What a handler returned, as plain JSON that nobody else holds: of an outcome it has what the handler gave it. */
+/** What a handler returned, as plain JSON of its own: of an outcome it has what the handler gave it. */
 export type GivenOutcome = Partial<LlmOutcome>;
 
-/** Calls the model. Never rejects: a handler that throws is told to `onObserverError`, and has failed. */
+/** Calls the model. Never rejects: what a handler throws is reported to `onObserverError`, and the call has failed. */
 export const callModel = async (
   loop: Worker & { readonly host: HostContext },
   call: CallLlm,
@@ -23,13 +23,13 @@ export const callModel = async (
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
     host.observation.report(thrown, "llm");
-    return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was told what") };
+    return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was given the error") };
   }
 };
 
 /**
  * The declarations of the tools that a call offers. Under a configuration that 0.1 journalled it is all that the machine
- * declares, as it was then. A tool that is gone since the call was asked for is left out: nobody could run it.
+ * declares, as it was then. A tool that is gone since the call was asked for is left out: it could not be run.
  */
 export const offeredTools = ({ machine }: HostContext, { tools }: CallLlm): readonly ToolDeclaration[] => {
   const declared = toolsOf(machine);
@@ -46,10 +46,10 @@ const isAllOf = (declared: readonly ToolDeclaration[], offered: NonNullable<Call
 };
 
 /**
- * The event that answers a model call. A handler is somebody else's code: what it returned is read before it is
+ * The event that answers a model call. A handler is foreign code: what it returned is read before it is
  * believed, and what can't be read is a failure that says so.
  *
- * @param shown What its deltas had told, for a failure that brings no partial reply of its own.
+ * @param shown What its deltas had shown, for a failure that brings no partial reply of its own.
  */
 export const llmAnswer = (
   call: CallLlm,
@@ -60,23 +60,23 @@ export const llmAnswer = (
   const answered = { at, effectId: call.id, promptDigest: call.promptDigest };
   const kept = shown === undefined ? {} : { partial: shown };
   const fields = withoutKnownTotal(given);
-  const told =
+  const event =
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
       : { type: "llm.completed", ...fields, ...answered };
-  const read = readEvent(told);
+  const read = readEvent(event);
   // Before what can't be read is named: such a message has no content either.
   const lost = type === "failed" ? null : lostCallsIn(given);
   // Of the two types that are built above.
   if (Either.isRight(read) && lost === null) return read.right as LlmCompleted | LlmFailed;
-  const problem = lost ?? problemOf(told);
+  const problem = lost ?? problemOf(event);
   const message = `the outcome that the llm handler returned can't be used: ${problem}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
 };
 
 /** In words that quote nothing: what stands there may hold a key. */
-const problemOf = (told: object): string => {
-  const decoded = decodeEvent(told);
+const problemOf = (event: object): string => {
+  const decoded = decodeEvent(event);
   if (Either.isRight(decoded)) return "it is no outcome";
   const { path, reason } = decoded.left;
   return `${path === "" ? "" : `${path}: `}${reason.replace(/, got .*$/s, "")}`;
@@ -95,7 +95,7 @@ const lostCallsIn = (given: object): string | null => {
 
 /**
  * What a journal can't keep is not believed; what JSON writes otherwise, such as a date, is taken as JSON writes it: the reply
- * was paid for. Whoever writes a handler in JavaScript may also forget to return.
+ * was paid for. A handler in JavaScript may also forget to return.
  */
 const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
   try {

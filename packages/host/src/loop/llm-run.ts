@@ -144,7 +144,7 @@ export class LlmRun implements Running, Responding, Sender {
     }
   }
 
-  /** One timer from the first news on: so nothing is told more often, and nothing when nothing is new. */
+  /** One timer from the first news on: so nothing is journalled more often, and nothing when nothing is new. */
   #scheduleProgress(): void {
     const { clock, progressMs } = this.#loop.host;
     if (progressMs === null || this.#cancelProgress !== null) return;
@@ -154,7 +154,7 @@ export class LlmRun implements Running, Responding, Sender {
     });
   }
 
-  /** What the reply holds that its deltas did not tell: its calls, and all of its text where nothing was streamed. */
+  /** What the reply has that its deltas did not show: its calls, and all of its text where nothing was streamed. */
   #showWhole({ reply }: LlmCompleted): void {
     const { turn, step, attempt } = this.#call;
     if (this.shown === undefined) {

@@ -22,7 +22,7 @@ export interface Responding {
   journalProgress(): void;
 }
 
-/** The loop of a thread, as far as those know it who perform its effects. */
+/** The loop of a thread, as far as the performers of its effects know it. */
 export interface LoopPort extends Worker {
   readonly threadId: string;
   readonly host: HostContext;
@@ -37,7 +37,7 @@ export interface LoopPort extends Worker {
   readonly hasEnded: boolean;
   /** Puts something into the mailbox; it is taken when what came before is done. */
   post(envelope: Envelope): void;
-  /** Whether a model or a tool may be called now: only by who holds the lease. One that ran out unnoticed ends the loop. */
+  /** Whether a model or a tool may be called now: only by the holder of the lease. One that ran out unnoticed ends the loop. */
   mayCall(): boolean;
   /** Says what the thread does with its place. */
   reportActivity(): void;

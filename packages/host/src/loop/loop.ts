@@ -23,10 +23,10 @@ import { recover } from "./recovery.ts";
  * 1. Take one event. Let the machine decide what it comes to.
  * 2. Append its entry, with the seq that it continues, under the lease.
  * 3. Only then take over the new state and perform the effects, in order.
- * 4. Only then take the next event. Whoever performs an effect answers by an event, never otherwise.
+ * 4. Only then take the next event. What performs an effect answers by an event, never otherwise.
  *
  * Whatever goes wrong in between (the store fails, the lease is lost) ends the loop, and what it was doing is
- * stopped: nobody knows how far it got. The next use of the thread reads the journal and recovers, as it would
+ * stopped: it is not known how far it got. The next use of the thread reads the journal and recovers, as it would
  * after a crash.
  */
 export class ThreadLoop implements Candidate, LoopPort {
@@ -52,7 +52,7 @@ export class ThreadLoop implements Candidate, LoopPort {
 
   /**
    * @param before the loop before this one: it has to be over before the thread can be opened.
-   * @param onEnd told with the asks that go on in another loop, as the lease of this one was lost.
+   * @param onEnd called with the asks that go on in another loop, as the lease of this one was lost.
    */
   constructor(
     threadId: string,
@@ -138,7 +138,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
 
-  /** Somebody else waits for a place. */
+  /** Another thread waits for a place. */
   makeRoom(): void {
     if (this.#isIdle()) void this.#letGo();
     else this.host.active.leave(this);
@@ -158,7 +158,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   }
 
   async #begin(leased: LeasedThread): Promise<void> {
-    for (const envelope of await leased.letters()) this.#mailbox.add(envelope);
+    for (const envelope of await leased.inboxItems()) this.#mailbox.add(envelope);
     this.#state = await leased.open();
     if (this.#ended !== null) return;
     const known = (state: State): void => void (this.#state = state);
@@ -275,16 +275,16 @@ export class ThreadLoop implements Candidate, LoopPort {
     for (const running of this.running.values()) running.stop(reason);
     this.running.clear();
     for (const { sender } of this.#mailbox.end(reason)) sender?.failed(reason);
-    // Somebody else may have the thread now, who can be followed.
+    // Another host may have the thread now, and can be followed.
     const carried = this.asks.end(reason, reason instanceof LeaseLostError && mayFollow(this.host));
     this.#released = this.#release();
     this.host.active.leave(this);
     this.#onEnd(this, carried);
   }
 
-  /** Nothing happens here; unless somebody left a letter meanwhile, the thread is let go. */
+  /** Nothing happens here; unless the inbox has something new, the thread is let go. */
   async #letGo(): Promise<void> {
-    for (const envelope of (await this.#leased?.letters()) ?? []) this.post(envelope);
+    for (const envelope of (await this.#leased?.inboxItems()) ?? []) this.post(envelope);
     if (this.#isIdle()) this.end(new ThreadClosedError(this.threadId));
   }
 

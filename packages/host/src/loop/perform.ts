@@ -69,7 +69,7 @@ const startTimer = (loop: LoopPort, { id, dueAt, purpose }: StartTimer): void =>
   const { clock } = loop.host;
   const cancel = clock.wakeAt(dueAt, () => {
     loop.running.delete(id);
-    // A deadline cuts a reply off without carrying what was shown of it, so that is told before.
+    // A deadline cuts a reply off without carrying what was shown of it, so that is journalled before.
     if (purpose === "deadline") loop.responding?.journalProgress();
     loop.post({ event: { type: "timer.fired", at: clock.now(), effectId: id }, sender: null });
   });
@@ -82,7 +82,7 @@ const endStep = (loop: LoopPort, turn: number, step: number): void => {
   host.observation.after("afterStep", { threadId, turn, step });
 };
 
-/** What is to be told of a turn's end beside the signal. */
+/** What a turn's end calls for beside the signal. */
 const endTurn = (loop: LoopPort, turn: Turn): void => {
   const { threadId, host } = loop;
   if (turn.steps > 0) endStep(loop, turn.number, turn.steps);

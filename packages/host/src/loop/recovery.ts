@@ -44,7 +44,7 @@ export const recover = async (loop: LoopPort, state: State): Promise<readonly Ev
   return envelopes;
 };
 
-/** Somebody's validator may never come to an end; a thread that is closed does not wait for it. */
+/** A validator may never come to an end; a thread that is closed does not wait for it. */
 const unlessStopped = async <Answer>(
   { running }: LoopPort,
   effectId: string,
@@ -60,7 +60,7 @@ const unlessStopped = async <Answer>(
   }
 };
 
-/** Whoever was shown some of a reply is told that it begins anew; of a first attempt the call itself tells that. */
+/** Asks that were shown some of a reply are shown that it begins anew; of a first attempt the call itself shows that. */
 const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
   if (effect.type === "callLlm" && effect.purpose === "answer" && effect.attempt > 1)
     loop.asks.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
@@ -78,7 +78,7 @@ const changedConfiguration = ({ machine }: HostContext, { context }: State, at: 
     : [{ event: { type: "thread.configured", at, configuration }, sender: null }];
 };
 
-/** What is told in the place of an answer; null where the effect is performed, again or for the first time. */
+/** The event in the place of an answer; null where the effect is performed, again or for the first time. */
 const lostAnswer = (
   host: HostContext,
   effect: AnswerableEffect,
@@ -104,24 +104,24 @@ const keptReply = ({ id, purpose, promptDigest }: CallLlm, { context }: State, a
   };
 };
 
-/** What is told in the place of a tool's answer; null when the tool runs, again or for the first time. */
+/** The event in the place of a tool's answer; null when the tool runs, again or for the first time. */
 const lostCall = (
   { tools }: HostContext,
   call: CallTool,
   at: number,
 ): ToolFailed | null | Promise<ToolFailed | ToolWithheld> => {
   const tool = tools.get(call.name);
-  // It waits to be validated, and nobody runs it before that.
+  // It waits to be validated, and is not run before that.
   if (tool !== undefined && call.approval === "required") return null;
   const recovery = tool?.declaration.recovery ?? "interrupted";
-  const startIsTold = recovery === "once" || recovery === "ask";
-  if (recovery === "rerun" || (startIsTold && !call.started)) return null;
+  const startIsJournalled = recovery === "once" || recovery === "ask";
+  if (recovery === "rerun" || (startIsJournalled && !call.started)) return null;
   const lost: ToolFailed = {
     type: "tool.failed",
     at,
     effectId: call.id,
-    outcome: startIsTold ? "unknown" : "interrupted",
-    content: startIsTold ? outcomeUnknown : interrupted,
+    outcome: startIsJournalled ? "unknown" : "interrupted",
+    content: startIsJournalled ? outcomeUnknown : interrupted,
   };
   return tool !== undefined && recovery === "ask" ? withheldAfterCrash(tool, call, at, lost) : lost;
 };

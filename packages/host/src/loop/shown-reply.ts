@@ -1,7 +1,7 @@
 import type { ReplyDraft } from "@colloquy/machine";
 import type { LlmDelta } from "../ports/llm.ts";
 
-/** What has been shown of a reply that still comes. Tool calls are left out: nobody can say that they are whole. */
+/** What has been shown of a reply that still comes. Tool calls are left out: they may not be whole. */
 export class ShownReply {
   readonly #all: ShownPart[] = [];
   /** What is new since it was last taken. */

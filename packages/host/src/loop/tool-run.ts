@@ -72,7 +72,7 @@ export class ToolRun implements Running, Sender {
   /** What the machine can't take for an answer must not leave the call without one. */
   refused({ kind, reason }: Refusal): void {
     if (kind === "invalid" && this.#answered !== "tool.failed")
-      this.#tellFailed("failed", `It could not be run: ${reason}`);
+      this.#reportFailed("failed", `It could not be run: ${reason}`);
   }
 
   failed(): void {}
@@ -97,9 +97,9 @@ export class ToolRun implements Running, Sender {
       // It may look at all of the thread, and can't wait when it does.
       if (this.#loop.reader?.isWhole === false) await this.#loop.reader.fetch(null);
       if (awaitsApproval && (await this.#isWithheld(tool, read))) return;
-      const isTold = mustBeTold(tool, this.#call);
-      if (isTold && !(await this.#tellStarted())) return;
-      if (!this.#mayRun(isTold)) return;
+      const isJournalled = mustBeJournalled(tool, this.#call);
+      if (isJournalled && !(await this.#journalStart())) return;
+      if (!this.#mayRun(isJournalled)) return;
       const result = active.code.run(this.#loop, () => tool.run(read.value, this.#toolCall()));
       this.#complete(contentOf(await result));
     } catch (thrown) {
@@ -108,7 +108,7 @@ export class ToolRun implements Running, Sender {
     }
   }
 
-  /** Has somebody asked where that is needed; else the call goes on. */
+  /** Has the call withheld until it is approved, where that is needed; else it goes on. */
   async #isWithheld(tool: RegisteredTool, valid: ValidArguments): Promise<boolean> {
     const { clock, observation } = this.#loop.host;
     // As they were validated: the tool is asked with them, and may write into them.
@@ -128,14 +128,14 @@ export class ToolRun implements Running, Sender {
     return active.code.run(this.#loop, () => observation.before("beforeToolCall", this.#call));
   }
 
-  /** A start that is journalled is one that was made, even when the thread was closed in that very moment: else nobody could say later whether it ran. */
-  #mayRun(isTold: boolean): boolean {
-    if (this.#stopped instanceof ThreadClosedError) return isTold;
+  /** A start that is journalled is one that was made, even when the thread was closed in that very moment: else it could not be known later whether it ran. */
+  #mayRun(isJournalled: boolean): boolean {
+    if (this.#stopped instanceof ThreadClosedError) return isJournalled;
     return !this.#over && this.#loop.mayCall();
   }
 
-  /** Has the start journalled before anything is run. False when nobody wants it any more. */
-  #tellStarted(): Promise<boolean> {
+  /** Has the start journalled before anything is run. False when the call is no longer wanted. */
+  #journalStart(): Promise<boolean> {
     const event: ToolStarted = { type: "tool.started", at: this.#loop.host.clock.now(), effectId: this.#call.id };
     return new Promise((resolve) => {
       const never = (): void => resolve(false);
@@ -159,7 +159,7 @@ export class ToolRun implements Running, Sender {
     return state;
   };
 
-  /** It is told to stop before anything follows from its failure. */
+  /** Its signal is aborted before anything follows from its failure. */
   #timeOut(timeoutMs: number): void {
     this.#controller.abort(new Error(`tool "${this.#call.name}" timed out after ${timeoutMs} ms`));
     this.#fail(
@@ -173,11 +173,11 @@ export class ToolRun implements Running, Sender {
   }
 
   #fail(outcome: "failed" | "refused", content: string): void {
-    if (!this.#over) this.#tellFailed(outcome, content);
+    if (!this.#over) this.#reportFailed(outcome, content);
   }
 
-  #tellFailed(outcome: "failed" | "refused", content: string): void {
-    this.#tell({
+  #reportFailed(outcome: "failed" | "refused", content: string): void {
+    this.#report({
       type: "tool.failed",
       at: this.#loop.host.clock.now(),
       effectId: this.#call.id,
@@ -187,10 +187,10 @@ export class ToolRun implements Running, Sender {
   }
 
   #answer(event: ToolCompleted | ToolWithheld): void {
-    if (!this.#over) this.#tell(event);
+    if (!this.#over) this.#report(event);
   }
 
-  #tell(event: ToolCompleted | ToolFailed | ToolWithheld): void {
+  #report(event: ToolCompleted | ToolFailed | ToolWithheld): void {
     this.#leave();
     this.#answered = event.type;
     this.#loop.running.delete(this.#call.id);
@@ -219,5 +219,5 @@ const throwing = (damage: SnapshotDamagedError): TaskEnvelope => {
 const readAnew = "what was said earlier could not be read, and is being read anew. Call it again.";
 
 /** Whether its start has to be journalled before it runs; once is enough, also where it was approved to run again. */
-const mustBeTold = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
+const mustBeJournalled = ({ declaration: { recovery } }: RegisteredTool, { started }: CallTool): boolean =>
   (recovery === "once" || recovery === "ask") && !started;

@@ -16,10 +16,10 @@ import {
 } from "../ports/store.ts";
 
 /**
- * A store that lives as long as the process. Entries are kept as JSON text, so nobody can change what is journalled,
+ * A store that lives as long as the process. Entries are kept as JSON text, so what is journalled can't be changed,
  * and what is read is what any other store would give. Appending is done when it returns. Searching reads everything.
  *
- * @throws ConfigurationError for options that can't be meant.
+ * @throws ConfigurationError for options that are invalid.
  */
 export const memoryStore = (options: { readonly clock: Clock }): Store => {
   const problem = problemOfOptions("memoryStore", options, { clock: true });
@@ -33,13 +33,13 @@ class MemoryStore implements Store {
   readonly #journals = new Map<string, StoredJournal>();
   readonly #grants = new Map<string, Grant>();
   readonly #snapshots = new Map<string, KeptSnapshot>();
-  readonly #forgetLetters: (threadId: string) => void;
+  readonly #forgetInbox: (threadId: string) => void;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     const { inbox, forget } = memoryInbox((lease) => this.#check(lease));
     this.inbox = inbox;
-    this.#forgetLetters = forget;
+    this.#forgetInbox = forget;
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
@@ -54,7 +54,7 @@ class MemoryStore implements Store {
   async renew(lease: Lease, ttlMs: number): Promise<boolean> {
     const until = this.#endOf(ttlMs);
     const grant = this.#grants.get(lease.threadId);
-    // One that ran out and that nobody took is still its holder's to prolong.
+    // One that ran out and was not taken is still its holder's to prolong.
     if (grant?.token !== lease.token || grant.until === givenBack) return false;
     this.#grants.set(lease.threadId, { ...grant, until });
     return true;
@@ -131,7 +131,7 @@ class MemoryStore implements Store {
   async delete(threadId: string): Promise<boolean> {
     this.#giveBack(threadId);
     this.#snapshots.delete(threadId);
-    this.#forgetLetters(threadId);
+    this.#forgetInbox(threadId);
     return this.#journals.delete(threadId);
   }
 
@@ -163,7 +163,7 @@ interface StoredJournal {
   /** The entries as JSON text, each at the index of its seq. */
   readonly texts: string[];
   createdAt: number;
-  /** As JSON text, so that nobody can change it. */
+  /** As JSON text, so that it can't be changed. */
   metadata: string;
 }
 

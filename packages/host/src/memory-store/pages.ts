@@ -17,7 +17,7 @@ export interface ReadThread extends ListingPlace {
 
 /**
  * The page that is wanted of what is found by words: newest threads first, in each the newest entry. Throws a
- * `RangeError` for options that can't be meant.
+ * `RangeError` for options that are invalid.
  */
 export const pageOfHits = (threads: readonly ReadThread[], query: string, options: SearchOptions): SearchPage => {
   const { words, limit } = checkedSearch(query, options);

@@ -31,7 +31,7 @@ export interface ThreadPage {
   readonly next: string | null;
 }
 
-/** A thread as its journal tells of it. */
+/** A thread, as its journal describes it. */
 export interface StoredThread {
   readonly threadId: string;
   /** The seq of its newest entry. */
@@ -48,7 +48,7 @@ export interface ListingPlace {
   readonly threadId: string;
 }
 
-/** List options with their defaults, and the place after which the page begins. @throws RangeError for what can't be meant */
+/** List options with their defaults, and the place after which the page begins. @throws RangeError for what is invalid */
 export const checkedListing = (
   options: ListOptions = {},
 ): { readonly order: "newest" | "oldest"; readonly limit: number; readonly after: ListingPlace | null } => {
@@ -93,7 +93,7 @@ export const cursorOf = ({ createdAt, threadId }: ListingPlace): string => JSON.
 export const isListed = (thread: StoredThread, { metadata, created, updated }: ListOptions): boolean =>
   isWithin(thread.createdAt, created) && isWithin(thread.updatedAt, updated) && hasMembers(thread.metadata, metadata);
 
-/** The page that is wanted of all threads, for stores that look at each. They are asked for when the options were checked. @throws RangeError for options that can't be meant */
+/** The page that is wanted of all threads, for stores that look at each. They are asked for when the options were checked. @throws RangeError for options that are invalid */
 export const pageOfThreads = (threads: () => Iterable<StoredThread>, options: ListOptions = {}): ThreadPage => {
   const { order, limit, after } = checkedListing(options);
   const sign = order === "oldest" ? 1 : -1;

@@ -11,9 +11,9 @@ export interface LlmHandler {
 }
 
 export interface LlmContext {
-  /** Aborted when nobody wants the answer any more; what the handler returns after that is not looked at. */
+  /** Aborted when the answer is no longer wanted; what the handler returns after that is not looked at. */
   readonly signal: AbortSignal;
-  /** Tells what came, as it comes. Pieces, in order; together they are what `reply` will be. Of a summary nobody is shown them. */
+  /** Called with what came, as it comes. Pieces, in order; together they are what `reply` will be. Those of a summary are not shown. */
   readonly onDelta: (delta: LlmDelta) => void;
   readonly clock: Clock;
   /** The declarations of the tools that the machine decided to offer (`call.tools`), in that order. None for a summary. */
@@ -48,7 +48,7 @@ export type LlmOutcome =
   | {
       readonly type: "failed";
       readonly failure: Failure;
-      /** What had come; absent, what was told by `onDelta` stands in its place. */
+      /** What had come; absent, what was given to `onDelta` stands in its place. */
       readonly partial?: ReplyDraft;
       readonly usage?: ReportedUsage;
     };

@@ -29,7 +29,7 @@ export interface SearchHit {
   readonly excerpt: string;
 }
 
-/** What to search for, with defaults. @throws RangeError for what can't be meant */
+/** What to search for, with defaults. @throws RangeError for what is invalid */
 export const checkedSearch = (
   words: string,
   options: SearchOptions = {},
@@ -116,10 +116,10 @@ const unspaced =
 
 const wordPattern = new RegExp(`[${unspaced}]|[[\\p{L}\\p{N}\\p{M}]--[${unspaced}]]+`, "gv");
 
-/** In UTF-16 code units: nobody types more, and an index of encoded data would be none of words. */
+/** In UTF-16 code units: no query is longer, and an index of encoded data would be none of words. */
 const wordLength = 64;
 
-/** In UTF-16 code units. Who logs files as results of tools must not keep a process, or a server, busy with their words. */
+/** In UTF-16 code units. Files that are logged as results of tools must not keep a process, or a server, busy with their words. */
 const searchedLength = 262_144;
 
 /** In UTF-16 code units. */

@@ -55,7 +55,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
 /** Rewriting a file, or making an index at the first search, takes the longer the larger the store is, and no answer waits for it. */
 const longTimes = 10;
 
-/** What somebody else's code comes to; where that takes longer, it rejects with what `late` gives. */
+/** What foreign code comes to; where that takes longer, it rejects with what `late` gives. */
 export const inTime = <Answer>(
   clock: Clock,
   ms: number,

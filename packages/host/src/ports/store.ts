@@ -11,11 +11,11 @@ import type { SearchOptions, SearchPage } from "./searching.ts";
 export interface Store {
   /**
    * Takes the lease of a thread, if it is free, was released, ran out, or is this owner's already; null while
-   * somebody else holds it. Each lease has a greater token than any before it, also after a `delete`, and voids the
+   * another owner holds it. Each lease has a greater token than any before it, also after a `delete`, and voids the
    * one before. A `ttlMs` of 0 runs out at once; a negative one, or NaN, is refused with a `RangeError`.
    */
   acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null>;
-  /** Prolongs a lease from now on, also one that ran out and that nobody took. False when it was taken or released: stop performing. */
+  /** Prolongs a lease from now on, also one that ran out and was not taken. False when it was taken or released: stop performing. */
   renew(lease: Lease, ttlMs: number): Promise<boolean>;
   /** Gives a lease back. Does nothing when it is no longer the newest. */
   release(lease: Lease): Promise<void>;
@@ -35,13 +35,13 @@ export interface Store {
   rewrite(lease: Lease, entries: readonly Entry[]): Promise<void>;
   /** Keeps a snapshot in the place of the one before. Throws `LeaseLostError`. What it wrote of one that failed is gone or harmless. */
   saveSnapshot(lease: Lease, snapshot: SnapshotDraft): Promise<void>;
-  /** The newest snapshot; null for none. Whoever reads it judges whether it is of use. */
+  /** The newest snapshot; null for none. Its reader judges whether it is of use. */
   readSnapshot(threadId: string): Promise<StoredSnapshot | null>;
   /** Threads in the order of their making, page by page: none is shown twice or passed over, whatever is added or changed meanwhile. */
   list(options?: ListOptions): Promise<ThreadPage>;
   /** Messages by their words. Absent where the store can't. */
   search?(words: string, options?: SearchOptions): Promise<SearchPage>;
-  /** Where those who don't hold a thread leave what it is to be told. Absent where the store can't: then they are refused. */
+  /** Where hosts that don't hold a thread leave events for it. Absent where the store can't: then they are refused. */
   readonly inbox?: Inbox;
   /** Removes a thread, its lease, and all that was derived from it: nothing that was said is in the store any more. True when there was one. */
   delete(threadId: string): Promise<boolean>;
@@ -49,7 +49,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** What those who don't hold a thread leave for its holder, in the order in which it came. Goes with the thread. */
+/** Events that hosts leave for the holder of a thread, in the order in which they came. Goes with the thread. */
 export interface Inbox {
   /** Leaves a letter, durable when the promise resolves. One with an id that is there already, answered or not, is kept once. Needs no thread to be there. */
   post(threadId: string, letter: Letter): Promise<void>;
@@ -60,15 +60,15 @@ export interface Inbox {
   unanswered(threadId: string): Promise<readonly unknown[]>;
   /** Answers letters, which are unanswered no more; their events are dropped. Throws `LeaseLostError`. Ids that are not there are passed over. */
   answer(lease: Lease, answers: readonly LetterAnswer[]): Promise<void>;
-  /** The answer to a letter; null while there is none, and for a letter that nobody left. One that can't be read is given as a refusal. */
+  /** The answer to a letter; null while there is none, and for a letter that was not left. One that can't be read is given as a refusal. */
   answerTo(threadId: string, letterId: string): Promise<unknown>;
-  /** Forgets a letter, answered or not. Whoever left it does so when the answer was read. */
+  /** Forgets a letter, answered or not. The host that left it does so when the answer was read. */
   discard(threadId: string, letterId: string): Promise<void>;
 }
 
 /** Something for the holder of a thread. Plain JSON. */
 export interface Letter {
-  /** Drawn by who leaves it, unique in the thread. */
+  /** Drawn by the host that leaves it, unique in the thread. */
   readonly id: string;
   readonly event: Event;
 }
@@ -81,7 +81,7 @@ export type LetterAnswer =
 /** A snapshot to be kept: its head, and those of its chunks that the store does not have yet. */
 export interface SnapshotDraft {
   readonly threadId: string;
-  /** The seq of the newest entry that it tells of. */
+  /** The seq of the newest entry that it covers. */
   readonly seq: number;
   readonly head: string;
   /** By id. An id is never used for another text. */
@@ -110,7 +110,7 @@ export interface Lease {
   readonly token: number;
 }
 
-/** The journal is not where the writer thought: somebody else appended. Read again. */
+/** The journal is not where the writer thought: another writer appended. Read again. */
 export class SequenceConflictError extends Error {
   override readonly name = "SequenceConflictError";
   readonly threadId: string;

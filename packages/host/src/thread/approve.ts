@@ -5,7 +5,7 @@ import { checkOptions, look, submit, type ThreadRef } from "./thread-ref.ts";
 
 /** How a tool call is approved. */
 export interface ApproveOptions {
-  /** Who does; only kept. */
+  /** The person who approves; only kept. */
   readonly by?: string;
   /** The digest of the request that was looked at: an answer about any other is refused. */
   readonly digest?: string;

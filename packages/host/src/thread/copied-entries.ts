@@ -4,10 +4,10 @@ import { entriesToRedact, redactEntry, type RedactionTarget } from "@colloquy/ma
 import * as Either from "fp-ts/lib/Either.js";
 
 /**
- * The entries of a fork that hold words which were copied from a thread, and what tells of those there. What the fork said
+ * The entries of a fork that have words which were copied from a thread, or are about those words. What the fork said
  * itself has turn numbers of its own and is not meant.
  *
- * @param meant the entries of the thread that hold the words of the target.
+ * @param meant the entries of the thread that have the words of the target.
  */
 export const copiedEntries = (
   original: readonly Entry[],
@@ -16,19 +16,19 @@ export const copiedEntries = (
   fork: readonly Entry[],
 ): Either.Either<string, readonly number[]> => {
   const shared = sharedLength(original, fork);
-  const seqs = new Set([...meant.filter((seq) => seq < shared), ...toldAgain(original, meant, fork, shared)]);
+  const seqs = new Set([...meant.filter((seq) => seq < shared), ...repeatedIn(original, meant, fork, shared)]);
   const turn = turnOf(target);
   if (turn !== null && isClosedIn(fork.slice(0, shared), turn)) {
     // The turn is the same one: what was said about it later is meant as well.
-    const told = entriesToRedact(fork, target);
-    if (Either.isLeft(told)) return told;
-    for (const seq of told.right) seqs.add(seq);
+    const later = entriesToRedact(fork, target);
+    if (Either.isLeft(later)) return later;
+    for (const seq of later.right) seqs.add(seq);
   }
   return seqs.size === 0 ? Either.right([]) : entriesToRedact(fork, { seqs: [...seqs] });
 };
 
-/** Of what was told of the thread after the copied turns, some is told again in the fork: the same events, at other seqs. */
-const toldAgain = (
+/** Some events of the thread behind the copied turns are repeated in the fork, at other seqs. */
+const repeatedIn = (
   original: readonly Entry[],
   meant: readonly number[],
   fork: readonly Entry[],

@@ -48,10 +48,10 @@ export const importedJournal = (values: readonly unknown[], threadId: string): r
   const own = threadIdIn(decoded.right) ?? (decoded.right.length === 0 ? threadId : null);
   if (own === null) throw new ImportRefusedError(threadId, 0, "it is the journal of a thread without an id");
   // It may have been read while a redaction was under way.
-  const told = withRedactions(decoded.right);
-  const lost = lostEventIn(told);
+  const redacted = withRedactions(decoded.right);
+  const lost = lostEventIn(redacted);
   if (lost !== null) throw new ImportRefusedError(threadId, lost.seq, `entry ${lost.seq}: ${lost.reason}`);
-  const entries = own === threadId ? told : told.map((entry) => renamed(entry, own, threadId));
+  const entries = own === threadId ? redacted : redacted.map((entry) => renamed(entry, own, threadId));
   checkGoesOn(entries, threadId);
   return entries;
 };
@@ -129,7 +129,7 @@ export const threadIdIn = (values: readonly unknown[]): string | null => {
   return typeof id === "string" && id !== "" ? id : null;
 };
 
-/** Plain data that nobody can change any more. */
+/** Plain data that its giver can't change any more. */
 const plainCopy = (values: readonly unknown[], threadId: string): readonly unknown[] => {
   const copy = plainCopyOf(values, "the journal");
   if (Either.isLeft(copy)) throw new ImportRefusedError(threadId, null, copy.left);
@@ -153,6 +153,6 @@ const checkGoesOn = (entries: readonly Entry[], threadId: string): void => {
     throw new ImportRefusedError(threadId, state.left.seq, `entry ${state.left.seq}: ${state.left.reason}`);
   } catch (thrown) {
     if (thrown instanceof ImportRefusedError) throw thrown;
-    throw new ImportRefusedError(threadId, null, `nobody could go on with it: ${messageOf(thrown)}`);
+    throw new ImportRefusedError(threadId, null, `no host could go on with it: ${messageOf(thrown)}`);
   }
 };

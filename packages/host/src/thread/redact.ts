@@ -7,7 +7,7 @@ import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { settleLetters } from "../delegation/settle-letters.ts";
+import { settleInbox } from "../delegation/settle-inbox.ts";
 import { type HeldLease, withLease } from "../journal/lease.ts";
 import { foldedState, readJournal } from "../journal/read-journal.ts";
 import { finishRedaction, rewriteEntries } from "../journal/redaction.ts";
@@ -75,8 +75,8 @@ const redactCopies = async (
 type ChosenEntries = (entries: readonly Entry[]) => Either.Either<Refusal, readonly number[]>;
 
 /**
- * Takes the words of some entries out of a thread that nobody has open: first that it is decided is journalled, then the
- * entries are rewritten. Gives the seqs of those entries.
+ * Takes the words of some entries out of a thread that is not open here: first the decision is journalled, then the entries
+ * are rewritten. Gives the seqs of those entries.
  *
  * @throws EventRefusedError, ThreadUnknownError, ThreadHeldError, LeaseLostError, JournalUnreadableError, StoreError
  */
@@ -93,8 +93,8 @@ const redactJournal = async (
     const meant = chosen(entries);
     if (Either.isLeft(meant)) throw new EventRefusedError(threadId, meant.left);
     const state = foldedState(threadId, entries);
-    // A letter may say again what was journalled, where a crash swallowed its answer.
-    await settleLetters(host, lease, entries, state, meant.right);
+    // An inbox item may say again what was journalled, where a crash swallowed its answer.
+    await settleInbox(host, lease, entries, state, meant.right);
     const seqs = meant.right.filter((seq) => entries[seq]?.redacted === undefined);
     if (seqs.length === 0) {
       // The store may owe what it could not do the last time.

@@ -100,7 +100,7 @@ class Resuming {
 
   async #take(threadId: string): Promise<void> {
     try {
-      // Whoever held it went on meanwhile, and this host may have taken it up as its follower.
+      // Its holder went on meanwhile, and this host may have taken it up as its follower.
       const asks = (await outstandingIn(this.#host, threadId)) ?? this.#underWay.get(threadId);
       if (asks === undefined) return;
       this.#underWay.set(threadId, asks);
@@ -124,6 +124,6 @@ const outstandingIn = async (host: HostContext, threadId: string): Promise<AsksU
     "some",
   );
   if (underWay !== null) return underWay;
-  const letters = (await host.store.inbox?.unanswered(threadId)) ?? [];
-  return letters.length > 0 ? { turn: null, queued: [] } : null;
+  const items = (await host.store.inbox?.unanswered(threadId)) ?? [];
+  return items.length > 0 ? { turn: null, queued: [] } : null;
 };

@@ -4,7 +4,7 @@ import type { AskHandle } from "../ask/ask-handle.ts";
 import { earlierAsk } from "./asking.ts";
 import { inLoop, look, type ThreadRef } from "./thread-ref.ts";
 
-/** A thread that goes on, and what goes on there. A handle that nobody awaits keeps nothing open, and rejects nothing. */
+/** A thread that goes on, and what goes on there. A handle that is never awaited keeps nothing open, and rejects nothing. */
 export interface Resumed {
   readonly threadId: string;
   /** The turn that goes on; null where none is open. Awaiting it gives the result; iterating shows what happens from here on. */

@@ -41,7 +41,7 @@ export const readArguments = (
   } catch (thrown) {
     return { problem: `The arguments are not valid JSON (${messageOf(thrown)}). Send one JSON object.` };
   }
-  // It may be journalled, and somebody may be shown it: then it has to be there what it is here.
+  // It may be journalled, and shown for approval: then it has to be there what it is here.
   const copy = plainCopy(value, levelsMax);
   if (copy instanceof NotPlain)
     return { problem: inWords([{ path: [], message: describeValueProblem(copy.problem, "the value") }]) };

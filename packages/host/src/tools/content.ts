@@ -32,8 +32,8 @@ const notJson = (why: string): TypeError =>
   new TypeError(`what it returned can't be written as JSON (${why}); it should return a string or plain JSON`);
 
 /**
- * Read back from the text, parts are a copy that nobody else can change. They are parts if a journal can hold them as
- * such: what only looks like some is told as JSON.
+ * Read back from the text, parts are a copy that no other code can change. They are parts if a journal can hold them as
+ * such: what only looks like some is shown as JSON.
  */
 const partsIn = (value: unknown, text: string): readonly ContentPart[] | null => {
   if (!Array.isArray(value) || value.length === 0 || !value.every(hasType)) return null;

@@ -27,7 +27,7 @@ export interface ResultReaderOptions {
  * whole of it, as the thread keeps it, in pieces of bounded size. Only results on the path are found. Reading
  * changes nothing, so a call that a crash interrupted is made again.
  *
- * @throws ConfigurationError for options that can't be meant.
+ * @throws ConfigurationError for options that are invalid.
  */
 export const resultReader = (options: ResultReaderOptions = {}): Tool => {
   const problem = problemOfOptions("resultReader", options, { name: true, characters: true });

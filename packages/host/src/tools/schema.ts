@@ -1,6 +1,6 @@
 /**
  * What the host uses of a Standard Schema (standardschema.dev): zod, valibot, arktype and others have it. Their
- * own types are wider and fit this one, so that nobody needs a package for it.
+ * own types are wider and fit this one, so that no package is needed for it.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
@@ -25,7 +25,7 @@ export interface SchemaIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** Issues as somebody reads them who can mend the value: where, and what was expected. */
+/** Issues in words, for mending the value: where, and what was expected. */
 export const issuesInWords = (issues: readonly SchemaIssue[]): string =>
   issues.map(({ message, path }) => `${pathInWords(path ?? [])}${message}`).join("; ");
 

@@ -1,4 +1,4 @@
-/** So many places, and a queue for them, first come first served. Whoever waited and is called may have given up meanwhile. */
+/** So many places, and a queue for them, first come first served. A caller that waited may have given up meanwhile. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];

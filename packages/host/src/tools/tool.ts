@@ -29,7 +29,7 @@ export interface ToolDefinition<Input extends ToolInput> {
   /** What to do about a call that was out when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
   /**
-   * Whether somebody has to approve a call before it runs: each, or those for which the function does not say `false`. It
+   * Whether a call has to be approved before it runs: each, or those for which the function does not say `false`. It
    * is asked when the arguments were validated, and should only look. Default: none.
    */
   readonly approval?: "always" | ((input: InputOf<Input>, call: ToolCall) => boolean | Promise<boolean>);
@@ -39,7 +39,7 @@ export interface ToolDefinition<Input extends ToolInput> {
   readonly concurrency?: number;
   /**
    * Runs it. What it returns, or its promise, is what the model reads: a string as it is, content parts as they
-   * are, anything else as JSON. What it throws is told to the model as a failure, by its message.
+   * are, anything else as JSON. The model reads what it throws as a failure, by its message.
    */
   readonly run: (input: InputOf<Input>, call: ToolCall) => unknown;
 }
@@ -75,7 +75,7 @@ export interface ToolContext {
 /**
  * Makes a tool.
  *
- * @throws ConfigurationError for a definition that can't be meant, or without a JSON Schema for the model.
+ * @throws ConfigurationError for a definition that is invalid, or without a JSON Schema for the model.
  */
 export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>): Tool => {
   const problem = problemOfOptions("tool", definition, definitionNames);
@@ -136,7 +136,7 @@ const parametersOf = (name: string, input: ToolInput): JsonObject => {
     );
   }
   try {
-    // `$schema` tells a model nothing, and costs tokens. The text and back: plain JSON, and a copy.
+    // `$schema` says nothing to a model, and costs tokens. The text and back: plain JSON, and a copy.
     const { $schema: _, ...parameters } = jsonSchema.input({ target: "draft-2020-12" });
     return JSON.parse(JSON.stringify(parameters)) as JsonObject;
   } catch (thrown) {

@@ -126,7 +126,7 @@ describe("calls that fail", () => {
 
 describe("hooks after turns", () => {
   const noting = () => {
-    const told: string[] = [];
+    const noted: string[] = [];
     const afterTurn = ({
       threadId,
       turn,
@@ -134,13 +134,13 @@ describe("hooks after turns", () => {
       readonly threadId: string;
       readonly turn: { readonly number: number };
     }) => {
-      told.push(`${threadId} ${turn.number}`);
+      noted.push(`${threadId} ${turn.number}`);
     };
-    return { told, afterTurn };
+    return { noted, afterTurn };
   };
 
   test("99: a history that is only for one call is a thread of its own, and the turns of this one stay as many", async () => {
-    const { told, afterTurn } = noting();
+    const { noted, afterTurn } = noting();
     const { host, model } = stage({ script: answers(2), hooks: { afterTurn } });
     const thread = await asked(host.thread("mine"), "Q0");
     const turns = [[{ role: "user" as const, content: "another history" }]];
@@ -149,11 +149,11 @@ describe("hooks after turns", () => {
     await apart.delete();
     expect(model.calls[1]?.messages.map(textOf)).toEqual(["another history", "Q1"]);
     expect(await count(thread)).toBe(1);
-    expect(told.filter((each) => each.startsWith("mine"))).toEqual(["mine 1"]);
+    expect(noted.filter((each) => each.startsWith("mine"))).toEqual(["mine 1"]);
   });
 
-  test("100: are told of turns 1, 2 and 3; their errors break nothing, and forks are told of too", async () => {
-    const { told, afterTurn } = noting();
+  test("100: are called with turns 1, 2 and 3; their errors break nothing, and forks are reported too", async () => {
+    const { noted, afterTurn } = noting();
     const reported: string[] = [];
     const { host } = stage({
       script: answers(4),
@@ -166,10 +166,10 @@ describe("hooks after turns", () => {
       onObserverError: (error, where) => reported.push(`${where}: ${String(error)}`),
     });
     const thread = await asked(host.thread("mine"), "Q0", "Q1", "Q2");
-    expect(told).toEqual(["mine 1", "mine 2", "mine 3"]);
+    expect(noted).toEqual(["mine 1", "mine 2", "mine 3"]);
     const { thread: fork } = await thread.fork({ threadId: "fork" });
     expect((await fork.ask("Q3")).text).toBe("A3");
-    expect(told.at(-1)).toBe("fork 4");
+    expect(noted.at(-1)).toBe("fork 4");
     expect(reported).toEqual(Array.from({ length: 4 }, () => "afterTurn: Error: bad"));
   });
 });

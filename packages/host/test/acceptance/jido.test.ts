@@ -22,7 +22,7 @@ const results = async (thread: HostedThread): Promise<readonly string[]> => {
 };
 
 describe("tools", () => {
-  test("34: a tool that fails is run once, and its failure told: the model may call it again (theirs retries by itself)", async () => {
+  test("34: a tool that fails is run once, and its failure reported: the model may call it again (theirs retries by itself)", async () => {
     let runs = 0;
     const flaky = toolOf("flaky", () => {
       runs++;
@@ -140,7 +140,7 @@ describe("streams", () => {
     expect(await next.host.ask("Q2")).toMatchObject({ turn: 2 });
   });
 
-  test("45: whoever stops reading early does not cancel: the answer comes all the same (theirs is cancelled)", async () => {
+  test("45: to stop reading early does not cancel: the answer comes all the same (theirs is cancelled)", async () => {
     const model = held();
     const { host } = stage({ script: [model.step] });
     const handle = host.ask("go");

@@ -6,7 +6,7 @@ import { entriesOf, errorOf, manualClock, says, stage } from "../stage.ts";
 // What OpenSearch's memory promises over HTTP (its memories are our threads, its messages the messages of a thread), as
 // far as listing and reading promise it here. It has pages by offset, which shift when others write, and one page more
 // that is empty; here a page ends with a cursor, and the last one with none. Its status codes have no counterpart: what
-// can't be meant is a RangeError.
+// invalid is a RangeError.
 
 const asked = async (host: Host, ...threadIds: readonly string[]): Promise<void> => {
   for (const threadId of threadIds) await host.ask("Q", { threadId });
@@ -72,7 +72,7 @@ describe("pages", () => {
 });
 
 describe("messages", () => {
-  test("64: are told from the oldest on (in their newer versions too), all of them: a thread is read whole", async () => {
+  test("64: are listed from the oldest on (in their newer versions too), all of them: a thread is read whole", async () => {
     const { host } = stage({ script: ["A1", "A2"].map(says) });
     await host.ask("H1");
     await host.ask("H2");
@@ -97,7 +97,7 @@ describe("messages", () => {
     expect((await entriesOf(store)).map(({ event }) => event.type)).toEqual(["thread.started"]);
   });
 
-  test("68: stand in their order for whoever reads them, also where clocks go back or stand still", async () => {
+  test("68: stand in their order for every reader, also where clocks go back or stand still", async () => {
     const first = stage({ script: ["A1", "A2"].map(says) });
     await first.clock.advance(60_000);
     await first.host.ask("H1");

@@ -77,7 +77,7 @@ describe("threads that are worked on at a time", () => {
     await settle();
     await answer("a");
     await again;
-    // Nobody waits: both stay.
+    // None waits: both stay.
     expect(released).toEqual([]);
     void ask(host, "c");
     await settle();
@@ -121,7 +121,7 @@ describe("threads that are worked on at a time", () => {
     const outer = ask(host, "outer");
     await settle();
     await staged.answer("outer", calls(["askOther", {}]));
-    // No time passes: whoever waits for its tools needs no place.
+    // No time passes: a thread that waits for its tools needs no place.
     expect(staged.out()).toEqual(["inner"]);
     const third = ask(host, "third");
     await settle();

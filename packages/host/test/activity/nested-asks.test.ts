@@ -43,7 +43,7 @@ const nested = (way: Way, levels: number, maxActive: number) => {
   const waitingFor = async (work: () => Promise<string>): Promise<void> => {
     seen.now--;
     await work();
-    // It goes on at once, whoever has its place meanwhile gives it back.
+    // It goes on at once, the thread that has its place meanwhile gives it back.
     seen.now++;
     seen.most = Math.max(seen.most, seen.now);
   };

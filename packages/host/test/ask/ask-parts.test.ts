@@ -3,7 +3,7 @@ import { type AskPart, ThreadClosedError } from "@colloquy/host";
 import { calls, echo, errorOf, held, partsOf, says, settle, stage } from "../stage.ts";
 
 describe("an ask that is read", () => {
-  test("shows its parts in order, joined where nobody read them in time", async () => {
+  test("shows its parts in order, joined where they were not read in time", async () => {
     const model = held();
     const { host } = stage({ tools: [echo], script: [calls(["echo", { text: "ping" }]), model.step] });
     const handle = host.ask("hi", { askId: "a" });
@@ -50,7 +50,7 @@ describe("an ask that is read", () => {
     expect(texts(await partsOf(host.ask("more")))).toEqual(["whole"]);
   });
 
-  test("holds a bounded number of parts that nobody reads, and says how many it let go", async () => {
+  test("holds a bounded number of parts that are not read, and says how many it let go", async () => {
     const many = 5_000;
     const { host } = stage({
       script: [
@@ -84,7 +84,7 @@ describe("an ask that is read", () => {
     expect(await errorOf(partsOf(handle))).toBeInstanceOf(ThreadClosedError);
   });
 
-  test("tells its reader of results that were never run", async () => {
+  test("shows its reader results that were never run", async () => {
     const { host } = stage({ tools: [echo], script: [calls(["nope", {}], ["echo", { text: "a" }]), says("ok")] });
     const parts = await partsOf(host.ask("hi"));
     const results = parts.flatMap((part) => (part.type === "toolResult" ? [`${part.name} ${part.outcome}`] : []));

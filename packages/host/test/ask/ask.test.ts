@@ -74,8 +74,8 @@ describe("an ask", () => {
     });
     const message = async (): Promise<string> => String(await errorOf(host.ask("hi")));
     // What was thrown may hold a key: it goes to onObserverError, and not into the journal.
-    expect(await message()).toContain("the llm handler threw; onObserverError was told what");
-    expect(await message()).toContain("the llm handler threw; onObserverError was told what");
+    expect(await message()).toContain("the llm handler threw; onObserverError was given the error");
+    expect(await message()).toContain("the llm handler threw; onObserverError was given the error");
     expect(await message()).toContain("can't be used");
     expect(await message()).toContain("reply.content");
   });
@@ -193,7 +193,7 @@ describe("an ask", () => {
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
   });
 
-  test("that nobody awaits rejects nothing, and still can be awaited later", async () => {
+  test("that is never awaited rejects nothing, and still can be awaited later", async () => {
     const { host } = stage({ script: [() => Promise.reject(new Error("boom"))] });
     const unhandled: unknown[] = [];
     const note = (error: unknown): void => void unhandled.push(error);

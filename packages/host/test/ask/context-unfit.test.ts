@@ -99,7 +99,7 @@ const compacting: Policy = {
   },
 };
 
-test("an answer that waits for a summary begins when that is there, and its ask is told", async () => {
+test("an answer that waits for a summary begins when that is there, and its ask is notified", async () => {
   const summary = held();
   const { host, model } = stage({
     machine: { ...bounded, policy: compacting },

@@ -59,7 +59,7 @@ describe("an ask under the id of another that says something else", () => {
     expect(await first.store.inbox?.unanswered("default")).toEqual([]);
   });
 
-  test("is refused as a letter, and takes nothing from the one that was first", async () => {
+  test("is refused as an inbox item, and takes nothing from the one that was first", async () => {
     const model = held();
     const first = stage({ script: [model.step, says("1")] });
     const under = first.host.ask("something else");
@@ -78,7 +78,7 @@ describe("an ask under the id of another that says something else", () => {
     expect((await entriesOf(first.store)).filter(({ event: { type } }) => type === "ask.received")).toHaveLength(2);
   });
 
-  test("is refused where the lease is lost before it was told, and another host took one of its id", async () => {
+  test("is refused where the lease is lost before it was handled, and another host took one of its id", async () => {
     const model = held();
     const first = stage({
       leaseTtlMs: 9_000,
@@ -98,7 +98,7 @@ describe("an ask under the id of another that says something else", () => {
     expectOther(await other);
   });
 
-  test("is refused where the turn of the first is told of before it was taken itself, and does not have that outcome", async () => {
+  test("is refused where the turn of the first is reported before it was taken itself, and does not have that outcome", async () => {
     const machine = conversationMachine();
     const event = (input: string): AskReceived => ({ type: "ask.received", at: 1, askId, input });
     const asks = new Asks();

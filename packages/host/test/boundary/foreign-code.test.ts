@@ -40,7 +40,7 @@ describe("a store", () => {
     await host.close();
   });
 
-  test("that gives no list is told so", async () => {
+  test("that gives no list learns so", async () => {
     const odd = wrapped(() => ({ read: async () => null as unknown as readonly unknown[] }));
     const { host } = stage({ ...odd, script: [says("ok")] });
     await expect(host.ask("hi").then(String, String)).resolves.toMatch(/read the journal: it gave null, not a list/);
@@ -75,7 +75,7 @@ describe("a handler", () => {
         finishReason: null,
       },
     ],
-    ["a reply that nobody awaited", { ...says("ok"), reply: Promise.resolve({ content: "ok" }) }],
+    ["a reply that was not awaited", { ...says("ok"), reply: Promise.resolve({ content: "ok" }) }],
     ["a circle", Object.assign({ type: "completed", reply: {} }, { self: circle() })],
     [
       "what is nested so deep that its entry could not be read again",
@@ -162,7 +162,7 @@ describe("an observer", () => {
     const entry = (): unknown => Promise.reject(new Error("late"));
     const onObserverError = (error: unknown, where: string): unknown => {
       reported.push(`${where}: ${String(error)}`);
-      return Promise.reject(new Error("and so does who is told"));
+      return Promise.reject(new Error("and so does the error handler"));
     };
     const { host } = stage({
       script: [says("ok")],
@@ -208,7 +208,7 @@ describe("a caller", () => {
   });
 
   test.each([{ turn: "1" }, { turn: 0.5 }, { message: 1 }, { seqs: ["1"] }, { seqs: 1 }, {}, null, "1"])(
-    "that redacts what can't be meant is told so: %j",
+    "that redacts by an invalid target learns so: %j",
     async (target: unknown) => {
       const { host, store } = stage({ script: [says("1")] });
       await host.ask("one");
@@ -218,7 +218,7 @@ describe("a caller", () => {
     },
   );
 
-  test("that gives a number for a thread's id is told so, and nothing is stored under it", async () => {
+  test("that gives a number for a thread's id learns so, and nothing is stored under it", async () => {
     const { host } = stage({ script: [says("ok")] });
     await host.ask("hi");
     const threadId = 5 as unknown as string;

@@ -1,4 +1,4 @@
-// Whoever is given something by a host, or hands something in, may write into it: nothing comes of that.
+// Code that is given something by a host, or hands something in, may write into it: nothing comes of that.
 import { fold } from "@colloquy/machine/journal";
 import { tool } from "@colloquy/host";
 import * as Either from "fp-ts/lib/Either.js";
@@ -27,8 +27,8 @@ const scribble = (value: unknown, seen = new Set<unknown>()): void => {
 
 const script = () => [calls(["echo", { text: "hello" }]), says("So it says."), says("And so on.")];
 
-/** What is stored, and what a host makes of it, where nobody scribbled. */
-const told = async (): Promise<readonly string[]> => {
+/** What is stored, and what a host makes of it, where nothing was scribbled on. */
+const untouched = async (): Promise<readonly string[]> => {
   const { host, store, model } = stage({ script: script(), tools: [echo] });
   await host.ask("Say it.", { askId: "one" });
   await host.ask([{ type: "text", text: "Again." }], { askId: "two", metadata: { who: ["me"] } });
@@ -80,11 +80,11 @@ describe("a thread is as it would be otherwise", () => {
     scribble(await thread.exportJournal());
     const state = await thread.state();
     const entries = await entriesOf(store);
-    expect(textsOf(entries, model.calls)).toEqual(await told());
+    expect(textsOf(entries, model.calls)).toEqual(await untouched());
     const folded = fold(entries);
     expect(Either.isRight(folded) && JSON.stringify(folded.right)).toBe(JSON.stringify(state));
     await host.close();
-    // Nor does a snapshot tell of it.
+    // Nor does a snapshot show it.
     const next = another({ script: [] });
     expect(await next.host.thread().state()).toEqual(state);
     await next.host.close();

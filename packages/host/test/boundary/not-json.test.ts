@@ -73,7 +73,7 @@ describe("what is handed in", () => {
 });
 
 describe("an imported journal", () => {
-  test("whose answer names what nobody waited for is refused with seq, type and id, and nothing is stored", async () => {
+  test("whose answer names what was not waited for is refused with seq, type and id, and nothing is stored", async () => {
     const { host, store } = stage({ script: [says("ok")] });
     await host.ask("hi", { threadId: "t" });
     const entries = (await host.thread("t").exportJournal()).map((entry) =>

@@ -37,7 +37,7 @@ describe("a tool call that needs approval", () => {
     ]);
   });
 
-  test("is let go of when nobody waits for it here, and needs no lease to be looked at", async () => {
+  test("is let go of when it is not awaited here, and needs no lease to be looked at", async () => {
     const { pay } = paying();
     const first = asking({ tools: [pay], idleMs: 1_000 });
     const asked = first.host.ask("pay 5");
@@ -81,8 +81,8 @@ describe("a tool call that needs approval", () => {
     const [request] = await first.host.thread().approvals();
     await first.host.close();
     const before = await journalOf(first.store);
-    const unequipped = first.another({ tools: [], script: [] });
-    const attempt = () => errorOf(unequipped.host.thread().approve(request?.id ?? ""));
+    const unother = first.another({ tools: [], script: [] });
+    const attempt = () => errorOf(unother.host.thread().approve(request?.id ?? ""));
     const error = await attempt();
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error).toMatchObject({
@@ -90,21 +90,21 @@ describe("a tool call that needs approval", () => {
     });
     expect(await journalOf(first.store)).toEqual(before);
     // Also where the thread is open.
-    await unequipped.host
+    await unother.host
       .thread()
       .resume()
       .catch(() => {});
     expect(await attempt()).toBeInstanceOf(ConfigurationError);
     expect(await journalOf(first.store)).not.toContain("approval.answered");
-    expect(await errorOf(unequipped.host.thread().approve("nothing"))).toMatchObject({ name: "EventRefusedError" });
-    await unequipped.host.close();
-    const equipped = first.another({ script: [says("done")] });
-    await equipped.host.thread().approve(request?.id ?? "");
-    expect((await equipped.host.ask("pay 5", { askId: "a" })).text).toBe("done");
+    expect(await errorOf(unother.host.thread().approve("nothing"))).toMatchObject({ name: "EventRefusedError" });
+    await unother.host.close();
+    const other = first.another({ script: [says("done")] });
+    await other.host.thread().approve(request?.id ?? "");
+    expect((await other.host.ask("pay 5", { askId: "a" })).text).toBe("done");
     expect(runs).toHaveLength(1);
   });
 
-  test("is approved or denied: of two letters of one moment the second is refused", async () => {
+  test("is approved or denied: of two inbox items of one moment the second is refused", async () => {
     const { runs, pay } = paying({ recovery: "once" });
     const first = asking({ tools: [pay] });
     const asked = first.host.ask("pay 5");
@@ -121,7 +121,7 @@ describe("a tool call that needs approval", () => {
     expect(runs).toHaveLength(1);
   });
 
-  test("is shown to whoever asked by way of a letter", async () => {
+  test("is shown to an asker by way of the inbox", async () => {
     const { pay } = paying();
     const first = asking({ tools: [pay], script: [says("1"), calls(["pay", { amount: 5 }]), says("done")] });
     const open = await first.host.ask("hold the thread");

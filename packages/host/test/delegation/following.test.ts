@@ -22,7 +22,7 @@ const inboxOf = ({ inbox }: Store): Inbox => {
 };
 
 describe("an ask on a thread that another host holds", () => {
-  test("is left as a letter, answered there, and has its turn and its outcome here", async () => {
+  test("is left as an inbox item, answered there, and has its turn and its outcome here", async () => {
     const model = held();
     const first = stage({ machine: queue, script: [model.step, says("2")] });
     const second = first.another({ script: [] });
@@ -78,7 +78,7 @@ describe("an ask on a thread that another host holds", () => {
     await settle();
     const two = second.host.ask("two");
     await clock.advance(300);
-    // The holder has journalled the second ask, and dies before the third letter is taken.
+    // The holder has journalled the second ask, and dies before the third inbox item is taken.
     die();
     const three = second.host.ask("three");
     await clock.advance(10_000);
@@ -197,7 +197,7 @@ describe("an ask on a thread that another host holds", () => {
 });
 
 describe("what a dead holder left undone", () => {
-  test("is taken up by who was answered from the journal, also where nobody waits for it", async () => {
+  test("is taken up by an ask that was answered from the journal, also where it is not awaited", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
     const { store, die } = mortal(inner);
@@ -222,9 +222,9 @@ describe("what a dead holder left undone", () => {
   });
 });
 
-describe("a letter", () => {
+describe("an inbox item", () => {
   test("that lies there when the holder has nothing to do any more is taken before the thread is let go", async () => {
-    const first = stage({ idleMs: 1_000, pollMs: 60_000, script: [says("1"), says("by letter")] });
+    const first = stage({ idleMs: 1_000, pollMs: 60_000, script: [says("1"), says("by the inbox")] });
     await first.host.ask("one");
     await inboxOf(first.store).post("default", { id: "l", event: asked("b", first.clock.now()) });
     await first.clock.advance(1_000);
@@ -238,7 +238,7 @@ describe("a letter", () => {
     expect(await inboxOf(first.store).answerTo("default", "l")).toEqual({ id: "l", handled: true, seq: 3 });
   });
 
-  test("that lies there when the thread is opened is taken, in the order in which letters came", async () => {
+  test("that lies there when the thread is opened is taken, in the order in which inbox items came", async () => {
     const { host, store, clock } = stage({ machine: queue, script: [says("0"), says("1"), says("2")] });
     for (const id of ["b", "c"]) await inboxOf(store).post("default", { id, event: asked(id, clock.now()) });
     const handle = host.ask("a");
@@ -267,7 +267,7 @@ describe("a letter", () => {
     expect(await inbox.unanswered("default")).toEqual([]);
   });
 
-  test("whose answer a crash swallowed is told again, is known, and counts as handled", async () => {
+  test("whose answer a crash swallowed is handled again, is known, and counts as handled", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
     const inbox = inboxOf(inner);
@@ -277,7 +277,7 @@ describe("a letter", () => {
     await inbox.post("default", { id: "l", event: asked("b", clock.now()) });
     await clock.advance(200);
     expect(await journalOf(inner)).toHaveLength(4);
-    // The lease of the dead one runs out: nobody renews it.
+    // The lease of the dead one runs out: it is not renewed.
     await inner.release({ threadId: "default", owner: "owner-1", token: 1 });
     const second = stage({ clock, store: inner, owner: "second", script: [says("2"), says("3")] });
     await second.host.ask("b", { askId: "b" });
@@ -292,7 +292,7 @@ describe("a letter", () => {
     const { host, store, clock } = stage({ pollMs: 60_000, script: [model.step, says("2")] });
     void host.ask("one");
     await settle();
-    // Whoever left it is gone, and asks again here, before anybody has looked into the inbox.
+    // The host that left it is gone, and asks again here, before any host has looked into the inbox.
     await inboxOf(store).post("default", { id: "l", event: asked("b", clock.now()) });
     expect(await errorOf(host.ask("b", { askId: "b" }))).toMatchObject({ refusal: { kind: "busy" } });
     model.answer(says("1"));
@@ -301,7 +301,7 @@ describe("a letter", () => {
     expect(await journalOf(store)).toEqual(["thread.started", "ask.received", "llm.completed"]);
   });
 
-  test("to cancel an ask by its name gets its receipt, as if it were told here", async () => {
+  test("to cancel an ask by its name gets its receipt, as if it were sent here", async () => {
     const model = held();
     const first = stage({ script: [model.step] });
     const lost = errorOf(first.host.ask("one", { askId: "a" }));
@@ -335,16 +335,16 @@ describe("a letter", () => {
     const inbox = inboxOf(first.store);
     const refused = errorOf(second.host.ask("two"));
     await settle();
-    const [letter] = await inbox.unanswered("default");
+    const [item] = await inbox.unanswered("default");
     // As if it had been refused and cleared away while this process stood still.
-    await inbox.discard("default", (letter as { readonly id: string }).id);
+    await inbox.discard("default", (item as { readonly id: string }).id);
     await first.clock.advance(10_000);
     expect(await refused).toMatchObject({ refusal: { kind: "busy" } });
   });
 });
 
 describe("a lease that is lost", () => {
-  test("leaves the asks of its holder to whoever has it now", async () => {
+  test("leaves the asks of its holder to the host that has it now", async () => {
     const model = held();
     const first = stage({ leaseTtlMs: 9_000, machine: queue, script: [model.step] });
     const one = first.host.ask("one", { askId: "a" });
@@ -352,7 +352,7 @@ describe("a lease that is lost", () => {
     const parts = partsOf(one);
     await settle();
     model.show("void");
-    // Somebody else got hold of it, as after a pause that was longer than the lease.
+    // Another host took it, as after a pause that was longer than the lease.
     await first.store.release({ threadId: "default", owner: "owner-1", token: 1 });
     const other = held();
     const second = first.another({ script: [other.step, says("2")] });
@@ -402,7 +402,7 @@ describe("a lease that is lost", () => {
     expect(asks).toHaveLength(302);
   });
 
-  test("before anything could be done with it leaves one letter for an ask, not two", async () => {
+  test("before anything could be done with it leaves one inbox item for an ask, not two", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
     const others = await inner.acquire("default", "another", 1_000_000);
@@ -425,7 +425,7 @@ describe("a lease that is lost", () => {
     expect(await outcome).toMatchObject({ name: "ThreadClosedError" });
   });
 
-  test("and had again, as nobody else wanted it, goes on here", async () => {
+  test("and had again, as no other host wanted it, goes on here", async () => {
     const model = held();
     const { host, store } = stage({ script: [model.step, says("again")] });
     const one = host.ask("one");
@@ -435,7 +435,7 @@ describe("a lease that is lost", () => {
     expect((await one).text).toBe("again");
   });
 
-  test("that never lasts is told to whoever asks", async () => {
+  test("that never lasts fails its asks", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
     const store = overriding(inner, { acquire: (threadId, owner) => inner.acquire(threadId, owner, 0) });

@@ -19,10 +19,10 @@ const withInbox = (change: (inner: Inbox) => Partial<Inbox>) => {
 
 const asks = (askId: string): Event => ({ type: "ask.received", at: 1, askId, input: askId });
 
-describe("a letter that can't be read", () => {
+describe("an inbox item that can't be read", () => {
   const stray: readonly unknown[] = [
     null,
-    "no letter",
+    "no inbox item",
     [],
     { event: asks("nameless") },
     { id: 7, event: asks("numbered") },
@@ -57,10 +57,10 @@ describe("a letter that can't be read", () => {
     expect((await host.thread().asked("a"))?.status).toBe("completed");
     expect(answered.toSorted()).toEqual(["bare", "misled", "sound", "strange"]);
     expect(reported).toEqual([
-      'inbox: Error: thread "default": a letter without an id can\'t be answered, and stays',
-      expect.stringContaining('letter "bare" was refused: '),
-      expect.stringContaining('letter "strange" was refused: '),
-      expect.stringContaining('letter "misled" was refused: "system.reset" can\'t be left as a letter'),
+      'inbox: Error: thread "default": an inbox item without an id can\'t be answered, and stays',
+      expect.stringContaining('inbox item "bare" was refused: '),
+      expect.stringContaining('inbox item "strange" was refused: '),
+      expect.stringContaining('inbox item "misled" was refused: "system.reset" can\'t be left as an inbox item'),
     ]);
   });
 
@@ -75,12 +75,12 @@ describe("a letter that can't be read", () => {
       onObserverError: (error) => reported.push(String(error)),
     });
     expect((await host.ask("hi")).text).toBe("1");
-    expect(reported).toEqual([expect.stringContaining("it gave string, not a list of letters")]);
+    expect(reported).toEqual([expect.stringContaining("it gave string, not a list of inbox items")]);
   });
 });
 
-describe("a lease that was lost when a letter is answered", () => {
-  /** A holder that has a turn open, and whose lease is another's when it answers the letter of an ask. */
+describe("a lease that was lost when an inbox item is answered", () => {
+  /** A holder that has a turn open, and whose lease is another's when it answers the inbox item of an ask. */
   const losing = async (whenHeld: "enqueue" | "reject") => {
     const reported: unknown[] = [];
     let lost = false;
@@ -106,7 +106,7 @@ describe("a lease that was lost when a letter is answered", () => {
     return { host, store: inner, clock, reported };
   };
 
-  test("is what whoever asked is told, and no failure of the store", async () => {
+  test("is what the asker gets, and no failure of the store", async () => {
     const { host, reported } = await losing("reject");
     expect(await errorOf(host.ask("b", { askId: "b" }))).toBeInstanceOf(LeaseLostError);
     expect(reported).toEqual([]);

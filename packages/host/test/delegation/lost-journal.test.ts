@@ -91,7 +91,7 @@ test("what was shown of a turn that is gone is said to be void", async () => {
   expect((await partsOf(asked)).map(({ type }) => type)).toContain("thread.lost");
 });
 
-/** A store whose inbox does something more when the answer to a letter is read. */
+/** A store whose inbox does something more when the answer to an inbox item is read. */
 const onAnswer = (store: Store, then: () => Promise<void>): Store => {
   const { inbox } = store;
   if (inbox === undefined) throw new Error("no inbox");
@@ -103,7 +103,7 @@ const onAnswer = (store: Store, then: () => Promise<void>): Store => {
   return overriding(store, { inbox: { ...inbox, answerTo } });
 };
 
-test("an ask whose letter was answered, and whose entry is lost before its asker has read it, is asked again", async () => {
+test("an ask whose inbox item was answered, and whose entry is lost before its asker has read it, is asked again", async () => {
   const clock = manualClock();
   const { store, restore } = replaceable(clock);
   let restored = 0;

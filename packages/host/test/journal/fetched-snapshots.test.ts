@@ -93,7 +93,7 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect(errors).toEqual([]);
   });
 
-  test("is fetched whole by whoever misses much of it", async () => {
+  test("is fetched whole where much of it is missed", async () => {
     await long(1200);
     const { host, model } = on({ script: [says("ok")], machine: {} });
     await host.ask("go");

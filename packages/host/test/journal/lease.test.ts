@@ -44,7 +44,7 @@ describe("the lease", () => {
     const first = stage({ whenHeld: "reject", leaseTtlMs: 9_000, script: [model.step] });
     const lost = errorOf(first.host.ask("one", { askId: "a" }));
     await settle();
-    // Somebody else got hold of it, as after a pause that was longer than the lease.
+    // Another host took it, as after a pause that was longer than the lease.
     const lease = { threadId: "default", owner: "owner-1", token: 1 };
     await first.store.release(lease);
     const second = first.another({ script: [says("from the second")] });
@@ -88,7 +88,7 @@ describe("the lease", () => {
     expect(await journalOf(first.store)).toEqual(["thread.started", "ask.received"]);
   });
 
-  test("can't be had from a store that is away, which the ask is told", async () => {
+  test("can't be had from a store that is away, which fails the ask", async () => {
     const clock = manualClock();
     const cause = new Error("away");
     const away = overriding(memoryStore({ clock }), { acquire: () => Promise.reject(cause) });
@@ -96,7 +96,7 @@ describe("the lease", () => {
     expect(await errorOf(host.ask("one"))).toMatchObject({ name: "StoreError", cause });
   });
 
-  test("that is being given back is waited for by whoever uses the thread next", async () => {
+  test("that is being given back is waited for by the next use of the thread", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
     let holders = 0;

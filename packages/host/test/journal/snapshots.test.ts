@@ -8,7 +8,7 @@ import type { Store, StoredSnapshot } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { calls, echo, manualClock, type ManualClock, says, stage, type Stage, type StageOptions } from "../stage.ts";
 
-/** A store that tells from where journals are read, and what becomes of snapshots; and that can be made to lie about them. */
+/** A store that records from where journals are read, and what becomes of snapshots; and that can be made to lie about them. */
 interface WatchedStore {
   readonly store: Store;
   readonly clock: ManualClock;
@@ -21,7 +21,7 @@ interface WatchedStore {
 const watched = (): WatchedStore => {
   const clock = manualClock();
   const inner = memoryStore({ clock });
-  const told: WatchedStore = {
+  const watched: WatchedStore = {
     clock,
     readsFrom: [],
     saved: [],
@@ -29,18 +29,18 @@ const watched = (): WatchedStore => {
     save: () => {},
     store: overriding(inner, {
       read: (threadId, fromSeq = 0) => {
-        told.readsFrom.push(fromSeq);
+        watched.readsFrom.push(fromSeq);
         return inner.read(threadId, fromSeq);
       },
-      readSnapshot: async (threadId) => told.snapshot(await inner.readSnapshot(threadId)),
+      readSnapshot: async (threadId) => watched.snapshot(await inner.readSnapshot(threadId)),
       saveSnapshot: async (lease, snapshot) => {
-        told.save();
+        watched.save();
         await inner.saveSnapshot(lease, snapshot);
-        told.saved.push(snapshot.seq);
+        watched.saved.push(snapshot.seq);
       },
     }),
   };
-  return told;
+  return watched;
 };
 
 const on = ({ store, clock }: WatchedStore, options: StageOptions = {}): Stage =>
@@ -101,7 +101,7 @@ describe("a snapshot", () => {
     expect(kept.saved).toEqual([23]);
   });
 
-  test("gives a state that a journal would give, to whoever looks at it or writes it down", async () => {
+  test("gives a state that a journal would give, when it is looked at or written down", async () => {
     const kept = watched();
     await long(kept, 100);
     const { host } = on(kept, { script: [says("next")] });
@@ -170,9 +170,9 @@ describe("a snapshot", () => {
 test.each<[StageOptions, RegExp]>([
   [{ snapshotEvery: -1 }, /snapshotEvery is -1/],
   [{ progressMs: 0 }, /progressMs is 0/],
-  // As whoever writes JavaScript may have it.
+  // As a caller in JavaScript may have it.
   [{ partials: "drop" as "keep" }, /partials is "drop"/],
-])("options that can't be meant are refused: %j", (options, words) => {
+])("options that are invalid are refused: %j", (options, words) => {
   expect(() => stage(options)).toThrow(words);
 });
 

@@ -11,7 +11,7 @@ const outcomesOf = async ({ store }: Stage): Promise<readonly string[]> =>
   );
 
 describe("a tool call that needs approval", () => {
-  test("is shown to whoever asked and to observers, again after a restart", async () => {
+  test("is shown to the asker and to observers, again after a restart", async () => {
     const seen: RequestApproval[] = [];
     const observers = [{ approval: (request: RequestApproval) => void seen.push(request) }];
     const { pay } = paying();
@@ -58,7 +58,7 @@ describe("a tool call that needs approval", () => {
     expect(called).toEqual([JSON.stringify({ because: "declared", version: null, arguments: { amount: 5 } })]);
   });
 
-  test("that is denied is told to the model, with the reason, and never runs", async () => {
+  test("that is denied is read by the model, with the reason, and never runs", async () => {
     const { runs, pay } = paying();
     const on = asking({ tools: [pay] });
     const asked = on.host.ask("pay 5");

@@ -20,7 +20,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 const failure = { kind: "overloaded", message: "busy", retryable: true } as const;
 
-test("whatever happens in whatever order, every ask is settled, and the journal tells the state", async () => {
+test("whatever happens in whatever order, every ask is settled, and the journal gives the state", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(happening, { maxLength: 30 }), async (happenings) => {
       const waiting: ((outcome: LlmOutcome) => void)[] = [];

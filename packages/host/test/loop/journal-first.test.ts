@@ -132,7 +132,7 @@ describe("an append that fails", () => {
     await host.close();
   });
 
-  test("in the middle of a turn stops what is running, and whoever asks again gets the turn", async () => {
+  test("in the middle of a turn stops what is running, and asking again gets the turn", async () => {
     const gate = slow();
     const model = held();
     const { host } = stage({ clock, store: gate.store, script: [model.step, says("after all")] });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { gated } from "../gated-store.ts";
 import { calls, journalOf, manualClock, says, settle, stage } from "../stage.ts";
 
-// A close comes at its own time, and whoever closes wants to lose nothing.
+// A close comes at its own time, and must lose nothing.
 
 const once = (runs: unknown[]) =>
   tool({
@@ -14,7 +14,7 @@ const once = (runs: unknown[]) =>
     run: () => void runs.push("run"),
   });
 
-test("a tool whose start is stored when the thread is closed has run: nobody has to ask whether it did", async () => {
+test("a tool whose start is stored when the thread is closed has run: its outcome is known", async () => {
   const runs: unknown[] = [];
   const first = stage({ owner: "same", tools: [once(runs)], script: [calls(["pay", {}])] });
   const ask = first.host.ask("go", { askId: "a" });
@@ -25,7 +25,7 @@ test("a tool whose start is stored when the thread is closed has run: nobody has
   expect(runs).toHaveLength(started ? 1 : 0);
 });
 
-test("a start that was being stored when the thread was closed is told to have come to nothing", async () => {
+test("a start that was being stored when the thread was closed is journalled to have come to nothing", async () => {
   const runs: unknown[] = [];
   const clock = manualClock();
   const gate = gated(memoryStore({ clock }));
@@ -40,7 +40,7 @@ test("a start that was being stored when the thread was closed is told to have c
   expect(runs).toEqual([]);
   const crashed = ["thread.started", "ask.received", "llm.completed", "tool.started", "tool.failed interrupted"];
   expect(await journalOf(gate.store)).toEqual(crashed);
-  // It goes on where it is next used, and the model is told.
+  // It goes on where it is next used, and the model reads so.
   const next = first.another({ tools: [once(runs)], script: [says("Shall I?")] });
   const going = next.host.ask("go", { askId: "a" });
   await settle();

@@ -54,7 +54,7 @@ test("another description of a tool is another configuration, and the next call 
   expect(later.model.calls[0]?.tools?.[1]?.digest).toBe(first.model.calls[0]?.tools?.[1]?.digest);
 });
 
-test("a thread of 0.1, whose journal does not tell the tools, offers all that the machine declares", async () => {
+test("a thread of 0.1, whose journal does not name the tools, offers all that the machine declares", async () => {
   const first = stage({ script: watched(1).script, tools });
   await first.host.ask("hi");
   const journal: readonly unknown[] = await first.host.thread().exportJournal();

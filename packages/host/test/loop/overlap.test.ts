@@ -17,7 +17,7 @@ const opened = async (overlap: Overlap) => {
   return { ...open, model, one };
 };
 
-describe.each(["here", "by letter"] as const)("asks that overlap, asked %s", (where) => {
+describe.each(["here", "by the inbox"] as const)("asks that overlap, asked %s", (where) => {
   const other = ({ host, another }: Awaited<ReturnType<typeof opened>>) =>
     where === "here" ? host : another({ script: [] }).host;
   const wait = where === "here" ? 1 : 400;

@@ -26,7 +26,7 @@ const died = async (definition: Partial<ToolDefinition<ToolInput>> = {}) => {
 
 const crashed = ["thread.started", "ask.received", "llm.completed", "tool.started"];
 
-describe("a tool that asks when nobody knows its outcome", () => {
+describe("a tool that asks when its outcome is unknown", () => {
   test("is run again when somebody says so, under the same key, and only then", async () => {
     const first = await died();
     const keys: string[] = [];
@@ -50,7 +50,7 @@ describe("a tool that asks when nobody knows its outcome", () => {
     ]);
   });
 
-  test("that is denied tells the model that the outcome is unknown", async () => {
+  test("that is denied lets the model read that the outcome is unknown", async () => {
     const first = await died();
     const next = first.another({ tools: [launch(() => "unused")], script: [says("done")] });
     const asked = next.host.ask("go", { askId: "a" });

@@ -36,7 +36,7 @@ describe("after a crash", () => {
     expect(await journalOf(first.store)).toEqual(journal);
   });
 
-  test("a thread that is resumed goes on though nobody asks anything, and one that is not there is told", async () => {
+  test("a thread that is resumed goes on though nothing is asked, and one that is not there is reported", async () => {
     const first = stage({ owner: "same", whenHeld: "reject", script: [held().step] });
     first.host.ask("go", { askId: "a" }).catch(() => {});
     await settle();
@@ -99,7 +99,7 @@ describe("after a crash", () => {
     });
   });
 
-  test("what was lost is told before anything new is", async () => {
+  test("what was lost is handled before anything new is", async () => {
     const first = stage({
       owner: "same",
       tools: [fragile("interrupted", () => new Promise(() => {}))],

@@ -124,7 +124,7 @@ describe("a summary", () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test("whose handler throws costs nothing else, and whoever minds is told", async () => {
+  test("whose handler throws costs nothing else, and is reported", async () => {
     const reported: unknown[] = [];
     const { host, signals, store } = summarised({
       script: [says("1"), () => Promise.reject(new Error("no such model, sk-123")), says("2"), says("They said two.")],

@@ -30,7 +30,7 @@ test.each<[ListOptions, RegExp]>([
   // What JavaScript may hand in.
   [{ updated: { from: "2026" } } as unknown as ListOptions, /updated\.from is 2026/],
   [{ order: "up" } as unknown as ListOptions, /order is up; it must be newest or oldest/],
-])("options that can't be meant are refused: %j", (options, words) => {
+])("options that are invalid are refused: %j", (options, words) => {
   expect(() => checkedListing(options)).toThrow(words);
   expect(() => checkedListing(options)).toThrow(RangeError);
 });

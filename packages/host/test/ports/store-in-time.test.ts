@@ -70,7 +70,7 @@ describe("a store that never answers", () => {
     await clock.advance(1);
     expect(asked.outcome).toBeInstanceOf(StoreError);
     expect(asked.outcome).toMatchObject({ cause: expect.any(StoreTimeoutError) });
-    expect(String(asked.outcome)).toMatch(/was not answered within 1000 ms, and nobody knows whether it was done/);
+    expect(String(asked.outcome)).toMatch(/was not answered within 1000 ms, and it is not known whether it was done/);
     expect(model.calls).toEqual([]);
     const closed = watched(host.close());
     await clock.advance(2_000);
@@ -110,7 +110,7 @@ describe("a store that never answers", () => {
     expect(clock.sleepers).toBe(0);
   });
 
-  test("is told to whoever only looks, lists, searches or deletes", async () => {
+  test("fails a look, a list, a search and a deletion", async () => {
     const { clock, store } = silent("list", "search", "delete", "read");
     const { host } = stage({ ...times, clock, store });
     const thread = host.thread();
@@ -141,7 +141,7 @@ describe("a store that never answers", () => {
     expect(redacted.outcome).not.toBe("nothing");
   });
 
-  test("to the letters of who follows fails the ask when a lease would have run out", async () => {
+  test("to the inbox items of a follower fails the ask when a lease would have run out", async () => {
     const { clock, store, inner } = silent("inbox.post");
     await inner.acquire("default", "somebody", 1_000_000);
     const { host } = stage({ ...times, clock, store });

@@ -22,7 +22,7 @@ describe("a thread", () => {
     expect((await thread.state())?.context.metadata).toEqual({ topic: "x" });
   });
 
-  test("that nobody started begins with what the host says", async () => {
+  test("that was not started begins with what the host says", async () => {
     const { host, model } = stage({ script: [says("ok"), says("ok")], thread: { system: "of the host" } });
     await host.ask("hi");
     const fresh = host.ask("hi", { threadId: "new" });

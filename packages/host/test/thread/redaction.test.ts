@@ -65,7 +65,7 @@ describe("redaction", () => {
     },
   );
 
-  test("waits for no turn: while one is open it is refused, and what is told behind it waits", async () => {
+  test("waits for no turn: while one is open it is refused, and what is sent behind it waits", async () => {
     const model = held();
     const { host, store } = stage({ script: [says("1"), model.step, says("3")] });
     const thread = host.thread();
@@ -144,25 +144,25 @@ describe("redaction", () => {
     },
   );
 
-  test("takes the words out of letters that say again what was journalled, and of no others", async () => {
+  test("takes the words out of inbox items that say again what was journalled, and of no others", async () => {
     const clock = manualClock();
     const inner = memoryStore({ clock });
     const { inbox } = inner;
     if (inbox === undefined) throw new Error("no inbox");
     const event = { type: "ask.received", at: clock.now(), askId: "a", input: "the SECRET" } as const;
     await inbox.post("default", { id: "taken", event });
-    // The process dies before the letter is answered.
+    // The process dies before the inbox item is answered.
     const dying = overriding(inner, { inbox: { ...inbox, answer: () => Promise.reject(new Error("killed")) } });
     const first = stage({ clock, store: dying, script: [says("1")] });
     expect((await first.host.ask("the SECRET", { askId: "a" })).text).toBe("1");
     await first.host.close();
-    for (const [id, letter] of [
+    for (const [id, ask] of [
       ["again", { ...event, at: 5, input: "my SECRET once more" }],
       ["late", { type: "cancel.requested", at: 1, askId: "a", reason: "it says SECRET" }],
       ["other", { ...event, askId: "b", input: "what is new" }],
       ["early", { type: "cancel.requested", at: 1, askId: "b", reason: "not now" }],
     ] as const)
-      await inbox.post("default", { id, event: letter });
+      await inbox.post("default", { id, event: ask });
     const next = stage({ clock, store: inner, script: [says("2")] });
     expect(await next.host.thread().redact({ turn: 1 })).toEqual([1, 2]);
     const kept = JSON.stringify(await inbox.unanswered("default"));

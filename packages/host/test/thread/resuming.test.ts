@@ -60,7 +60,7 @@ describe("an ask that waits for a dead host's lease", () => {
     expect((await present(turn)).text).toBe("answer 1");
   });
 
-  test("says nothing where nobody holds the thread", async () => {
+  test("says nothing where no host holds the thread", async () => {
     const { host } = stage({ script: [says("1")] });
     const parts = await partsOf(host.ask("hi"));
     expect(parts.filter(({ type }) => type.startsWith("wait."))).toEqual([]);
@@ -129,7 +129,7 @@ describe("what was resumed", () => {
     expect(queued).toEqual([]);
   });
 
-  test("by a denial, or a letter to the host that holds the thread, as well", async () => {
+  test("by a denial, or an inbox item for the host that holds the thread, as well", async () => {
     const first = stage({ tools: [dangerous], script: [calls(["dangerous", {}]), says("I did not")] });
     const asked = first.host.ask("go", { askId: "a" });
     await settle();
@@ -143,7 +143,7 @@ describe("what was resumed", () => {
     expect((await asked).text).toBe("I did not");
   });
 
-  test("keeps no thread open while nobody awaits it, and is found again when somebody does", async () => {
+  test("keeps no thread open while it is not awaited, and is found again when it is", async () => {
     const script = [calls(["dangerous", {}], ["dangerous", { again: true }])];
     const first = stage({ tools: [dangerous], idleMs: 1_000, script });
     const asked = errorOf(first.host.ask("go", { askId: "a" }));

@@ -37,7 +37,7 @@ describe("going back", () => {
     expect(await texts(host.thread())).toEqual([]);
   });
 
-  test("sees what was told before it, though nobody waited for that", async () => {
+  test("sees what was sent before it, though that was not awaited", async () => {
     const { host } = talk("1");
     const thread = host.thread();
     await thread.ask("one");
@@ -58,7 +58,7 @@ describe("going back", () => {
     await asked;
   });
 
-  test.each([-1, 0.5, Number.NaN])("by %s steps can't be meant", async (steps) => {
+  test.each([-1, 0.5, Number.NaN])("by %s steps is invalid", async (steps) => {
     const { host } = talk("1");
     await host.ask("one");
     expect(await errorOf(host.thread().undo(steps))).toBeInstanceOf(RangeError);
@@ -98,7 +98,7 @@ describe("going back", () => {
 });
 
 describe("checkpoints", () => {
-  test("are named, told, and come back to; one that is not there is refused with those that are", async () => {
+  test("are named, listed, and come back to; one that is not there is refused with those that are", async () => {
     const { host } = talk("1", "2");
     const thread = host.thread();
     expect(await thread.checkpoints()).toEqual([]);
@@ -148,7 +148,7 @@ describe("writing", () => {
 });
 
 describe("asks", () => {
-  test("can be looked up by their id, by whoever has the store", async () => {
+  test("can be looked up by their id, from wherever the store is", async () => {
     const model = held();
     const first = stage({ script: [says("1"), model.step], machine: { overlap: { type: "queue", max: 5 } } });
     await first.host.ask("one", { askId: "a" });

@@ -13,7 +13,7 @@ const schemaOf = <Output>(jsonSchema?: Record<string, unknown>): StandardSchema<
   },
 });
 
-test("a tool says its schema to the model by itself, without what tells a model nothing", () => {
+test("a tool says its schema to the model by itself, without what says nothing to a model", () => {
   const input = schemaOf<{ city: string }>({
     $schema: "draft",
     type: "object",
@@ -51,9 +51,9 @@ test.each([
   [{ timeoutMs: 0 }, /timeoutMs is 0/],
   [{ timeoutMs: Number.NaN }, /timeoutMs is NaN/],
   [{ concurrency: 1.5 }, /concurrency is 1.5/],
-  // As whoever writes JavaScript may have it.
+  // As a caller in JavaScript may have it.
   [{ approval: "sometimes" as "always" }, /approval is "sometimes"; it must be "always" or a function/],
-])("%j can't be meant", (wrong, words) => {
+])("%j is invalid", (wrong, words) => {
   const definition = { name: "t", description: "", input: { jsonSchema: {} }, run: () => null };
   expect(() => tool({ ...definition, ...wrong })).toThrow(words);
 });

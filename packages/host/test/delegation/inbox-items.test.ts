@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readAnswer } from "../../src/delegation/letters.ts";
+import { readAnswer } from "../../src/delegation/inbox-items.ts";
 
 const refused = (refusal: unknown) => readAnswer({ id: "a", handled: false, refusal });
 
@@ -13,7 +13,7 @@ test.each([
   { refusal: {} },
   { refusal: { kind: "odd", reason: "x" } },
   { refusal: { kind: "full" } },
-])("$refusal can't be read, and whoever waits is told so", ({ refusal }) => {
+])("$refusal can't be read, and its sender learns so", ({ refusal }) => {
   expect(refused(refusal)).toMatchObject({
     refusal: { kind: "invalid", reason: expect.stringMatching(/can't be read/) },
   });

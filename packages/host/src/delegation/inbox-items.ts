@@ -6,46 +6,46 @@ import * as Either from "fp-ts/lib/Either.js";
 import { isRecord } from "../boundary/thrown.ts";
 import type { Letter, LetterAnswer } from "../ports/store.ts";
 
-/** A letter that has an id, and with it its event or what is wrong with that. */
-export type ReadLetter = Letter | { readonly id: string; readonly problem: string };
+/** An inbox item that has an id, and with it its event or what is wrong with that. */
+export type ReadItem = Letter | { readonly id: string; readonly problem: string };
 
-/** The id of a letter, by which it can be answered; null for what has none. */
+/** The id of an inbox item, by which it can be answered; null for what has none. */
 export const idOf = (stored: unknown): string | null => {
   const id = isRecord(stored) ? stored["id"] : null;
   return typeof id === "string" ? id : null;
 };
 
-export const readLetter = (id: string, stored: unknown): ReadLetter => {
+export const readItem = (id: string, stored: unknown): ReadItem => {
   const decoded = decodeEvent(isRecord(stored) ? stored["event"] : undefined);
   if (Either.isLeft(decoded)) return { id, problem: describeDecodeError(decoded.left) };
   const event = decoded.right;
-  return mayBeLetter(event)
+  return mayBeInInbox(event)
     ? { id, event }
-    : { id, problem: `"${event.type}" can't be left as a letter; tell it to the host that holds the thread` };
+    : { id, problem: `"${event.type}" can't be left as an inbox item; send it on the host that has the thread` };
 };
 
-type LetterEvent = ApprovalAnswered | AskReceived | CancelRequested;
+type InboxEvent = ApprovalAnswered | AskReceived | CancelRequested;
 
-/** Whether an event is recognised when it is told again, so that it may be told by way of a letter. */
-export const mayBeLetter = (event: Event | ThreadStarted): event is LetterEvent =>
+/** Whether an event is recognised when it is sent again, so that it may be left as an inbox item. */
+export const mayBeInInbox = (event: Event | ThreadStarted): event is InboxEvent =>
   event.type === "ask.received" ||
   event.type === "approval.answered" ||
   (event.type === "cancel.requested" && event.askId !== undefined);
 
-/** Whether an entry of a journal is that of a letter's event, whatever was laid onto it when it was taken, and also where it was redacted. */
+/** Whether an entry of a journal is that of an inbox item's event, whatever was laid onto it when it was taken, and also where it was redacted. */
 export const isEntryOf = (stored: unknown, event: Event): boolean => {
   const there = isRecord(stored) ? stored["event"] : undefined;
   if (!isRecord(stored) || !isRecord(there) || there["type"] !== event.type || named(there) !== named(event))
     return false;
-  // An ask is told at the time when it is taken.
+  // An ask is journalled with the time when it is taken.
   const { at } = event;
   if (event.type === "ask.received" ? Number(there["at"]) < at : there["at"] !== at) return false;
   const own = stored["redacted"] === true ? redactEntry({ seq: 1, event }).event : event;
-  return canonicalText(asTold(own)) === canonicalText(asTold(there));
+  return canonicalText(asSent(own)) === canonicalText(asSent(there));
 };
 
-/** Of an event, what whoever holds the thread does not lay onto it. */
-const asTold = (event: object): object => ({ ...event, at: undefined, partial: undefined });
+/** An event without what the holder of the thread lays onto it. */
+const asSent = (event: object): object => ({ ...event, at: undefined, partial: undefined });
 
 /** Null for an answer that is not there, or is none. */
 export const readAnswer = (stored: unknown): LetterAnswer | null => {
@@ -56,12 +56,12 @@ export const readAnswer = (stored: unknown): LetterAnswer | null => {
   return null;
 };
 
-/** A refusal that can't be read is one all the same: whoever waits for it must not wait for ever. */
+/** A refusal that can't be read is one all the same: its sender must not wait for ever. */
 const readRefusal = (stored: unknown): Refusal => {
   const { kind, reason, turn } = isRecord(stored) ? stored : {};
   const known = kinds.find((each) => each === kind);
   if (known === undefined || typeof reason !== "string")
-    return { kind: "invalid", reason: "it was refused, and the answer to its letter can't be read" };
+    return { kind: "invalid", reason: "it was refused, and the answer to its inbox item can't be read" };
   return { kind: known, reason, ...(typeof turn === "number" ? { turn } : {}) };
 };
 

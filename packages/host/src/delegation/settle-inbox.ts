@@ -3,16 +3,16 @@ import { transition } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
 import { type Lease, type Letter, type LetterAnswer } from "../ports/store.ts";
 import { fromStore } from "../ports/store-call.ts";
-import { idOf, isEntryOf, readLetter } from "./letters.ts";
+import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 
 /**
- * Answers the letters of a thread that nobody has open which would change nothing any more: those whose event is
+ * Answers the inbox items of a thread that is not open here which would change nothing any more: those whose event is
  * journalled, and those that ask again what one of some entries asked. What they say is in the store no longer.
  *
  * @param seqs of the entries whose words are about to go.
  * @throws LeaseLostError, StoreError
  */
-export const settleLetters = async (
+export const settleInbox = async (
   { store, machine }: HostContext,
   lease: Lease,
   entries: readonly Entry[],
@@ -22,15 +22,15 @@ export const settleLetters = async (
   const { inbox } = store;
   if (inbox === undefined) return;
   await fromStore(lease.threadId, "settle its inbox", async () => {
-    const letters = (await inbox.unanswered(lease.threadId))
-      .flatMap(lettersIn)
-      .map((letter) => ({ ...letter, entry: entryOf(entries, new Set(seqs), letter.event) }));
-    const asks = letters.flatMap(({ event, entry }) =>
+    const items = (await inbox.unanswered(lease.threadId))
+      .flatMap(itemsIn)
+      .map((item) => ({ ...item, entry: entryOf(entries, new Set(seqs), item.event) }));
+    const asks = items.flatMap(({ event, entry }) =>
       event.type === "ask.received" && entry === undefined ? [event.askId] : [],
     );
-    const answers = letters.flatMap(({ id, event, entry }): readonly LetterAnswer[] => {
+    const answers = items.flatMap(({ id, event, entry }): readonly LetterAnswer[] => {
       if (entry !== undefined) return [{ id, handled: true, seq: entry.seq }];
-      // It may be about an ask that is a letter itself, and is taken first.
+      // It may be about an ask that is an inbox item itself, and is taken first.
       const isEarly = event.type === "cancel.requested" && event.askId !== undefined && asks.includes(event.askId);
       if (event.type === "ask.received" || isEarly) return [];
       const step = transition(machine, state, event);
@@ -40,13 +40,13 @@ export const settleLetters = async (
   });
 };
 
-const lettersIn = (stored: unknown): readonly Letter[] => {
+const itemsIn = (stored: unknown): readonly Letter[] => {
   const id = idOf(stored);
-  const letter = id === null ? null : readLetter(id, stored);
-  return letter === null || "problem" in letter ? [] : [letter];
+  const item = id === null ? null : readItem(id, stored);
+  return item === null || "problem" in item ? [] : [item];
 };
 
-/** Where a letter's event is journalled, or what it asks was asked by an entry whose words are to go. */
+/** Where an inbox item's event is journalled, or what it asks was asked by an entry whose words are to go. */
 const entryOf = (entries: readonly Entry[], seqs: ReadonlySet<number>, event: Event): Entry | undefined =>
   entries.findLast((entry) => isEntryOf(entry, event)) ??
   entries.find(
