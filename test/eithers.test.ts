@@ -26,17 +26,21 @@ type Eithers<Module> = {
     : never;
 }[keyof Module];
 
-type Modules = typeof machine &
-  typeof policies &
-  typeof journal &
-  typeof inspect &
-  typeof storage &
-  typeof hosting &
-  typeof host &
-  typeof interchange &
-  typeof node &
-  typeof testing &
-  typeof recordings;
+interface Modules {
+  readonly machine: typeof machine;
+  readonly policies: typeof policies;
+  readonly journal: typeof journal;
+  readonly inspect: typeof inspect;
+  readonly storage: typeof storage;
+  readonly hosting: typeof hosting;
+  readonly host: typeof host;
+  readonly interchange: typeof interchange;
+  readonly node: typeof node;
+  readonly testing: typeof testing;
+  readonly recordings: typeof recordings;
+}
+
+type Names = { [Module in keyof Modules]: Eithers<Modules[Module]> }[keyof Modules];
 
 /** All of them: the compiler refuses a name that is missing here, and one that gives none. */
 const eithers = {
@@ -59,7 +63,7 @@ const eithers = {
   replay: true,
   replyFromChatMessage: true,
   stateAt: true,
-} as const satisfies Record<Eithers<Modules>, true>;
+} as const satisfies Record<Names, true>;
 
 test.each(Object.keys(eithers))("docs/conversation.md says what the Either of %s is", (name) => {
   const page = readFileSync(join(import.meta.dirname, "../docs/conversation.md"), "utf8");

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Entry, State } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Ask } from "./ask/ask.ts";
@@ -25,7 +26,7 @@ import {
 } from "./thread/import.ts";
 
 /** Conversations that are run. */
-export interface Host {
+export interface Host extends AsyncDisposable {
   /** Asks on a thread: the one named, a `"new"` one, or the default one. See `HostedThread.ask`. */
   ask(input: AskInput, options?: AskOptions & { readonly threadId?: string }): AskHandle;
   /** A thread by its id, whether it is there yet or not; `"new"` draws an id. Default: the default thread. */
@@ -53,6 +54,8 @@ export interface Host {
   resumeAll(options?: ResumeAllOptions): Promise<ResumedAll>;
   /** Lets go of all threads, as `HostedThread.close` does, when what is being stored is stored. To end turns first, await or abort their asks. */
   close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -127,6 +130,10 @@ class ConversationHost implements Host, Loops {
 
   #ref(id: string): ThreadRef {
     return { id, host: this.#host, loops: this };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   use(threadId: string): ThreadLoop | null {

@@ -1,5 +1,5 @@
 import { ConfigurationError, type ConversationMachine, type JsonObject, toolsOf } from "@colloquy/machine";
-import { frozenCopy } from "@colloquy/machine/hosting";
+import { frozenCopy, isConversationMachine } from "@colloquy/machine/hosting";
 import { ActiveThreads } from "./activity/active-threads.ts";
 import { withContext } from "./ask/asks.ts";
 import { type OptionNames, problemOfOptions } from "./boundary/option-names.ts";
@@ -30,6 +30,11 @@ export interface HostOptions {
   readonly observers?: readonly Observer[];
   /** Called when a hook, an observer, or something in the background failed. Default: nothing is reported. */
   readonly onObserverError?: ObserverErrorHandler;
+  /**
+   * What the journal and the error of the ask say of what the model handler threw, which may hold a key: so a reason without
+   * secrets. Default: nothing of it, only that it threw.
+   */
+  readonly describeThrown?: (thrown: unknown) => string;
   /** The thread of asks that name none. Default `default`. */
   readonly defaultThread?: string;
   /** How long a thread stays held after this process died, in milliseconds. Default 30,000. */
@@ -88,6 +93,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     problemOfOptions("createHost", options, hostOptionNames) ??
     problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames);
   if (problem !== null) throw new ConfigurationError(problem);
+  checkParts(options);
   const { machine, llm, clock, ids, leaseTtlMs = 30_000, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
   const { maxActive = 256, pollMs = 200, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
@@ -127,6 +133,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     partials,
     snapshotEvery,
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
+    describeThrown: options.describeThrown ?? null,
     observation: new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError),
     toolContext: withContext(options.toolContext ?? {}, undefined),
     threadDefaults: frozenCopy(options.thread ?? {}),
@@ -134,18 +141,19 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   };
 };
 
-const hostOptionNames: OptionNames<HostOptions> = {
-  machine: true,
-  store: true,
-  llm: true,
-  clock: true,
-  ids: true,
+export const hostOptionNames: OptionNames<HostOptions> = {
+  machine: "required",
+  store: "required",
+  llm: "required",
+  clock: "required",
+  ids: "required",
   tools: true,
   toolContext: true,
   thread: true,
   hooks: true,
   observers: true,
   onObserverError: true,
+  describeThrown: true,
   defaultThread: true,
   leaseTtlMs: true,
   storeTimeoutMs: true,
@@ -158,5 +166,26 @@ const hostOptionNames: OptionNames<HostOptions> = {
   snapshotEvery: true,
   owner: true,
 };
+
+/** For those who write JavaScript: the parts are what they have to be, as far as that can be seen. */
+const checkParts = (options: HostOptions): void => {
+  if (!isConversationMachine(options.machine))
+    throw new ConfigurationError("createHost: machine is no conversation machine; conversationMachine() makes one");
+  if (typeof options.llm !== "function")
+    throw new ConfigurationError(`createHost: llm is of type ${typeof options.llm}; it must be a function`);
+  for (const [part, method] of methodsOfParts) {
+    const type = typeof Reflect.get(Object(options[part]), method);
+    if (type !== "function")
+      throw new ConfigurationError(`createHost: ${part}.${method} is of type ${type}; it must be a function`);
+  }
+};
+
+const methodsOfParts = [
+  ["store", "append"],
+  ["store", "acquire"],
+  ["clock", "now"],
+  ["clock", "wakeAt"],
+  ["ids", "draw"],
+] as const;
 
 export const importOptionNames: OptionNames<ImportOptions> = { threadId: true, metadata: true };

@@ -11,7 +11,7 @@ export type {
 export { callIdAt, turnOfEffect } from "./conversation/protocol/effect-id.ts";
 export { readEvent } from "./conversation/protocol/event-shape.ts";
 export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
-export { configurationOfMachine } from "./conversation/machine.ts";
+export { configurationOfMachine, isConversationMachine } from "./conversation/machine.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
 export { approvalDigest } from "./conversation/update/call.ts";
 export { lostEventIn } from "./journal/lost-events.ts";

@@ -14,3 +14,5 @@ export { randomIds } from "./ports/ids.ts";
 export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";
 export { StorageError, type StorageProblem } from "./stores/storage-error.ts";
+export * from "@colloquy/host";
+export { createHost, type HostOptions } from "./host.ts";

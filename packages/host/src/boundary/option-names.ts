@@ -1,9 +1,13 @@
-/** The names of options; the type has each of them named. */
-export type OptionNames<Options extends object> = { readonly [Name in keyof Required<Options>]: true };
+/** The names of options; the type has each of them named, and those marked that can't be left out. */
+export type OptionNames<Options extends object> = {
+  readonly [Name in keyof Required<Options>]: Pick<Options, Name> extends Required<Pick<Options, Name>>
+    ? "required"
+    : true;
+};
 
 /**
- * What is wrong with options as such, for callers in JavaScript: they are no object, or have a member that is
- * never read, as one that is misspelt. What is `undefined` counts as left out. Null when there is nothing to say. No
+ * What is wrong with options as such, for callers in JavaScript: they are no object, have a member that is never read, as
+ * one that is misspelt, or lack one that is required. What is `undefined` counts as left out. Null when there is nothing to say. No
  * value is shown, which may be an address with its password.
  *
  * @param of as its author would find it: `createHost`, `ask`.
@@ -11,7 +15,7 @@ export type OptionNames<Options extends object> = { readonly [Name in keyof Requ
 export const problemOfOptions = <Options extends object>(
   of: string,
   options: Options,
-  names: OptionNames<Options>,
+  names: { readonly [Name in keyof Required<Options>]: true | "required" },
 ): string | null => {
   const given: unknown = options;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
@@ -22,5 +26,8 @@ export const problemOfOptions = <Options extends object>(
     if (value !== undefined && !Object.hasOwn(names, name))
       return `${of} has no option ${JSON.stringify(name)}; there are ${Object.keys(names).join(", ")}`;
   }
-  return null;
+  const missing = Object.entries(names).find(([name, kind]) => kind === "required" && isMissing(given, name));
+  return missing === undefined ? null : `${of} needs the option ${JSON.stringify(missing[0])}, and it is missing`;
 };
+
+const isMissing = (given: object, name: string): boolean => (Reflect.get(given, name) ?? null) === null;

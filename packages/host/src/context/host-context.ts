@@ -17,6 +17,8 @@ export interface HostContext {
   readonly tools: ToolRegistry;
   readonly clock: Clock;
   readonly observation: Observation;
+  /** What may be said of what the model handler threw; null for nothing. */
+  readonly describeThrown: ((thrown: unknown) => string) | null;
   readonly toolContext: ToolContext;
   readonly threadDefaults: ThreadDefaults;
   /** Under which name leases are taken. */

@@ -23,8 +23,19 @@ export const callModel = async (
   } catch (thrown) {
     // What it throws may hold a key, and would be journalled.
     host.observation.report(thrown, "llm");
-    return { type: "failed", failure: failureOf("the llm handler threw; onObserverError was given the error") };
+    return { type: "failed", failure: failureOf(`the llm handler threw${reasonOf(host, thrown)}`) };
   }
+};
+
+/** A description that fails or is no text is none. */
+const reasonOf = ({ describeThrown, observation }: HostContext, thrown: unknown): string => {
+  try {
+    const reason: unknown = describeThrown?.(thrown);
+    if (typeof reason === "string") return `: ${reason}`;
+  } catch (failed) {
+    observation.report(failed, "describeThrown");
+  }
+  return "; onObserverError was given the error";
 };
 
 /**

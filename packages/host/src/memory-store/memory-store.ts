@@ -1,5 +1,6 @@
 import { ConfigurationError, type Entry, type JsonObject } from "@colloquy/machine";
 import { memoryInbox } from "./inbox.ts";
+import { disposable } from "../ports/disposable.ts";
 import { pageOfHits } from "./pages.ts";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -21,10 +22,10 @@ import {
  *
  * @throws ConfigurationError for options that are invalid.
  */
-export const memoryStore = (options: { readonly clock: Clock }): Store => {
-  const problem = problemOfOptions("memoryStore", options, { clock: true });
+export const memoryStore = (options: { readonly clock: Clock }): Store & AsyncDisposable => {
+  const problem = problemOfOptions("memoryStore", options, { clock: "required" });
   if (problem !== null) throw new ConfigurationError(problem);
-  return new MemoryStore(options.clock);
+  return disposable(new MemoryStore(options.clock));
 };
 
 class MemoryStore implements Store {

@@ -1,4 +1,4 @@
-import { ConfigurationError, type ToolDeclaration } from "@colloquy/machine";
+import { canonicalText, ConfigurationError, type Json, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { Slots } from "./slots.ts";
 import type { Tool } from "./tool.ts";
@@ -15,7 +15,7 @@ export interface RegisteredTool extends Tool {
  * The registry of a host's tools.
  *
  * @throws ConfigurationError when a tool that the machine declares has no function, one has a function and is not
- * declared, or the two differ in version or approval.
+ * declared, or the two differ.
  */
 export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDeclaration[]): ToolRegistry => {
   const registry = new Map<string, RegisteredTool>();
@@ -29,25 +29,20 @@ export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDecl
       slots: concurrency === undefined ? null : new Slots(concurrency),
     });
   }
-  for (const { name, version, approval } of declared) {
+  for (const declaration of declared) {
+    const { name } = declaration;
     const registered = registry.get(name);
     if (registered === undefined) {
       throw new ConfigurationError(
         `the machine declares the tool "${name}", and the host has no function for it; give createHost one`,
       );
     }
-    if (registered.declaration.version !== version) {
-      throw new ConfigurationError(
-        `the machine declares version ${version ?? "(none)"} of the tool "${name}", and the host has ` +
-          `${registered.declaration.version ?? "(none)"}; declare declarationsOf(tools)`,
-      );
-    }
-    if (registered.declaration.approval !== approval) {
-      throw new ConfigurationError(
-        `the machine declares the approval of the tool "${name}" as ${approval ?? "(none)"}, and the host as ` +
-          `${registered.declaration.approval ?? "(none)"}; declare declarationsOf(tools)`,
-      );
-    }
+    const other = memberThatDiffers(declaration, registered.declaration);
+    if (other === undefined) continue;
+    throw new ConfigurationError(
+      `the machine declares ${other} of the tool "${name}" as ${wordsOf(declaration[other])}, and the host has ` +
+        `${wordsOf(registered.declaration[other])}; declare declarationsOf(tools)`,
+    );
   }
   const undeclared = tools.find(({ declaration }) => !declared.some(({ name }) => name === declaration.name));
   if (undeclared === undefined) return registry;
@@ -55,3 +50,10 @@ export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDecl
     `the host has the tool "${undeclared.declaration.name}", and the machine does not declare it; declare declarationsOf(tools)`,
   );
 };
+
+const memberThatDiffers = (left: ToolDeclaration, right: ToolDeclaration): keyof ToolDeclaration | undefined =>
+  members.find((member) => canonicalText(left[member] ?? null) !== canonicalText(right[member] ?? null));
+
+const members = ["version", "approval", "recovery", "timeoutMs", "concurrency", "description", "parameters"] as const;
+
+const wordsOf = (member: Json | undefined): string => (member === undefined ? "(none)" : JSON.stringify(member));

@@ -115,16 +115,16 @@ export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declarati
   tools.map(({ declaration }) => declaration);
 
 const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
-  name: true,
-  description: true,
+  name: "required",
+  description: "required",
   version: true,
-  input: true,
+  input: "required",
   parameters: true,
   recovery: true,
   approval: true,
   timeoutMs: true,
   concurrency: true,
-  run: true,
+  run: "required",
 };
 
 const parametersOf = (name: string, input: ToolInput): JsonObject => {

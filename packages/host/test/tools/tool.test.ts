@@ -79,12 +79,12 @@ test("a host has a function for each tool that its machine declares, of the same
     });
   expect(hostWith([made("a")], [])).toThrow(/declares the tool "a", and the host has no function/);
   expect(hostWith([made("a", "2")], [made("a", "1")])).toThrow(
-    /declares version 2 of the tool "a", and the host has 1/,
+    /declares version of the tool "a" as "2", and the host has "1"/,
   );
   expect(hostWith([], [made("a")])).toThrow(/the host has the tool "a", and the machine does not declare it/);
   expect(hostWith([made("a")], [made("a"), made("a")])).toThrow(/two tools of the name "a"/);
   const asking = tool({ name: "a", description: "", input: { jsonSchema: {} }, run: () => null, approval: "always" });
-  expect(hostWith([made("a")], [asking])).toThrow(/approval of the tool "a" as \(none\), and the host as always/);
+  expect(hostWith([made("a")], [asking])).toThrow(/approval of the tool "a" as \(none\), and the host has "always"/);
   expect(hostWith([asking], [asking])).not.toThrow();
   expect(hostWith([made("a")], [made("a")])).not.toThrow();
 });

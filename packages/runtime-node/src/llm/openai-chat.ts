@@ -1,5 +1,5 @@
-import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
-import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
+import { type LlmContext, type LlmHandler, type LlmOutcome, problemOfOptions } from "@colloquy/host";
+import { type CallLlm, ConfigurationError, type Failure, type JsonObject } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type { ClientOptions } from "openai";
 import OpenAI from "openai";
@@ -19,7 +19,7 @@ import { keysOf, refuseCredentials, secretsOf } from "./secrets/secrets.ts";
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection =
   | { readonly client: OpenAI }
-  | ({ readonly client?: never } & Pick<ClientOptions, (typeof connectionOptions)[number]>);
+  | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionOptions>);
 
 export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
 
@@ -38,6 +38,8 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * Of the options a copy is kept, but for a `client`: whatever becomes of them later changes no call.
  */
 export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
+  const problem = problemOfOptions("openaiChat", given, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
   const client = given.client ?? new OpenAI(frozenCopy(pick(given, connectionOptions)));
   const options: ChatRequestOptions = frozenCopy(pick(given, requestOptions));
   refuseCredentials(client.baseURL);
@@ -49,19 +51,21 @@ export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
   };
 };
 
-const requestOptions = ["model", "tools", "stream", "includeUsage"] as const;
+const requestOptions = { model: true, tools: true, stream: true, includeUsage: true } as const;
 
-const connectionOptions = [
-  "apiKey",
-  "baseURL",
-  "organization",
-  "project",
-  "defaultHeaders",
-  "defaultQuery",
-  "fetch",
-  "fetchOptions",
-  "timeout",
-] as const;
+const connectionOptions = {
+  apiKey: true,
+  baseURL: true,
+  organization: true,
+  project: true,
+  defaultHeaders: true,
+  defaultQuery: true,
+  fetch: true,
+  fetchOptions: true,
+  timeout: true,
+} as const;
+
+const optionNames = { ...requestOptions, ...connectionOptions, client: true } as const;
 
 const perform = async (client: OpenAI, call: CallLlm, body: JsonObject, context: LlmContext): Promise<LlmOutcome> => {
   const control = new AbortController();
@@ -212,9 +216,10 @@ const ofPlainBody = (text: string, onDelta: LlmContext["onDelta"], setting: Fail
 
 const pick = <Options extends object, Name extends keyof Options>(
   options: Options,
-  names: readonly Name[],
+  names: { readonly [Each in Name]: true },
 ): Partial<Pick<Options, Name>> => {
   const picked: Partial<Pick<Options, Name>> = {};
-  for (const name of names) if (options[name] !== undefined) picked[name] = options[name];
+  // A table of names has no others.
+  for (const name of Object.keys(names) as Name[]) if (options[name] !== undefined) picked[name] = options[name];
   return picked;
 };

@@ -1,10 +1,10 @@
-import { type OptionNames, problemOfOptions } from "@colloquy/host";
+import { problemOfOptions } from "@colloquy/host";
 
 /** @throws RangeError for options of a store that nobody would read, and where the one that says where it is is missing */
 export const checkStoreOptions = <Options extends object>(
   store: string,
   options: Options,
-  names: OptionNames<Options>,
+  names: { readonly [Name in keyof Required<Options>]: true | "required" },
   where: readonly (keyof Options & string)[],
 ): void => {
   const problem = problemOfOptions(store, options, names);

@@ -96,6 +96,7 @@ export const changedHost = (host: Host, change: Partial<Host>): Host => ({
   importMessages: (...given) => host.importMessages(...given),
   resumeAll: (...given) => host.resumeAll(...given),
   close: () => host.close(),
+  [Symbol.asyncDispose]: () => host.close(),
   ...change,
 });
 

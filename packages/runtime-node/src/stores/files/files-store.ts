@@ -1,6 +1,5 @@
-import { join, resolve } from "node:path";
-
 import {
+  disposable,
   type Clock,
   type Inbox,
   type Lease,
@@ -13,6 +12,8 @@ import {
   type StoredThread,
   type ThreadPage,
 } from "@colloquy/host";
+import { join, resolve } from "node:path";
+
 import type { Entry } from "@colloquy/machine";
 
 import { systemClock } from "../../ports/clock.ts";
@@ -55,18 +56,20 @@ export interface FilesStoreOptions {
  * Throws `StorageError` when the folder can't be used, or was written by a newer version, `RangeError` for options
  * that can't be meant.
  */
-export const filesStore = (options: FilesStoreOptions): Store => {
+export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
   const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
   checkStoreOptions("filesStore", options, names, ["folder"]);
   const { folder, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL" } = options;
   checkBusyTimeout("filesStore", busyTimeoutMs);
   checkWord("filesStore: synchronous", synchronous, ["NORMAL", "FULL"]);
-  return new StoreOfFiles({
-    folder: resolved(folder),
-    clock,
-    flush: synchronous === "FULL",
-    busyTimeoutMs: Math.ceil(busyTimeoutMs),
-  });
+  return disposable(
+    new StoreOfFiles({
+      folder: resolved(folder),
+      clock,
+      flush: synchronous === "FULL",
+      busyTimeoutMs: Math.ceil(busyTimeoutMs),
+    }),
+  );
 };
 
 interface Setting {

@@ -1,4 +1,12 @@
-import { type Clock, type Inbox, type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
+import {
+  disposable,
+  type Clock,
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  SequenceConflictError,
+  type Store,
+} from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
@@ -58,7 +66,7 @@ export interface PostgresStore extends Store {
  * server is away they throw one of kind `unreachable`, and they work again when it is back. An append that failed so
  * may have arrived: acquire the lease again, which voids it if it has not, and read.
  */
-export const postgresStore = (options: PostgresStoreOptions): PostgresStore => {
+export const postgresStore = (options: PostgresStoreOptions): PostgresStore & AsyncDisposable => {
   const names = { pool: true, connectionString: true, schema: true, clock: true, timeoutMs: true } as const;
   checkStoreOptions("postgresStore", options, names, ["pool", "connectionString"]);
   const { pool, connectionString, schema = "colloquy", clock, timeoutMs = 10_000 } = options;
@@ -68,9 +76,9 @@ export const postgresStore = (options: PostgresStoreOptions): PostgresStore => {
   return storeOver(connect({ pool, connectionString, schema, now: () => clock?.now() ?? null, timeoutMs }));
 };
 
-const storeOver = (connection: Connection): PostgresStore => {
+const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
   const { query, schema, now } = connection;
-  return {
+  return disposable({
     acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
     renew: async ({ threadId, token }, ttlMs) => {
       checkTtl(ttlMs);
@@ -101,7 +109,7 @@ const storeOver = (connection: Connection): PostgresStore => {
     },
     vacuum: () => connection.work(`VACUUM (FULL) ${tableNames.map((table) => `${schema}.${table}`).join(", ")}`),
     close: connection.close,
-  };
+  });
 };
 
 const acquire = async (

@@ -1,4 +1,12 @@
-import { type Clock, type Inbox, type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
+import {
+  type Clock,
+  disposable,
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  SequenceConflictError,
+  type Store,
+} from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
@@ -56,7 +64,7 @@ export interface RedisStore extends Store {
  * server is away they throw one of kind `unreachable`, and they work again when it is back. An append that failed so
  * may have arrived: acquire the lease again, which voids it if it has not, and read.
  */
-export const redisStore = (options: RedisStoreOptions): RedisStore => {
+export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDisposable => {
   const names = { client: true, url: true, prefix: true, clock: true, timeoutMs: true } as const;
   checkStoreOptions("redisStore", options, names, ["client", "url"]);
   const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
@@ -70,9 +78,9 @@ export const redisStore = (options: RedisStoreOptions): RedisStore => {
   return storeOver(connect({ client, url, prefix, now, timeoutMs }));
 };
 
-const storeOver = (connection: Connection): RedisStore => {
+const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
   const { name, prefix, now, run } = connection;
-  return {
+  return disposable({
     acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
     renew: async ({ threadId, token }, ttlMs) => {
       checkTtl(ttlMs);
@@ -100,7 +108,7 @@ const storeOver = (connection: Connection): RedisStore => {
       return was === 1;
     },
     close: connection.close,
-  };
+  });
 };
 
 const acquire = async (

@@ -1,3 +1,4 @@
+import { disposable } from "@colloquy/host";
 import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 
@@ -44,7 +45,7 @@ export interface SqliteStoreOptions {
  * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version, `RangeError`
  * for options that can't be meant.
  */
-export const sqliteStore = (options: SqliteStoreOptions): Store => {
+export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {
   const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;
   checkStoreOptions("sqliteStore", options, names, ["path"]);
   const { path, clock = systemClock, busyTimeoutMs = 5000, synchronous = "FULL", erasing = "at-once" } = options;
@@ -59,7 +60,7 @@ export const sqliteStore = (options: SqliteStoreOptions): Store => {
 export const storeOver = (
   database: DatabaseSync,
   options: Required<Pick<SqliteStoreOptions, "path" | "clock" | "erasing">>,
-): Store => {
+): Store & AsyncDisposable => {
   const { path, clock, erasing } = options;
   const reserve = reserveOf(path);
   const connection = connectionOver(database, path, clock, reserve);
@@ -73,7 +74,7 @@ export const storeOver = (
   eraser.settle();
   reserve.keep();
   const removing = sqliteRemoving(connection, { leases, journals, snapshots, inbox, index, orphans, eraser });
-  return {
+  return disposable({
     acquire: leases.acquire,
     renew: leases.renew,
     release: async (lease) => {
@@ -94,5 +95,5 @@ export const storeOver = (
       if (connection.file.isInPlace()) eraser.settle();
       database.close();
     },
-  };
+  });
 };

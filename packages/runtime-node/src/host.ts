@@ -1,0 +1,92 @@
+import {
+  createHost as createPureHost,
+  declarationsOf,
+  type Host,
+  type HostOptions as PureHostOptions,
+  hostOptionNames,
+  type LlmHandler,
+  memoryStore,
+  type OptionNames,
+  problemOfOptions,
+  type ThreadDefaults,
+  type Tool,
+} from "@colloquy/host";
+import {
+  ConfigurationError,
+  type ConversationMachine,
+  conversationMachine,
+  type MachineOptions,
+  type SystemDraft,
+} from "@colloquy/machine";
+import { isConversationMachine } from "@colloquy/machine/hosting";
+import { reasonOf, reportToConsole } from "./failure-report.ts";
+import { systemClock } from "./ports/clock.ts";
+import { randomIds } from "./ports/ids.ts";
+
+/** What a host of this package is made from: `llm`, and whatever of the rest is to be other than usual. */
+export interface HostOptions extends Partial<Omit<PureHostOptions, "machine" | "llm">> {
+  readonly llm: LlmHandler;
+  /**
+   * What the conversations decide by: the options of a machine (`policy`, `limits`, `overlap`, …), whose tools are those
+   * named in `tools`; or a machine that was made with the declarations of just these tools. Default: a machine without options.
+   */
+  readonly machine?: ConversationMachine | Omit<MachineOptions, "tools">;
+  /** The system prompt of each thread that begins here; short for `thread: { system }`. */
+  readonly system?: SystemDraft;
+}
+
+/**
+ * Makes a host of the real parts: the computer's clock, random ids, and, where no other store is given, one in memory, which
+ * is said on the console. What the model handler, a hook or an observer throws is written to the console too, without what
+ * looks like a secret, unless `onObserverError` is given; the same reason stands in the error of the ask and in the journal.
+ *
+ * Each call that is valid for the `createHost` of `@colloquy/host` means the same here.
+ *
+ * @throws ConfigurationError for an option that is missing, unknown or invalid, and for a machine that declares other tools.
+ */
+export const createHost = (options: HostOptions): Host => {
+  const problem = problemOfOptions("createHost", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { machine, system, tools = [], clock = systemClock, ...rest } = options;
+  return createPureHost({
+    ids: randomIds,
+    onObserverError: reportToConsole,
+    describeThrown: reasonOf,
+    ...rest,
+    machine: isConversationMachine(machine) ? machine : machineOf(machine, tools),
+    store: options.store ?? unkeptStore(clock),
+    clock,
+    tools,
+    ...(system === undefined ? {} : { thread: threadWith(system, options.thread) }),
+  });
+};
+
+const optionNames: OptionNames<HostOptions> = {
+  ...hostOptionNames,
+  machine: true,
+  store: true,
+  clock: true,
+  ids: true,
+  system: true,
+};
+
+const machineOf = (options: Omit<MachineOptions, "tools"> = {}, tools: readonly Tool[]): ConversationMachine => {
+  if ("tools" in options && options.tools !== undefined)
+    throw new ConfigurationError(
+      "createHost: machine has tools; name tools once, in the option tools of createHost, which declares them to the machine",
+    );
+  return conversationMachine({ ...options, tools: declarationsOf(tools) });
+};
+
+const threadWith = (system: SystemDraft, thread: ThreadDefaults = {}): ThreadDefaults => {
+  if (thread.system !== undefined)
+    throw new ConfigurationError("createHost has both system and thread.system; give one of them");
+  return { ...thread, system };
+};
+
+const unkeptStore = (clock: PureHostOptions["clock"]): PureHostOptions["store"] => {
+  console.warn(
+    'Colloquy keeps the conversations of this host in memory, until the process ends; createHost({ store: sqliteStore({ path: "threads.db" }) }) keeps them, and createHost({ store: memoryStore({ clock: systemClock }) }) says that this is meant.',
+  );
+  return memoryStore({ clock });
+};
