@@ -63,7 +63,7 @@ describe("the check of writers", () => {
       ["a", "b"],
       [...reports.slice(1), { ...reports[0], text: "b's" } as Report],
       journal("a", "b"),
-      /a was .*"b's"/,
+      /a had the result "b's"/,
     ],
     [
       "finds an ask whose asker received no answer",

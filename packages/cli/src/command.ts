@@ -13,7 +13,7 @@ import { Screen } from "./terminal/screen.ts";
 import { optionKinds, type OptionValues } from "./options.ts";
 import { listThreads } from "./threads.ts";
 
-/** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for arguments that can't be meant. */
+/** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for invalid arguments. */
 export const runCommand = async (args: readonly string[], setting: CommandSetting): Promise<number> => {
   const { output, error, ...process } = setting;
   const screen = new Screen(output, wantsColour(setting.isTerminal, setting.environment));
@@ -158,7 +158,7 @@ Options of export and import:
                     (default: to the output)
   --all             export every thread that is kept, each to a file in the folder --to
   --thread ID       the thread to make (default: the journal's own; of messages: drawn)
-  --repair          mend messages: calls without results, results without calls; each is told
+  --repair          mend messages: calls without results, results without calls; each is reported
 
 The key for the server is read from OPENAI_API_KEY.
 `;

@@ -12,7 +12,7 @@ type CompareOptions = Pick<OptionValues, "before" | "after">;
  * Says what two configurations would send in the conversations of some journals. Gives the exit code: 0; 1 when the
  * second one breaks a law, when there is a journal that can't be compared, or when none of them holds a model call.
  *
- * @throws Error for a path or a module that can't be meant.
+ * @throws Error for an invalid path or module.
  */
 export const compare = async (
   paths: readonly string[],
@@ -36,7 +36,7 @@ export const compare = async (
   return calls > 0 && compared === files.length && comparison.after.broken.length === 0 ? 0 : 1;
 };
 
-/** Whoever names one module may take the other side for what was recorded. */
+/** A user who names one module may take the other side for what was recorded. */
 const missingSide = ({ before, after }: CompareOptions): string => {
   if ((before === undefined) === (after === undefined)) return "";
   const side = before === undefined ? "before" : "after";

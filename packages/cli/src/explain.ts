@@ -12,7 +12,7 @@ type ExplainOptions = Pick<OptionValues, "options" | "at">;
 /**
  * Says of each unit of a recorded conversation whether the next prompt would show it, and why. Gives the exit code, 0.
  *
- * @throws Error for a journal, a module or an entry that can't be meant.
+ * @throws Error for an invalid journal, module or entry.
  */
 export const explainJournal = async (
   paths: readonly string[],

@@ -112,7 +112,7 @@ const writerOf = (as: string): Writer => {
   };
 };
 
-/** Also where a crash came between, what was to be redacted is not told any more. */
+/** Also where a crash came between, what was to be redacted is not shown any more. */
 const entriesIn = (threadId: string, stored: readonly unknown[]): readonly Entry[] => {
   if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);
   const decoded = decodeJournal(stored);

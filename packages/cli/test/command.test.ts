@@ -56,7 +56,7 @@ test.each([
   [["chat", "--thread"], "--thread needs a value"],
   [["chat", "--thread", "--model"], "--thread needs a value; one that begins with a dash is written --thread=-"],
   [["--help=yes"], "--help takes no value"],
-])("arguments that can't be meant are refused: %j", async (args, message) => {
+])("invalid arguments are refused: %j", async (args, message) => {
   const { exitCode, error, output } = await run({ args });
   expect(exitCode).toBe(2);
   expect(error).toContain(message);

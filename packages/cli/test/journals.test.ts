@@ -138,7 +138,7 @@ describe("colloquy explain", () => {
   });
 });
 
-describe("what can't be meant", () => {
+describe("what is invalid", () => {
   const empty = join(folder, "empty");
   mkdirSync(empty);
   const refused: readonly (readonly [args: readonly string[], code: number, message: string])[] = [

@@ -12,7 +12,7 @@ export type Leaf =
   | "completed"
   | "error";
 
-/** Where an event was told, and how often it was handled there. */
+/** Where an event was sent, how often, and how often it was handled there. */
 export interface PairCoverage {
   readonly leaf: Leaf;
   readonly event: EventType;
@@ -38,7 +38,7 @@ export const leafOf = ({ value }: State): Leaf => {
 };
 
 /**
- * How often each event was told in each state, and handled there: for every pair of a leaf and one of `events`,
+ * How often each event was sent in each state, and handled there: for every pair of a leaf and one of `events`,
  * those that never came among them.
  */
 export const coverageOf = (traces: Iterable<Trace>, events: readonly EventType[]): readonly PairCoverage[] => {

@@ -16,7 +16,7 @@ import {
   transition,
 } from "@colloquy/machine";
 
-/** An event to tell, or a line of prose that stands in the trace as it is. */
+/** An event to send, or a line of prose that stands in the trace as it is. */
 export type Told = Event | string;
 
 /**
@@ -25,12 +25,12 @@ export type Told = Event | string;
  *
  * @param input how the thread begins. Default: thread `t`, at 0, with nothing in it.
  */
-export const traceOf = (machine: ConversationMachine, told: readonly Told[], input?: ThreadInput): string => {
+export const traceOf = (machine: ConversationMachine, items: readonly Told[], input?: ThreadInput): string => {
   const given = input ?? { threadId: "t", at: 0 };
   let { state } = start(machine, given);
   const blocks = [[commandOf({ type: "thread.started", ...given }), "----", `0 ${placeOf(state)}`].join("\n")];
   let prose: string[] = [];
-  for (const item of told) {
+  for (const item of items) {
     if (typeof item === "string") {
       prose.push(`# ${item}`);
       continue;

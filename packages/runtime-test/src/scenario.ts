@@ -18,7 +18,7 @@ export interface Given {
   readonly machine: ConversationMachine;
   /** How the thread begins. Default: thread `t`, at 0, with nothing in it. */
   readonly input?: ThreadInput;
-  /** What was told before; each event must be handled. */
+  /** The events that came before; each must be handled. */
   readonly told?: readonly Event[];
 }
 
@@ -51,7 +51,7 @@ export class ScenarioError extends Error {
 }
 
 /**
- * Tells a machine what happens, and holds it to all that is said to come of it: a change or an effect that is not
+ * Sends a machine what happens, and holds it to all that is said to come of it: a change or an effect that is not
  * mentioned is an error, as is one that is mentioned and does not come. Gives the state that was reached.
  *
  * @throws ScenarioError with every difference, one a line.
@@ -62,10 +62,10 @@ export const scenario = (given: Given, when: readonly Event[], then: Then): Stat
   const effects: Effect[] = [];
   const refusals: RefusalKind[] = [];
   for (const event of when) {
-    const told = transition(given.machine, state, event);
-    if (!told.handled) refusals.push(told.refusal.kind);
-    effects.push(...told.effects);
-    state = told.state;
+    const result = transition(given.machine, state, event);
+    if (!result.handled) refusals.push(result.refusal.kind);
+    effects.push(...result.effects);
+    state = result.state;
   }
   const handled = when.length - refusals.length;
   const found = [
@@ -99,9 +99,7 @@ const stateGiven = ({ machine, input, told = [] }: Given): State => {
   for (const [index, event] of told.entries()) {
     const next = transition(machine, state, event);
     if (!next.handled)
-      throw new ScenarioError(
-        `event ${index} of what was told before (${event.type}) was refused: ${next.refusal.reason}`,
-      );
+      throw new ScenarioError(`event ${index} of those before (${event.type}) was refused: ${next.refusal.reason}`);
     state = next.state;
   }
   return state;

@@ -2,7 +2,7 @@ import { setImmediate as nextMacrotask } from "node:timers/promises";
 import type { Clock } from "@colloquy/host";
 
 /**
- * A clock on which time passes only when it is told to. Wake-ups come in order of their due time, and in the
+ * A clock on which time passes only when it is moved. Wake-ups come in order of their due time, and in the
  * order in which they were asked for when they are due together; after each one everything that it set off
  * settles before the next, so the same calls give the same order each time.
  *

@@ -71,7 +71,7 @@ describe("virtualClock", () => {
     expect(clock.now()).toBe(300);
   });
 
-  it("refuses what can't be meant, and says so when it would run for ever", async () => {
+  it("refuses invalid times, and says so when it would run for ever", async () => {
     const clock = virtualClock(100);
     await expect(clock.advanceTo(99)).rejects.toThrow("can't go to 99: it is 100 already");
     await expect(clock.advance(-1)).rejects.toThrow(RangeError);

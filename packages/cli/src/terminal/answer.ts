@@ -26,7 +26,7 @@ const showPart = (screen: Screen, part: AskPart): void => {
     case "refusal.delta":
       return screen.text(part.text);
     case "reasoning.delta":
-      // Without colours nobody could tell it from the answer.
+      // Without colours it would look like the answer.
       return screen.colour ? screen.text(part.text, "dim") : undefined;
     case "toolCall":
       return screen.line(`  ${oneLine(part.name)} ${shortened(part.arguments)}`, "dim");
@@ -38,7 +38,7 @@ const showPart = (screen: Screen, part: AskPart): void => {
     case "approval.requested":
       return screen.line(`  ${oneLine(part.request.name)} waits for an approval: ${oneLine(part.request.id)}`, "dim");
     case "wait.started":
-      return screen.line("  waiting for the process that holds the thread, or for its lease to run out", "dim");
+      return screen.line("  waiting for the process that has the thread, or for its lease to run out", "dim");
     case "thread.lost":
       return screen.line("  another process went on with the thread; what was shown is void", "dim");
     case "parts.dropped":

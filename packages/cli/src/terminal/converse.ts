@@ -34,7 +34,7 @@ export interface ConverseOutcome {
 /**
  * A conversation, question by question, until the input ends or somebody quits. Answers are shown as they come,
  * each with its time, steps and tokens; at the end the total of the thread. `/help` lists the commands. Ctrl+C
- * cancels an answer, of which what was shown is kept; at the prompt it ends the conversation. An error is told in
+ * cancels an answer, of which what was shown is kept; at the prompt it ends the conversation. An error is shown in
  * one line, and the conversation goes on: the promise does not reject for what a turn came to.
  */
 export const converse = ({ output, colour = false, ...setting }: ConverseOptions): Promise<ConverseOutcome> =>

@@ -8,7 +8,7 @@ export interface Lines {
   next(): Promise<string | null>;
   /** Called at each Ctrl+C that comes while no line is waited for. */
   onInterrupt: (() => void) | null;
-  /** Ends it: whoever waits for a line gets null. */
+  /** Ends it: a caller that waits for a line gets null. */
   close(): void;
 }
 

@@ -3,7 +3,7 @@ import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
 import { shortened } from "./printable.ts";
 
-/** What a signal tells whoever waits for an answer, in one line; null where it tells them nothing. */
+/** What a signal means for the user who waits for an answer, in one line; null where it means nothing to them. */
 export const noticeOf = (signal: AskSignal): string | null => {
   switch (signal.type) {
     case "retry.scheduled":
@@ -24,7 +24,7 @@ export const noticeOf = (signal: AskSignal): string | null => {
       return `${turnsOf(signal.covers)} could not be summed up: ${shortened(signal.reason)}`;
     // It shows in what the model knows.
     case "summary.completed":
-    // What ends a turn early is told by the error that it ends with.
+    // What ends a turn early is in the error that it ends with.
     case "context.unfit":
     case "limit.reached":
     case "ask.withdrawn":

@@ -14,7 +14,7 @@ export interface CommandTarget {
   readonly end: () => void;
 }
 
-/** Performs a line such as `/undo` or `/thread holidays`. Rejects with what there is to say of one that can't be meant. */
+/** Performs a line such as `/undo` or `/thread holidays`. Rejects with what is wrong with an invalid one. */
 export const performCommand = async (conversation: CommandTarget, line: string): Promise<void> => {
   const [name = "", ...rest] = line.split(/\s+/);
   const command = slashCommands[name];

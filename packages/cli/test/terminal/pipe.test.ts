@@ -138,7 +138,7 @@ test("an answer that another process gave is shown", async () => {
   await host.close();
   await holder.close();
   output.end();
-  expect(await text(output)).toMatch(/> Two\?\n {2}waiting for the process that holds the thread.*\ntwo\n\(.*1 step/);
+  expect(await text(output)).toMatch(/> Two\?\n {2}waiting for the process that has the thread.*\ntwo\n\(.*1 step/);
   model.assertComplete();
 });
 

@@ -60,7 +60,7 @@ const offeredTools = (
       );
 };
 
-/** Whoever writes a summary has nothing to call. Servers refuse to be told how to call where there is nothing. */
+/** A summary is written without tools; servers refuse parameters about calls where there is nothing to call. */
 const withoutTools = (body: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
 

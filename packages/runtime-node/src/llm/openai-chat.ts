@@ -148,7 +148,7 @@ const isEventStream = (response: Response, wanted: boolean): boolean => {
 
 /**
  * Reads a body: into the stream, or whole where there is none. Returns the text of what no stream has understood,
- * so that a page or an error in place of the stream can be told.
+ * so that a page or an error in place of the stream can be reported.
  */
 const read = async (
   response: Response,

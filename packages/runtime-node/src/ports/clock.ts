@@ -4,7 +4,7 @@ import type { Clock } from "@colloquy/host";
  * The computer's own time. However far `dueAt` lies, the callback comes then, never earlier by `now()`; after a
  * suspension of the computer or a correction of its time it comes at most a minute late.
  *
- * A timer that is neither due nor cancelled keeps the process alive: whoever awaits an answer must not see the
+ * A timer that is neither due nor cancelled keeps the process alive: a program that awaits an answer must not see the
  * process end while a retry is waited for.
  */
 export const systemClock: Clock = {

@@ -37,7 +37,7 @@ export const reserveAt = (path: string | null, bytes: number): Reserve => {
   };
 };
 
-/** Whether there was no room, as far as SQLite can tell: it takes a quota that is used up for a fault of the disk. */
+/** Whether there was no room, as far as SQLite knows: it takes a quota that is used up for a fault of the disk. */
 export const isFull = (error: unknown): boolean =>
   error instanceof StorageError && (error.kind === "full" || error.kind === "io");
 

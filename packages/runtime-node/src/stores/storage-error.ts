@@ -11,8 +11,8 @@ export class StorageError extends Error {
 }
 
 /**
- * What is wrong with a store, for whoever decides what to do about it. `cannot-open`: nothing is there, or it may
- * not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: somebody else
+ * What is wrong with a store, for the caller that decides what to do about it. `cannot-open`: nothing is there, or it may
+ * not be opened. `not-a-store`: something else is there. `newer`: a later version wrote it. `locked`: another process
  * kept it busy for too long; trying again may help. `full` and `io`: the disk. `corrupt`: what was stored can't be
  * read. `unreachable`: its server does not answer, or did not in time; whether a write arrived is not known, so acquire
  * and read again. `not-erased`: what was deleted or rewritten is so, but its bytes may still be on the disk. `invalid-id`: the store can't hold a thread of this id. `closed`: it was closed here. `failed`: anything else.

@@ -16,7 +16,7 @@ export const parseStored = (store: string, text: string, what: string): unknown 
  * A letter as it was left. Of one that can't be read only its id remains, under which its thread's holder answers it: it
  * must not keep those behind it from being read.
  *
- * @param readId gives the id under which the store keeps it; where it gives none, or throws, only the letter tells it.
+ * @param readId gives the id under which the store keeps it; where it gives none, or throws, the one in the letter counts.
  */
 export const letterOf = (readId: () => unknown, text: string): unknown => {
   const letter = recordIn(text);
@@ -24,12 +24,12 @@ export const letterOf = (readId: () => unknown, text: string): unknown => {
   return typeof id === "string" ? { ...letter, id } : letter;
 };
 
-/** The answer to a letter. One that can't be read is a refusal without a reason: whoever waits for it must not wait for ever. */
+/** The answer to a letter. One that can't be read is a refusal without a reason: the process that waits for it must not wait for ever. */
 export const answerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
 
 /**
  * The metadata of a thread as it is kept for listings. Where that was damaged, what the journal says; where that can't be
- * read either, nothing: whoever reads the thread is told, and all are listed.
+ * read either, nothing: a reader of the thread gets the error, and all are listed.
  */
 export const metadataOf = async (text: string, read: () => Promise<readonly unknown[]>): Promise<JsonObject> => {
   const kept = recordIn(text);

@@ -138,7 +138,7 @@ describe("a connection", () => {
     expect(clock.waiting()).toBe(0);
   });
 
-  test("is not made when nobody wants the answer any more", async () => {
+  test("is not made when the call was cancelled before", async () => {
     const { baseURL, bodies } = await chatServer(answeringJson({}));
     const outcome = await handlerFor(baseURL)(callOf(), {
       signal: AbortSignal.abort(),

@@ -17,7 +17,7 @@ const { json } = fc.letrec<{ json: Json; list: readonly Json[]; object: JsonObje
   object: objectOf(tie("json")),
 }));
 
-/** Any JSON value. Never -0, which JSON does not tell from 0. */
+/** Any JSON value. Never -0, which is 0 in JSON. */
 export const jsonArbitrary: fc.Arbitrary<Json> = json;
 
 /** Any JSON object of a few members; some of their names mean something to JavaScript. */

@@ -3,8 +3,8 @@ import type { Policy, PolicyDecision, PolicyInput, Shrink, Unit } from "@colloqu
 import fc from "fast-check";
 import { composedPolicyArbitrary, shippedPolicyArbitrary } from "./shipped-policy.ts";
 
-/** What a policy in JavaScript may answer, which our types do not bind. */
-const nonsense: readonly (() => unknown)[] = [
+/** Decisions of a policy in JavaScript, which our types do not bind. */
+const invalidDecisions: readonly (() => unknown)[] = [
   undefined,
   null,
   "keep",
@@ -86,7 +86,7 @@ export function wilful(seed: number): Policy {
         : {
             rule,
             of: draw(`of ${rule}`) % 2 === 0 ? ("messages" as const) : ("toolResults" as const),
-            // Too short now and then, which is nonsense.
+            // Too short now and then, which is invalid.
             characters: 190 + (draw(`characters ${rule}`) % 300),
             ...(rule === "clear" || draw(`before ${rule}`) % 2 === 0 ? { before: position } : {}),
           },
@@ -157,7 +157,7 @@ function scribble(messages: Unit["messages"][number][]): void {
   (first?.parts as unknown[] | undefined)?.push({ type: "text", text: "I was here." });
 }
 
-/** Policies that break their promise, each in its own way: by throwing, or by deciding what can't be meant. */
+/** Policies that break their promise, each in its own way: by throwing, or by an invalid decision. */
 export function hostilePolicies(): readonly Policy[] {
   return [
     policyNamed("throws", {}, () => {
@@ -175,13 +175,13 @@ export function hostilePolicies(): readonly Policy[] {
       for (const turn of history.newestFirst()) for (const unit of turn.units()) throw new Error(`at ${unit.id}`);
       return { from: null, reason: "an empty thread" };
     }),
-    ...nonsense.map((decide, index) =>
+    ...invalidDecisions.map((decide, index) =>
       // The types say that it can't be; that is the point.
-      policyNamed(`nonsense-${index}`, {}, () => decide() as PolicyDecision),
+      policyNamed(`invalidDecisions-${index}`, {}, () => decide() as PolicyDecision),
     ),
     // A promise is no decision, as the types say; an async function in JavaScript gives one all the same.
     policyNamed("decides-later", {}, () => Promise.reject(new Error("too late")) as unknown as PolicyDecision),
-    summarising("wants-nonsense", () => ({ covers: { from: 2, to: 1 }, earlier: null })),
+    summarising("wants-invalidDecisions", () => ({ covers: { from: 2, to: 1 }, earlier: null })),
     summarising("wants-what-is-not-there", () => ({ covers: { from: 1, to: 99 }, earlier: { from: 0, to: 99 } })),
     summarising("wants-the-same-again", ({ history }) => {
       const oldest = [...history.newestFirst()].findLast(({ number }) => number > 0)?.number;

@@ -8,8 +8,8 @@ import { realSubject, type Subject } from "./subject.ts";
 import type { Trace, TraceStep } from "./trace.ts";
 
 /**
- * Tells a machine what a schedule says. A `reconfigure` move goes on with the `alternate` machine, or back; without
- * one it only tells that the configuration is what it was.
+ * Sends a machine what a schedule says. A `reconfigure` move goes on with the `alternate` machine, or back; without
+ * one it only says that the configuration is what it was.
  */
 export const runSchedule = (
   machine: ConversationMachine,
@@ -29,10 +29,10 @@ export const runSchedule = (
     now += move.afterMs;
     if (move.move === "reconfigure") [present, other] = [other, present];
     const event = eventOf(move, { index, now, state, steps, machine: present, out: subject.outstanding(state) });
-    const told = subject.transition(present, state, event);
-    steps.push({ machine: present, event, before: state, transition: told });
+    const result = subject.transition(present, state, event);
+    steps.push({ machine: present, event, before: state, transition: result });
     if (event.at > now && move.move === "fire") now = event.at;
-    state = told.state;
+    state = result.state;
   }
   return { started, steps };
 };

@@ -108,7 +108,7 @@ type EditMove =
   | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string }
   | { readonly move: "reconfigure" };
 
-/** What should not happen: an event told again, an answer to another thread, an event out of nowhere. */
+/** What should not happen: an event sent again, an answer to another thread, an event out of nowhere. */
 type StrayMove =
   | { readonly move: "repeat"; readonly pick: Choice }
   | { readonly move: "foreign"; readonly pick: Choice }

@@ -15,7 +15,7 @@ export interface Situation {
 /** The moves of some names. */
 export type MoveNamed<Name extends Move["move"]> = Extract<Move, { readonly move: Name }>;
 
-/** The so-many-eth, however many there are. */
+/** The element of this number, counted round and round. */
 export const pickFrom = <Element>(elements: readonly Element[], pick: number): Element | undefined =>
   elements[pick % Math.max(1, elements.length)];
 
@@ -30,7 +30,7 @@ export const pickEffect = <Type extends AnswerableEffect["type"]>(
     pick,
   );
 
-/** What nobody waits for. */
+/** An answer to an effect that was never asked for. */
 export const strayTimer = (at: number): Event => ({
   type: "timer.fired",
   at,

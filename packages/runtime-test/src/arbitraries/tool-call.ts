@@ -4,7 +4,7 @@ import { jsonObjectArbitrary } from "./json.ts";
 import { recordOf } from "./record.ts";
 import { nameArbitrary } from "./text.ts";
 
-/** The names of the tools that a model was told of. */
+/** The names of the tools that a model was offered. */
 export type ToolNames = readonly string[];
 
 /**

@@ -9,14 +9,14 @@ import type {
   Transition,
 } from "@colloquy/machine";
 
-/** What a machine was told, and what came of it. */
+/** The events that a machine was sent, and what came of each. */
 export interface Trace {
   readonly started: Started;
   readonly steps: readonly TraceStep[];
 }
 
 export interface TraceStep {
-  /** The machine that was told; not always the same one when a schedule changes the configuration. */
+  /** The machine that it was sent to; not always the same one when a schedule changes the configuration. */
   readonly machine: ConversationMachine;
   readonly event: Event;
   readonly before: State;

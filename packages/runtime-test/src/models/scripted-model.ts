@@ -8,7 +8,7 @@ import type { PromptMatcher, ScriptLine } from "./script.ts";
 export interface ScriptedModel extends LlmHandler {
   /** The calls that came, oldest first, unexpected ones included. */
   readonly calls: readonly CallLlm[];
-  /** Throws if a line of the script was not used, or if a call was unexpected, whoever swallowed that error. */
+  /** Throws if a line of the script was not used, or if a call was unexpected, even where that error was swallowed. */
   assertComplete(): void;
 }
 

@@ -3,10 +3,15 @@ import { type CanonicalCall, canonicalOfMessage, sha256OfMessages } from "./cano
 import type { RecordedCase } from "./case.ts";
 import { contrast, firstDifference, glimpse } from "./difference.ts";
 import { type Drive, soleCall, toolCallsOut } from "./drive.ts";
-import type { Told, ToldMessage } from "./told.ts";
+import type { Transcript, TranscriptMessage } from "./transcript.ts";
 
 /** What is wrong with the k-th model call, or the call itself. */
-export const checkedCall = (driven: Drive, recorded: RecordedCase, told: Told, k: number): CallLlm | string => {
+export const checkedCall = (
+  driven: Drive,
+  recorded: RecordedCase,
+  transcript: Transcript,
+  k: number,
+): CallLlm | string => {
   const call = soleCall(driven);
   if (typeof call === "string")
     return `a model call should be out, and nothing else; out is ${call} (${phaseOf(driven.state)})`;
@@ -15,7 +20,7 @@ export const checkedCall = (driven: Drive, recorded: RecordedCase, told: Told, k
   const came = call.messages.map(canonicalOfMessage);
   const difference = messagesDifference(
     came,
-    told.messages.slice(0, told.prompts[k]),
+    transcript.messages.slice(0, transcript.prompts[k]),
     expected.messages,
     expected.sha256,
   );
@@ -41,28 +46,28 @@ export const toolCallsDifference = (driven: Drive, recorded: readonly CanonicalC
   return null;
 };
 
-/** What is wrong with a list of messages, judged by what the steps tell and by the recorded hash; null for nothing. */
+/** What is wrong with a list of messages, judged by the messages of the steps and by the recorded hash; null for nothing. */
 export const messagesDifference = (
-  came: readonly ToldMessage["message"][],
-  told: readonly ToldMessage[],
+  came: readonly TranscriptMessage["message"][],
+  transcript: readonly TranscriptMessage[],
   length: number,
   sha256: string,
 ): string | null => {
   const different = firstDifference(
     came,
-    told.map(({ message }) => message),
+    transcript.map(({ message }) => message),
   );
   if (different !== null) return different;
-  if (came.length !== length) return `${came.length} messages came, as the steps tell; ${length} are recorded`;
+  if (came.length !== length) return `${came.length} messages came, as in the steps; ${length} are recorded`;
   const actual = sha256OfMessages(came);
   if (actual === sha256) return null;
-  return `the ${length} messages are those that the steps tell, but their hash is ${actual.slice(0, 12)}…, recorded ${sha256.slice(0, 12)}…: ${suspects(told)} was changed after the recording, or the hash was`;
+  return `the ${length} messages are those of the steps, but their hash is ${actual.slice(0, 12)}…, recorded ${sha256.slice(0, 12)}…: ${suspects(transcript)} was changed after the recording, or the hash was`;
 };
 
 /** Whatever came since the call before, whose hash was right. */
-const suspects = (told: readonly ToldMessage[]): string => {
-  const call = told.findLastIndex(({ message, step }) => step !== null && message.role === "assistant");
-  const fresh = told.slice(Math.max(call, 0));
+const suspects = (transcript: readonly TranscriptMessage[]): string => {
+  const call = transcript.findLastIndex(({ message, step }) => step !== null && message.role === "assistant");
+  const fresh = transcript.slice(Math.max(call, 0));
   return `one of the last ${fresh.length} (${fresh
     .map(({ message }) => glimpse(message))
     .join("; ")

@@ -15,7 +15,7 @@ import { fromChatMessage, replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { canonicalOf, wireOfCanonical } from "./canonical.ts";
 import type { RecordedMessage, RecordedReply, RecordedResult, RecordedUser } from "./case.ts";
-import { wireOfReply } from "./told.ts";
+import { wireOfReply } from "./transcript.ts";
 
 /** What a host would hand in for a recorded thing; or in words why it can't be handed in. */
 export type Drafted<Draft> = Either.Either<string, Draft>;

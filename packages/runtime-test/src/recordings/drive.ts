@@ -29,8 +29,8 @@ export const drive = (machine: ConversationMachine, thread: Untimed<Omit<ThreadS
   return { machine, state, entries: [entry], calls: [] };
 };
 
-/** Tells the machine something; in words what it refused, or null. */
-export const tell = (driven: Drive, untimed: Untimed<Event>): string | null => {
+/** Sends the machine an event; in words what it refused, or null. */
+export const send = (driven: Drive, untimed: Untimed<Event>): string | null => {
   // The members of the union lack `at` and nothing else.
   const event = { ...untimed, at: driven.entries.length } as Event;
   const step = transition(driven.machine, driven.state, event);

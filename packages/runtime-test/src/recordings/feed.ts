@@ -2,10 +2,10 @@ import type { AskReceived, CallTool, MessageDraft } from "@colloquy/machine";
 import { raiseFormatFor } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { RecordedMessage, RecordedResult, RecordedStep, RecordedUser } from "./case.ts";
-import { type Drive, tell, toolCallsOut } from "./drive.ts";
+import { type Drive, send, toolCallsOut } from "./drive.ts";
 import { messageDraft, resultContent, roundDraft } from "./drafts.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
-import { canonicalOfStep } from "./told.ts";
+import { canonicalOfStep } from "./transcript.ts";
 
 /** A step that is no model call, and its place in the recording. */
 export interface FedStep {
@@ -14,7 +14,7 @@ export interface FedStep {
 }
 
 /**
- * Tells the machine all that a recording has between two model calls. While tools are out it is the results of
+ * Sends the machine all that a recording has between two model calls. While tools are out it is the results of
  * their round, and what else was said waits for the last of them, for the model is called as soon as that is
  * in; otherwise an ask opens a turn, behind whatever was put there before it.
  */
@@ -88,7 +88,7 @@ const ask = (driven: Drive, steps: readonly FedStep[]): Obstacle | null => {
     drafts.push(draft.right);
   }
   const askId = `ask-${driven.entries.length}`;
-  return heard(steps[0]?.index ?? null, tell(driven, { type: "ask.received", askId, ...inputOf(drafts) }));
+  return heard(steps[0]?.index ?? null, send(driven, { type: "ask.received", askId, ...inputOf(drafts) }));
 };
 
 const inputOf = (drafts: readonly MessageDraft[]): Pick<AskReceived, "input" | "name"> => {
@@ -103,7 +103,7 @@ const append = (driven: Drive, piece: Exclude<Piece, { type: "result" }>): Obsta
   if (piece.type === "round") return appendRound(driven, piece);
   const draft = messageDraft(piece.step);
   if (Either.isLeft(draft)) return inexpressible(index, draft.left);
-  return heard(index, tell(driven, { type: "message.appended", message: draft.right }));
+  return heard(index, send(driven, { type: "message.appended", message: draft.right }));
 };
 
 const appendRound = (driven: Drive, { index, step, results }: Extract<Piece, { type: "round" }>): Obstacle | null => {
@@ -111,7 +111,7 @@ const appendRound = (driven: Drive, { index, step, results }: Extract<Piece, { t
   if (Either.isLeft(round)) return inexpressible(index, round.left);
   const event = { type: "round.appended", ...round.right } as const;
   const raised = raiseFormatFor(driven.state, { ...event, at: 0 });
-  return heard(index, (raised === null ? null : tell(driven, raised)) ?? tell(driven, event));
+  return heard(index, (raised === null ? null : send(driven, raised)) ?? send(driven, event));
 };
 
 const giveResult = (
@@ -123,7 +123,7 @@ const giveResult = (
   if (call === undefined) return difference(index, nobodyWaits(step, out));
   const content = resultContent(step);
   if (Either.isLeft(content)) return inexpressible(index, content.left);
-  return heard(index, tell(driven, { type: "tool.completed", effectId: call.id, content: content.right }));
+  return heard(index, send(driven, { type: "tool.completed", effectId: call.id, content: content.right }));
 };
 
 const nobodyWaits = (step: RecordedResult, out: readonly CallTool[]): string =>

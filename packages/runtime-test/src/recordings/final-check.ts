@@ -15,16 +15,16 @@ import { isTokens } from "./drafts.ts";
 import type { Drive } from "./drive.ts";
 import type { Figures } from "./figures.ts";
 import { protocolProblemOf } from "./protocol.ts";
-import { canonicalOfStep, type Told } from "./told.ts";
+import { canonicalOfStep, type Transcript } from "./transcript.ts";
 
 /** What is wrong at the end of a replay, in words; null for nothing. */
-export const finalDifference = (driven: Drive, recorded: RecordedCase, told: Told): string | null => {
+export const finalDifference = (driven: Drive, recorded: RecordedCase, transcript: Transcript): string | null => {
   const { expect } = recorded;
   return (
-    phaseDifference(driven.state, recorded, told) ??
+    phaseDifference(driven.state, recorded, transcript) ??
     prefixed(
       "the final list",
-      messagesDifference(finalMessages(driven.state), told.messages, expect.messages_final, expect.final_sha256),
+      messagesDifference(finalMessages(driven.state), transcript.messages, expect.messages_final, expect.final_sha256),
     ) ??
     countDifference(driven, recorded) ??
     usageDifference(driven.state, recorded) ??
@@ -70,15 +70,15 @@ const finalMessages = (state: State): readonly CanonicalMessage[] => {
   return [...(system === null ? [] : [system]), ...messagesOf(state)].map(canonicalOfMessage);
 };
 
-const phaseDifference = (state: State, recorded: RecordedCase, told: Told): string | null => {
-  const expected = expectedPhase(recorded, told);
+const phaseDifference = (state: State, recorded: RecordedCase, transcript: Transcript): string | null => {
+  const expected = expectedPhase(recorded, transcript);
   const phase = phaseOf(state);
   return expected === null || expected === phase
     ? null
     : `the machine ends in ${phase}; a recording that ends "${recorded.end}" should leave it in ${expected}`;
 };
 
-const expectedPhase = (recorded: RecordedCase, told: Told): Phase | null => {
+const expectedPhase = (recorded: RecordedCase, transcript: Transcript): Phase | null => {
   switch (recorded.end) {
     case "after_llm":
       return "completed";
@@ -87,7 +87,9 @@ const expectedPhase = (recorded: RecordedCase, told: Told): Phase | null => {
     case "after_user":
       return "awaiting_llm";
     case "after_tool":
-      return protocolProblemOf(told.messages.map(({ message }) => message)) === null ? "awaiting_llm" : "awaiting_tool";
+      return protocolProblemOf(transcript.messages.map(({ message }) => message)) === null
+        ? "awaiting_llm"
+        : "awaiting_tool";
     default:
       return null;
   }

@@ -9,5 +9,5 @@ export interface Obstacle {
 /** The machine did something else than was recorded. */
 export const difference = (step: number | null, words: string): Obstacle => ({ kind: "difference", step, words });
 
-/** The machine can't be told what was recorded. */
+/** What was recorded can't be expressed as events of the machine. */
 export const inexpressible = (step: number | null, words: string): Obstacle => ({ kind: "inexpressible", step, words });

@@ -5,7 +5,7 @@ import { type Drive, drive } from "./drive.ts";
 import { type Drafted, seedDraft, systemDraft } from "./drafts.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import { protocolProblemOf } from "./protocol.ts";
-import { systemOf, type Told } from "./told.ts";
+import { systemOf, type Transcript } from "./transcript.ts";
 
 /** A thread of a case at its beginning. */
 export interface Opening {
@@ -22,7 +22,7 @@ export const openCase = (
   machine: ConversationMachine,
   recorded: RecordedCase,
   common: CommonFile | null,
-  told: Told,
+  transcript: Transcript,
 ): Opening | Obstacle => {
   if (recorded.system === "@common" && common === null)
     return difference(null, "the system prompt stands in the common file, which was not handed in");
@@ -30,7 +30,7 @@ export const openCase = (
     recorded.steps.findIndex(({ type }) => type !== "tool"),
     0,
   );
-  const unsendable = problemOfPrompts(told) ?? problemOfSeed(told, from);
+  const unsendable = problemOfPrompts(transcript) ?? problemOfSeed(transcript, from);
   if (unsendable !== null) return unsendable;
   const system = systemDraftOf(recorded, common);
   if (Either.isLeft(system)) return inexpressible(null, `the system message: ${system.left}`);
@@ -45,20 +45,20 @@ export const openCase = (
 };
 
 /** A prompt that splits a round is never sent, so a recording that has one can't be replayed. */
-const problemOfPrompts = (told: Told): Obstacle | null => {
-  const messages = told.messages.map(({ message }) => message);
-  for (const [k, length] of told.prompts.entries()) {
+const problemOfPrompts = (transcript: Transcript): Obstacle | null => {
+  const messages = transcript.messages.map(({ message }) => message);
+  for (const [k, length] of transcript.prompts.entries()) {
     if (length === 0) return inexpressible(null, `model call ${k} was sent nothing at all, which no machine sends`);
     const problem = protocolProblemOf(messages.slice(0, length));
     if (problem === null) continue;
-    const step = told.messages[problem.index]?.step ?? null;
+    const step = transcript.messages[problem.index]?.step ?? null;
     return inexpressible(step, `model call ${k} was sent what no machine sends: ${problem.reason}`);
   }
   return null;
 };
 
-const problemOfSeed = (told: Told, from: number): Obstacle | null => {
-  const seeded = told.messages.filter(({ step }) => step === null || step < from);
+const problemOfSeed = (transcript: Transcript, from: number): Obstacle | null => {
+  const seeded = transcript.messages.filter(({ step }) => step === null || step < from);
   const problem = protocolProblemOf(seeded.map(({ message }) => message));
   return problem === null ? null : inexpressible(null, `the seed is no conversation: ${problem.reason}`);
 };

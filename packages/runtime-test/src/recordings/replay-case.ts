@@ -3,7 +3,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { type CommonFile, isStrict, type RecordedCase, type RecordedReply } from "./case.ts";
 import { checkedCall, toolCallsDifference } from "./checks.ts";
 import type { CaseDifference } from "./difference.ts";
-import { type Drive, tell } from "./drive.ts";
+import { type Drive, send } from "./drive.ts";
 import { replyDraft, reportedUsage } from "./drafts.ts";
 import { feed, type FedStep } from "./feed.ts";
 import { figuresOf, finalDifference } from "./final-check.ts";
@@ -12,14 +12,14 @@ import { journalDifference } from "./journal.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import { openCase } from "./opening.ts";
 import { protocolProblemOf } from "./protocol.ts";
-import { canonicalOfStep, type Told, toldBy } from "./told.ts";
+import { canonicalOfStep, type Transcript, transcriptOf } from "./transcript.ts";
 
 /** How the replay of a case ended, and how far it came. */
 export interface CaseReplay {
   readonly id: string;
   /** `inexpressible`: the client did what a well-formed thread can't hold. Never for a strict case. */
   readonly outcome: "passed" | "failed" | "inexpressible";
-  /** Where it parted from the recording, or why it can't be told; null when it passed. `step` is null before the first step and at the end. */
+  /** Where it parted from the recording, or why no event can express it; null when it passed. `step` is null before the first step and at the end. */
   readonly difference: CaseDifference | null;
   readonly figures: Figures;
   /** The model calls that were made, in order, each with its prompt. */
@@ -49,16 +49,16 @@ export const recordingMachine = (): ConversationMachine =>
  */
 export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = {}): CaseReplay => {
   const common = options.common ?? null;
-  const told = toldBy(recorded, common);
-  const opened = openCase(options.machine ?? recordingMachine(), recorded, common, told);
+  const transcript = transcriptOf(recorded, common);
+  const opened = openCase(options.machine ?? recordingMachine(), recorded, common, transcript);
   if ("kind" in opened) return ended(recorded, null, opened);
   const { driven, from } = opened;
-  const obstacle = perform(driven, recorded, told, from) ?? finish(driven, recorded, told, from);
+  const obstacle = perform(driven, recorded, transcript, from) ?? finish(driven, recorded, transcript, from);
   return ended(recorded, driven, obstacle);
 };
 
 /** Plays all up to the last model call. */
-const perform = (driven: Drive, recorded: RecordedCase, told: Told, from: number): Obstacle | null => {
+const perform = (driven: Drive, recorded: RecordedCase, transcript: Transcript, from: number): Obstacle | null => {
   let between: FedStep[] = [];
   let k = 0;
   for (const [index, step] of recorded.steps.entries()) {
@@ -67,7 +67,7 @@ const perform = (driven: Drive, recorded: RecordedCase, told: Told, from: number
       between.push({ index, step });
       continue;
     }
-    const obstacle = feed(driven, between, true) ?? callModel(driven, recorded, told, k, index, step);
+    const obstacle = feed(driven, between, true) ?? callModel(driven, recorded, transcript, k, index, step);
     if (obstacle !== null) return obstacle;
     between = [];
     k++;
@@ -78,17 +78,17 @@ const perform = (driven: Drive, recorded: RecordedCase, told: Told, from: number
 const callModel = (
   driven: Drive,
   recorded: RecordedCase,
-  told: Told,
+  transcript: Transcript,
   k: number,
   index: number,
   step: RecordedReply,
 ): Obstacle | null => {
-  const call = checkedCall(driven, recorded, told, k);
+  const call = checkedCall(driven, recorded, transcript, k);
   if (typeof call === "string") return difference(index, call);
   const reply = replyDraft(step);
   if (Either.isLeft(reply)) return inexpressible(index, `the reply: ${reply.left}`);
   const usage = reportedUsage(step.usage);
-  const refused = tell(driven, {
+  const refused = send(driven, {
     type: "llm.completed",
     effectId: call.id,
     reply: reply.right,
@@ -102,21 +102,21 @@ const callModel = (
 };
 
 /** Plays what follows the last model call, and compares the end. */
-const finish = (driven: Drive, recorded: RecordedCase, told: Told, from: number): Obstacle | null => {
+const finish = (driven: Drive, recorded: RecordedCase, transcript: Transcript, from: number): Obstacle | null => {
   const after = Math.max(from, recorded.steps.findLastIndex(({ type }) => type === "llm") + 1);
   const rest = recorded.steps.flatMap((step, index): FedStep[] =>
     index < after || step.type === "llm" ? [] : [{ index, step }],
   );
-  const obstacle = (rest.length === 0 ? null : feed(driven, rest, false)) ?? endObstacle(driven, recorded, told);
-  const broken = protocolProblemOf(told.messages.map(({ message }) => message));
+  const obstacle = (rest.length === 0 ? null : feed(driven, rest, false)) ?? endObstacle(driven, recorded, transcript);
+  const broken = protocolProblemOf(transcript.messages.map(({ message }) => message));
   // Calls that are still out at the end are no offence.
-  return obstacle === null || broken === null || broken.index === told.messages.length
+  return obstacle === null || broken === null || broken.index === transcript.messages.length
     ? obstacle
     : inexpressible(obstacle.step, `it ends as no thread does: ${broken.reason}`);
 };
 
-const endObstacle = (driven: Drive, recorded: RecordedCase, told: Told): Obstacle | null => {
-  const words = finalDifference(driven, recorded, told);
+const endObstacle = (driven: Drive, recorded: RecordedCase, transcript: Transcript): Obstacle | null => {
+  const words = finalDifference(driven, recorded, transcript);
   if (words !== null) return difference(null, words);
   const journal = journalDifference(driven.machine, driven.entries, driven.state);
   return journal === null ? null : difference(null, `the journal: ${journal}`);

@@ -80,7 +80,7 @@ export class Ending {
     }
   }
 
-  /** As a process tells it that lives for long enough. */
+  /** As a process gives it that lives for long enough. */
   async #liveState(): Promise<State | null> {
     const { world, processes } = this.#cast;
     const process = processes.reachable();
@@ -94,7 +94,7 @@ export class Ending {
 
   /**
    * Summaries that were asked for come, or fail. One whose handler never answers stays out, as does one whose process
-   * died, and costs nobody an answer; whoever takes the thread up next has it written again.
+   * died, and costs nobody an answer; the next owner of the thread has it written again.
    */
   async #finishSummaries(): Promise<void> {
     if (await this.#summariesEnd()) return;
@@ -108,7 +108,7 @@ export class Ending {
       world.breaks("settles", `a summary is outstanding at the end, and ${holder.name} does not write it`);
     }
     if (holder !== undefined) processes.replace();
-    // What was answered is told again without taking the thread up.
+    // An ask that was answered gets its answer again without the thread being taken up.
     user.ask(lastQuestion, { askId: `${lastAsk}, and one more` });
     await user.settles(20_000);
     await this.#summariesEnd();
@@ -139,7 +139,7 @@ export class Ending {
     return entries;
   }
 
-  /** Whoever closes gives the thread back; that of a dead process has to run out. */
+  /** A process that closes gives its lease back; that of a dead process has to run out. */
   async #checkGivenBack(): Promise<void> {
     const { newestToken, store } = this.#cast.journal;
     const holder = this.#cast.processes.all.find(({ opening }) => opening?.token === newestToken);

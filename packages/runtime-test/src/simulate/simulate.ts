@@ -31,7 +31,7 @@ import { World } from "./world/world.ts";
  * Simulates one conversation of the very host that users run, in virtual time, and holds it to the laws: while it
  * goes on, and when all is calm again. Deterministic: the same options give the same trace and the same journal.
  *
- * @throws SimulationError with the seed that shows it again; RangeError for options that can't be meant.
+ * @throws SimulationError with the seed that shows it again; RangeError for invalid options.
  */
 export const simulate = async (options: SimulateOptions): Promise<Simulation> => {
   const { seed } = options;
@@ -179,8 +179,8 @@ class Stage {
     process.crosses("after an entry");
   }
 
-  /** What the journal tells at the entry of a live state: where the thread was closed meanwhile, it was read from the store, later. */
-  #toldBy(live: State | null, looked: State | null): State | null {
+  /** The fold of the journal at the entry of a live state: where the thread was closed meanwhile, it was read from the store, later. */
+  #foldAt(live: State | null, looked: State | null): State | null {
     if (live === null || looked === null || live.context.seq <= looked.context.seq) return looked;
     const later = fold(this.#journal.entries.slice(0, live.context.seq + 1));
     return Either.isRight(later) ? later.right : looked;
@@ -189,10 +189,10 @@ class Stage {
   /** M5, now and then on the way: comparing costs more than the entry did. */
   async #lookAtLiveState(process: SimulatedProcess): Promise<void> {
     if (process.knows !== this.#journal.entries.length - 1 || this.#journal.isRedacting) return;
-    const told = this.#journal.state;
+    const folded = this.#journal.state;
     try {
       const live = await process.host.thread(threadId).state();
-      if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, this.#toldBy(live, told), live);
+      if (process.alive && !this.#journal.isRedacting) checkLiveState(this.#world, this.#foldAt(live, folded), live);
       this.#world.scribbling.given(live);
     } catch (error) {
       // Closed meanwhile, it is read from the store, which may be away.

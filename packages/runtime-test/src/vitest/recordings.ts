@@ -33,7 +33,7 @@ export const recordingMatchers: {
     if (difference === null) {
       return { pass: true, message: () => `expected ${recorded.id} not to replay, but it does` };
     }
-    const part = outcome === "failed" ? "it differs" : "it can't be told";
+    const part = outcome === "failed" ? "it differs" : "it can't be expressed";
     const words = describeCaseDifference(recorded, difference);
     return { pass: false, message: () => `expected ${recorded.id} to replay; ${part}\n${words}` };
   },

@@ -92,7 +92,7 @@ describe("a changed recording is caught, and its first difference said:", () => 
       path: "steps.7.content",
       value: "Thank you.",
       words:
-        /^step 8 \(llm\): model call 3: the \d+ messages are those that the steps tell, but their hash is \w+…, recorded \w+….*user "Thank you\."/,
+        /^step 8 \(llm\): model call 3: the \d+ messages are those of the steps, but their hash is \w+…, recorded \w+….*user "Thank you\."/,
     },
     {
       what: "a hash",
@@ -113,7 +113,7 @@ describe("a changed recording is caught, and its first difference said:", () => 
       name: "ferries",
       path: "expect.calls.1.messages",
       value: 6,
-      words: /^step 4 \(llm\): model call 1: 5 messages came, as the steps tell; 6 are recorded$/,
+      words: /^step 4 \(llm\): model call 1: 5 messages came, as in the steps; 6 are recorded$/,
     },
     {
       what: "a call that was dropped",

@@ -105,7 +105,7 @@ describe("simulate", () => {
     [{ seed: 1, faults: { crash: 2 } }, 'the fault "crash" has the probability 2'],
     // A fault that there is not does not compile, and may come from plain JavaScript.
     [{ seed: 1, faults: { crsh: 0.1 } as Partial<Record<Fault, number>> }, 'there is no fault "crsh"'],
-  ])("refuses options that can't be meant: %j", async (options, problem) => {
+  ])("refuses invalid options: %j", async (options, problem) => {
     await expect(simulate(options)).rejects.toThrow(new RegExp(`^${problem}`, "u"));
   });
 });

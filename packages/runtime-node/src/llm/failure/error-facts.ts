@@ -87,7 +87,7 @@ const issueInWords = ({ loc, msg }: JsonObject): string => {
   return [place.join("."), textOf(msg)].filter((words) => words !== "").join(": ");
 };
 
-/** A page's text, as far as it can be told without its marks. */
+/** A page's text, as far as it can be had without its marks. */
 const plainText = (text: string): string =>
   text
     .slice(0, readCharacters)

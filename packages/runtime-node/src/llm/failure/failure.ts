@@ -49,7 +49,7 @@ export const failureOfResponse = (response: ErrorResponse, setting: FailureSetti
 
 /**
  * The failure that an error object is which came in place of an answer, or in the middle of one. Where it names no
- * status and nothing else tells, it is unknown and retryable: the server had begun to answer.
+ * status and nothing else says it, it is unknown and retryable: the server had begun to answer.
  */
 export const failureOfErrorObject = (error: Json, setting: FailureSetting): Failure =>
   failureOfFacts(errorFacts(error), setting);
@@ -106,7 +106,7 @@ export const failureOfThrown = (thrown: unknown, setting: FailureSetting): Failu
   return { kind: "unknown", retryable: false, message: shortened(rootOf(thrown), setting) };
 };
 
-/** Nobody wants the answer any more. */
+/** The call was cancelled. */
 export const aborted: Failure = { kind: "unknown", retryable: false, message: "the call was aborted", code: "aborted" };
 
 /** Nothing came for longer than was allowed. */

@@ -13,7 +13,7 @@ export const retryAfterMs = (headers: { get(name: string): string | null }, now:
   return Number.isNaN(date) ? undefined : whole(Math.max(0, date - now));
 };
 
-/** Servers do send fractions; and whoever asks for more than can be counted asks for too long all the same. */
+/** Servers do send fractions; and a wait beyond what can be counted is too long all the same. */
 const whole = (milliseconds: number): number => Math.min(Math.ceil(milliseconds), Number.MAX_SAFE_INTEGER);
 
 const numberOf = (header: string | null): number | undefined => {

@@ -19,7 +19,7 @@ export interface DecodedChat {
 export interface DecodedChoice {
   readonly index: number;
   readonly finish_reason: string | null;
-  /** Role, content, refusal, tool calls and whatever else the server tells of the reply. */
+  /** Role, content, refusal, tool calls and whatever else the server says of the reply. */
   readonly message: JsonObject;
 }
 
@@ -34,7 +34,7 @@ export interface ChatChunks {
 }
 
 /**
- * Collects the chunks of a stream and tells the pieces of the answer (the choice of index 0) as they come.
+ * Collects the chunks of a stream and reports the pieces of the answer (the choice of index 0) as they come.
  * Takes what servers send: no role, no choices, usage on several chunks (the last one counts), content in
  * parts, an error in the middle. Checked by hand, field by field: this runs once a token.
  */

@@ -26,7 +26,7 @@ export interface ChatStreamState {
   damaged: boolean;
 }
 
-/** Decodes a streamed chat completion as it comes, and tells the pieces of the answer. */
+/** Decodes a streamed chat completion as it comes, and reports the pieces of the answer. */
 export const chatStream = (onDelta?: (delta: LlmDelta) => void): ChatStream => {
   const chunks = chatChunks(onDelta);
   const state: ChatStreamState = { begun: false, finished: false, done: false, damaged: false };

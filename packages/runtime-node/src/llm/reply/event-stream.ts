@@ -16,7 +16,7 @@ export interface EventStreamListener {
 }
 
 /**
- * Reads server-sent events as they come. However the bytes are cut, the listener is told the same. Comments, ids
+ * Reads server-sent events as they come. However the bytes are cut, the listener gets the same. Comments, ids
  * and lines that mean nothing are passed over; all three line ends are understood. Throws a `RangeError` at a
  * line of more than 67 million characters.
  */

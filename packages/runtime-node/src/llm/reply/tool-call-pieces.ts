@@ -22,10 +22,10 @@ export interface ToolCallPiece {
 }
 
 /**
- * Puts tool calls together. Servers tell them apart by `index`, which may be missing, start at 1, or be 0 for all:
+ * Puts tool calls together. Servers distinguish them by `index`, which may be missing, start at 1, or be 0 for all:
  * so a piece begins a call of its own when its index is new, and also when it brings a name under another id, or
  * what can't be the rest of the call before it. Entries of one list that have neither index nor id belong to calls of
- * their own: their places tell them apart.
+ * their own: their places distinguish them.
  */
 export const toolCallPieces = (): ToolCallPieces => {
   const calls: GrowingCall[] = [];

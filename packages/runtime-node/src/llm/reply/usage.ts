@@ -3,7 +3,7 @@ import { isObject } from "./loose-json.ts";
 
 /**
  * What a provider reported of one call, under whichever names. What is no non-negative integer is unknown, which
- * is not zero; undefined when nothing is known at all. What it tells beyond that (prices, audio tokens, times)
+ * is not zero; undefined when nothing is known at all. What it reports beyond that (prices, audio tokens, times)
  * is kept under `provider`.
  */
 export const usageFromWire = (usage: JsonObject | null | undefined): ReportedUsage | undefined => {

@@ -38,7 +38,7 @@ export const keyFilter = (given: readonly string[]): KeyFilter => {
 };
 
 /**
- * JSON may write any character as an escape, and some servers do so with `/` and `+`: whoever parses such a text would have the
+ * JSON may write any character as an escape, and some servers do so with `/` and `+`: a parser of such a text would have the
  * key. Where one shows behind escapes, the text is written without those that it does not need; else it stays as it is.
  */
 const withoutHidingEscapes = (text: string, keys: readonly string[]): string => {
@@ -55,7 +55,7 @@ const same = <A>(value: A): A => value;
 
 const unchanged: KeyPieces = { push: same, end: () => "" };
 
-/** Changes each text where it stands, and the names of members and what tells kinds apart by themselves. */
+/** Changes each text where it stands, and the names of members and what names kinds by themselves. */
 const mapTexts = (value: unknown, change: (text: string) => string, changeName: (text: string) => string): unknown => {
   if (typeof value === "string") return change(value);
   if (typeof value !== "object" || value === null) return value;

@@ -53,7 +53,7 @@ const openAsIs = (path: string, flags: number): number => {
   }
 };
 
-/** Puts a text in the place of a file, or makes it: whoever reads it finds the old one or the new one. Under the lock. */
+/** Puts a text in the place of a file, or makes it: a reader finds the old one or the new one. Under the lock. */
 export const replaceFile = (path: string, text: string | Buffer, flush: boolean): void => {
   checkFile(path);
   const part = `${path}${partEnding}`;
@@ -104,7 +104,7 @@ export const makeStoreFolder = (path: string, flush: boolean): void => {
   try {
     mkdirSync(path, { mode: folderMode });
   } catch (error) {
-    // What is wrong, if anything, is told when it is opened.
+    // What is wrong, if anything, is reported when it is opened.
     if (!isCode(error, "EEXIST", "ENOENT")) throw error;
   }
   if (!flush) return;
@@ -112,7 +112,7 @@ export const makeStoreFolder = (path: string, flush: boolean): void => {
     // Also where it is there: nobody may have flushed it.
     flushFolder(dirname(path));
   } catch (error) {
-    // A folder may be one that others can only pass through. What is wrong else is told when the store's is opened.
+    // A folder may be one that others can only pass through. What else is wrong is reported when the store's is opened.
     if (!isCode(error, "EACCES", "EPERM", "ENOENT", "ENOTDIR", "EINVAL")) throw error;
   }
 };

@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { sqliteFailure } from "../sqlite/failure.ts";
 import { StorageError, type StorageProblem } from "../storage-error.ts";
 
-/** Runs one operation on the files of a folder; what the file system throws is told in the words of a store. */
+/** Runs one operation on the files of a folder; what the file system throws becomes a `StorageError`. */
 export const inWords = <A>(folder: string, operation: () => A): A => {
   try {
     return operation();

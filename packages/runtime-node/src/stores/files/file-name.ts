@@ -31,7 +31,7 @@ export const idOf = (name: string): string | null => {
   }
 };
 
-/** Whether a name does not tell its id. */
+/** Whether a name does not show its id. */
 export const isShortened = (name: string): boolean => name.includes(shortenedMark);
 
 const encoded = (id: string): string => {

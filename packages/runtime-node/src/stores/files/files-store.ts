@@ -54,7 +54,7 @@ export interface FilesStoreOptions {
  * a folder at once. Thread ids may hold anything but lone surrogates. It can't search.
  *
  * Throws `StorageError` when the folder can't be used, or was written by a newer version, `RangeError` for options
- * that can't be meant.
+ * that are invalid.
  */
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {
   const names = { folder: true, clock: true, busyTimeoutMs: true, synchronous: true } as const;
@@ -217,7 +217,7 @@ class StoreOfFiles implements Store {
       return appendToJournal(paths.journal, addition, known?.token === token ? known : undefined, flush);
     });
     try {
-      // Not under the lock: whoever takes over meanwhile finds what was written, and flushes it with its own.
+      // Not under the lock: another process that takes over meanwhile finds what was written, and flushes it with its own.
       if (flush) this.#inWords(() => appended.flush());
       if (flush && appended.isNew) this.#inWords(() => flushFolder(folder));
     } catch (error) {

@@ -22,7 +22,7 @@ export const postLetter = (folder: string, letter: Letter, flush: boolean): void
     const file = there ?? `${String(number).padStart(numberLength, "0")}-${name}${letterEnding}`;
     replaceFile(join(folder, file), JSON.stringify(letter), flush);
   }
-  // Also where it was there: whoever left it may have died before it was flushed.
+  // Also where it was there: the process that left it may have died before it was flushed.
   if (flush) flushFolder(folder);
 };
 
@@ -74,12 +74,12 @@ const isOf = (file: string, name: string): boolean => file.slice(numberLength + 
 
 /**
  * Null for one that is gone by now, and for an empty file, as a power cut leaves one that was never flushed. Of a damaged
- * one its id, where the name of the file tells it.
+ * one its id, where the name of the file shows it.
  */
 const readLetter = (path: string): unknown => {
   const text = readIfThere(path);
   if (text === null || text.length === 0) return null;
-  // Only a name that was shortened does not tell its id: such a letter has the one that stands in it.
+  // Only a name that was shortened does not show its id: such a letter has the one that stands in it.
   return letterOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString()) ?? {};
 };
 

@@ -10,10 +10,10 @@ import { idOf, isShortened, nameOf } from "./file-name.ts";
 import { entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";
 
 /**
- * What the journals of a folder tell of their threads. Remembers what it read for as long as a file does not change.
+ * What the journals of a folder say of their threads. Remembers what it read for as long as a file does not change.
  *
  * Throws a `StorageError` for a journal that is damaged, or is no file. Where it `isSure` that nobody is writing, such a
- * thread is listed by what can be read of it: whoever reads the thread gets the error, and the others are listed.
+ * thread is listed by what can be read of it: a reader of the thread gets the error, and the others are listed.
  */
 export const journalFacts = (folder: string): ((isSure: boolean) => readonly StoredThread[]) => {
   const known = new Map<string, Known>();
@@ -32,7 +32,7 @@ export const journalFacts = (folder: string): ((isSure: boolean) => readonly Sto
 /** How the names of journals end. */
 export const journalEnding = ".jsonl";
 
-/** How the names of files end that hold the id of a thread whose name does not tell it. */
+/** How the names of files end that hold the id of a thread whose name does not show it. */
 export const idEnding = ".id";
 
 interface Known {
@@ -62,7 +62,7 @@ const factsAt = (folder: string, file: string, known: Known | undefined, isSure:
   }
 };
 
-/** A long id stands in a file of its own; where that was damaged or is gone, in the first entry. Null where nothing tells it. */
+/** A long id stands in a file of its own; where that was damaged or is gone, in the first entry. Null where it is nowhere. */
 const threadIdOf = (folder: string, name: string, bytes: Buffer): string | null => {
   if (!isShortened(name)) return idOf(name);
   const isIts = (id: unknown): id is string => typeof id === "string" && id.isWellFormed() && nameOf(id) === name;

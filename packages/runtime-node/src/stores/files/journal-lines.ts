@@ -38,7 +38,7 @@ export const wholeLines = (bytes: Buffer, isWhole: boolean): readonly Line[] => 
 
 /**
  * How many lines stand before an append that a power cut has torn: pages of it are there and others are not, or hold
- * what was never written. Such bytes tell it from a line that was damaged later, which is for its reader to report; and
+ * what was never written. Such bytes distinguish it from a line that was damaged later, which is for its reader to report; and
  * so does what stands behind it, for nothing is appended before the last append is on the disk.
  */
 const untorn = (bytes: Buffer, lines: readonly Line[], isWhole: boolean): number => {

@@ -10,7 +10,7 @@ import { reasonAgainst } from "./failure.ts";
 /**
  * The leases of a folder, and the lock under which its files are changed.
  *
- * Both are in one small SQLite file, for the sake of its lock: it belongs to the kernel, so that it ends with the
+ * Both are in one small SQLite file, for the sake of its lock: it belongs to the operating system, so that it ends with the
  * process that holds it, however that died, and nobody has to guess from a process id whether a lock is stale. A
  * process that is stopped while it holds the lock keeps it, and goes on where it stood: nobody came between its
  * look at the lease and what it writes.

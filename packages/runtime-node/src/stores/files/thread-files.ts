@@ -14,7 +14,7 @@ import { removeSnapshot } from "./snapshot-folder.ts";
 /** Where the parts of a thread are. */
 export interface ThreadPaths {
   readonly journal: string;
-  /** A file with the thread's id, where the names don't tell it. */
+  /** A file with the thread's id, where the names don't show it. */
   readonly id: string | null;
   readonly snapshot: string;
   readonly inbox: string;
@@ -42,7 +42,7 @@ export const prepareThread = ({ id }: ThreadPaths, threadId: string, flush: bool
 
 /**
  * Puts entries in the place of others. The snapshot goes first: should the process die between the two, nothing
- * is left that tells of what the journal no longer says. Flushed in any case, for the old file is gone afterwards.
+ * is left of what the journal no longer says. Flushed in any case, for the old file is gone afterwards.
  */
 export const replaceEntries = (
   { journal, snapshot }: ThreadPaths,

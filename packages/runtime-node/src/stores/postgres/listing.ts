@@ -12,7 +12,7 @@ import { metadataOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 import { membersOf } from "./entry-rows.ts";
 
-/** A page of threads, along the index of their times. Throws a `RangeError` for options that can't be meant. */
+/** A page of threads, along the index of their times. Throws a `RangeError` for invalid options. */
 export const list = async (connection: Connection, read: Read, options: ListOptions = {}): Promise<ThreadPage> => {
   const { query, schema } = connection;
   const { order, limit, after } = checkedListing(options);

@@ -10,7 +10,7 @@ export const steps: readonly ((schema: string) => string)[] = [(schema) => `${ta
 // Tokens come from one sequence, so that they keep growing when a thread is deleted and made again. Entries know
 // their thread by a number, which keeps rows and index small. Bodies are JSON as text: jsonb refuses "\u0000" and
 // writes numbers its own way. Text compares by its bytes, which in UTF-8 is by code point.
-// A thread's metadata stands beside its journal, with the seq of the entry that told it and a digest of each member.
+// A thread's metadata stands beside its journal, with the seq of the entry that said it and a digest of each member.
 // No statistics are kept of what was said: pg_statistic would hold samples of it after it was deleted.
 const tables = (schema: string): string => `
   CREATE TABLE ${schema}.threads (

@@ -14,7 +14,7 @@ import { pageOf } from "../pages.ts";
 import { toStorable } from "../storable-text.ts";
 import { parseStored } from "../stored-json.ts";
 
-/** Entries that have all the words, newest thread first, and in it the newest entry. Throws a `RangeError` for options that can't be meant. */
+/** Entries that have all the words, newest thread first, and in it the newest entry. Throws a `RangeError` for invalid options. */
 export const search = async (
   connection: Connection,
   text: string,

@@ -99,7 +99,7 @@ const evaluate = async (way: Way, { sha, text }: Script, options: ScriptOptions)
 };
 
 const givenWay = (client: RedisClient): Way => {
-  // A server that goes away is told as an event also, which ends the process where nobody listens.
+  // A server that goes away is reported as an event also, which ends the process where nobody listens.
   if (client.listenerCount("error") === 0) client.on("error", ignore);
   return { address: "", client: async () => client, drop: ignore };
 };
@@ -111,7 +111,7 @@ const ownWay = (url: string | undefined, timeoutMs: number): Way => {
   return {
     address: ` at ${host}:${port}`,
     client: async () => {
-      // One whose connection broke is connected again by whoever needs it next.
+      // One whose connection broke is connected again by the next call.
       if (!client.isOpen) connecting = client.connect();
       if (!client.isReady) await connecting;
       return client;

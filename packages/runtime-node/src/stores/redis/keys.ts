@@ -16,7 +16,7 @@ const braceless = (threadId: string): string =>
 
 /**
  * The place of a thread in the listing, as a text whose bytes sort by time and id. The token of the lease under which
- * it was made tells it from a thread of the same id that was there before.
+ * it was made distinguishes it from a thread of the same id that was there before.
  */
 export const placeOf = (thread: ListingPlace, token: number): string => `${beforeAll(thread)}${token}`;
 

@@ -15,7 +15,7 @@ import { readEntries } from "./entries.ts";
 import { afterAll, beforeAll, keysOf, listingKey, threadAt, timeAt, timeText } from "./keys.ts";
 import { backwards, describe, forwards, strike } from "./scripts.ts";
 
-/** A page of threads, along the list of places. Throws a `RangeError` for options that can't be meant. */
+/** A page of threads, along the list of places. Throws a `RangeError` for invalid options. */
 export const list = async (connection: Connection, options: ListOptions = {}): Promise<ThreadPage> => {
   const { order, limit, after } = checkedListing(options);
   const found: StoredThread[] = [];

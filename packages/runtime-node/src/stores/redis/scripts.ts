@@ -21,7 +21,7 @@ export const threadKeys: readonly string[] = [
 ];
 
 // Redis runs a script alone, from its first line to its last. The time is the caller's where one is given, else the
-// server's. Lua writes numbers with 14 digits unless it is told otherwise.
+// server's. Lua writes numbers with 14 digits by default.
 const common = `
   local ${threadKeys.join(", ")} = unpack(KEYS)
   local function now(given)

@@ -70,7 +70,7 @@ export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDispos
   const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
   if (/[{}]/.test(prefix)) {
     throw new RangeError(
-      `redisStore: prefix is ${JSON.stringify(prefix)}; leave out braces, which tell a cluster where a key belongs`,
+      `redisStore: prefix is ${JSON.stringify(prefix)}; leave out braces, by which a cluster decides where a key belongs`,
     );
   }
   checkTimeout("redisStore", timeoutMs);
@@ -103,7 +103,7 @@ const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
       refuseUnstorable(name, threadId);
       // As the script says.
       const [was, place] = (await run(scripts.drop, keysOf(prefix, threadId), [])) as readonly [number, string];
-      // A place that stays behind when this fails is struck out by whoever lists.
+      // A place that stays behind when this fails is struck out by the next listing.
       if (place !== "") await run(scripts.strike, [listingKey(prefix)], [place]);
       return was === 1;
     },

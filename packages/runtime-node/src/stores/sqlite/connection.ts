@@ -39,7 +39,7 @@ export const connectionOver = (
   rollback: database.prepare("ROLLBACK"),
 });
 
-/** Runs one operation; what SQLite throws is told in the words of a store. */
+/** Runs one operation; what SQLite throws becomes a `StorageError`. */
 export const attempt = <A>({ database, path, name, file }: Connection, operation: () => A): A => {
   if (!database.isOpen) throw new StorageError("closed", `${name}: it was closed; open it again.`);
   file.checkNowAndThen();

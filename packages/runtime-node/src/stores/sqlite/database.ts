@@ -79,7 +79,7 @@ const makeForUserAlone = (path: string): void => {
     if (file !== null && statSync(file, { throwIfNoEntry: false }) === undefined)
       closeSync(openSync(file, constants.O_RDWR | constants.O_CREAT, 0o600));
   } catch {
-    // SQLite can't make it either, and what is wrong is told then.
+    // SQLite can't make it either, and reports what is wrong.
   }
 };
 

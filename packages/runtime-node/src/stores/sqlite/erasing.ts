@@ -7,7 +7,7 @@ import type { SearchIndex } from "./search-index.ts";
 /**
  * When what was deleted or rewritten is gone from the bytes of the file. `at-once`: before the call returns; the file is
  * written anew for it, which takes about 5 ms for each of its megabytes, and as much room again for the time.
- * `on-close`: when the store is closed, or the next one opened; for whoever deletes much, or has a large file. Entries
+ * `on-close`: when the store is closed, or the next one opened; for those who delete much, or have a large file. Entries
  * are overwritten where they stand either way: what takes the time is what SQLite leaves behind in unused bytes when it
  * moves things about, and the search index.
  */
@@ -69,7 +69,7 @@ export const eraserOf = (connection: Connection, index: SearchIndex, orphans: Or
       quietly(() => {
         if (erasing !== "at-once" || debt() === 0) return;
         withoutWaiting(connection, () => {
-          // Whoever reads is noticed before the file is written anew for nothing.
+          // A reader is noticed before the file is written anew for nothing.
           emptyLog(connection);
           settle();
         });
@@ -84,7 +84,7 @@ const quietly = (settle: () => void): void => {
   try {
     settle();
   } catch {
-    // It stays owed: the next that is deleted, whoever lets go of a thread, and whoever opens the file, tries again.
+    // It stays owed: the next deletion, release of a lease or opening of the file tries again.
   }
 };
 
@@ -98,7 +98,7 @@ const withoutWaiting = ({ database }: Connection, work: () => void): void => {
   }
 };
 
-/** Whoever reads just now is waited for, as long as for a lock. */
+/** Waits for a process that reads just now, as long as for a lock. */
 const emptyLog = ({ database }: Connection): void => {
   const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() ?? {};
   if (busy !== 0) throw new Error("another process reads it");

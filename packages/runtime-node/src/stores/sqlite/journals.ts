@@ -9,7 +9,7 @@ import { seqsPerThread } from "./schema.ts";
 export interface Journals extends Pick<Store, "read"> {
   /** Within a transaction: the number of a thread; undefined for one that is not there. */
   readonly numberOf: (threadId: string) => number | undefined;
-  /** Within a transaction: what entries tell of their thread. */
+  /** Within a transaction: what entries say of their thread. */
   readonly keep: (thread: number, facts: ReturnType<typeof factsOf>) => void;
   /** Within a transaction: puts entries in the place of others. Throws a `RangeError` for a seq that is not there. */
   readonly replace: (threadId: string, thread: number, entries: readonly Entry[]) => void;

@@ -17,7 +17,7 @@ export const sqliteLeases = (connection: Connection): Leases => {
   const grant = database.prepare(
     "INSERT OR REPLACE INTO leases (thread, owner, token, expires_at) VALUES (?, ?, ?, ?)",
   );
-  // Whoever holds a lease may append what the search has not seen.
+  // The owner of a lease may append what the search has not seen.
   const unsearched = database.prepare("UPDATE threads SET unsearched = 1 WHERE thread = ? AND unsearched = 0");
   const renew = database.prepare("UPDATE leases SET expires_at = ?3 WHERE thread = ?1 AND token = ?2");
   const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");

@@ -49,7 +49,7 @@ export const sqliteListing = (
       const last = rows.at(-1);
       if (last === undefined || rows.length < wanted || found.length > limit) break;
       place = farther(order, place, last);
-      // Whoever looks for few among many does not keep everybody else waiting.
+      // A search for few among many must not keep other work waiting.
       await setImmediate();
     }
     const [threads, next] = pageOf(found, limit, cursorOf);
@@ -86,7 +86,7 @@ const threadOf = async (
   metadata: await metadataOf(metadata, () => journals.read(row.threadId)),
 });
 
-/** Undefined where the body is damaged: whoever reads the thread is told, and the others are listed all the same. */
+/** Undefined where the body is damaged: a reader of the thread gets the error, and the others are listed all the same. */
 const timeIn = (body: string): number | undefined => {
   try {
     const entry = JSON.parse(body) as { readonly at?: unknown; readonly event?: { readonly at?: unknown } } | null;

@@ -6,7 +6,7 @@ import { StorageError } from "../storage-error.ts";
 
 /**
  * The file that was opened, as long as its path leads to it. SQLite goes on with one that was deleted or moved, and then
- * what it acknowledges is gone when it is closed, and whoever opens the path has other leases.
+ * what it acknowledges is gone when it is closed, and a process that opens the path has other leases.
  */
 export interface OpenedFile {
   readonly isInPlace: () => boolean;

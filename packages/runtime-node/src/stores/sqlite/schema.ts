@@ -74,7 +74,7 @@ export const migrate = (database: DatabaseSync, path: string, schema: readonly s
   }
 };
 
-/** "Clqy", so that `file` and this store tell a store from any other database. */
+/** "Clqy", by which `file` and this store know a store among databases. */
 const applicationId = 0x436c7179;
 
 const refuseForeign = (database: DatabaseSync, path: string, version: number): void => {

@@ -156,7 +156,7 @@ const takeIn = (
 
 const wordsIn = (entry: Entry): readonly string[] => wordsOf(textOfEntry(entry));
 
-/** None where the body is damaged, or no entry: whoever reads the thread is told. */
+/** None where the body is damaged, or no entry: a reader of the thread gets the error. */
 const wordsOfBody = (connection: Connection, threadId: string, seq: number, body: string): readonly string[] => {
   try {
     // What was stored; where it is no entry, reading its text throws.

@@ -43,7 +43,7 @@ export interface SqliteStoreOptions {
  * surrogates.
  *
  * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version, `RangeError`
- * for options that can't be meant.
+ * for invalid options.
  */
 export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {
   const names = { path: true, clock: true, busyTimeoutMs: true, synchronous: true, erasing: true } as const;

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { append, entryOf, startOf, take, write, writeEntries } from "./sample-entries.ts";
 import type { StoreChecks } from "./subject.ts";
 
-/** What whoever goes through the threads is shown, in which order, and what while others write. */
+/** What a reader of the pages is shown, in which order, and what while others write. */
 export const listingChecks: StoreChecks = {
   "lists each thread with its newest seq, its times and its metadata": async ({ store, another }) => {
     const metadata: JsonObject = { user: "ada", tags: ["a", { b: null }], "": 1, emoji: "🙂 \ud800" };
@@ -52,7 +52,7 @@ export const listingChecks: StoreChecks = {
     expect(page.threads).toHaveLength(100);
     expect(idsOf(await store.list(after(page)))).toEqual(["t0"]);
   },
-  "shows each thread once, in order, to whoever goes through the pages while others write": async ({ fresh }) => {
+  "shows each thread once, in order, to a reader of the pages while others write": async ({ fresh }) => {
     await fc.assert(
       fc.asyncProperty(walks, async ({ begin, limit, order, meanwhile }) => {
         const { store } = await fresh();

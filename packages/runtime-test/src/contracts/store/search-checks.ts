@@ -60,7 +60,7 @@ export const searchChecks: StoreChecks = {
     expect(await found(other, "apple")).toHaveLength(5);
     expect(await found(await reopen(), "apple")).toHaveLength(5);
   },
-  "shows each hit once to whoever goes through the pages": async ({ store }) => {
+  "shows each hit once to a reader of the pages": async ({ store }) => {
     const expected: string[] = [];
     for (const threadId of ["a", "b", "c"]) {
       const entries = Array.from({ length: 6 }, (_, index) => saying(index + 1, index % 2 === 0 ? "apple" : "pear"));

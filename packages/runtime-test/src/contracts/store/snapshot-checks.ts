@@ -93,7 +93,7 @@ export const snapshotChecks: StoreChecks = {
     await store.rewrite(lease, [entryOf(1, { rewritten: true })]);
     expect(await store.readSnapshot("thread")).toBeNull();
     expect(await (await another()).readSnapshot("thread")).toBeNull();
-    // Who reads the old one still is told the old text or nothing, never another.
+    // A reader of the old one gets the old text or nothing, never another.
     expect([undefined, "A"]).toContain(reader?.chunk("a"));
     await save(store, lease, "new", { b: "B" });
     await late?.fetch?.(null);

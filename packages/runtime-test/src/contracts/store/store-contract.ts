@@ -61,7 +61,7 @@ export const storeContract = (name: string, makeStore: MakeStore, options: Store
   });
 };
 
-/** A subject for one check. `onOpen` is told how to close each store that is opened. */
+/** A subject for one check. `onOpen` gets the way to close each store that is opened. */
 export const subjectOf = async (
   makeStore: MakeStore,
   onOpen: (close: () => Promise<void>) => void,

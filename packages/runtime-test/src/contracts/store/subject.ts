@@ -6,7 +6,7 @@ import type { ManualClock } from "./manual-clock.ts";
 export type MakeStore = (tools: { readonly clock: Clock }) => Promise<StoreUnderTest>;
 
 export interface StoreUnderTest {
-  /** Tells the time by the clock that was handed in. */
+  /** Takes the time from the clock that was handed in. */
   readonly store: Store;
   /** Closes the store and opens what it left behind, as after a restart. Absent when nothing outlives the store. */
   readonly reopen?: () => Promise<Store>;

@@ -69,7 +69,7 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
     else if (now.type === "stand") process.stand();
     else if (now.type === "goOn") process.goOn();
     else {
-      // It gives up what it was asked; whoever asked does so again.
+      // It gives up what it was asked; the asker asks again.
       const { host: old } = process;
       process.host = open(ground.store, `${now.host} after ${handles.length}`);
       process.goOn();

@@ -87,7 +87,7 @@ const groundOf = async (subject: HostUnderTest, clock: Clock): Promise<Ground> =
   };
 };
 
-/** What `fc.assert` is told. */
+/** The parameters of `fc.assert`. */
 export const parametersOf = (
   { runs, seed, path }: HostLawRun,
   defaultRuns: number,

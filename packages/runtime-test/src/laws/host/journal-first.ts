@@ -24,12 +24,12 @@ export type HostLogItem =
 /**
  * R1: nothing is performed before it is journalled. Whatever a host performs follows from the entries that it had
  * stored by then, by folding alone: an answerable effect was asked for by one of them, and is the very one; a
- * cancellation names an effect that they asked for and that is not out any more; a signal tells what they tell.
+ * cancellation names an effect that they asked for and that is not out any more; a signal says what follows from them.
  */
 export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
   let state: State | null = null;
   const asked = new Map<string, AnswerableEffect>();
-  const were: Told = { sizes: new Set(), fullness: new Set() };
+  const were: Seen = { sizes: new Set(), fullness: new Set() };
   for (const [index, item] of log.entries()) {
     const name = `item ${index} of the log`;
     switch (item.did) {
@@ -49,12 +49,12 @@ export const lawNothingBeforeJournal = (log: readonly HostLogItem[]): void => {
 };
 
 /** What was so after one entry or another, as far as it leaves no trace. */
-interface Told {
+interface Seen {
   readonly sizes: Set<string>;
   readonly fullness: Set<string>;
 }
 
-const remember = ({ sizes, fullness }: Told, state: State): void => {
+const remember = ({ sizes, fullness }: Seen, state: State): void => {
   fullness.add(state.context.fullness);
   sizes.add(sizeNamed(sizeOf(state)));
 };
@@ -81,14 +81,14 @@ const after = (state: State | null, entry: Entry, where: string): State => {
 const requireJournalled = (
   state: State | null,
   asked: ReadonlyMap<string, AnswerableEffect>,
-  were: Told,
+  were: Seen,
   effect: Effect,
   name: string,
 ): void => {
   if (state === null) throw new LawBroken("R1", `${name}: ${effect.type} was performed before anything was journalled`);
   if (effect.type === "publish") {
-    if (!isTold(state, were, effect.signal))
-      throw new LawBroken("R1", `${name}: the journal does not tell of ${preview(effect.signal)}`);
+    if (!isBorneOut(state, were, effect.signal))
+      throw new LawBroken("R1", `${name}: the journal does not bear out ${preview(effect.signal)}`);
     return;
   }
   const id = "effectId" in effect ? effect.effectId : effect.id;
@@ -103,7 +103,7 @@ const requireJournalled = (
   requireSame("R1", name, { ...original, started: null }, { ...effect, started: null });
 };
 
-const isTold = (state: State, were: Told, signal: Signal): boolean => {
+const isBorneOut = (state: State, were: Seen, signal: Signal): boolean => {
   const { open, queue, summaries, summarising } = state.context;
   switch (signal.type) {
     case "turn.started":

@@ -12,7 +12,7 @@ export interface RedactionRun {
   /** What has to be gone: each as it was written. */
   readonly words: readonly string[];
   readonly before: readonly Entry[];
-  /** The journal afterwards, with whatever was told since. */
+  /** The journal afterwards, with whatever came since. */
   readonly after: readonly Entry[];
   /** The entries that were to lose their words. */
   readonly seqs: readonly number[];

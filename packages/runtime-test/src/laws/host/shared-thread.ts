@@ -7,9 +7,9 @@ import { foldedUnder } from "./folded.ts";
 
 /** What several processes did to one thread, when all of it has come to its end. */
 export interface SharedThreadRun {
-  /** The id of each ask, once, whoever asked and however often. */
+  /** The id of each ask, once, however often it was asked. */
   readonly asked: readonly string[];
-  /** What askers were told, one for each time that they were told of a turn. */
+  /** The results that askers had, one for each time that an asker had the result of a turn. */
   readonly told: readonly { readonly askId: string; readonly turn: number; readonly text: string }[];
   /** The journal, as the store has it. */
   readonly stored: readonly unknown[];
@@ -21,7 +21,7 @@ export interface SharedThreadRun {
 
 /**
  * R3: processes on one store lose, repeat and duplicate nothing. The journal is one, without a gap; each ask was taken
- * once, is answered by one turn, and its asker was told so, with that turn's answer; a tool that is not to be run
+ * once, is answered by one turn, and its asker had that result, with that turn's answer; a tool that is not to be run
  * again ran at most once for a call, and no call has a result of a function that never ran.
  */
 export const lawSharedThread = ({ asked, told, stored, ran = [], tools = [] }: SharedThreadRun): void => {
@@ -30,10 +30,10 @@ export const lawSharedThread = ({ asked, told, stored, ran = [], tools = [] }: S
   requireTakenOnce(entries, asked);
   const turns = turnsOfAsks(state);
   for (const askId of asked) requireAnswered(askId, turns.get(askId) ?? []);
-  for (const each of told) requireTold(each, state, turns.get(each.askId) ?? []);
+  for (const each of told) requireResult(each, state, turns.get(each.askId) ?? []);
   const answered = new Set(told.map(({ askId }) => askId));
   for (const askId of asked) {
-    if (!answered.has(askId)) throw broken(`${askId} was answered, and its asker was told nothing`);
+    if (!answered.has(askId)) throw broken(`${askId} was answered, and its asker had no result`);
   }
   requireRuns(entries, ran, tools);
 };
@@ -79,17 +79,18 @@ const requireAnswered = (askId: string, turns: readonly (number | null)[]): void
   if (turns[0] === null) throw broken(`${askId} waits or was dropped, and should have been answered`);
 };
 
-const requireTold = (
+const requireResult = (
   { askId, turn, text }: SharedThreadRun["told"][number],
   state: State | null,
   turns: readonly (number | null)[],
 ): void => {
   if (state === null || !turns.includes(turn))
-    throw broken(`${askId} is answered by turn ${turns[0] ?? "none"}, and its asker was told of turn ${turn}`);
+    throw broken(`${askId} is answered by turn ${turns[0] ?? "none"}, and its asker had the result of turn ${turn}`);
   const { answer, messages } = turnNumbered(state, turn) ?? { answer: null, messages: null };
   const answered = messages === null ? undefined : toArray(messages).find(({ id }) => id === answer);
   const is = answered === undefined ? "" : textOf(answered);
-  if (is !== text) throw broken(`${askId} was told ${JSON.stringify(text)}, and its turn says ${JSON.stringify(is)}`);
+  if (is !== text)
+    throw broken(`${askId} had the result ${JSON.stringify(text)}, and its turn says ${JSON.stringify(is)}`);
 };
 
 const requireRuns = (entries: readonly Entry[], ran: readonly string[], tools: readonly ToolDeclaration[]): void => {

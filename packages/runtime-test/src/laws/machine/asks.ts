@@ -32,7 +32,7 @@ export const accounted: MachineLaw = (options, schedule, subject = realSubject) 
       if (place === "turn" ? was.place === "turn" : !mayMove(moves, step, askId))
         throw new LawBroken("M11", `${name} moves ask "${askId}" from ${moves}`);
     }
-    requireTold(step, name);
+    requireNotices(step, name);
     before = after;
   }
 };
@@ -47,17 +47,17 @@ const mayMove = (moves: string, { event, before, transition }: HandledStep, askI
   return because === "left" && event.type === "thread.forked";
 };
 
-/** Whoever asked is told what became of the ask; of a fork nobody is, for nobody asked there. */
-const requireTold = ({ event, before, transition }: HandledStep, name: string): void => {
+/** The asker is notified of what became of the ask; after a fork there is no notice, for nobody asked there. */
+const requireNotices = ({ event, before, transition }: HandledStep, name: string): void => {
   if (event.type === "thread.forked") return;
   const effects: readonly Effect[] = transition.effects;
-  const told = effects.flatMap((effect) =>
+  const notices = effects.flatMap((effect) =>
     effect.type === "publish" && "askId" in effect.signal ? [`${effect.signal.type} ${effect.signal.askId}`] : [],
   );
   const known = new Set(before.context.dropped.map(({ askId }) => askId));
   const expected = transition.state.context.dropped
     .filter(({ askId }) => !known.has(askId))
     .map(({ askId, because }) => `ask.${because} ${askId}`);
-  const dropped = told.filter((words) => /^ask\.(?:withdrawn|superseded|returned) /u.test(words));
-  requireSame("M11", `what askers are told by ${name}`, [...expected].sort(), [...dropped].sort());
+  const dropped = notices.filter((words) => /^ask\.(?:withdrawn|superseded|returned) /u.test(words));
+  requireSame("M11", `what askers are notified of by ${name}`, [...expected].sort(), [...dropped].sort());
 };

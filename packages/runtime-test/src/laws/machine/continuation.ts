@@ -57,9 +57,9 @@ const callFor = (
       ? { type: "ask.received", at, askId: `after ${state.context.seq}`, input: newText }
       : { type: "timer.fired", at, effectId: timer.id };
   const unlimited = { ...state, context: { ...state.context, queue: queue.map(({ limits: _, ...ask }) => ask) } };
-  const told = subject.transition(machine, unlimited, event);
-  if (!told.handled) throw new LawBroken("M9", `${name}: the ask was refused: ${told.refusal.reason}`);
-  const effects: readonly { readonly type: string }[] = told.effects;
+  const next = subject.transition(machine, unlimited, event);
+  if (!next.handled) throw new LawBroken("M9", `${name}: the ask was refused: ${next.refusal.reason}`);
+  const effects: readonly { readonly type: string }[] = next.effects;
   // Under keep-all nobody asks for summaries.
   const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
   if (call === undefined) throw new LawBroken("M9", `${name}: no model is called`);

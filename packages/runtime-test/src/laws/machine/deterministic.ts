@@ -13,7 +13,7 @@ export const deterministic: MachineLaw = (options, schedule, subject = realSubje
     const again = second.steps[index];
     requireSame("M1", `${name} in a second machine`, step.transition, again?.transition);
     const { machine, before, event, transition } = step;
-    requireSame("M1", `${name} told a second time`, transition, subject.transition(machine, before, event));
+    requireSame("M1", `${name} sent a second time`, transition, subject.transition(machine, before, event));
     const prompts = [machine, machine].map((same) => subject.promptOf(same, transition.state));
     requireSame("M1", `two looks at the prompt after ${name}`, prompts[0], prompts[1]);
   }

@@ -18,8 +18,8 @@ export const lawExplained = (
   const explanation = subject.explain(machine, state);
   const { messages, tokens, available, fits } = subject.promptOf(machine, state);
   requireSame(law, "what is explained as sent", messages, sentBy(explanation));
-  const { tokens: told, available: room, fits: fitting } = explanation;
-  requireSame(law, "the figures", { tokens, available, fits }, { tokens: told, available: room, fits: fitting });
+  const { tokens: counted, available: room, fits: fitting } = explanation;
+  requireSame(law, "the figures", { tokens, available, fits }, { tokens: counted, available: room, fits: fitting });
   requireWholeThread(explanation, state);
   for (const unit of explanation.units) requireWord(unit, explanation);
   requireSum(explanation);

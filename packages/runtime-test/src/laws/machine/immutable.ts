@@ -10,7 +10,7 @@ import { type MachineLaw, stepNamed } from "./machine-law.ts";
 
 /**
  * M4, the other half: nothing that leaves is a live part of a conversation. Whatever is written into states, effects,
- * entries and prompts that were given, by whoever was given them, and into options and events that were handed in, once
+ * entries and prompts that were given, by those that were given them, and into options and events that were handed in, once
  * that was done, the conversation is the same as without, step by step.
  */
 export const immutable: MachineLaw = (options, schedule, subject = realSubject) => {
@@ -23,8 +23,8 @@ export const immutable: MachineLaw = (options, schedule, subject = realSubject) 
   requireSame("M4", "the beginning, when all that left was written into", expected.started, actual.started);
   for (const [index, { event, transition }] of expected.steps.entries()) {
     const name = `${stepNamed(index, event)}, when all that left was written into`;
-    const { transition: told } = actual.steps[index] ?? {};
-    requireSame("M4", name, withoutState(transition), told === undefined ? told : withoutState(told));
+    const { transition: result } = actual.steps[index] ?? {};
+    requireSame("M4", name, withoutState(transition), result && withoutState(result));
   }
   // States share what they hold, so few have to be looked at.
   const every = Math.max(1, Math.ceil(expected.steps.length / statesLookedAt));
@@ -37,7 +37,7 @@ export const immutable: MachineLaw = (options, schedule, subject = realSubject) 
 
 const statesLookedAt = 6;
 
-const withoutState = ({ state: _, ...told }: Transition): Omit<Transition, "state"> => told;
+const withoutState = ({ state: _, ...rest }: Transition): Omit<Transition, "state"> => rest;
 
 /** A conversation that was written into may also go nowhere. */
 const goingOn = (run: () => Trace): Trace => {
@@ -51,10 +51,10 @@ const goingOn = (run: () => Trace): Trace => {
   }
 };
 
-/** M5 as well: what was written into is no longer what the journal tells. */
+/** M5 as well: what was written into is no longer the fold of the journal. */
 const requireFold = (subject: Subject, expected: Trace, actual: Trace): void => {
   requireSame("M4", "the journal, when all that left was written into", entriesOf(expected), entriesOf(actual));
-  // As whoever reads a store has them: his own.
+  // A reader of a store has its own copy.
   const own = ownCopy(entriesOf(expected));
   const folded = subject.fold(own);
   if (Either.isLeft(folded)) throw new LawBroken("M4", `the journal is none: ${folded.left.reason}`);
@@ -78,11 +78,11 @@ const scribblingSubject = (subject: Subject, scribbler: Scribbler): Subject => (
   },
   transition: (machine, state, event, options) => {
     const own = ownCopy(event);
-    const told = subject.transition(machine, state, own, options);
-    scribbler.visit([own, told]);
-    const isAtWork = told.effects.some(({ type }) => type === "callLlm" || type === "callTool");
-    if (isAtWork) scribbler.visit([subject.promptOf(machine, told.state), subject.outstanding(told.state)]);
-    return told;
+    const result = subject.transition(machine, state, own, options);
+    scribbler.visit([own, result]);
+    const isAtWork = result.effects.some(({ type }) => type === "callLlm" || type === "callTool");
+    if (isAtWork) scribbler.visit([subject.promptOf(machine, result.state), subject.outstanding(result.state)]);
+    return result;
   },
 });
 

@@ -6,7 +6,7 @@ import type { Subject } from "../../arbitraries/subject.ts";
 import type { Trace } from "../../arbitraries/trace.ts";
 
 /**
- * A law of the machine: it tells a machine with these options what the schedule says, and throws `LawBroken`
+ * A law of the machine: it sends a machine with these options what the schedule says, and throws `LawBroken`
  * where what it promises does not hold. `subject` is for tests of the law itself.
  */
 export type MachineLaw = (options: MachineOptions, schedule: Schedule, subject?: Subject) => void;

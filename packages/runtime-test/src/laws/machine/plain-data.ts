@@ -17,7 +17,7 @@ export const plainData: MachineLaw = (options, schedule, subject = realSubject) 
     const name = stepNamed(index, event);
     requireSame("M3", `${name} through JSON`, transition, throughJson(transition));
     const copied = subject.transition(machine, state, throughJson(event));
-    requireSame("M3", `${name}, told to a state that went through JSON`, transition, copied);
+    requireSame("M3", `${name}, sent to a state that went through JSON`, transition, copied);
     state = throughJson(copied.state);
     requireSame(
       "M3",

@@ -7,7 +7,7 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * R5: a journal told again asks for the same: prompts of the recorded digests, under the same ids; and `replay`,
+ * R5: a journal sent again asks for the same: prompts of the recorded digests, under the same ids; and `replay`,
  * which decides again, finds no difference and ends in the same state.
  */
 export const replaying: MachineLaw = (options, schedule, subject = realSubject) => {

@@ -7,7 +7,7 @@ import { ofAsk, utteranceOf } from "../evidence/utterance.ts";
 
 /**
  * M12: what joins a turn is shown before it counts as delivered. While an ask joins, no prompt shows it; it becomes one of
- * the turn's asks by the very entry that asks for a call whose prompt holds what it says, which is told as delivered. A
+ * the turn's asks by the very entry that asks for a call whose prompt holds what it says, which is reported as delivered. A
  * turn that ends before gives it back.
  */
 export const shownBeforeDelivered: MachineLaw = (options, schedule, subject = realSubject) => {
@@ -40,23 +40,23 @@ const requireDelivered = (step: HandledStep, delivered: readonly QueuedAsk[], na
   const { before, transition } = step;
   const { open } = transition.state.context;
   const effects: readonly Effect[] = transition.effects;
-  const told = effects.flatMap((effect) =>
+  const notices = effects.flatMap((effect) =>
     effect.type === "publish" && effect.signal.type === "ask.delivered" ? [effect.signal] : [],
   );
   requireSame(
     "M12",
-    `the asks that ${name} tells to be delivered`,
+    `the asks that ${name} reports as delivered`,
     delivered.map(({ askId }) => askId),
-    told.map(({ askId }) => askId),
+    notices.map(({ askId }) => askId),
   );
   if (delivered.length === 0 || open === null) return;
   const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm" && effect.purpose === "answer");
   if (call === undefined) throw new LawBroken("M12", `${name} delivers "${delivered[0]?.askId}", and calls no model`);
-  for (const { askId, turn, step: number } of told) {
+  for (const { askId, turn, step: number } of notices) {
     if (turn !== call.turn || number !== call.step)
       throw new LawBroken(
         "M12",
-        `${name} tells that "${askId}" is delivered in step ${turn}.${number}, not in ${call.id}`,
+        `${name} reports that "${askId}" is delivered in step ${turn}.${number}, not in ${call.id}`,
       );
   }
   const added = addedTo(before.context.open, open);

@@ -178,7 +178,7 @@ const sorted = (usage: Usage): Usage => {
   for (const field of fields) {
     const { reported, unreported } = usage[field];
     if (reported + unreported !== usage.calls) {
-      throw new LawBroken("M8", `${field} tells of ${reported + unreported} calls where there were ${usage.calls}`);
+      throw new LawBroken("M8", `${field} counts ${reported + unreported} calls where there were ${usage.calls}`);
     }
   }
   return {

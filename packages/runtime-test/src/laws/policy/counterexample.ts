@@ -66,7 +66,7 @@ export const counterexampleOf = (checking: Checking, found: Found): Error => {
   return law === null ? new Error(words, { cause: thrown }) : new LawBroken(law, words, { cause: thrown });
 };
 
-/** Names the policy where a law is broken: whoever holds many to the laws wants to know which one, with its options. */
+/** Names the policy where a law is broken, with its options: a caller may hold many policies to the laws. */
 export const naming = (options: MachineOptions, run: () => void): void => {
   try {
     run();

@@ -59,8 +59,8 @@ export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subje
     const isAboutPrompt =
       transition.entry.decided?.unfit !== undefined || transition.effects.some(({ type }) => type === "callLlm");
     if (!isAboutPrompt) continue;
-    const told = subject.transition(nothing, before, event);
-    for (const effect of told.handled ? told.effects : []) {
+    const next = subject.transition(nothing, before, event);
+    for (const effect of next.handled ? next.effects : []) {
       if (effect.type !== "callLlm" || effect.purpose !== "answer") continue;
       const tokens = tokensOf(counter, effect.messages);
       if (tokens !== null && tokens > 0)
@@ -69,14 +69,14 @@ export const zeroMeansZero: PolicyLaw = ({ options, counter, trace, views, subje
   }
 };
 
-/** A policy that can't be meant, how it is built, and the value that its author must be told of. */
+/** A policy whose options are invalid, how it is built, and the value that the error must name. */
 export interface BadOptions {
   readonly what: string;
   readonly build: () => unknown;
   readonly value: string;
 }
 
-/** P7, of the options of policies: what can't be meant is refused where the policy is built, in words that name the value. */
+/** P7, of the options of policies: what is invalid is refused where the policy is built, in words that name the value. */
 export const badOptionsAreRefused = (cases: readonly BadOptions[]): void => {
   for (const { what, build, value } of cases) {
     const message = refused(what, build);
@@ -187,8 +187,8 @@ const requireWaitEnds = ({ subject }: PolicyRun, machine: ConversationMachine, s
   const events: Event[] = [{ type: "timer.fired", at: timer.dueAt, effectId: timer.id }];
   if (summary !== undefined) events.push(...outcomesOf(summary.id, at));
   for (const event of events) {
-    const told = subject.transition(machine, state, event);
-    if (!told.handled || (isWaiting(told.state) && !waitsForAnother(told.state, timer.id, summary?.id)))
+    const next = subject.transition(machine, state, event);
+    if (!next.handled || (isWaiting(next.state) && !waitsForAnother(next.state, timer.id, summary?.id)))
       throw new LawBroken("P4", `${name} still waits after ${preview(event)}`);
   }
 };

@@ -138,7 +138,7 @@ const playArbitrary = (options: MachineOptions): fc.Arbitrary<Play> =>
     interrupted: fc.constantFrom("keep" as const, "omit" as const),
   });
 
-/** Whoever writes JavaScript may hand in the function that makes a policy: then nothing would be tested. */
+/** A caller in JavaScript may hand in the function that makes a policy: then nothing would be tested. */
 const optionsOf = (subject: Policy | MachineOptions): MachineOptions => {
   if (typeof subject === "object" && subject !== null) {
     if ("decide" in subject) return { policy: subject };

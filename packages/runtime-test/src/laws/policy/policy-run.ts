@@ -53,7 +53,7 @@ export interface Look {
 export type PolicyLaw = (run: PolicyRun) => void;
 
 /**
- * Tells a machine with these options what a schedule says, and looks at the prompts of some of its states, each
+ * Sends a machine with these options what a schedule says, and looks at the prompts of some of its states, each
  * within budgets from nothing to more than enough. All that is handed in is frozen through and through.
  */
 export const runPolicy = (options: MachineOptions, schedule: Schedule, how: HowToLook = {}): PolicyRun => {
@@ -111,11 +111,11 @@ const machines = (options: MachineOptions): ((budget: Budget | null) => Conversa
 export const lookNamed = ({ budget, prompt, state }: Look): string =>
   `${prompt.cut.policy} after entry ${state.context.seq}, ${budget === null ? "without a budget" : `with a budget of ${budget.tokens}`}`;
 
-/** What was shown where, in short, so that a message tells what was decided. */
+/** What was shown where, in short, so that a message says what was decided. */
 export const cutNamed = ({ prompt: { cut, reason } }: Look): string =>
   `it decided ${JSON.stringify({ ...cut, reason })}`;
 
-/** P10 is broken by whoever writes into what is frozen. */
+/** A write into what is frozen breaks P10. */
 const unwritten = <Result>(run: () => Result): Result => {
   try {
     return run();
@@ -133,7 +133,7 @@ export const unchanging = (schedule: Schedule): Schedule => ({
   ),
 });
 
-/** A state, with how far the counter was off in the newest call that tells it, and what that was when it was decided. */
+/** A state, with how far the counter was off in the newest call that shows it, and what that was when it was decided. */
 export interface Calibrated {
   readonly state: State;
   readonly calibration: number;

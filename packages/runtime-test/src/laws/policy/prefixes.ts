@@ -111,20 +111,20 @@ const talk = (
 } => {
   let { state } = start(machine, { threadId: "steady", at: 0 });
   const entries: { readonly turn: number; readonly entry: Entry }[] = [];
-  const tell = (turn: number, event: Event): void => {
-    const told = transition(machine, state, event);
-    if (!told.handled) throw new LawBroken("P9", `turn ${turn} of the steady conversation: ${told.refusal.reason}`);
-    entries.push({ turn, entry: told.entry });
-    state = told.state;
+  const send = (turn: number, event: Event): void => {
+    const next = transition(machine, state, event);
+    if (!next.handled) throw new LawBroken("P9", `turn ${turn} of the steady conversation: ${next.refusal.reason}`);
+    entries.push({ turn, entry: next.entry });
+    state = next.state;
   };
   for (let turn = 1; turn <= turns; turn++) {
-    tell(turn, {
+    send(turn, {
       type: "ask.received",
       at: turn,
       askId: `ask-${turn}`,
       input: "What is the weather like in this place?",
     });
-    for (let event = answerTo(state, turn); event !== null; event = answerTo(state, turn)) tell(turn, event);
+    for (let event = answerTo(state, turn); event !== null; event = answerTo(state, turn)) send(turn, event);
   }
   return { entries, messages: messagesOf(state) };
 };

@@ -4,7 +4,7 @@ import { requireSame } from "../evidence/law-broken.ts";
 import { lookNamed, type PolicyLaw } from "./policy-run.ts";
 
 /**
- * P10 as well: whatever is written into all that the policy, its summariser and the counter were given, by whoever was
+ * P10 as well: whatever is written into all that the policy, its summariser and the counter were given, by those that were
  * given it beside them, the next prompt is the same. The widest and the narrowest look of the last state are looked at again.
  */
 export const scribblingChangesNothing: PolicyLaw = ({ options, views, subject }) => {

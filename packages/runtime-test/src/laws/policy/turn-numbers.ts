@@ -7,7 +7,7 @@ import { cutNamed, type Look, lookNamed, type PolicyLaw } from "./policy-run.ts"
 
 /**
  * P8: turn numbers are stable. A turn keeps its number, its place in the tree, the ids of its messages and its
- * summaries, wherever the head moves. The message that stands for earlier turns tells each turn of its range once, in
+ * summaries, wherever the head moves. The message that stands for earlier turns has each turn of its range once, in
  * order, under its own number: as a summary that was written of just these turns, or as a line made by rule.
  */
 export const turnNumbersAreStable: PolicyLaw = ({ trace, views, options }) => {
@@ -60,34 +60,32 @@ const requireLines = (look: Look, omitting: boolean): void => {
   if (message.id !== `summary.${from}-${to}.${upTo}`) fail(`turns ${from} to ${to} are shown as ${message.id}`);
   if (!textOf(message).startsWith(heading)) fail(`${message.id} begins with ${preview(textOf(message).slice(0, 40))}`);
   const { turns } = look.said;
-  const left: Told[] = [...turns.values()].filter(({ number }) => number >= from && number <= to).reverse();
+  const left: LineTurn[] = [...turns.values()].filter(({ number }) => number >= from && number <= to).reverse();
   if (from === 0 && look.state.context.conversation.seed.length > 0) left.unshift(seed);
   let text = textOf(message).slice(heading.length);
   while (text !== "") {
-    const told = lineOf(text, turns, summarised);
-    if (told === null) return fail(`${message.id} goes on with ${preview(text.slice(0, 60))}, which is no turn's line`);
-    while (left[0] !== undefined && left[0].number < told.from && isSilent(left[0], omitting)) left.shift();
-    const covered = left.filter(({ number }) => number >= told.from && number <= told.to);
+    const line = lineOf(text, turns, summarised);
+    if (line === null) return fail(`${message.id} goes on with ${preview(text.slice(0, 60))}, which is no turn's line`);
+    while (left[0] !== undefined && left[0].number < line.from && isSilent(left[0], omitting)) left.shift();
+    const covered = left.filter(({ number }) => number >= line.from && number <= line.to);
     if (covered.length === 0 || covered[0] !== left[0])
-      return fail(
-        `${message.id} tells turns ${told.from} to ${told.to} where ${left[0]?.number ?? "none"} should come`,
-      );
+      return fail(`${message.id} has turns ${line.from} to ${line.to} where ${left[0]?.number ?? "none"} should come`);
     left.splice(0, covered.length);
-    text = text.slice(told.length);
+    text = text.slice(line.length);
   }
   const missing = left.find((turn) => !isSilent(turn, omitting));
-  if (missing !== undefined) fail(`${message.id} does not tell turn ${missing.number}`);
+  if (missing !== undefined) fail(`${message.id} lacks turn ${missing.number}`);
 };
 
 const heading = "Earlier in this conversation:\n";
 
 /** Left out because it was interrupted. */
-const isSilent = ({ outcome }: Told, omitting: boolean): boolean => omitting && outcome.status !== "completed";
+const isSilent = ({ outcome }: LineTurn, omitting: boolean): boolean => omitting && outcome.status !== "completed";
 
-/** A turn as far as a line can tell it; what stands before the first one counts as turn 0. */
-type Told = Pick<Turn, "number" | "outcome">;
+/** A turn as far as a line shows it; what stands before the first one counts as turn 0. */
+type LineTurn = Pick<Turn, "number" | "outcome">;
 
-const seed: Told = { number: 0, outcome: { status: "completed", finishReason: null } };
+const seed: LineTurn = { number: 0, outcome: { status: "completed", finishReason: null } };
 
 interface Line {
   readonly from: number;
@@ -96,7 +94,7 @@ interface Line {
   readonly length: number;
 }
 
-/** The turns that the first line of a text tells; a summary may have lines of its own. */
+/** The turns that the first line of a text stands for; a summary may have lines of its own. */
 const lineOf = (text: string, turns: ReadonlyMap<number, Turn>, range: SummarisedTurns): Line | null => {
   const label = labelOf(text);
   if (label === null) return null;

@@ -51,12 +51,12 @@ const checkRedacted = (world: World, { redacted }: WatchedJournal, stored: reado
   }
 };
 
-/** M5: the live state is what the journal tells. */
-export const checkLiveState = (world: World, told: State | null, live: State | null): void => {
-  if (isSame(live, told)) return;
+/** M5: the live state is the fold of the journal. */
+export const checkLiveState = (world: World, folded: State | null, live: State | null): void => {
+  if (isSame(live, folded)) return;
   world.breaks(
     "M5",
-    `the live state is not the fold of the journal:\n${JSON.stringify(live)}\n${JSON.stringify(told)}`,
+    `the live state is not the fold of the journal:\n${JSON.stringify(live)}\n${JSON.stringify(folded)}`,
   );
 };
 

@@ -9,8 +9,8 @@ import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
 /**
- * R3: each ask stands in the thread once, as its asker was told, in a turn that says what was asked; one that was refused does not stand there, but where it
- * was left as a letter: that may be taken by another process after who left it was told, and died.
+ * R3: each ask stands in the thread once, as in the result of its asker, in a turn that says what was asked; one that was refused does not stand there, but where it
+ * was left as a letter: another process may take it after the one that left it had its answer, and died.
  */
 export const checkQuestions = (
   world: World,
@@ -26,11 +26,11 @@ export const checkQuestions = (
       continue;
     }
     const dropped = droppedAs(end);
-    const told = dropped === null ? toldOf(end) : null;
+    const report = dropped === null ? reportOf(end) : null;
     if (dropped !== null) checkDropped(world, state, askId, dropped);
-    else if (told !== null) {
-      checkTold(world, state, askId, turns.get(askId) ?? null, told);
-      checkSaid(world, state, question, told.turn);
+    else if (report !== null) {
+      checkReport(world, state, askId, turns.get(askId) ?? null, report);
+      checkSaid(world, state, question, report.turn);
     } else if (turns.has(askId) && !mayBeLetter && !isAskedTwice(questions, askId)) {
       world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
     }
@@ -47,7 +47,7 @@ export const checkAsks = (world: World, { state, entries }: Pick<WatchedJournal,
   }
 };
 
-/** Why an asker was told that no turn answers; null for one who was told anything else. */
+/** Why no turn answers, by the result of the asker; null for any other result. */
 const droppedAs = (end: AskEnd): "superseded" | "returned" | null => {
   if (!("name" in end)) return null;
   if (end.name === "AskSupersededError") return "superseded";
@@ -56,7 +56,7 @@ const droppedAs = (end: AskEnd): "superseded" | "returned" | null => {
 
 const checkDropped = (world: World, { context }: State, askId: string, because: string): void => {
   const is = context.dropped.find((ask) => ask.askId === askId)?.because ?? "none of those";
-  if (is !== because) world.breaks("R3", `${askId} was told that it was ${because}, and is ${is}`);
+  if (is !== because) world.breaks("R3", `${askId} was reported as ${because}, and is ${is}`);
 };
 
 /** M9, where nothing is left out: the next prompt is the path so far and the new message. */
@@ -84,30 +84,33 @@ const turnsOfAsks = (world: World, state: State): ReadonlyMap<string, number> =>
   return turns;
 };
 
-/** What an asker was told of a turn; null when the ask was refused. */
-interface Told extends Pick<TurnSummary, "turn" | "text"> {
+/** The result of an asker as far as it names a turn; null when the ask was refused. */
+interface Report extends Pick<TurnSummary, "turn" | "text"> {
   readonly status: "completed" | "failed" | "cancelled";
 }
 
-const toldOf = (end: AskEnd): Told | null => {
+const reportOf = (end: AskEnd): Report | null => {
   if ("status" in end) return end;
   if ("refusal" in end) return null;
   return { ...end.summary, status: end.name === "TurnCancelledError" ? "cancelled" : "failed" };
 };
 
-/** Who gave up before anything was known was told of no turn, and there may be one all the same. */
-const checkTold = (world: World, state: State, askId: string, turn: number | null, told: Told): void => {
-  if (told.turn === null) return;
-  if (told.turn !== turn) {
-    world.breaks("R3", `${askId} was answered by turn ${told.turn}, and the thread has it in ${turn ?? "none"}`);
+/** An asker that gave up early has the result of no turn, and there may be one all the same. */
+const checkReport = (world: World, state: State, askId: string, turn: number | null, report: Report): void => {
+  if (report.turn === null) return;
+  if (report.turn !== turn) {
+    world.breaks("R3", `${askId} was answered by turn ${report.turn}, and the thread has it in ${turn ?? "none"}`);
   }
-  const status = turnNumbered(state, told.turn)?.outcome.status;
-  if (status !== told.status) {
-    world.breaks("R3", `${askId} was told that turn ${told.turn} is ${told.status}, and it is ${status ?? "lost"}`);
+  const status = turnNumbered(state, report.turn)?.outcome.status;
+  if (status !== report.status) {
+    world.breaks(
+      "R3",
+      `${askId} has the result that turn ${report.turn} is ${report.status}, and it is ${status ?? "lost"}`,
+    );
   }
 };
 
-/** Whoever has the outcome of a turn has that of what they asked: the turn says it, unless its words were taken out. */
+/** An asker that has the outcome of a turn has that of its question: the turn says it, unless its words were taken out. */
 const checkSaid = (world: World, state: State, { askId, input }: Question, turn: number | null): void => {
   const messages = toArray(
     (turn === null ? undefined : turnNumbered(state, turn))?.messages ?? { length: 0, levels: [] },
@@ -118,7 +121,7 @@ const checkSaid = (world: World, state: State, { askId, input }: Question, turn:
     .map(ofDraft)
     .find((utterance) => !said.includes(utterance));
   if (turn !== null && missing !== undefined)
-    world.breaks("R3", `${askId} was told of turn ${turn}, which does not say what was asked: ${missing}`);
+    world.breaks("R3", `${askId} has the result of turn ${turn}, which does not say what was asked: ${missing}`);
 };
 
 const isAskedTwice = (questions: readonly Question[], askId: string): boolean =>

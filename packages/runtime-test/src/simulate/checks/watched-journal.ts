@@ -25,7 +25,7 @@ export const threadId = "simulated";
 export class WatchedJournal {
   readonly store: Store;
   readonly entries: Entry[] = [];
-  /** What the journal tells; null before its first entry. */
+  /** The fold of the journal; null before its first entry. */
   state: State | null = null;
   /** All effects that the journal ever asked for, by id. */
   readonly asked: Map<string, AnswerableEffect> = new Map();
@@ -47,7 +47,7 @@ export class WatchedJournal {
   readonly redacted: Set<string> = new Set();
   /** What came of it. */
   newestOpening: Opening | null = null;
-  /** The first of the laws about prompts that was broken; told at the end, since whoever breaks others breaks these too. */
+  /** The first of the laws about prompts that was broken; reported at the end, since a break of other laws breaks these too. */
   brokenByPrompts: Broken | null = null;
   readonly #world: World;
   readonly #rules: PromptRules;
@@ -87,9 +87,9 @@ export class WatchedJournal {
         this.redacted.add(event.input);
       this.entries[entry.seq] = entry;
     }
-    const told = fold(this.entries);
-    if (Either.isRight(told)) this.state = told.right;
-    else this.#world.breaks("M5", `a journal that was redacted can't be folded: ${told.left.reason}`);
+    const folded = fold(this.entries);
+    if (Either.isRight(folded)) this.state = folded.right;
+    else this.#world.breaks("M5", `a journal that was redacted can't be folded: ${folded.left.reason}`);
     if (this.state !== null) this.outstanding = outstanding(this.state);
   }
 

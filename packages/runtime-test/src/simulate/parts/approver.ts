@@ -37,7 +37,7 @@ export class Approver {
       await this.#world.sleep(random.whole(1, this.#world.calm ? 60 : wait));
       if (!this.#isAsked(question)) return;
       const digest = confused ? "another" : question.digest;
-      await this.#tell(question, approved, digest);
+      await this.#send(question, approved, digest);
       confused = false;
     }
   }
@@ -46,27 +46,27 @@ export class Approver {
     return this.#journal.outstanding.some((effect) => effect.id === id);
   }
 
-  async #tell({ id, digest: asked }: RequestApproval, approved: boolean, digest: string): Promise<void> {
+  async #send({ id, digest: asked }: RequestApproval, approved: boolean, digest: string): Promise<void> {
     const process = this.#processes.reachable();
     if (process === null) return;
-    process.note(`is told that ${id} is ${approved ? "approved" : "denied"}${digest === asked ? "" : ", by mistake"}`);
+    process.note(`hears that ${id} is ${approved ? "approved" : "denied"}${digest === asked ? "" : ", by mistake"}`);
     const at = this.#world.clock.now();
-    const telling = process.host
+    const sending = process.host
       .thread(threadId)
       .send({ type: "approval.answered", at, effectId: id, approved, digest });
-    process.unsettled.add(telling);
+    process.unsettled.add(sending);
     const hear = async (): Promise<void> => {
       try {
-        const receipt = await telling;
+        const receipt = await sending;
         if (receipt.handled && digest !== asked)
           this.#world.breaks("M6", `an answer about something else than "${id}" was taken`);
       } catch {
-        // Nobody could be told, or it is not known what became of it.
+        // No process could take it, or it is not known what became of it.
       } finally {
-        process.unsettled.delete(telling);
+        process.unsettled.delete(sending);
       }
     };
-    // One that stands still, or a holder that does not look, must not keep others from being told.
+    // A process that stands still, or an owner of the lease that does not look, must not keep the answer from others.
     await Promise.race([hear(), process.died, this.#world.sleep(patienceMs)]);
   }
 }

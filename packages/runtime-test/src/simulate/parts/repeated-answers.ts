@@ -17,7 +17,7 @@ export class RepeatedAnswers {
   /** An entry was written: if it was an answer, it may come again. */
   written({ seq, event }: Entry): void {
     if (event.type === "thread.started" || !answers.has(event.type) || !this.#world.hits("repeatedAnswer")) return;
-    void this.#tell(event, seq);
+    void this.#send(event, seq);
   }
 
   /** A model answered a process that is dead: the answer may find its way to another one. */
@@ -25,25 +25,25 @@ export class RepeatedAnswers {
     if (outcome.type === "failed" || !this.#world.hits("lateAnswer")) return;
     const { reply, finishReason } = outcome;
     const at = this.#world.clock.now();
-    void this.#tell(
+    void this.#send(
       { type: "llm.completed", at, effectId: call.id, promptDigest: call.promptDigest, reply, finishReason },
       null,
     );
   }
 
   /** `seq` is that of the entry that it was taken as; null for one that was not. */
-  async #tell(event: Event, seq: number | null): Promise<void> {
+  async #send(event: Event, seq: number | null): Promise<void> {
     await this.#world.sleep(this.#world.random.whole(0, 120));
     const process = this.#processes.reachable();
     if (process === null) return;
-    process.note(`is told ${event.type} ${seq === null ? "late" : "once more"}`);
+    process.note(`gets ${event.type} ${seq === null ? "late" : "once more"}`);
     try {
       const receipt = await process.host.thread(threadId).send(event);
-      // Who leaves a letter is told of the entry that there was before.
+      // For a letter the receipt names the entry that there was before.
       if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
         this.#world.breaks("M6", `a repeated ${event.type} was taken`);
     } catch {
-      // Nobody could be told. Who answers once too often does not mind.
+      // No process could take it, which changes nothing: it was an answer too many.
     }
   }
 }

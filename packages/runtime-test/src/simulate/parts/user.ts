@@ -13,7 +13,7 @@ export class User {
   readonly questions: Question[] = [];
   readonly #world: World;
   readonly #processes: Processes;
-  /** Asks by whoever answers them; to be asked again when it dies. */
+  /** Asks by the process that answers them; to be asked again when it dies. */
   readonly #asked: Map<SimulatedProcess, Set<Question>> = new Map();
   #settled: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -48,11 +48,11 @@ export class User {
     return question;
   }
 
-  /** Tells the machine something, once; whether it arrives is not certain. */
+  /** Sends the machine an event, once; whether it arrives is not certain. */
   send(event: Event): void {
     const process = this.#processes.reachable();
     if (process === null) return;
-    process.note(`is told ${event.type}`);
+    process.note(`gets ${event.type}`);
     const own = this.#world.scribbling.handsIn(event);
     const sending = process.host.thread(threadId).send(own);
     this.#world.scribbling.handedIn(own);
@@ -65,7 +65,7 @@ export class User {
       (error: unknown) => {
         process.unsettled.delete(sending);
         if (process.alive && !isPassing(error) && !(error instanceof ThreadUnknownError))
-          this.#breaks(`telling it ${event.type} was rejected with`, error);
+          this.#breaks(`sending it ${event.type} was rejected with`, error);
       },
     );
   }
@@ -122,11 +122,11 @@ export class User {
     handle.then(over, over);
   }
 
-  /** It may be refused, and it may be that nobody could be told. */
+  /** It may be refused, and there may be no process to take it. */
   #redact(turn: number): void {
     const process = this.#processes.reachable();
     if (process === null) return;
-    process.note(`is told to redact turn ${turn}`);
+    process.note(`is asked to redact turn ${turn}`);
     const redacting = process.host.thread(threadId).redact({ turn });
     process.unsettled.add(redacting);
     const over = (): unknown => process.unsettled.delete(redacting);

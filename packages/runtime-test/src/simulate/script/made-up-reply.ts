@@ -3,7 +3,7 @@ import { type FailureScript, reply, type ScriptLine, toolCalls, type ToolCallScr
 import { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 
-/** What the simulated model says to a call: the same to the same call, whoever makes it, and how often. */
+/** What the simulated model says to a call: the same to the same call, from any process, however often. */
 export const madeUpReply =
   (world: World, tools: readonly [string, ...string[]]) =>
   (call: CallLlm): ScriptLine => {

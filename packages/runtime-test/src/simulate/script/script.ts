@@ -25,7 +25,7 @@ export type Action = { readonly afterMs?: number } & (
   | { readonly type: "steer"; readonly input: AskInput }
   /** The user gives up on an ask, by its place among the asks of the script, from 0. */
   | { readonly type: "abort"; readonly ask: number }
-  /** The open turn is cancelled, whoever asked. */
+  /** The open turn is cancelled, whichever ask opened it. */
   | { readonly type: "cancel" }
   /** Any event; `at` is added. One that is refused is refused. */
   | { readonly type: "send"; readonly event: EventWithoutTime }

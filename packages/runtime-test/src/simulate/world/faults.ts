@@ -4,7 +4,7 @@ export interface Faults {
   readonly crash: number;
   /** As above: the process stands still for up to 1.5 s, and its lease (600 ms) may run out. */
   readonly pause: number;
-  /** Of each thing that the user does: the process is told to stop, and another takes over at once. */
+  /** Of each thing that the user does: the process is asked to stop, and another takes over at once. */
   readonly handover: number;
   /** Of each process that starts: it runs with another configuration than the one before. */
   readonly reconfigure: number;
@@ -14,11 +14,11 @@ export interface Faults {
   readonly hookThrows: number;
   /** Of each thing that the user does: it is done on a second host, which competes for the lease. */
   readonly rival: number;
-  /** Of each time that something leaves a host, or was handed in: whoever was given it, or handed it in, writes into all of it. In a third of the conversations the policy, its summariser, the counter and the pricing do so each time. */
+  /** Of each time that something leaves a host, or was handed in: the one that was given it, or handed it in, writes into all of it. In a third of the conversations the policy, its summariser, the counter and the pricing do so each time. */
   readonly scribbles: number;
-  /** Of each append: nothing is written, and the host is told so. */
+  /** Of each append: nothing is written, and the host gets an error. */
   readonly appendFails: number;
-  /** Of each append: it is written, and the host is told that it failed. */
+  /** Of each append: it is written, and the host gets an error all the same. */
   readonly appendUnacknowledged: number;
   /** Of each append: it takes up to 40 ms, and is written at some time in between. */
   readonly appendSlow: number;
@@ -52,7 +52,7 @@ export interface Faults {
   readonly invalidArguments: number;
   /** As above: with the provider's id of an earlier call, or none. */
   readonly repeatedCallId: number;
-  /** Of each answer that is journalled: it is told once more, later. */
+  /** Of each answer that is journalled: it is sent once more, later. */
   readonly repeatedAnswer: number;
   /** Of each answer that a crash swallowed: it arrives after all, at a later process. */
   readonly lateAnswer: number;

@@ -36,7 +36,7 @@ export class SimulatedProcess {
   alive = true;
   /** Resolves when it dies. */
   readonly died: Promise<void>;
-  /** Told to stop: nobody asks it for anything any more. */
+  /** It was asked to stop, and gets no more requests. */
   closing = false;
   opening: Opening | null = null;
   /** How often it took the thread up. */
@@ -136,5 +136,5 @@ export class SimulatedProcess {
   }
 }
 
-/** What somebody waits for who is dead. */
+/** What a dead process waits for. */
 export const never = (): Promise<never> => new Promise(() => undefined);

@@ -92,7 +92,7 @@ export class Processes {
   #handOver(): void {
     const leaving = this.#primary;
     if (!isReachable(leaving)) return;
-    leaving.note("is told to stop");
+    leaving.note("is asked to stop");
     leaving.closing = true;
     void closed(leaving);
     this.#primary = this.#start(this.#owner());

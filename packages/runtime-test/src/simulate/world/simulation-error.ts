@@ -48,7 +48,7 @@ export class SimulationError extends Error {
 
 const linesShown = 30;
 
-/** What is thrown on purpose, so that it can be told from a mistake. */
+/** What is thrown on purpose, so that it differs from a mistake. */
 export class SimulatedFailure extends Error {
   override readonly name = "SimulatedFailure";
 }

@@ -13,13 +13,13 @@ export class World {
   readonly trace: string[] = [];
   /** How often each fault came. */
   readonly hit: Map<Fault, number> = new Map();
-  /** Entries were put in the place of others, while whoever has no lease may have been reading. */
+  /** Entries were put in the place of others, while a reader without a lease may have been reading. */
   hasRewritten = false;
   /** How many times something entered or left a host. */
   step = 0;
   /** From here on nothing more goes wrong. */
   calm = false;
-  /** Whoever is given something, or hands something in. */
+  /** Those that are given something, or hand something in. */
   readonly scribbling: Scribbling;
   readonly #faults: Faults;
   readonly #crashAt: ReadonlySet<number>;

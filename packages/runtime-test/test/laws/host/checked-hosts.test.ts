@@ -62,7 +62,7 @@ describe("R3: two hosts lose, repeat and duplicate nothing", () => {
     [
       "a host that tells another's answer",
       { createHost: withAsk({ outcome: async (handle: AskHandle) => ({ ...(await handle), text: "Hm." }) }) },
-      /R3: ask-\d+ was told "Hm\."/,
+      /R3: ask-\d+ had the result "Hm\."/,
     ],
     [
       "a host that runs a tool twice",

@@ -73,7 +73,7 @@ describe("R1: nothing is performed before it is journalled", () => {
       { did: "loaded", entries: toolRun("rerun") },
       { did: "performed", effect: { type: "publish", signal } },
     ];
-    expect(() => lawNothingBeforeJournal(log)).toThrow(/R1: item 1 of the log: the journal does not tell of/);
+    expect(() => lawNothingBeforeJournal(log)).toThrow(/R1: item 1 of the log: the journal does not bear out/);
   });
 
   test("catches a host that performs something else than it journalled", () => {

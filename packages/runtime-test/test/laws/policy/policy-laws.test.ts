@@ -93,7 +93,7 @@ const badOptions: readonly BadOptions[] = [
 ];
 
 describe("P7", () => {
-  test("options that can't be meant are refused, and the value is named", () => {
+  test("invalid options are refused, and the value is named", () => {
     badOptionsAreRefused(badOptions);
   });
 

@@ -38,7 +38,7 @@ export const listingFaults: Faults = {
     }),
   ],
   "a page that begins with the end of the one before": [
-    "to whoever goes through the pages while others write",
+    "to a reader of the pages while others write",
     (sound) => ({
       list: async ({ after, ...options } = {}) => {
         const all = (await sound.list({ ...options, limit: 1e9 })).threads;
@@ -49,7 +49,7 @@ export const listingFaults: Faults = {
       },
     }),
   ],
-  "pages by number": ["to whoever goes through the pages while others write", byNumber],
+  "pages by number": ["to a reader of the pages while others write", byNumber],
   "pages cut before they are filtered": [
     "fills its pages where few threads are wanted",
     (sound) => ({

@@ -2,22 +2,22 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalMessage, canonicalOf } from "./canonical.ts";
 import type { CommonFile, RecordedCase, RecordedStep } from "./case.ts";
 
-/** What a recording tells, one canonical message after the other, without any machine: each prompt is a beginning of it. */
-export interface Told {
-  readonly messages: readonly ToldMessage[];
+/** What is said in a recording, one canonical message after the other, without any machine: each prompt is a beginning of it. */
+export interface Transcript {
+  readonly messages: readonly TranscriptMessage[];
   /** For each model call how many messages it was sent. */
   readonly prompts: readonly number[];
 }
 
-export interface ToldMessage {
+export interface TranscriptMessage {
   readonly message: CanonicalMessage;
   /** The step that it comes from; null for the system message and the seed. */
   readonly step: number | null;
 }
 
-/** Folds the steps of a case into the messages that they tell. */
-export const toldBy = (recorded: RecordedCase, common: CommonFile | null): Told => {
-  const messages: ToldMessage[] = before(recorded, common).map((message) => ({ message, step: null }));
+/** Folds the steps of a case into their messages. */
+export const transcriptOf = (recorded: RecordedCase, common: CommonFile | null): Transcript => {
+  const messages: TranscriptMessage[] = before(recorded, common).map((message) => ({ message, step: null }));
   const prompts: number[] = [];
   for (const [index, step] of recorded.steps.entries()) {
     if (step.type === "llm") prompts.push(messages.length);
