@@ -85,7 +85,7 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
-});
+}, 60_000);
 
 describe.each(packages)("$name", ({ name }) => {
   test("is well packed", async () => {
@@ -102,10 +102,27 @@ describe.each(packages)("$name", ({ name }) => {
       .map((each) => join(each.parentPath, each.name).split(`${name}/`).at(-1));
     expect(shipped).toContain("LICENSE");
     expect(
-      shipped.filter((path) => !/^(LICENSE|README\.md|package\.json|(dist|src)\/.*\.(js|ts|map))$/.test(path ?? "")),
+      shipped.filter(
+        (path) => !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|(dist|src)\/.*\.(js|ts|map))$/.test(path ?? ""),
+      ),
     ).toEqual([]);
   });
 });
+
+test.each(packages)(
+  "links of the README of $name, and of the pages that it ships, lead to what is there",
+  ({ name }) => {
+    const shipped = join(consumer, "node_modules", name);
+    const pages = globSync("{README.md,docs/*.md}", { cwd: shipped });
+    expect(pages.length).toBeGreaterThan(1);
+    const links = pages.flatMap((page) =>
+      [...readFileSync(join(shipped, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, target = ""]) =>
+        join(dirname(page), target),
+      ),
+    );
+    expect(links.filter((target) => !existsSync(join(shipped, target)))).toEqual([]);
+  },
+);
 
 test("every entry point loads, the optional peers being absent where they are not needed", () => {
   const names = namesExportedBy(plainEntries);

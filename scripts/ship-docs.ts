@@ -1,0 +1,38 @@
+// Run in a package's folder before it is packed: puts the pages of docs that its README links to beside it, and mends the
+// links of both for a reader who has only the package. `--undo`, after packing, takes it back.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, posix } from "node:path";
+
+const root = dirname(import.meta.dirname);
+const folder = `packages/${basename(process.cwd())}`;
+const kept = "node_modules/.README.md";
+
+const main = (): void => {
+  rmSync("docs", { recursive: true, force: true });
+  if (existsSync(kept)) renameSync(kept, "README.md");
+  if (process.argv.includes("--undo")) return;
+  const readme = readFileSync("README.md", "utf8");
+  const pages = new Set([...readme.matchAll(link)].map(([, , target = ""]) => placeOf(target, folder)).filter(isPage));
+  copyFileSync("README.md", kept);
+  writeFileSync("README.md", shipped(readme, folder, pages));
+  mkdirSync("docs");
+  for (const page of pages) writeFileSync(page, shipped(readFileSync(join(root, page), "utf8"), "docs", pages));
+};
+
+const link = /\[([^\]]*)\]\(([^)#\s]+)(#[^)]*)?\)/g;
+
+const isPage = (place: string): boolean => /^docs\/[^/]+\.md$/.test(place);
+
+/** Where a link of a file in a folder of the repository leads, from its root. */
+const placeOf = (target: string, from: string): string => posix.join(from, target);
+
+/** A text whose links lead to what is shipped; what is not is named in words. */
+const shipped = (text: string, from: string, pages: ReadonlySet<string>): string =>
+  text.replaceAll(link, (whole, label: string, target: string, anchor = "") => {
+    if (/^https?:/.test(target)) return whole;
+    const place = placeOf(target, from);
+    if (pages.has(place)) return `[${label}](${from === "docs" ? basename(place) : place}${anchor})`;
+    return place.startsWith("packages/") ? label : `${label} (\`${place}\` of the repository)`;
+  });
+
+main();
