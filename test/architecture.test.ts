@@ -1,5 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
@@ -22,19 +22,16 @@ import {
   functionsAreShort,
   vocabularyLinesMax,
 } from "./rules/size.ts";
-import type { Rule, Source } from "./rules/source.ts";
+import { type Rule, type Source, sourcesIn } from "./rules/source.ts";
 
 const root = dirname(import.meta.dirname);
 
-const repository: readonly Source[] = globSync(
-  [
-    "packages/*/{src,test}/**/*.ts",
-    "{examples,scripts,proof,bench,test}/**/*.ts",
-    "{packages/*,examples}/package.json",
-    housePage,
-  ],
-  { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] },
-).map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }));
+const repository: readonly Source[] = sourcesIn(root, [
+  "packages/*/{src,test}/**/*.ts",
+  "{examples,scripts,proof,bench,test}/**/*.ts",
+  "{packages/*,examples}/package.json",
+  housePage,
+]);
 
 const manifest = (
   folder: string,

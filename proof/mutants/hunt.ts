@@ -1,7 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-
-import type { Source } from "../../test/rules/source.ts";
+import { type Source, sourcesIn } from "../../test/rules/source.ts";
 import type { Equivalent } from "./equivalent.ts";
 import type { Answer } from "./messages.ts";
 import { type Mutant, mutantsOf, mutatedText } from "./mutations.ts";
@@ -102,11 +99,7 @@ const names = (entry: Equivalent, { path, original, mutated }: Mutant): boolean 
   entry.path === path && entry.original === original && entry.mutated === mutated;
 
 const filesOf = ({ root }: Subject, globs: readonly string[]): readonly Source[] =>
-  globSync(globs, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] })
-    .map((path) => path.replaceAll("\\", "/"))
-    .filter((path) => /\.ts$|package\.json$/.test(path))
-    .toSorted()
-    .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }));
+  sourcesIn(root, globs).filter(({ path }) => /\.ts$|package\.json$/.test(path));
 
 /** The tests of a subject: which of them, in which order, and what came of them. */
 class Tests {

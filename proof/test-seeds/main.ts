@@ -1,11 +1,11 @@
 // Runs all tests that check properties, from a seed that is drawn for the run, and printed: `pnpm test`
 // always tries the same cases. Exits as vitest does.
 import { spawnSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { workspaceEnvironment } from "../../scripts/caller.ts";
 import { testsOfProperties } from "../../test/rules/properties.ts";
+import { sourcesIn } from "../../test/rules/source.ts";
 import { runCommand } from "../kit/command.ts";
 import { flag, type Option, seed } from "../kit/options.ts";
 
@@ -20,10 +20,11 @@ const files: Option<readonly string[]> = {
 
 const propertyTests = (): readonly string[] =>
   testsOfProperties(
-    globSync(["packages/*/{src,test}/**/*.ts", "{examples,test,scripts,proof}/**/*.ts", "packages/*/package.json"], {
-      cwd: root,
-      exclude: ["**/node_modules/**"],
-    }).map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") })),
+    sourcesIn(root, [
+      "packages/*/{src,test}/**/*.ts",
+      "{examples,test,scripts,proof}/**/*.ts",
+      "packages/*/package.json",
+    ]),
   );
 
 await runCommand({

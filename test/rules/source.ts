@@ -1,3 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { type Node, parseSync, type Program, visitorKeys } from "oxc-parser";
 
 /** A file of the repository: its path from the root, with `/`, and what is in it. */
@@ -16,6 +19,12 @@ export interface Import {
   readonly typeOnly: boolean;
   readonly line: number;
 }
+
+/** The files under a folder whose paths match, in order. */
+export const sourcesIn = (root: string, globs: readonly string[]): readonly Source[] =>
+  globSync(globs, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] })
+    .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }))
+    .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
 /** Whether a path is that of a TypeScript module. */
 export const isModule = ({ path }: Source): boolean => path.endsWith(".ts") && !path.endsWith(".d.ts");
