@@ -1,4 +1,3 @@
-import { globSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 
 import { describe, expect, test } from "vitest";

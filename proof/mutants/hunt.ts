@@ -98,8 +98,7 @@ const firstAllFrom = 40;
 const names = (entry: Equivalent, { path, original, mutated }: Mutant): boolean =>
   entry.path === path && entry.original === original && entry.mutated === mutated;
 
-const filesOf = ({ root }: Subject, globs: readonly string[]): readonly Source[] =>
-  sourcesIn(root, globs).filter(({ path }) => /\.ts$|package\.json$/.test(path));
+const filesOf = ({ root }: Subject, globs: readonly string[]): readonly Source[] => sourcesIn(root, globs);
 
 /** The tests of a subject: which of them, in which order, and what came of them. */
 class Tests {

@@ -23,6 +23,7 @@ export interface Import {
 /** The files under a folder whose paths match, in order. */
 export const sourcesIn = (root: string, globs: readonly string[]): readonly Source[] =>
   globSync(globs, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] })
+    .filter((path) => /\.(ts|json|md)$/.test(path))
     .map((path) => ({ path: path.replaceAll("\\", "/"), text: readFileSync(join(root, path), "utf8") }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
