@@ -1,22 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Entry, State } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import type { Ask } from "./ask/ask.ts";
-import type { AskHandle } from "./ask/ask-handle.ts";
-import type { HostContext } from "./context/host-context.ts";
-import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
-import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
-import { HostedThread } from "./thread/hosted-thread.ts";
 import { type AskInput, type AskOptions, askOptionNames } from "./ask/ask-event.ts";
-import { refusedAsk } from "./thread/asking.ts";
-import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
-import { takeUp } from "./thread/resume.ts";
+import type { AskHandle } from "./ask/ask-handle.ts";
+import type { Ask } from "./ask/ask.ts";
+import { ImportRefusedError, SearchUnavailableError, ThreadClosedError, ThreadExistsError } from "./boundary/errors.ts";
 import { problemOfOptions } from "./boundary/option-names.ts";
+import type { HostContext } from "./context/host-context.ts";
+import { lookAt } from "./journal/opening.ts";
+import { ThreadLoop } from "./loop/loop.ts";
+import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
 import type { ListOptions, ThreadPage } from "./ports/listing.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
-import { resumeAll, type ResumeAllOptions, type ResumedAll } from "./thread/resume-all.ts";
-import { ThreadLoop } from "./loop/loop.ts";
-import { lookAt } from "./journal/opening.ts";
+import { refusedAsk } from "./thread/asking.ts";
+import { HostedThread } from "./thread/hosted-thread.ts";
 import {
   type ForeignConversation,
   importedJournal,
@@ -24,6 +21,9 @@ import {
   storeJournal,
   threadIdIn,
 } from "./thread/import.ts";
+import { resumeAll, type ResumeAllOptions, type ResumedAll } from "./thread/resume-all.ts";
+import { takeUp } from "./thread/resume.ts";
+import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
 
 /** Conversations that are run. */
 export interface Host extends AsyncDisposable {

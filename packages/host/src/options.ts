@@ -8,8 +8,8 @@ import { type HostContext, type ThreadDefaults, threadDefaultNames } from "./con
 import type { Clock } from "./ports/clock.ts";
 import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
-import type { Store } from "./ports/store.ts";
 import { storeInTime } from "./ports/store-in-time.ts";
+import type { Store } from "./ports/store.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 

@@ -1,5 +1,4 @@
-import type { Signal, State, ToolWithheld } from "@colloquy/machine";
-import { approvalsOf, turnNumbered } from "@colloquy/machine";
+import { approvalsOf, type Signal, type State, type ToolWithheld, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
 
 /** Notifies asks of what a signal says of them. The state is the one after it. */
@@ -16,15 +15,11 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
       for (const ask of asks.concerned(signal.askId, state)) ask.withdraw();
       return;
     case "ask.superseded":
-      for (const ask of asks.concerned(signal.askId, state)) {
-        ask.push({ type: "signal", signal });
-        ask.superseded(signal.by);
-      }
-      return;
     case "ask.returned":
       for (const ask of asks.concerned(signal.askId, state)) {
         ask.push({ type: "signal", signal });
-        ask.returned(signal.turn);
+        if (signal.type === "ask.superseded") ask.superseded(signal.by);
+        else ask.returned(signal.turn);
       }
       return;
     case "ask.joined":

@@ -1,7 +1,7 @@
 import type { AskReceived, Content, JsonObject, Limits, MessageDraft, OverlapType, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { OptionNames } from "../boundary/option-names.ts";
 import { givenEvent } from "../boundary/given-event.ts";
+import type { OptionNames } from "../boundary/option-names.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
 /** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */

@@ -1,13 +1,13 @@
 import type { ConversationMachine, ThreadInput } from "@colloquy/machine";
 import type { ActiveThreads } from "../activity/active-threads.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
-import type { Observation } from "./hooks.ts";
 import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LlmHandler } from "../ports/llm.ts";
 import type { Store } from "../ports/store.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
+import type { Observation } from "./hooks.ts";
 
 /** What all threads of a host run with. */
 export interface HostContext {

@@ -2,11 +2,11 @@ import type { Entry, LaterEntry, Signal, State } from "@colloquy/machine";
 import { fold, foldEntry } from "@colloquy/machine/journal";
 import { loadAll, SnapshotDamagedError } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
-import type { HostContext } from "../context/host-context.ts";
 import { JournalUnreadableError } from "../boundary/errors.ts";
-import { followedSignals } from "./followed-signals.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { load } from "../journal/opening.ts";
 import { entryAt, readFrom } from "../journal/read-journal.ts";
+import { followedSignals } from "./followed-signals.ts";
 
 /** Called with an entry that is new, what it says of asks and turns, and the state after it. */
 export type OnEntry = (entry: Entry, signals: readonly Signal[], state: State) => void;

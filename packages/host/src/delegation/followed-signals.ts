@@ -1,5 +1,4 @@
-import type { LaterEntry, Signal, State } from "@colloquy/machine";
-import { turnNumbered } from "@colloquy/machine";
+import { type LaterEntry, type Signal, type State, turnNumbered } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 
 /**

@@ -1,16 +1,16 @@
 import type { Entry, Signal, State } from "@colloquy/machine";
-import { Ask } from "../ask/ask.ts";
-import { askedEarlier } from "../ask/earlier-ask.ts";
-import type { Asks } from "../ask/asks.ts";
-import { announce, showApproval } from "../ask/announce.ts";
-import type { HostContext } from "../context/host-context.ts";
-import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
-import { type Inbox, type LeaseLostError } from "../ports/store.ts";
 import { isIdle } from "../activity/idle.ts";
-import { FollowedJournal } from "./followed-journal.ts";
+import { announce, showApproval } from "../ask/announce.ts";
+import { Ask } from "../ask/ask.ts";
+import type { Asks } from "../ask/asks.ts";
+import { askedEarlier } from "../ask/earlier-ask.ts";
+import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
-import { mayBeInInbox } from "./inbox-items.ts";
 import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
+import { type Inbox, type LeaseLostError } from "../ports/store.ts";
+import { FollowedJournal } from "./followed-journal.ts";
+import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
 /** The loop that follows a thread, as far as following needs it. */

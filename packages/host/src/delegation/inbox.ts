@@ -1,11 +1,11 @@
 import type { Event, Refusal } from "@colloquy/machine";
 import { Ask } from "../ask/ask.ts";
-import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
-import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
-import { fromStore } from "../ports/store-call.ts";
-import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
+import { fromStore } from "../ports/store-call.ts";
+import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
+import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
 export interface InboxHolder {

@@ -2,12 +2,12 @@ import type { Event } from "@colloquy/machine";
 import { decodeEntry } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
-import type { HostContext } from "../context/host-context.ts";
 import { StoreError } from "../boundary/errors.ts";
-import type { Inbox, LetterAnswer } from "../ports/store.ts";
-import { fromStore } from "../ports/store-call.ts";
-import { readAnswer } from "./inbox-items.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { EventEnvelope, Sender } from "../mailbox/mailbox.ts";
+import { fromStore } from "../ports/store-call.ts";
+import type { Inbox, LetterAnswer } from "../ports/store.ts";
+import { readAnswer } from "./inbox-items.ts";
 
 /** The inbox items that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
 export class Outbox {

@@ -1,8 +1,7 @@
-import type { Entry, Event, State } from "@colloquy/machine";
-import { transition } from "@colloquy/machine";
+import { type Entry, type Event, type State, transition } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
-import { type Lease, type Letter, type LetterAnswer } from "../ports/store.ts";
 import { fromStore } from "../ports/store-call.ts";
+import { type Lease, type Letter, type LetterAnswer } from "../ports/store.ts";
 import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 
 /**

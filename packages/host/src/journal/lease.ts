@@ -1,8 +1,8 @@
 import type { Entry } from "@colloquy/machine";
 import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
-import { type Lease, LeaseLostError } from "../ports/store.ts";
 import { fromStore, storeErrorOf } from "../ports/store-call.ts";
+import { type Lease, LeaseLostError } from "../ports/store.ts";
 
 /** A lease that renews itself at a third of its time, until it is given back or lost. */
 export class HeldLease {

@@ -10,8 +10,8 @@ import {
   StoredChunks,
 } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
-import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { Lease } from "../ports/store.ts";
 import { entryAt, foldedState, readFrom, readJournal } from "./read-journal.ts";
 import { finishRedaction, withRedactions } from "./redaction.ts";

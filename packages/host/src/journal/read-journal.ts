@@ -1,9 +1,9 @@
 import type { Entry, State } from "@colloquy/machine";
 import { decodeEntry, decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
+import { JournalUnreadableError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { fromStore } from "../ports/store-call.ts";
-import { JournalUnreadableError } from "../boundary/errors.ts";
 
 /**
  * All entries of a thread, as they are stored; none for an unknown one. Needs no lease.

@@ -1,8 +1,8 @@
 import type { Entry } from "@colloquy/machine";
 import { redactEntry } from "@colloquy/machine/storage";
 import type { HostContext } from "../context/host-context.ts";
-import type { Lease } from "../ports/store.ts";
 import { fromStore } from "../ports/store-call.ts";
+import type { Lease } from "../ports/store.ts";
 
 /** The entries as they are to be read: those that a redaction names have lost their words, whether or not it came that far. */
 export const withRedactions = (entries: readonly Entry[]): readonly Entry[] => {

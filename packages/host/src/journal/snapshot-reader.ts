@@ -1,6 +1,6 @@
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
-import type { StoredSnapshot } from "../ports/store.ts";
 import { messageOf } from "../boundary/thrown.ts";
+import type { StoredSnapshot } from "../ports/store.ts";
 
 /**
  * The chunks of a snapshot. Where its store can't read them at once, a chunk that was looked for in vain is

@@ -1,9 +1,9 @@
 import { start, type State } from "@colloquy/machine";
-import type { HostContext } from "../context/host-context.ts";
 import { ThreadUnknownError } from "../boundary/errors.ts";
 import { givenStart } from "../boundary/given-event.ts";
-import type { LeasedThread } from "./leased-thread.ts";
+import type { HostContext } from "../context/host-context.ts";
 import type { Mailbox } from "../mailbox/mailbox.ts";
+import type { LeasedThread } from "./leased-thread.ts";
 
 /**
  * Begins a new thread: what it was started with, or the defaults, are its first entry.

@@ -1,19 +1,18 @@
-import type { Entry, Refusal, State } from "@colloquy/machine";
-import { askNamed } from "@colloquy/machine";
+import { askNamed, type Entry, type Refusal, type State } from "@colloquy/machine";
 import type { SnapshotDamagedError } from "@colloquy/machine/storage";
 import type { Worker } from "../activity/active-threads.ts";
 import { Ask } from "../ask/ask.ts";
-import type { HostContext } from "../context/host-context.ts";
 import { StoreError, StoreTimeoutError, ThreadHeldError } from "../boundary/errors.ts";
-import { type Lease, type LeaseLostError } from "../ports/store.ts";
-import { inTime } from "../ports/store-in-time.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { type Follower, Following } from "../delegation/following.ts";
-import { HeldLease } from "../journal/lease.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
-import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
+import { HeldLease } from "../journal/lease.ts";
 import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
 import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
+import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
+import { inTime } from "../ports/store-in-time.ts";
+import { type Lease, type LeaseLostError } from "../ports/store.ts";
 
 /** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower, Worker {

@@ -8,9 +8,9 @@ import type {
   State,
 } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
+import type { Sender } from "../mailbox/mailbox.ts";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
-import type { Sender } from "../mailbox/mailbox.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { isDelta, ShownReply } from "./shown-reply.ts";
 

@@ -1,5 +1,4 @@
-import type { Effect, Entry, StartTimer, Turn } from "@colloquy/machine";
-import { turnNumbered } from "@colloquy/machine";
+import { type Effect, type Entry, type StartTimer, type Turn, turnNumbered } from "@colloquy/machine";
 import { announce } from "../ask/announce.ts";
 import { LlmRun } from "./llm-run.ts";
 import type { LoopPort } from "./loop-port.ts";

@@ -10,9 +10,9 @@ import type {
 import { outstanding } from "@colloquy/machine";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
 import type { HostContext } from "../context/host-context.ts";
+import type { EventEnvelope } from "../mailbox/mailbox.ts";
 import { withheldAfterCrash } from "./approvals.ts";
 import type { LoopPort } from "./loop-port.ts";
-import type { EventEnvelope } from "../mailbox/mailbox.ts";
 import { perform } from "./perform.ts";
 
 /**

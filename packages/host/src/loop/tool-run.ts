@@ -12,12 +12,12 @@ import type {
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { ThreadClosedError } from "../boundary/errors.ts";
 import { messageOf } from "../boundary/thrown.ts";
+import type { Sender, TaskEnvelope } from "../mailbox/mailbox.ts";
 import { approvableArguments, readArguments, type ValidArguments } from "../tools/arguments.ts";
 import { contentOf } from "../tools/content.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 import { whyWithheld, withheld } from "./approvals.ts";
-import type { Sender, TaskEnvelope } from "../mailbox/mailbox.ts";
 import type { LoopPort, Running } from "./loop-port.ts";
 
 /** A tool call that is out. It answers once, or is stopped; whatever its function does after that is not looked at. */
@@ -72,7 +72,7 @@ export class ToolRun implements Running, Sender {
   /** What the machine can't take for an answer must not leave the call without one. */
   refused({ kind, reason }: Refusal): void {
     if (kind === "invalid" && this.#answered !== "tool.failed")
-      this.#reportFailed("failed", `It could not be run: ${reason}`);
+      this.#report(this.#failure("failed", `It could not be run: ${reason}`));
   }
 
   failed(): void {}
@@ -173,20 +173,14 @@ export class ToolRun implements Running, Sender {
   }
 
   #fail(outcome: "failed" | "refused", content: string): void {
-    if (!this.#over) this.#reportFailed(outcome, content);
+    this.#answer(this.#failure(outcome, content));
   }
 
-  #reportFailed(outcome: "failed" | "refused", content: string): void {
-    this.#report({
-      type: "tool.failed",
-      at: this.#loop.host.clock.now(),
-      effectId: this.#call.id,
-      outcome,
-      content,
-    });
+  #failure(outcome: "failed" | "refused", content: string): ToolFailed {
+    return { type: "tool.failed", at: this.#loop.host.clock.now(), effectId: this.#call.id, outcome, content };
   }
 
-  #answer(event: ToolCompleted | ToolWithheld): void {
+  #answer(event: ToolCompleted | ToolFailed | ToolWithheld): void {
     if (!this.#over) this.#report(event);
   }
 

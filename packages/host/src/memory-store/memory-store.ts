@@ -1,9 +1,7 @@
 import { ConfigurationError, type Entry, type JsonObject } from "@colloquy/machine";
-import { memoryInbox } from "./inbox.ts";
-import { disposable } from "../ports/disposable.ts";
-import { pageOfHits } from "./pages.ts";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
+import { disposable } from "../ports/disposable.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
 import type { SearchOptions, SearchPage } from "../ports/searching.ts";
 import {
@@ -15,6 +13,8 @@ import {
   type Store,
   type StoredSnapshot,
 } from "../ports/store.ts";
+import { memoryInbox } from "./inbox.ts";
+import { pageOfHits } from "./pages.ts";
 
 /**
  * A store that lives as long as the process. Entries are kept as JSON text, so what is journalled can't be changed,

@@ -1,5 +1,4 @@
-import type { Entry, Json, JsonObject } from "@colloquy/machine";
-import { canonicalText } from "@colloquy/machine";
+import { canonicalText, type Entry, type Json, type JsonObject } from "@colloquy/machine";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
 
 /** Which threads to list. */

@@ -1,7 +1,6 @@
 import type { AskReceived } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { CodeWaits } from "../activity/code-waits.ts";
-import { Ask, type StopAsk } from "../ask/ask.ts";
 import {
   askEvent,
   type AskInput,
@@ -11,6 +10,7 @@ import {
   type SteerOptions,
 } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
+import { Ask, type StopAsk } from "../ask/ask.ts";
 import { withContext } from "../ask/asks.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";

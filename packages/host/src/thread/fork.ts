@@ -1,5 +1,4 @@
-import type { Entry, Event, JsonObject } from "@colloquy/machine";
-import { transition } from "@colloquy/machine";
+import { type Entry, type Event, type JsonObject, transition } from "@colloquy/machine";
 import { forkOf, type LeftBehind } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError } from "../boundary/errors.ts";

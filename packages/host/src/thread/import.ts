@@ -3,14 +3,14 @@ import { outstanding, start, transition } from "@colloquy/machine";
 import { lostEventIn } from "@colloquy/machine/hosting";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
-import type { HostContext } from "../context/host-context.ts";
 import { EventRefusedError, ImportRefusedError, ThreadExistsError } from "../boundary/errors.ts";
-import { SequenceConflictError } from "../ports/store.ts";
-import { storeErrorOf } from "../ports/store-call.ts";
+import { plainCopyOf, type Given, givenEvent, givenStart } from "../boundary/given-event.ts";
 import { isRecord, messageOf } from "../boundary/thrown.ts";
-import { plainCopyOf, givenEvent, givenStart } from "../boundary/given-event.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { withLease } from "../journal/lease.ts";
 import { withRedactions } from "../journal/redaction.ts";
+import { storeErrorOf } from "../ports/store-call.ts";
+import { SequenceConflictError } from "../ports/store.ts";
 
 /** A conversation that was had elsewhere, as the readers of other formats give it. */
 export interface ForeignConversation {
@@ -69,7 +69,10 @@ export const journalOfTurns = (
 ): readonly Entry[] => {
   const at = clock.now();
   const turns = turnsIn(conversation, threadId);
-  const begun = start(machine, beginningOf({ threadId, at, system: conversation.system ?? null, metadata }));
+  const begun = start(
+    machine,
+    beginningOf({ type: "thread.started", threadId, at, system: conversation.system ?? undefined, metadata }),
+  );
   const entries: Entry[] = [begun.entry];
   let state: State = begun.state;
   for (const [index, messages] of turns.entries()) {
@@ -96,27 +99,13 @@ const turnsIn = (conversation: unknown, threadId: string): ForeignConversation["
   );
 };
 
-const beginningOf = ({
-  threadId,
-  at,
-  system,
-  metadata,
-}: {
-  readonly threadId: string;
-  readonly at: number;
-  readonly system: SystemDraft | null;
-  readonly metadata: JsonObject | undefined;
-}): ThreadStarted => {
+const beginningOf = (event: Given<ThreadStarted> & Pick<ThreadStarted, "threadId">): ThreadStarted => {
   try {
-    return givenStart({
-      type: "thread.started",
-      threadId,
-      at,
-      ...(system === null ? {} : { system }),
-      ...(metadata === undefined ? {} : { metadata }),
-    });
+    return givenStart(event);
   } catch (thrown) {
-    throw thrown instanceof EventRefusedError ? new ImportRefusedError(threadId, 0, thrown.refusal.reason) : thrown;
+    throw thrown instanceof EventRefusedError
+      ? new ImportRefusedError(event.threadId, 0, thrown.refusal.reason)
+      : thrown;
   }
 };
 

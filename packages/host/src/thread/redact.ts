@@ -1,5 +1,4 @@
-import type { Entry, Refusal, State, ThreadRedacted } from "@colloquy/machine";
-import { transition } from "@colloquy/machine";
+import { type Entry, type Refusal, type State, type ThreadRedacted, transition } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { entriesToRedact, type RedactionTarget } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";

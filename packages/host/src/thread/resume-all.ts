@@ -1,11 +1,11 @@
-import type { HostContext } from "../context/host-context.ts";
+import { isIdle } from "../activity/idle.ts";
 import { ThreadHeldError } from "../boundary/errors.ts";
 import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { messageOf } from "../boundary/thrown.ts";
+import type { HostContext } from "../context/host-context.ts";
+import { lookAt } from "../journal/opening.ts";
 import type { ListOptions } from "../ports/listing.ts";
 import { type AsksUnderWay, asksUnderWay, type Resumed } from "./resume.ts";
-import { messageOf } from "../boundary/thrown.ts";
-import { isIdle } from "../activity/idle.ts";
-import { lookAt } from "../journal/opening.ts";
 
 /** Which threads are taken up, and how long for. */
 export interface ResumeAllOptions extends Pick<ListOptions, "metadata" | "created" | "updated"> {

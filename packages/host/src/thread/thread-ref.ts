@@ -1,5 +1,4 @@
-import type { Entry, Event, Refusal, State } from "@colloquy/machine";
-import { ConfigurationError } from "@colloquy/machine";
+import { ConfigurationError, type Entry, type Event, type Refusal, type State } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { CodeWaits } from "../activity/code-waits.ts";
 import { EventRefusedError, ThreadClosedError } from "../boundary/errors.ts";
@@ -100,18 +99,16 @@ export const inLoop = <Result>(
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
   // Before anything is posted, since it may be done at once.
   waits.begin();
-  const done = (result: Result): void => {
-    waits.end();
-    resolve(result);
-  };
-  const failed = (error: unknown): void => {
-    waits.end();
-    reject(error);
-  };
+  const over =
+    <Given>(settle: (given: Given) => void) =>
+    (given: Given): void => {
+      waits.end();
+      settle(given);
+    };
   waits.post(() => {
     const loop = loops.use(id);
-    if (loop === null) failed(new ThreadClosedError(id));
-    else begin(loop, done, failed);
+    if (loop === null) over(reject)(new ThreadClosedError(id));
+    else begin(loop, over(resolve), over(reject));
     return loop;
   });
   return promise;
