@@ -1,10 +1,11 @@
 import type { CallLlm, Entry, MachineOptions, ToolCallDraft } from "@colloquy/machine";
-import { conversationMachine } from "@colloquy/machine";
+import { conversationMachine, messagesOf, textOf } from "@colloquy/machine";
 import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
 import type {
   AskPart,
   Clock,
   Host,
+  HostedThread,
   HostOptions,
   Ids,
   LlmContext,
@@ -185,4 +186,10 @@ export const errorOf = async (promise: PromiseLike<unknown>): Promise<unknown> =
 const countingIds = (): Ids => {
   let drawn = 0;
   return { draw: (kind) => `${kind}-${++drawn}` };
+};
+
+/** The texts of a thread's messages, in order. */
+export const texts = async (thread: HostedThread): Promise<readonly string[]> => {
+  const state = await thread.state();
+  return state === null ? [] : messagesOf(state).map(textOf);
 };

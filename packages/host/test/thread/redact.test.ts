@@ -1,14 +1,8 @@
-import { messagesOf, textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError, memoryStore, ThreadHeldError } from "@colloquy/host";
-import type { HostedThread, Store } from "@colloquy/host";
+import type { Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
-import { entriesOf, errorOf, held, journalOf, manualClock, says, settle, stage } from "../stage.ts";
-
-const texts = async (thread: HostedThread): Promise<readonly string[]> => {
-  const state = await thread.state();
-  return state === null ? [] : messagesOf(state).map(textOf);
-};
+import { entriesOf, errorOf, held, journalOf, manualClock, says, settle, stage, texts } from "../stage.ts";
 
 const said = async (store: Store, threadId = "default"): Promise<string> =>
   JSON.stringify([await store.read(threadId), (await store.readSnapshot(threadId))?.head]);

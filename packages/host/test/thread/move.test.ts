@@ -1,13 +1,7 @@
-import { messagesOf, textOf, turnsOf } from "@colloquy/machine";
+import { textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import { EventRefusedError } from "@colloquy/host";
-import type { HostedThread } from "@colloquy/host";
-import { errorOf, held, journalOf, says, settle, stage } from "../stage.ts";
-
-const texts = async (thread: HostedThread): Promise<readonly string[]> => {
-  const state = await thread.state();
-  return state === null ? [] : messagesOf(state).map(textOf);
-};
+import { errorOf, held, says, settle, stage, texts } from "../stage.ts";
 
 const talk = (...answers: readonly string[]) => stage({ script: answers.map(says), thread: { system: "Be kind." } });
 
@@ -113,83 +107,5 @@ describe("checkpoints", () => {
     const refused = await errorOf(thread.restore("third"));
     expect(refused).toBeInstanceOf(EventRefusedError);
     expect(String(refused)).toMatch(/"third"; there are: .*first.*second/);
-  });
-});
-
-describe("writing", () => {
-  test("a turn by hand, a score, metadata, and how much was spoken", async () => {
-    const { host, store } = talk("1");
-    const thread = host.thread();
-    await thread.addTurn([
-      { role: "user", content: "by hand" },
-      { role: "assistant", content: "written" },
-    ]);
-    await thread.annotate(1, "score", 0.5, { by: "ann" });
-    await thread.truncate(1, 3);
-    await thread.setMetadata({ title: "A thread" });
-    const state = await thread.state();
-    expect(await texts(thread)).toEqual(["by hand", "wri"]);
-    expect(state?.context.metadata).toEqual({ title: "A thread" });
-    expect(state === null ? [] : turnsOf(state)[0]?.annotations).toMatchObject([
-      { name: "score", value: 0.5, metadata: { by: "ann" } },
-    ]);
-    expect(await host.threads({ metadata: { title: "A thread" } })).toMatchObject({
-      threads: [{ threadId: "default" }],
-      next: null,
-    });
-    expect(await journalOf(store)).toEqual([
-      "thread.started",
-      "turn.added",
-      "turn.annotated",
-      "answer.truncated",
-      "metadata.changed",
-    ]);
-  });
-});
-
-describe("asks", () => {
-  test("can be looked up by their id, from wherever the store is", async () => {
-    const model = held();
-    const first = stage({ script: [says("1"), model.step], machine: { overlap: { type: "queue", max: 5 } } });
-    await first.host.ask("one", { askId: "a" });
-    const open = first.host.ask("two", { askId: "b" });
-    const queued = first.host.ask("three", { askId: "c" });
-    queued.catch(() => {});
-    await settle();
-    const thread = first.another().host.thread();
-    expect(await thread.asked("a")).toMatchObject({ status: "completed", turn: 1, outcome: { status: "completed" } });
-    expect(await thread.asked("b")).toMatchObject({ status: "open", turn: 2 });
-    expect(await thread.asked("c")).toMatchObject({ status: "queued", turn: null });
-    expect(await thread.asked("d")).toBeNull();
-    expect((await thread.asks()).map(({ askId }) => askId)).toEqual(["a", "b", "c"]);
-    expect((await thread.asks(1)).map(({ askId }) => askId)).toEqual(["c"]);
-    expect(await first.host.thread("other").asked("a")).toBeNull();
-    expect(await first.host.thread("other").asks()).toEqual([]);
-    queued.abort();
-    await settle();
-    expect(await thread.asked("c")).toMatchObject({ status: "withdrawn", endedAt: first.clock.now() });
-    model.answer(says("2"));
-    await open;
-  });
-
-  test("may say what becomes of them while a turn is open, and may join it", async () => {
-    const model = held();
-    const { host } = stage({ script: [model.step, says("both")] });
-    const thread = host.thread();
-    const first = thread.ask("one", { askId: "a" });
-    await settle();
-    expect(await errorOf(thread.ask("two"))).toMatchObject({ refusal: { kind: "busy" } });
-    const steered = thread.steer("also", { askId: "s", during: "a" });
-    expect(await errorOf(thread.steer("also", { during: "z" }))).toMatchObject({ name: "AskRefusedError" });
-    const queued = thread.ask("later", { askId: "q", overlap: "queue" });
-    queued.catch(() => {});
-    await settle();
-    expect(await thread.asked("s")).toMatchObject({ status: "joining", turn: 1 });
-    expect(await thread.asked("q")).toMatchObject({ status: "queued" });
-    queued.abort();
-    model.answer(says("1"));
-    expect(await steered).toMatchObject({ text: "both", turn: 1 });
-    expect((await first).text).toBe("both");
-    expect(await errorOf(thread.steer("too late"))).toMatchObject({ name: "AskRefusedError" });
   });
 });

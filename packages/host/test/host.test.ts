@@ -1,0 +1,22 @@
+import { describe, expect, test } from "vitest";
+import { memoryStore, SearchUnavailableError } from "@colloquy/host";
+import { overriding } from "./gated-store.ts";
+import { errorOf, manualClock, says, stage } from "./stage.ts";
+
+describe("all threads", () => {
+  test("are listed and searched", async () => {
+    const { host, clock } = stage({ script: [says("the queen"), says("the king")] });
+    await host.ask("who", { threadId: "a" });
+    await clock.advance(1);
+    await host.ask("who", { threadId: "b" });
+    expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["b", "a"]);
+    expect((await host.search("queen")).hits.map(({ threadId, seq }) => [threadId, seq])).toEqual([["a", 2]]);
+  });
+
+  test("can't be searched where the store can't, which is said", async () => {
+    const clock = manualClock();
+    const store = overriding(memoryStore({ clock }), {});
+    delete store.search;
+    expect(await errorOf(stage({ clock, store }).host.search("queen"))).toBeInstanceOf(SearchUnavailableError);
+  });
+});
