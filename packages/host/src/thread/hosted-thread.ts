@@ -238,7 +238,7 @@ export class HostedThread {
     return checkpointsOf(this.#thread);
   }
 
-  /** Cancels the open turn, whoever asked. */
+  /** Cancels the open turn, whichever ask opened it. */
   cancel(reason?: string): Promise<void> {
     return submit(this.#thread, { type: "cancel.requested", reason });
   }
