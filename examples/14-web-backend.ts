@@ -1,0 +1,65 @@
+// A web backend: it streams answers to the browser as server-sent events, cancels a turn whose client goes away, has a
+// person approve tool calls, and goes on after a restart. `PORT=8080 node examples/14-web-backend.ts` starts it.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { json } from "node:stream/consumers";
+import { messagesOf, textOf } from "@colloquy/machine";
+import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
+import { z } from "zod";
+
+const refund = tool({
+  name: "refund",
+  description: "Pays money back to a customer.",
+  input: z.object({ order: z.string(), amount: z.number() }),
+  approval: "always",
+  recovery: "once", // when a process died while it ran, it is not run again
+  run: ({ order, amount }) => `Paid back ${amount} for order ${order}.`,
+});
+
+const { PORT, THREADS = ":memory:", OPENAI_API_KEY: apiKey = "none" } = process.env;
+const store = sqliteStore({ path: THREADS });
+const llm = openaiChat({ model: "gpt-4o-mini", apiKey }); // of the server at OPENAI_BASE_URL, or OpenAI's
+const system = "You help the customers of a shop.";
+// Under the name that it had, a restarted process need not wait for the lease of the one that died.
+const host = createHost({ llm, store, system, tools: [refund], owner: "web-1" });
+
+type Route = (threadId: string, request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
+
+const routes: Readonly<Record<string, Route>> = {
+  "POST asks": async (threadId, request, response) => {
+    const { text } = z.object({ text: z.string() }).parse(await json(request));
+    const ask = host.ask(text, { threadId });
+    response.on("close", () => ask.abort("the client went away")); // does nothing when the turn has ended
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for await (const part of ask) response.write(`event: ${part.type}\ndata: ${JSON.stringify(part)}\n\n`);
+  },
+  "POST approvals": async (threadId, request) => {
+    const { id, approved } = z.object({ id: z.string(), approved: z.boolean() }).parse(await json(request));
+    await (approved ? host.thread(threadId).approve(id) : host.thread(threadId).deny(id));
+  },
+  "GET messages": async (threadId, _, response) => {
+    const state = await host.thread(threadId).state();
+    const messages = state === null ? [] : messagesOf(state);
+    response.write(JSON.stringify(messages.map((message) => ({ role: message.role, text: textOf(message) }))));
+  },
+  "GET approvals": async (threadId, _, response) =>
+    response.write(JSON.stringify(await host.thread(threadId).approvals())),
+};
+
+const server = createServer((request, response) => {
+  const [, threadId = "", what = ""] = (request.url ?? "").split("/").map(decodeURIComponent);
+  const route = routes[`${request.method} ${what}`];
+  if (route === undefined) return void response.writeHead(404).end();
+  const failed = ({ message }: Error): void => {
+    if (!response.headersSent) response.writeHead(400);
+    response.write(`event: error\ndata: ${JSON.stringify(message)}\n\n`);
+  };
+  void route(threadId, request, response)
+    .catch(failed)
+    .finally(() => response.end());
+});
+
+if (PORT === undefined) console.log("Give it a port: PORT=8080 node examples/14-web-backend.ts");
+else {
+  await host.resumeAll(); // what was under way when the process ended goes on
+  server.listen(Number(PORT));
+}
