@@ -44,6 +44,11 @@ const programs = [
     says: 'bad_request: no such model\ncancelled, after "It is a line "\nstopped by steps\nA queue is a line.\n',
   },
   {
+    path: "examples/docs/coming-from.ts",
+    run: () => import("../examples/docs/coming-from.ts"),
+    says: "Done: 12 euros are on their way.",
+  },
+  {
     path: "examples/docs/compaction.ts",
     run: () => import("../examples/docs/compaction.ts"),
     says: '{"type":"summary.completed","number":3,"covers":{"from":1,"to":3}}\n',
@@ -124,6 +129,20 @@ describe("the programs that the documentation shows", () => {
 
     const texts = shown.filter(({ source }) => source === path).map(({ text }) => text);
     for (const text of [says, ...texts]) expect(said).toContain(text);
+  });
+});
+
+/** The programs of other libraries that docs/coming-from.md shows: they are type-checked, and not run. */
+const elsewhere = [
+  "examples/docs/elsewhere/ai-sdk.ts",
+  "examples/docs/elsewhere/langgraph.ts",
+  "examples/docs/elsewhere/openai-agents.ts",
+];
+
+describe("what docs/coming-from.md shows of other libraries", () => {
+  it.each(elsewhere)("is all of %s", (path) => {
+    const [, ...code] = read(path).split("\n");
+    expect(read("docs/coming-from.md")).toContain(code.join("\n").trim());
   });
 });
 

@@ -3,12 +3,10 @@ import {
   type AskHandle,
   createHost,
   LimitReachedError,
-  memoryStore,
+  sqliteStore,
   TurnCancelledError,
   TurnFailedError,
-} from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+} from "@colloquy/runtime-node";
 import { fails, never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 
 const model = scriptedModel([
@@ -18,12 +16,9 @@ const model = scriptedModel([
 ]);
 
 const host = createHost({
-  machine: conversationMachine(),
-  store: memoryStore({ clock: systemClock }),
+  store: sqliteStore({ path: ":memory:" }),
   llm: model,
-  clock: systemClock,
-  ids: randomIds,
-  thread: { system: "Answer briefly." },
+  system: "Answer briefly.",
 });
 
 const asked = host.ask("What is a queue?", { threadId: "ada", limits: { steps: 3 } });

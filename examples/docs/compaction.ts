@@ -1,7 +1,7 @@
 // Older turns as a summary, written in the background: docs/prompts.md shows it.
-import { createHost, memoryStore } from "@colloquy/host";
-import { compactTurns } from "@colloquy/machine/policies";
 import { conversationMachine, messagesOf, promptOf, textOf } from "@colloquy/machine";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { compactTurns } from "@colloquy/machine/policies";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { ruleModel } from "@colloquy/runtime-test/models";
 

@@ -1,13 +1,12 @@
 // Conversations of other formats become threads, and threads become them: docs/interchange.md shows it.
-import { createHost, memoryStore } from "@colloquy/host";
-import { conversationMachine, messagesOf } from "@colloquy/machine";
+import { messagesOf } from "@colloquy/machine";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { fromChatMessages, fromResponseItems, toChatMessages, toUiMessages } from "@colloquy/interchange";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 
 const clock = runningClock();
 const host = createHost({
-  machine: conversationMachine(),
   store: memoryStore({ clock }),
   llm: scriptedModel([reply("Take one.")]),
   clock,

@@ -2,9 +2,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHost, memoryStore } from "@colloquy/host";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { comparePrompts, comparisonTable } from "@colloquy/machine/inspect";
-import { conversationMachine } from "@colloquy/machine";
 import { decodeJournal } from "@colloquy/machine/journal";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { ruleModel } from "@colloquy/runtime-test/models";
@@ -13,7 +12,6 @@ import tomorrow from "./tomorrow.ts";
 const clock = runningClock();
 const store = memoryStore({ clock });
 const host = createHost({
-  machine: conversationMachine(),
   store,
   llm: ruleModel([{ name: "answers", when: () => true, answer: () => "A queue is a line, and whoever comes waits. " }]),
   clock,

@@ -1,7 +1,5 @@
 // What the OpenAI handler makes of what servers send: docs/host.md shows it. A server on this machine plays them.
-import { createHost, memoryStore, TurnFailedError } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, openaiChat, sqliteStore, TurnFailedError } from "@colloquy/runtime-node";
 import { recordedHtml, recordedJson, recordedStream, loopbackServer } from "@colloquy/runtime-test/server";
 
 const error = (code: string, message: string) => ({ error: { message, type: "error", code, param: null } });
@@ -19,11 +17,9 @@ const recorded = [
 await using server = await loopbackServer({ recorded });
 
 const host = createHost({
-  machine: conversationMachine({ retry: { attempts: 1 }, idleTimeoutMs: 1_000 }),
-  store: memoryStore({ clock: systemClock }),
+  machine: { retry: { attempts: 1 }, idleTimeoutMs: 1_000 },
+  store: sqliteStore({ path: ":memory:" }),
   llm: openaiChat({ model: "gpt-4o-mini", baseURL: server.url, apiKey: "none" }),
-  clock: systemClock,
-  ids: randomIds,
 });
 
 for (const input of recorded.keys()) {

@@ -1,7 +1,6 @@
 // A model handler of one's own: docs/host.md shows it.
-import { createHost, type LlmHandler, memoryStore } from "@colloquy/host";
-import { conversationMachine, textOf } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { textOf } from "@colloquy/machine";
+import { createHost, type LlmHandler, sqliteStore } from "@colloquy/runtime-node";
 
 const shout: LlmHandler = async ({ messages }, { signal, onDelta }) => {
   const last = messages.at(-1);
@@ -18,11 +17,8 @@ const shout: LlmHandler = async ({ messages }, { signal, onDelta }) => {
 };
 
 const host = createHost({
-  machine: conversationMachine(),
-  store: memoryStore({ clock: systemClock }),
+  store: sqliteStore({ path: ":memory:" }),
   llm: shout,
-  clock: systemClock,
-  ids: randomIds,
 });
 console.log((await host.ask("Is anybody there?")).text);
 await host.close();

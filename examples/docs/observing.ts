@@ -1,12 +1,10 @@
 // Hooks and observers: docs/host.md shows it.
-import { createHost, memoryStore } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel } from "@colloquy/runtime-test/models";
 
 const clock = runningClock(); // delays take no time
 const host = createHost({
-  machine: conversationMachine(),
   store: memoryStore({ clock }),
   llm: scriptedModel([fails({ kind: "overloaded" }), reply("Hello.")]),
   clock,

@@ -1,20 +1,15 @@
 // When reading the parts of an ask ends, when it throws, and what awaiting it does: docs/host.md shows it.
-import { type AskHandle, createHost, memoryStore } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { type AskHandle, createHost, sqliteStore } from "@colloquy/runtime-node";
 import { fails, never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 
 const host = createHost({
-  machine: conversationMachine(),
-  store: memoryStore({ clock: systemClock }),
+  store: sqliteStore({ path: ":memory:" }),
   llm: scriptedModel([
     reply("A queue is a line."),
     fails({ kind: "bad_request", message: "no such model" }),
     never({ pieces: ["It is ", "a line "] }),
     never(),
   ]),
-  clock: systemClock,
-  ids: randomIds,
 });
 const thread = host.thread("ada");
 

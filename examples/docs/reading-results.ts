@@ -1,8 +1,6 @@
 // A long tool result, of which prompts show the beginning, and a tool that reads the rest. docs/host.md shows it.
-import { createHost, declarationsOf, memoryStore, resultReader, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { createHost, resultReader, sqliteStore, tool } from "@colloquy/runtime-node";
 import { limitResults, textOfResult } from "@colloquy/machine/policies";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 
 const book = tool({
@@ -12,24 +10,16 @@ const book = tool({
   run: () => `${"It was a dark and stormy night. ".repeat(20)}The butler did it.`,
 });
 
-const tools = [book, resultReader({ characters: 400 })];
-const machine = conversationMachine({
-  tools: declarationsOf(tools),
-  policy: limitResults({ characters: 400, rule: "reference", tool: "read_result" }),
-});
-
 const model = scriptedModel([
   toolCalls([{ name: "book", arguments: {} }]),
   toolCalls([{ name: "read_result", arguments: { callId: "1.1.0", from: 620 } }]),
   reply("The butler did it."),
 ]);
 const host = createHost({
-  machine,
-  tools,
-  store: memoryStore({ clock: systemClock }),
   llm: model,
-  clock: systemClock,
-  ids: randomIds,
+  store: sqliteStore({ path: ":memory:" }),
+  tools: [book, resultReader({ characters: 400 })],
+  machine: { policy: limitResults({ characters: 400, rule: "reference", tool: "read_result" }) },
 });
 
 const shortly = (text: string): string => text.replace(/(?<=^.{31}).*\n/u, " ");

@@ -1,11 +1,10 @@
 // What was under way when a process ended: docs/host.md shows it.
-import { createHost, type LlmHandler, memoryStore } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { createHost, type LlmHandler, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 
 const clock = runningClock(); // delays take no time
-const setting = { machine: conversationMachine(), store: memoryStore({ clock }), clock, ids: sequentialIds() };
+const setting = { store: memoryStore({ clock }), clock, ids: sequentialIds() };
 
 const silent: LlmHandler = () => new Promise(() => {});
 const before = createHost({ ...setting, llm: silent });

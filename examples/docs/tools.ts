@@ -1,7 +1,5 @@
 // Tools: one with a zod schema, one with a plain JSON Schema, and what they are given. docs/host.md shows it.
-import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, sqliteStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
@@ -37,10 +35,9 @@ const alarm = tool({
 
 const tools = [forecast, alarm];
 const host = createHost({
-  machine: conversationMachine({ tools: declarationsOf(tools) }),
   tools,
   toolContext: { user: "nobody", region: "eu" },
-  store: memoryStore({ clock: systemClock }),
+  store: sqliteStore({ path: ":memory:" }),
   llm: scriptedModel([
     toolCalls([
       { name: "forecast", arguments: { city: "Oslo", days: 99 } },
@@ -49,8 +46,6 @@ const host = createHost({
     toolCalls([{ name: "forecast", arguments: { city: "Oslo", days: 2 } }]),
     reply("Clear. I will wake you."),
   ]),
-  clock: systemClock,
-  ids: randomIds,
 });
 
 const asked = host.ask("Wake me at seven if it is clear in Oslo.", { threadId: "t", toolContext: { user: "ada" } });
