@@ -17,5 +17,5 @@ export { approvalDigest } from "./conversation/update/call.ts";
 export { lostEventIn } from "./journal/lost-events.ts";
 export { chunkSize } from "./thread/chunks.ts";
 export { frozenCopy } from "./thread/frozen.ts";
-export { describeValueProblem, type ValueProblem } from "./thread/json-problem.ts";
+export { describeValueProblem, type ValueProblem } from "./thread/value-problem.ts";
 export { NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";

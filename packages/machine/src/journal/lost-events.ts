@@ -13,7 +13,7 @@ import { problemOfCalls } from "../conversation/decide/lost-calls.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import { positionNamedBy } from "../conversation/update/round-calls.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { nonsenseInRange } from "../prompt/nonsense.ts";
+import { nonsenseInRange } from "../prompt/invalid-decision.ts";
 import { unknownPlaceIn } from "../prompt/places.ts";
 import { toArray } from "../thread/chunks.ts";
 import type { JournalError } from "./fold.ts";

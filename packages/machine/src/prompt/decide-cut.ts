@@ -3,7 +3,7 @@ import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts
 import type { UnitPosition } from "./position.ts";
 import type { HistorySource } from "./history.ts";
 import { historyOf } from "./history.ts";
-import { longestReason, nonsenseIn, nonsenseInRange, plainCopy } from "./nonsense.ts";
+import { longestReason, nonsenseIn, nonsenseInRange, plainCopy } from "./invalid-decision.ts";
 import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
 import { blocksOf } from "./render.ts";
 import type { Shrink } from "./shrink.ts";

@@ -5,7 +5,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { Cut } from "./cut.ts";
 import type { UnitPosition } from "./position.ts";
 import type { PolicyDecision } from "./policy.ts";
-import { preview } from "./preview.ts";
+import { preview } from "../thread/preview.ts";
 import { isNowhere } from "./position.ts";
 import { hasUnit, unitsOf } from "./unit.ts";
 

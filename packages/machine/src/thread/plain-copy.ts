@@ -1,4 +1,4 @@
-import { type ValueProblem, within, wrong } from "./json-problem.ts";
+import { type ValueProblem, within, wrong } from "./value-problem.ts";
 
 /** Something that JSON has no word for, with its place in what was to be copied. */
 export class NotPlain {

@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { describeValueProblem, type ValueProblem } from "../../thread/json-problem.ts";
+import { describeValueProblem, type ValueProblem } from "../../thread/value-problem.ts";
 import { mostNestedInEvent, NotPlain, plainCopy } from "../../thread/plain-copy.ts";
 import type { ThreadInput, Event } from "./event.ts";
 import type { Shape } from "./shape.ts";

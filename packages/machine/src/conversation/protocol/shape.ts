@@ -1,4 +1,4 @@
-import { type ValueProblem, within, wrong } from "../../thread/json-problem.ts";
+import { type ValueProblem, within, wrong } from "../../thread/value-problem.ts";
 
 /** Says what is wrong with a value, or null. Quick where nothing is: it makes nothing. */
 export type Shape = (value: unknown) => ValueProblem | null;

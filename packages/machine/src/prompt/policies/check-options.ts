@@ -1,5 +1,5 @@
 import { ConfigurationError } from "../configuration-error.ts";
-import { preview } from "../preview.ts";
+import { preview } from "../../thread/preview.ts";
 
 /**
  * Refuses what is no object of options, and a member that nobody would read. What is `undefined` counts as left out.

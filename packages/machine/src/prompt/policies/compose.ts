@@ -7,7 +7,7 @@ import { isOlder } from "../position.ts";
 import { inputUnder } from "./input-under.ts";
 import type { Shown } from "./merged-decision.ts";
 import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
-import { preview } from "../preview.ts";
+import { preview } from "../../thread/preview.ts";
 
 /** A policy that is several. */
 export interface ComposedPolicy extends Policy {

@@ -3,7 +3,7 @@ import type { Policy } from "../policy.ts";
 import type { Shrink } from "../shrink.ts";
 import { shortestShrink } from "../shrink.ts";
 import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
-import { preview } from "../preview.ts";
+import { preview } from "../../thread/preview.ts";
 
 export interface LimitResultsOptions {
   /** The most that a tool result may take. Unit: UTF-16 units. At least 200, so that a mark fits into it. */

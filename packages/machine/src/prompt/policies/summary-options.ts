@@ -3,7 +3,7 @@ import { frozenCopy } from "../../thread/frozen.ts";
 import type { JsonObject } from "../../thread/json.ts";
 import { defaultWaitMs } from "../policy.ts";
 import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
-import { preview } from "../preview.ts";
+import { preview } from "../../thread/preview.ts";
 import type { SummaryLevel } from "./summary-instructions.ts";
 
 /** How a policy has its summaries written. */

@@ -10,8 +10,8 @@ import {
   type Policy,
   summariseTurns,
 } from "../../../src/policies.ts";
-import { preview } from "../../../src/prompt/preview.ts";
-import { nonsenseIn, plainCopy } from "../../../src/prompt/nonsense.ts";
+import { preview } from "../../../src/thread/preview.ts";
+import { nonsenseIn, plainCopy } from "../../../src/prompt/invalid-decision.ts";
 import { Talk } from "../../talk.ts";
 
 describe("an option that a policy does not know", () => {

@@ -13,7 +13,7 @@ import {
   type Policy,
   summariseTurns,
   tokenWindow,
-} from "../../../src/policies.ts";
+} from "../../src/policies.ts";
 
 // What policies claim of the order in which they show what fits. Law P11 holds them to it.
 

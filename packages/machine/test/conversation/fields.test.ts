@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type ContentPart, lastTurnOf, type Message, toArray } from "../../../src/index.ts";
-import { compose, omitFields, onlyInputs, type Policy } from "../../../src/policies.ts";
-import { CheckedTalk } from "../../checked-talk.ts";
+import { type ContentPart, lastTurnOf, type Message, toArray } from "../../src/index.ts";
+import { compose, omitFields, onlyInputs, type Policy } from "../../src/policies.ts";
+import { CheckedTalk } from "../checked-talk.ts";
 
 // What dspy-session calls exclude_fields and history_input_fields.
 

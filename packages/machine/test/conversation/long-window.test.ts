@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { conversationMachine, messagesOf, promptOf } from "../../../src/index.ts";
-import { countPrompt, tokenWindow } from "../../../src/policies.ts";
-import { characterCounter } from "../../hand-made.ts";
-import { Talk } from "../../talk.ts";
+import { conversationMachine, messagesOf, promptOf } from "../../src/index.ts";
+import { countPrompt, tokenWindow } from "../../src/policies.ts";
+import { characterCounter } from "../hand-made.ts";
+import { Talk } from "../talk.ts";
 
 // Of a long thread, whose turns lie together in runs, a window shows as many messages as fit, as of a short one.
 

@@ -4,7 +4,7 @@ import type { TurnRange } from "./cut.ts";
 import type { Places } from "./places.ts";
 import { unknownPlaceIn } from "./places.ts";
 import type { PolicyDecision } from "./policy.ts";
-import { preview } from "./preview.ts";
+import { preview } from "../thread/preview.ts";
 import { shortestShrink } from "./shrink.ts";
 
 /** What a policy gave, read once and as plain data: what is looked at is then what is used. */

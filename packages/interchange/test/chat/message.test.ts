@@ -1,12 +1,12 @@
 import { fc, test as property } from "@fast-check/vitest";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { fromChatMessage, replyFromChatMessage, toChatMessage } from "../src/chat/message.ts";
-import { isJsonObject } from "../src/exchange/json-object.ts";
+import { fromChatMessage, replyFromChatMessage, toChatMessage } from "../../src/chat/message.ts";
+import { isJsonObject } from "../../src/exchange/json-object.ts";
 import type { JsonObject, Message, SeedDraft } from "@colloquy/machine";
 import { messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
-import { canonical } from "./canonical.ts";
-import { recordingsFolder, recordingsOf } from "./recordings.ts";
+import { canonical } from "../canonical.ts";
+import { recordingsFolder, recordingsOf } from "../recordings.ts";
 
 /** As a thread would make it, the result's call being the one that has its id. */
 const messageOf = (draft: SeedDraft): Message => {

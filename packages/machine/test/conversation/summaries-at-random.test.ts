@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, turnsOf } from "../../../src/index.ts";
-import { compactTurns, summariseTurns } from "../../../src/policies.ts";
-import { CheckedTalk } from "../../checked-talk.ts";
-import { characterCounter } from "../../hand-made.ts";
-import { runs } from "../../runs.ts";
-import { calling } from "../../talk.ts";
+import { lastTurnOf, turnsOf } from "../../src/index.ts";
+import { compactTurns, summariseTurns } from "../../src/policies.ts";
+import { CheckedTalk } from "../checked-talk.ts";
+import { characterCounter } from "../hand-made.ts";
+import { runs } from "../runs.ts";
+import { calling } from "../talk.ts";
 
 // Whatever a summariser does, and whoever moves the head meanwhile: answers come, and what is sent fits.
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, type MachineOptions, textOf, toArray } from "../../../src/index.ts";
+import { lastTurnOf, type MachineOptions, textOf, toArray } from "../../src/index.ts";
 import {
   clearResults,
   compactTurns,
@@ -8,10 +8,10 @@ import {
   limitResults,
   type Policy,
   tokenWindow,
-} from "../../../src/policies.ts";
-import { CheckedTalk } from "../../checked-talk.ts";
-import { characterCounter } from "../../hand-made.ts";
-import { calling } from "../../talk.ts";
+} from "../../src/policies.ts";
+import { CheckedTalk } from "../checked-talk.ts";
+import { characterCounter } from "../hand-made.ts";
+import { calling } from "../talk.ts";
 
 // What is too large: results and messages that are shrunk by a declared rule, also within one long turn.
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { base64Of } from "../src/exchange/plain-json.ts";
-import { toChatMessages } from "../src/chat/messages.ts";
-import { fromUiMessages, toUiMessages } from "../src/ai-sdk/ui-messages.ts";
-import { keepsTheLaws, right, told } from "./laws.ts";
+import { base64Of } from "../../src/exchange/plain-json.ts";
+import { toChatMessages } from "../../src/chat/messages.ts";
+import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
+import { keepsTheLaws, right, told } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toUiMessages, read: fromUiMessages });

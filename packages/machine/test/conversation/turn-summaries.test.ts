@@ -7,12 +7,12 @@ import {
   toArray,
   turnNumbered,
   turnsOf,
-} from "../../../src/index.ts";
-import { checkPrompt, summariseTurns, type SummariseTurnsOptions, summaryLines } from "../../../src/policies.ts";
-import { chunksOf } from "../../../src/thread/chunks.ts";
-import { CheckedTalk } from "../../checked-talk.ts";
-import { characterCounter } from "../../hand-made.ts";
-import { calling } from "../../talk.ts";
+} from "../../src/index.ts";
+import { checkPrompt, summariseTurns, type SummariseTurnsOptions, summaryLines } from "../../src/policies.ts";
+import { chunksOf } from "../../src/thread/chunks.ts";
+import { CheckedTalk } from "../checked-talk.ts";
+import { characterCounter } from "../hand-made.ts";
+import { calling } from "../talk.ts";
 
 // Summaries of single turns, as DSPy's ConversationalAgent has them, through the machine.
 

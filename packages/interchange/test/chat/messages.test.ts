@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { fromChatMessages, toChatMessages } from "../src/chat/messages.ts";
+import { fromChatMessages, toChatMessages } from "../../src/chat/messages.ts";
 import { conversationMachine, messagesOf } from "@colloquy/machine";
-import { calling, Talk } from "../../machine/test/talk.ts";
-import { keepsTheLaws, right, told } from "./laws.ts";
+import { calling, Talk } from "../../../machine/test/talk.ts";
+import { keepsTheLaws, right, told } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toChatMessages, read: fromChatMessages });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { fromChatMessages } from "../src/chat/messages.ts";
-import type { ImportOptions } from "../src/exchange/import-conversation.ts";
-import { right } from "./laws.ts";
+import { fromChatMessages } from "../../src/chat/messages.ts";
+import type { ImportOptions } from "../../src/exchange/import-conversation.ts";
+import { right } from "../laws.ts";
 
 const user = (content = "Hi.") => ({ role: "user", content });
 const calls = (...ids: readonly (string | null)[]) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { fromModelMessages, toModelMessages } from "../src/ai-sdk/model-messages.ts";
-import { keepsTheLaws, right, told } from "./laws.ts";
+import { fromModelMessages, toModelMessages } from "../../src/ai-sdk/model-messages.ts";
+import { keepsTheLaws, right, told } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toModelMessages, read: fromModelMessages });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { toChatMessages } from "../src/chat/messages.ts";
-import { fromResponseItems, toResponseItems } from "../src/responses/items.ts";
-import { keepsTheLaws, right, told } from "./laws.ts";
+import { toChatMessages } from "../../src/chat/messages.ts";
+import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts";
+import { keepsTheLaws, right, told } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toResponseItems, read: fromResponseItems });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { lastTurnOf, type MachineOptions, textOf, turnNumbered, turnsOf } from "../../../src/index.ts";
-import { compactTurns, type CompactTurnsOptions } from "../../../src/policies.ts";
-import { CheckedTalk } from "../../checked-talk.ts";
-import { characterCounter } from "../../hand-made.ts";
-import { calling } from "../../talk.ts";
+import { lastTurnOf, type MachineOptions, textOf, turnNumbered, turnsOf } from "../../src/index.ts";
+import { compactTurns, type CompactTurnsOptions } from "../../src/policies.ts";
+import { CheckedTalk } from "../checked-talk.ts";
+import { characterCounter } from "../hand-made.ts";
+import { calling } from "../talk.ts";
 
 // Rolling summaries of long threads. Each turn takes 200 tokens, and a prompt may hold 2,000 of them.
 
