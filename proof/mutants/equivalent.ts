@@ -10,7 +10,7 @@ export interface Equivalent {
 /** Of the machine. An entry that no longer names a mutant is reported, to be removed. */
 export const equivalent: readonly Equivalent[] = [
   ...completeByType(
-    "conversation/settings.ts",
+    "conversation/decide/settings.ts",
     "tools policy counter budget calibrate warnAt limits overlap model retry interrupted unknownTool idleTimeoutMs pricing",
   ),
   {

@@ -6,8 +6,7 @@ import { fromResponseItems, toResponseItems } from "../src/responses/items.ts";
 import { fromUiMessages, toUiMessages } from "../src/ai-sdk/ui-messages.ts";
 import type { JsonObject, Message } from "@colloquy/machine";
 import { canonical } from "./canonical.ts";
-import type { Format } from "./laws.ts";
-import { right, told } from "./laws.ts";
+import { type Format, right, told } from "./laws.ts";
 import { recordingsFolder, recordingsOf } from "./recordings.ts";
 
 const folder = recordingsFolder();

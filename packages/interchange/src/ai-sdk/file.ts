@@ -1,6 +1,5 @@
 import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part } from "@colloquy/machine";
-import type { AiOptions } from "./provider-options.ts";
-import { fieldsOfOptions, optionsOf } from "./provider-options.ts";
+import { type AiOptions, fieldsOfOptions, optionsOf } from "./provider-options.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import type { Lose } from "../exchange/loss.ts";
 

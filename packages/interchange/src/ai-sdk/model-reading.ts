@@ -1,24 +1,18 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject, ContentPart, ToolCallDraft } from "@colloquy/machine";
 import { argumentsOf } from "./arguments.ts";
-import type { AiFile } from "./file.ts";
-import { dataUrlOf, isUrlText, partOfAiFile, typeOfDataUrl } from "./file.ts";
-import type { AiOptions } from "./provider-options.ts";
-import { fieldsOfOptions } from "./provider-options.ts";
+import { type AiFile, dataUrlOf, isUrlText, partOfAiFile, typeOfDataUrl } from "./file.ts";
+import { type AiOptions, fieldsOfOptions } from "./provider-options.ts";
 import { contentOfOutput, notRun } from "./output.ts";
 import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { foreignPart } from "../exchange/foreign.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import { eachItem, shaped } from "../exchange/import-problem.ts";
-import type { Lose } from "../exchange/loss.ts";
-import { loseRest } from "../exchange/loss.ts";
+import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem.ts";
+import { type Lose, loseRest } from "../exchange/loss.ts";
 import type { AssistantPart, FilePart, ModelMessageRead, ToolMessageRead, ToolResultRead } from "./model-message.ts";
 import { modelMessage } from "./model-message.ts";
-import type { Notebook, Reading } from "../exchange/piece.ts";
-import { notebook } from "../exchange/piece.ts";
-import type { MessageFields, ReplyPart } from "../exchange/reply-draft.ts";
-import { replyDraft } from "../exchange/reply-draft.ts";
+import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
+import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
 
 /** Reads the messages that the AI SDK gives to a model. */
 export const readModelMessages = (messages: unknown): Either.Either<ImportProblem, Reading> =>

@@ -1,13 +1,11 @@
 import { z } from "zod";
 import type { Json, JsonObject, ContentPart, Part, ToolOutcome, ToolResultPart } from "@colloquy/machine";
-import type { AiFile } from "./file.ts";
-import { aiFileOf, dataUrlOf, partOfAiFile, typeOfDataUrl } from "./file.ts";
+import { type AiFile, aiFileOf, dataUrlOf, partOfAiFile, typeOfDataUrl } from "./file.ts";
 import { aiOptions, underName } from "./provider-options.ts";
 import { parsedJson } from "./arguments.ts";
 import { aiTextOf, partOfAiText } from "./text.ts";
 import { foreignPart, foreignValue } from "../exchange/foreign.ts";
-import type { Lose } from "../exchange/loss.ts";
-import { loseRest } from "../exchange/loss.ts";
+import { type Lose, loseRest } from "../exchange/loss.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 const json = z.custom<Json>((value) => value !== undefined, "expected a value");

@@ -1,6 +1,5 @@
 import type { JsonObject, DataPart, Part, ReasoningPart, RefusalPart, TextPart } from "@colloquy/machine";
-import type { AiOptions } from "./provider-options.ts";
-import { fieldsOfOptions, optionsOf } from "./provider-options.ts";
+import { type AiOptions, fieldsOfOptions, optionsOf } from "./provider-options.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 
 /** A text or reasoning of the AI SDK, before its options get the name that they have there. */

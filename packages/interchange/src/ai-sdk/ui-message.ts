@@ -2,8 +2,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { aiOptions } from "./provider-options.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import { problem, shaped } from "../exchange/import-problem.ts";
+import { type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
 
 /** A message as the AI SDK shows it to people (`UIMessage`), as plain JSON. */
 export interface UiMessage {

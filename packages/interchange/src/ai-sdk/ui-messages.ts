@@ -1,13 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { JsonObject, Message, ToolResultPart } from "@colloquy/machine";
-import { toolCallsOf, toolResultOf } from "@colloquy/machine";
+import { type JsonObject, type Message, toolCallsOf, toolResultOf, type ToolResultPart } from "@colloquy/machine";
 import { aiReasons } from "./reasons.ts";
-import type { CallIds } from "../exchange/call-ids.ts";
-import { callIdsOf } from "../exchange/call-ids.ts";
+import { type CallIds, callIdsOf } from "../exchange/call-ids.ts";
 import { exportLosses } from "../exchange/export-losses.ts";
 import { fieldsFor } from "../exchange/foreign.ts";
-import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
-import { importConversation } from "../exchange/import-conversation.ts";
+import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
 import type { ImportProblem } from "../exchange/import-problem.ts";
 import type { Exported } from "../exchange/loss.ts";
 import type { Reading } from "../exchange/piece.ts";

@@ -1,21 +1,15 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject, ContentPart, ToolCallDraft } from "@colloquy/machine";
-import type { AiOptions } from "./provider-options.ts";
-import { fieldsOfOptions } from "./provider-options.ts";
+import { type AiOptions, fieldsOfOptions } from "./provider-options.ts";
 import { partOfAiText, reasoningOfAi, replyPartOfAiText } from "./text.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { foreignPart, presentOf } from "../exchange/foreign.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import { eachItem, shaped } from "../exchange/import-problem.ts";
-import type { Lose } from "../exchange/loss.ts";
-import { loseRest } from "../exchange/loss.ts";
+import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem.ts";
+import { type Lose, loseRest } from "../exchange/loss.ts";
 import { orRepair } from "../exchange/pairing.ts";
-import type { Notebook, Reading } from "../exchange/piece.ts";
-import { notebook } from "../exchange/piece.ts";
-import type { MessageFields, ReplyPart } from "../exchange/reply-draft.ts";
-import { replyDraft } from "../exchange/reply-draft.ts";
-import type { UiPart, UiReasoning, UiText, UiTool } from "./ui-message.ts";
-import { readUiParts, uiMessage } from "./ui-message.ts";
+import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
+import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
+import { readUiParts, uiMessage, type UiPart, type UiReasoning, type UiText, type UiTool } from "./ui-message.ts";
 import { partOfUiFile } from "./ui-part.ts";
 import { callOfTool, resultOfTool } from "./ui-tool.ts";
 

@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
-import type { Lose } from "../exchange/loss.ts";
-import { loseRest } from "../exchange/loss.ts";
+import { type Lose, loseRest } from "../exchange/loss.ts";
 
 /**
  * Notes what `fromChatMessage` leaves out of a message: fields that servers tell and do not take back. `names` are those

@@ -1,12 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject, Message, ReplyDraft, SeedDraft } from "@colloquy/machine";
 import { toolCallsOf, toolResultOf } from "@colloquy/machine";
-import type { CallIds } from "../exchange/call-ids.ts";
-import { derivedCallId } from "../exchange/call-ids.ts";
+import { type CallIds, derivedCallId } from "../exchange/call-ids.ts";
 import { contentFromWire, contentToWire, replyContentFromWire } from "./content.ts";
-import type { ChatMessage, WireMessage } from "./wire-message.ts";
 import { excerpt } from "../exchange/json-object.ts";
-import { parseWireMessage } from "./wire-message.ts";
+import { type ChatMessage, parseWireMessage, type WireMessage } from "./wire-message.ts";
 import { providerFromWire, providerToWire, replyProviderFromWire } from "./provider.ts";
 import { reasoningFromWire, reasoningToWire } from "./reasoning.ts";
 import { toolCallFromWire, toolCallToWire } from "./tool-calls.ts";

@@ -1,23 +1,16 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Message, Part, Json } from "@colloquy/machine";
-import { toolCallsOf } from "@colloquy/machine";
+import { type Json, type Message, type Part, toolCallsOf } from "@colloquy/machine";
 import { callIdsOf } from "../exchange/call-ids.ts";
-import type { ChatMessageOptions } from "./message.ts";
 import type { ChatMessage } from "./wire-message.ts";
-import { chatMessageUnder, fromChatMessage } from "./message.ts";
+import { type ChatMessageOptions, chatMessageUnder, fromChatMessage } from "./message.ts";
 import { FunctionReader } from "./functions.ts";
 import { chatLosses } from "./losses.ts";
 import { foreignFields, isForeign } from "../exchange/foreign.ts";
-import type { Group, Reasons } from "../exchange/export-losses.ts";
-import { exportLosses } from "../exchange/export-losses.ts";
-import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
-import { importConversation } from "../exchange/import-conversation.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import { eachItem, problem } from "../exchange/import-problem.ts";
-import type { Exported } from "../exchange/loss.ts";
-import { saysNothing } from "../exchange/loss.ts";
-import type { Reading } from "../exchange/piece.ts";
-import { notebook } from "../exchange/piece.ts";
+import { exportLosses, type Group, type Reasons } from "../exchange/export-losses.ts";
+import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
+import { eachItem, type ImportProblem, problem } from "../exchange/import-problem.ts";
+import { type Exported, saysNothing } from "../exchange/loss.ts";
+import { notebook, type Reading } from "../exchange/piece.ts";
 
 /**
  * A conversation as chat completions write it: as `toChatMessage` does of each message, and calls of one round that have

@@ -1,5 +1,4 @@
-import type { Message, ToolCallPart } from "@colloquy/machine";
-import { toolCallsOf } from "@colloquy/machine";
+import { type Message, type ToolCallPart, toolCallsOf } from "@colloquy/machine";
 
 /** What each call goes by in another format, by `callId`; null for no id. */
 export type CallIds = ReadonlyMap<string, string | null>;

@@ -1,8 +1,7 @@
 import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part, RefusalPart } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { fieldsFor, foreignPart, foreignValue, presentOf, providerOf } from "../exchange/foreign.ts";
-import type { ItemContent } from "./item.ts";
-import { textTypes } from "./item.ts";
+import { type ItemContent, textTypes } from "./item.ts";
 
 /** The content of what is put in: a plain text as it stands, else part by part. What has no form there is left out. */
 export const inputContent = (parts: readonly Part[]): ItemContent => plainOr(parts.flatMap(inputPart));

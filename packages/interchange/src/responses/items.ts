@@ -1,14 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { JsonObject, Message, Part, ToolCallPart } from "@colloquy/machine";
 import { toolCallsOf, toolResultOf } from "@colloquy/machine";
-import type { CallIds } from "../exchange/call-ids.ts";
-import { callIdsOf } from "../exchange/call-ids.ts";
-import type { Group, Reasons } from "../exchange/export-losses.ts";
-import { exportLosses } from "../exchange/export-losses.ts";
+import { type CallIds, callIdsOf } from "../exchange/call-ids.ts";
+import { exportLosses, type Group, type Reasons } from "../exchange/export-losses.ts";
 import { fieldsFor, foreignValue, isForeign } from "../exchange/foreign.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
-import type { Imported, ImportOptions } from "../exchange/import-conversation.ts";
-import { importConversation } from "../exchange/import-conversation.ts";
+import { importConversation, type Imported, type ImportOptions } from "../exchange/import-conversation.ts";
 import type { ImportProblem } from "../exchange/import-problem.ts";
 import type { Exported } from "../exchange/loss.ts";
 import type { Reading } from "../exchange/piece.ts";

@@ -10,12 +10,9 @@ import type {
 } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { foreignPart, presentOf, providerOf } from "../exchange/foreign.ts";
-import type { ImportProblem } from "../exchange/import-problem.ts";
-import { eachItem, problem, shaped } from "../exchange/import-problem.ts";
-import type { Lose } from "../exchange/loss.ts";
-import { loseRest } from "../exchange/loss.ts";
-import type { Piece, Reading } from "../exchange/piece.ts";
-import { notebook } from "../exchange/piece.ts";
+import { eachItem, type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
+import { type Lose, loseRest } from "../exchange/loss.ts";
+import { notebook, type Piece, type Reading } from "../exchange/piece.ts";
 import { callOfItem, callOfOtherItem } from "./calls.ts";
 import { contentOfItem, replyContentOfItem } from "./content.ts";
 import {

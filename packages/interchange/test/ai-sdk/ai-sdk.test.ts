@@ -5,8 +5,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { describe, expect, test } from "vitest";
 import { fromModelMessages, toModelMessages } from "../../src/ai-sdk/model-messages.ts";
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
-import { messagesFromSeed } from "@colloquy/machine";
-import type { Message, SeedDraft } from "@colloquy/machine";
+import { type Message, messagesFromSeed, type SeedDraft } from "@colloquy/machine";
 import { messagesArbitrary, right, told } from "../laws.ts";
 
 // Our types say less than the SDK's; whether the values fit is what is tested here.

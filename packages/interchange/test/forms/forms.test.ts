@@ -6,8 +6,7 @@ import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
 import type { Loss } from "../../src/exchange/loss.ts";
 import type { Message } from "@colloquy/machine";
-import type { Format } from "../laws.ts";
-import { told } from "../laws.ts";
+import { type Format, told } from "../laws.ts";
 import { chatForms } from "./chat-forms.ts";
 import { modelForms } from "./model-forms.ts";
 import { responsesForms } from "./responses-forms.ts";

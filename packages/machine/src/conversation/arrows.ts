@@ -1,7 +1,7 @@
 import type { AnyStateMachine } from "xstate";
 import { frozen } from "../thread/frozen.ts";
 import type { Arrow, Plan } from "./update/plan.ts";
-import type { StateValue, State } from "./protocol/state.ts";
+import { type Leaf, type State, type StateValue, stateValues } from "./protocol/state.ts";
 import type { Event } from "./protocol/event.ts";
 
 /** Where each event leads from each state, read off an XState machine. */
@@ -10,23 +10,6 @@ export type Arrows = { readonly [From in Leaf]: { readonly [eventType: string]: 
 /** The state that an arrow leads to. */
 export type Targets = { readonly [Taken in Arrow]?: StateValue };
 
-/** A state that has no states below it. */
-export type Leaf =
-  | "idle"
-  | "responding"
-  | "compacting"
-  | "backing_off"
-  | "running"
-  | "awaiting_approval"
-  | "completed"
-  | "error";
-
-/** The state without states below it that a value stands for. */
-const leafOf = (value: StateValue): Leaf => {
-  if (typeof value === "string") return value;
-  return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
-};
-
 /**
  * Reads the arrows off a machine, once, so that a step is a look-up and not an interpretation of the statechart.
  *
@@ -34,27 +17,11 @@ const leafOf = (value: StateValue): Leaf => {
  * own before its parent's. That is the order in which they are read here; the law `equalStep` compares the two.
  */
 export const arrowsOf = (machine: AnyStateMachine): Arrows =>
-  frozen({
-    idle: arrowsFrom(machine, "idle"),
-    responding: arrowsFrom(machine, "responding"),
-    compacting: arrowsFrom(machine, "compacting"),
-    backing_off: arrowsFrom(machine, "backing_off"),
-    running: arrowsFrom(machine, "running"),
-    awaiting_approval: arrowsFrom(machine, "awaiting_approval"),
-    completed: arrowsFrom(machine, "completed"),
-    error: arrowsFrom(machine, "error"),
-  });
+  // Of each leaf, as the type says.
+  frozen(Object.fromEntries(leaves.map((leaf) => [leaf, arrowsFrom(machine, leaf)])) as Arrows);
 
-const valueOf: { readonly [State in Leaf]: StateValue } = {
-  idle: "idle",
-  responding: { awaiting_llm: "responding" },
-  compacting: { awaiting_llm: "compacting" },
-  backing_off: { awaiting_llm: "backing_off" },
-  running: { awaiting_tool: "running" },
-  awaiting_approval: { awaiting_tool: "awaiting_approval" },
-  completed: "completed",
-  error: "error",
-};
+// The keys of the object, as its type says.
+const leaves = Object.keys(stateValues) as readonly Leaf[];
 
 type Node = AnyStateMachine["root"];
 
@@ -66,7 +33,7 @@ const arrowsFrom = (machine: AnyStateMachine, leaf: Leaf): Arrows[Leaf] => {
       for (const { guard, target } of transitions) {
         const arrow = arrowOf(guard);
         const to = target?.[0]?.key;
-        if (arrow !== undefined) targets[arrow] ??= to === undefined ? valueOf[leaf] : valueOf[leafNamed(to)];
+        if (arrow !== undefined) targets[arrow] ??= stateValues[leaves.find((name) => name === to) ?? leaf];
       }
     }
   }
@@ -83,31 +50,10 @@ const nodeOf = (node: Node, leaf: Leaf): Node | undefined => {
 
 const arrowOf = (guard: unknown): Arrow | undefined => {
   const params = typeof guard === "object" && guard !== null && "params" in guard ? guard.params : undefined;
-  return arrowNames.find((name) => name === params);
+  if (params === "stays") return params;
+  const leaf = leaves.find((name) => name === params);
+  return leaf === "idle" ? undefined : leaf;
 };
-
-const leafNamed = (key: string): Leaf => leafNames.find((name) => name === key) ?? "error";
-
-const arrowNames: readonly Arrow[] = [
-  "stays",
-  "responding",
-  "compacting",
-  "backing_off",
-  "running",
-  "awaiting_approval",
-  "completed",
-  "error",
-];
-const leafNames: readonly Leaf[] = [
-  "idle",
-  "responding",
-  "compacting",
-  "backing_off",
-  "running",
-  "awaiting_approval",
-  "completed",
-  "error",
-];
 
 /**
  * Steps a conversation as XState's own `transition()` does, by the machine's own arrows and without interpreting
@@ -117,4 +63,10 @@ export const step = (arrows: Arrows, state: State, event: Event, plan: Plan): St
   const value = arrows[leafOf(state.value)][event.type]?.[plan.arrow];
   if (value === undefined) return null;
   return Object.freeze({ value: plan.arrow === "stays" ? state.value : value, context: plan.data });
+};
+
+/** The state without states below it that a value stands for. */
+const leafOf = (value: StateValue): Leaf => {
+  if (typeof value === "string") return value;
+  return "awaiting_llm" in value ? value.awaiting_llm : value.awaiting_tool;
 };

@@ -5,10 +5,9 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { enqueueActions, setup } from "xstate";
 import { frozen, owned } from "../thread/frozen.ts";
-import { arrowsOf } from "./arrows.ts";
-import type { Arrows } from "./arrows.ts";
+import { type Arrows, arrowsOf } from "./arrows.ts";
 import { begin, SeedError } from "./update/begin.ts";
-import { withDefaults, configurationOf, settingsOf } from "./decide/settings.ts";
+import { configurationOf, type Settings, settingsOf, withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event, Configuration } from "./protocol/event.ts";
 import type { ConversationData } from "./protocol/data.ts";
 import { decide } from "./decide/decide.ts";
@@ -16,20 +15,19 @@ import type { Effect } from "./protocol/effect.ts";
 import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
 import type { MachineOptions } from "./decide/options.ts";
 import type { Arrow, Plan } from "./update/plan.ts";
-import type { Settings } from "./decide/settings.ts";
 import { guardedMachine } from "./live-actor.ts";
 import { update } from "./update/update.ts";
 import type { ToolDeclaration } from "./protocol/tool.ts";
 
 /** What only `transition` and its kin look at. */
-export const kernel: unique symbol = Symbol("colloquy.kernel");
+export const internals: unique symbol = Symbol("colloquy.internals");
 
 /** A conversation's XState machine, configured. */
 export type ConversationMachine = ReturnType<typeof machineOf> & {
-  readonly [kernel]: Kernel;
+  readonly [internals]: Internals;
 };
 
-export interface Kernel {
+export interface Internals {
   readonly settings: Settings;
   readonly arrows: Arrows;
 }
@@ -43,7 +41,7 @@ export interface Kernel {
  */
 export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
   const settings = settingsOf(options);
-  return Object.assign(guardedMachine(machineOf(settings)), { [kernel]: { settings, arrows } });
+  return Object.assign(guardedMachine(machineOf(settings)), { [internals]: { settings, arrows } });
 };
 
 const machineOf = (settings: Settings) => {
@@ -117,44 +115,23 @@ const machineOf = (settings: Settings) => {
   });
 };
 
-const stays = { guard: { type: "leads", params: "stays" }, actions: "carryOut" } as const;
-const responding = {
-  guard: { type: "leads", params: "responding" },
-  target: "#conversation.awaiting_llm.responding",
-  actions: "carryOut",
-} as const;
-const compacting = {
-  guard: { type: "leads", params: "compacting" },
-  target: "#conversation.awaiting_llm.compacting",
-  actions: "carryOut",
-} as const;
-const backingOff = {
-  guard: { type: "leads", params: "backing_off" },
-  target: "#conversation.awaiting_llm.backing_off",
-  actions: "carryOut",
-} as const;
-const running = {
-  guard: { type: "leads", params: "running" },
-  target: "#conversation.awaiting_tool.running",
-  actions: "carryOut",
-} as const;
-const awaitingApproval = {
-  guard: { type: "leads", params: "awaiting_approval" },
-  target: "#conversation.awaiting_tool.awaiting_approval",
-  actions: "carryOut",
-} as const;
-const completed = {
-  guard: { type: "leads", params: "completed" },
-  target: "#conversation.completed",
-  actions: "carryOut",
-} as const;
-const error = {
-  guard: { type: "leads", params: "error" },
-  target: "#conversation.error",
-  actions: "carryOut",
-} as const;
+/** An arrow that is taken where the plan of an event names it. */
+const leading = <const Taken extends Exclude<Arrow, "stays">, const Target extends string>(taken: Taken, to: Target) =>
+  ({ ...guarded(taken), target: `#conversation.${to}` }) as const;
 
-/** What can be told in every state, and does not leave it. */
+const guarded = <const Taken extends Arrow>(taken: Taken) =>
+  ({ guard: { type: "leads", params: taken }, actions: "carryOut" }) as const;
+
+const stays = guarded("stays");
+const responding = leading("responding", "awaiting_llm.responding");
+const compacting = leading("compacting", "awaiting_llm.compacting");
+const backingOff = leading("backing_off", "awaiting_llm.backing_off");
+const running = leading("running", "awaiting_tool.running");
+const awaitingApproval = leading("awaiting_approval", "awaiting_tool.awaiting_approval");
+const completed = leading("completed", "completed");
+const error = leading("error", "error");
+
+/** Events that every state takes, and that do not leave it. */
 const everywhere = {
   "ask.received": stays,
   // The outcome of a summary, which is background work.
@@ -213,11 +190,11 @@ export const isConversationMachine = (value: unknown): value is ConversationMach
   typeof value === "object" && value !== null && kernel in value;
 
 /** A digest of a machine's configuration: names, versions and options in place of functions. Equal for machines that decide alike. */
-export const fingerprintOf = (machine: ConversationMachine): string => machine[kernel].settings.fingerprint;
+export const fingerprintOf = (machine: ConversationMachine): string => machine[internals].settings.fingerprint;
 
 /** What a thread keeps of a machine's configuration; to be told as `thread.configured` when it differs. */
 export const configurationOfMachine = (machine: ConversationMachine): Configuration =>
-  configurationOf(machine[kernel].settings);
+  configurationOf(machine[internals].settings);
 
 /** The tools that a machine was configured with. */
-export const toolsOf = (machine: ConversationMachine): readonly ToolDeclaration[] => machine[kernel].settings.tools;
+export const toolsOf = (machine: ConversationMachine): readonly ToolDeclaration[] => machine[internals].settings.tools;

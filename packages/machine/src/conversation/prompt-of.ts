@@ -2,16 +2,13 @@ import type { Message } from "../thread/message.ts";
 import { counted } from "../prompt/counts.ts";
 import type { Cut } from "../prompt/cut.ts";
 import { messagesIn } from "../prompt/blocks.ts";
-import type { PromptDecision } from "./decide/prompt.ts";
-import { decidePrompt } from "./decide/prompt.ts";
+import { decidePrompt, type PromptDecision } from "./decide/prompt.ts";
 import type { OpenTurn } from "./protocol/data.ts";
 import { interruptedResults } from "./decide/step.ts";
 import { withJoined } from "./update/joining.ts";
-import type { ConversationMachine } from "./machine.ts";
-import { kernel } from "./machine.ts";
+import { type ConversationMachine, internals } from "./machine.ts";
 import type { Settings } from "./decide/settings.ts";
-import type { State } from "./protocol/state.ts";
-import { ownedState } from "./protocol/state.ts";
+import { ownedState, type State } from "./protocol/state.ts";
 import { answerFrom, flushWaiting, settleRound } from "./update/turn-closing.ts";
 
 /** What a model call would be sent, and why. */
@@ -39,7 +36,7 @@ export interface Prompt {
  * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
 export const promptOf = (machine: ConversationMachine, state: State): Prompt => {
-  const { settings } = machine[kernel];
+  const { settings } = machine[internals];
   return promptAsDecided(settings, nextPrompt(settings, state));
 };
 

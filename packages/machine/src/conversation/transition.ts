@@ -3,17 +3,14 @@ import { frozen } from "../thread/frozen.ts";
 import { begin, SeedError } from "./update/begin.ts";
 import { withDefaults } from "./decide/settings.ts";
 import type { ThreadInput, Event } from "./protocol/event.ts";
-import type { Decided, FirstEntry, LaterEntry } from "./protocol/entry.ts";
 import { decide } from "./decide/decide.ts";
 import type { Effect } from "./protocol/effect.ts";
-import { firstFormat } from "./protocol/entry.ts";
+import { type Decided, type FirstEntry, firstFormat, type LaterEntry } from "./protocol/entry.ts";
 import { readEvent, readThreadInput } from "./protocol/event-shape.ts";
 import { problemOfCalls } from "./decide/lost-calls.ts";
-import type { ConversationMachine } from "./machine.ts";
-import { kernel } from "./machine.ts";
+import { type ConversationMachine, internals } from "./machine.ts";
 import type { Refusal } from "./protocol/refusal.ts";
-import type { State } from "./protocol/state.ts";
-import { ownedState } from "./protocol/state.ts";
+import { ownedState, type State } from "./protocol/state.ts";
 import { step } from "./arrows.ts";
 import { frozenSince, thawed } from "./thaw.ts";
 import { update } from "./update/update.ts";
@@ -52,7 +49,7 @@ export interface Refused {
 export const start = (machine: ConversationMachine, input: ThreadInput): Started => {
   const read = readThreadInput(input);
   if (Either.isLeft(read)) throw new SeedError(read.left);
-  const settled = frozen(withDefaults(machine[kernel].settings, read.right));
+  const settled = frozen(withDefaults(machine[internals].settings, read.right));
   const lost = problemOfCalls(settled.seed ?? [], true);
   if (lost !== null) throw new SeedError(`the seed is no conversation: ${lost}`);
   const begun = begin(settled);
@@ -77,7 +74,7 @@ export const transition = (
   event: Event,
   options: { readonly recovered?: boolean } = {},
 ): Transition => {
-  const { settings, arrows } = machine[kernel];
+  const { settings, arrows } = machine[internals];
   const before = ownedState(state);
   const read = readEvent(event);
   if (Either.isLeft(read)) return refused(state, { kind: "invalid", reason: read.left });

@@ -1,20 +1,16 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { Entry } from "../conversation/protocol/entry.ts";
-import type { ConversationMachine } from "../conversation/machine.ts";
-import { conversationMachine, kernel } from "../conversation/machine.ts";
+import { conversationMachine, type ConversationMachine, internals } from "../conversation/machine.ts";
 import type { MachineOptions } from "../conversation/decide/options.ts";
 import type { Settings } from "../conversation/decide/settings.ts";
 import type { Counts } from "../prompt/counts.ts";
 import { tokensOfPrompt } from "../prompt/explain-units.ts";
 import type { Message } from "../thread/message.ts";
 import type { JournalComparison, PromptComparison, PromptDifference, PromptSketch } from "./comparison.ts";
-import { recordedSteps } from "./recorded-steps.ts";
-import type { RecordedSteps } from "./recorded-steps.ts";
-import type { Rehearsal, Rehearsed, RehearsedCall } from "./rehearse.ts";
-import { beginRehearsal, rehearse } from "./rehearse.ts";
+import { recordedSteps, type RecordedSteps } from "./recorded-steps.ts";
+import { beginRehearsal, type Rehearsal, rehearse, type Rehearsed, type RehearsedCall } from "./rehearse.ts";
 import { rehearseImported } from "./rehearse-imported.ts";
-import type { Tally } from "./tally-prompts.ts";
-import { sharedLength, tallyOf } from "./tally-prompts.ts";
+import { sharedLength, type Tally, tallyOf } from "./tally-prompts.ts";
 
 /** A journal, and what to call it. */
 export interface NamedJournal {
@@ -62,7 +58,7 @@ interface Tallies {
 }
 
 const settingsFrom = (given: MachineOptions | ConversationMachine): Settings =>
-  (kernel in given ? given : conversationMachine(given))[kernel].settings;
+  (internals in given ? given : conversationMachine(given))[internals].settings;
 
 const compareJournal = ({ name, entries }: NamedJournal, sides: Sides, tallies: Tallies): JournalComparison => {
   const read = recordedSteps(entries);

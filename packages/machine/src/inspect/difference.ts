@@ -1,6 +1,5 @@
 import type { ConversationData } from "../conversation/protocol/data.ts";
-import type { State } from "../conversation/protocol/state.ts";
-import { phaseOf } from "../conversation/protocol/state.ts";
+import { phaseOf, type State } from "../conversation/protocol/state.ts";
 import { sizeOfPath } from "../conversation/update/updated.ts";
 import { toArray } from "../thread/chunks.ts";
 import { canonicalText } from "../thread/digest.ts";

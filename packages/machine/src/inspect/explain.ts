@@ -1,11 +1,9 @@
 import type { Message } from "../thread/message.ts";
 import type { SummarisedTurns } from "../prompt/cut.ts";
-import type { UnitExplanation } from "../prompt/explain-units.ts";
-import { explainUnits, tokensOfAll, tokensOfPrompt } from "../prompt/explain-units.ts";
+import { explainUnits, tokensOfAll, tokensOfPrompt, type UnitExplanation } from "../prompt/explain-units.ts";
 import type { Budget } from "../prompt/policy.ts";
 import { summaryMessage } from "../prompt/summary-message.ts";
-import type { ConversationMachine } from "../conversation/machine.ts";
-import { kernel } from "../conversation/machine.ts";
+import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { nextPrompt, promptAsDecided } from "../conversation/prompt-of.ts";
 import type { State } from "../conversation/protocol/state.ts";
 
@@ -51,7 +49,7 @@ export interface SummaryExplanation {
  * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
 export const explain = (machine: ConversationMachine, state: State): Explanation => {
-  const { settings } = machine[kernel];
+  const { settings } = machine[internals];
   const { counts } = settings;
   const decision = nextPrompt(settings, state);
   const { cut, reason, failed, situation } = decision;

@@ -4,13 +4,11 @@ import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Usage } from "../thread/usage.ts";
 import type { Cut } from "../prompt/cut.ts";
-import type { Showing, Shrinker } from "../prompt/render.ts";
-import { isLeftOut, pinsOf, showing, showUnit } from "../prompt/render.ts";
+import { isLeftOut, pinsOf, showing, type Showing, showUnit, type Shrinker } from "../prompt/render.ts";
 import { sectionOf, summarySections } from "../prompt/summary-message.ts";
 import { unitsOf } from "../prompt/unit.ts";
 import { shareOf } from "./explain.ts";
-import type { ConversationMachine } from "../conversation/machine.ts";
-import { kernel } from "../conversation/machine.ts";
+import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { promptOf } from "../conversation/prompt-of.ts";
 import { messagesOfOpen } from "../conversation/read/turns.ts";
 import type { State } from "../conversation/protocol/state.ts";
@@ -61,7 +59,7 @@ export const figuresOf = (machine: ConversationMachine, state: State): ThreadFig
     share: shareOf(tokens, available),
     fits,
     usage: usage.total,
-    turns: turnFigures(conversation, cut, machine[kernel].settings.counts.shrink),
+    turns: turnFigures(conversation, cut, machine[internals].settings.counts.shrink),
   };
 };
 

@@ -1,7 +1,6 @@
 import type { ConversationData } from "../conversation/protocol/data.ts";
 import { asksForAppendedRound } from "../conversation/update/edit.ts";
-import type { Chunks } from "../thread/chunks.ts";
-import { at, chunksOf, toArray } from "../thread/chunks.ts";
+import { at, type Chunks, chunksOf, toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Entry } from "../conversation/protocol/entry.ts";

@@ -1,7 +1,13 @@
 import type { Decided } from "../conversation/protocol/entry.ts";
 
-/** Without how prompts are cut and counted: two policies that show the same do not differ, and what was counted is no decision. */
-export const withoutCuts = (decided: Decided): Decided => without(decided, (kind) => kind === "cut");
+/**
+ * Without how prompts are cut and counted: two policies that show the same do not differ, and what was counted is no
+ * decision. That a policy failed is compared; the words for it are those of the version that wrote them.
+ */
+export const withoutCuts = (decided: Decided): Decided => {
+  const others = without(decided, (kind) => kind === "cut");
+  return others.policyFailed === undefined ? others : { ...others, policyFailed: "" };
+};
 
 /** Without all that is about prompts, which is for each configuration to say itself. */
 export const withoutPrompts = (decided: Decided = {}): Decided => without(decided, (kind) => kind !== "course");

@@ -6,8 +6,7 @@ import type { LlmCompleted, LlmFailed } from "../conversation/protocol/event.ts"
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
-import type { JournalError } from "../journal/fold.ts";
-import { fold, foldTelling } from "../journal/fold.ts";
+import { fold, foldTelling, type JournalError } from "../journal/fold.ts";
 import { callsOfAddedTurn, callsOfRounds, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 

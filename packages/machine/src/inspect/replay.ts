@@ -1,11 +1,9 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { ThreadInput, Event, OfferedTool } from "../conversation/protocol/event.ts";
-import type { Decided, Entry, FirstEntry, LaterEntry } from "../conversation/protocol/entry.ts";
-import { isLater } from "../conversation/protocol/entry.ts";
+import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { CallLlm } from "../conversation/protocol/effect.ts";
 import { isSameEffect } from "../conversation/protocol/effect-id.ts";
-import type { ConversationMachine } from "../conversation/machine.ts";
-import { kernel } from "../conversation/machine.ts";
+import { type ConversationMachine, internals } from "../conversation/machine.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { start, transition } from "../conversation/transition.ts";
@@ -13,8 +11,7 @@ import { canonicalText } from "../thread/digest.ts";
 import type { SystemDraft } from "../thread/message.ts";
 import { fold, foldEntry } from "../journal/fold.ts";
 import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
-import type { PromptChange } from "./prompt-difference.ts";
-import { changedMessages, changedTools, describeChanges } from "./prompt-difference.ts";
+import { changedMessages, changedTools, describeChanges, type PromptChange } from "./prompt-difference.ts";
 
 /** Where a machine decides otherwise than a journal tells. */
 export interface Difference {
@@ -150,7 +147,7 @@ const offersOtherwise = (
   during: State,
   seq: number,
 ): Difference | null => {
-  const { offered } = machine[kernel].settings;
+  const { offered } = machine[internals].settings;
   const changes = tools === undefined ? [] : changedTools(tools, offered);
   return changes.length === 0
     ? null

@@ -1,10 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { core, ZodType } from "zod";
-import type { Entry } from "../conversation/protocol/entry.ts";
-import { firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
-import { isObject } from "../conversation/protocol/shape.ts";
+import { isObject } from "../thread/json.ts";
 import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
+import { preview } from "../thread/preview.ts";
 import { eventSchema, firstEntrySchema, laterEntrySchema } from "./schema.ts";
 
 /** Why something could not be read, and where. */
@@ -118,13 +118,4 @@ const problemOfNesting = (value: unknown, most: number, levels: number = most): 
     if (problem !== null) return problem;
   }
   return null;
-};
-
-/** Total: what can't be read may be anything. */
-const preview = (value: unknown): string => {
-  try {
-    return (JSON.stringify(value) ?? String(value)).slice(0, 80);
-  } catch {
-    return `a ${typeof value} that has no JSON`;
-  }
 };

@@ -1,10 +1,8 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { begin } from "../conversation/update/begin.ts";
-import type { Entry, LaterEntry } from "../conversation/protocol/entry.ts";
-import { isLater } from "../conversation/protocol/entry.ts";
+import { type Entry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import { follow } from "../conversation/update/plan.ts";
-import type { State } from "../conversation/protocol/state.ts";
-import { ownedState } from "../conversation/protocol/state.ts";
+import { ownedState, type State } from "../conversation/protocol/state.ts";
 import { update } from "../conversation/update/update.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
 

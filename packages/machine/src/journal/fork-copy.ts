@@ -1,7 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Decided, Entry, LaterEntry } from "../conversation/protocol/entry.ts";
 import { placeIn } from "../conversation/protocol/effect-id.ts";
-import { isLater } from "../conversation/protocol/entry.ts";
+import { type Decided, type Entry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { CheckpointNamed, MessagePinned, ThreadRedacted } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { isOnPath } from "../thread/path.ts";

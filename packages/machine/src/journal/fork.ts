@@ -1,12 +1,10 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Entry } from "../conversation/protocol/entry.ts";
-import { isLater } from "../conversation/protocol/entry.ts";
+import { type Entry, isLater } from "../conversation/protocol/entry.ts";
 import type { EventType } from "../conversation/protocol/event.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
-import type { JournalError } from "./fold.ts";
-import { foldTelling } from "./fold.ts";
+import { foldTelling, type JournalError } from "./fold.ts";
 import { Copy } from "./fork-copy.ts";
 
 /** What a copy is to be. */

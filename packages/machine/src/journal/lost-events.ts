@@ -4,20 +4,18 @@ import { approvedCall, problemOfToolEvent } from "../conversation/decide/approva
 import { refusalOfAsk } from "../conversation/decide/ask.ts";
 import { decideUnconfigured } from "../conversation/decide/unconfigured.ts";
 import type { ConversationData } from "../conversation/protocol/data.ts";
-import type { Decided, Entry, FirstEntry, LaterEntry } from "../conversation/protocol/entry.ts";
 import { placeIn } from "../conversation/protocol/effect-id.ts";
-import { isLater } from "../conversation/protocol/entry.ts";
+import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import { formatOf, neededFormat, problemOfFormat } from "../conversation/protocol/format.ts";
 import { problemOfCalls } from "../conversation/decide/lost-calls.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
-import { positionNamedBy } from "../conversation/update/round-calls.ts";
+import { callsOf, positionNamedBy } from "../conversation/update/round-calls.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { nonsenseInRange } from "../prompt/invalid-decision.ts";
+import { problemOfRange } from "../prompt/invalid-decision.ts";
 import { unknownPlaceIn } from "../prompt/places.ts";
 import { toArray } from "../thread/chunks.ts";
-import type { JournalError } from "./fold.ts";
-import { foldTelling } from "./fold.ts";
+import { foldTelling, type JournalError } from "./fold.ts";
 
 /**
  * The first entry of a journal from outside that the machine would not have taken, whatever its configuration: `fold` would
@@ -105,8 +103,6 @@ const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean):
 const reasonIn = (decided: Either.Either<{ readonly reason: string }, unknown>): string | null =>
   Either.isLeft(decided) ? decided.left.reason : null;
 
-const callsOf = ({ open }: ConversationData) => (open?.stage.type === "running" ? open.stage.calls : []);
-
 /** A journal may be told as that of another thread: an answer is for what its place names. */
 const ofThread = <Answer extends { readonly effectId: string }>(answer: Answer, threadId: string): Answer => ({
   ...answer,
@@ -120,7 +116,7 @@ const unknownTurnIn = (
   { conversation: thread, open }: ConversationData,
 ): string | null => {
   const ranges = [cut?.summarised, summary?.covers].map((range) =>
-    range === undefined ? null : nonsenseInRange(range, thread),
+    range === undefined ? null : problemOfRange(range, thread),
   );
   const range = ranges.find((problem) => problem !== null);
   if (range !== undefined && range !== null) return range;

@@ -1,12 +1,9 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
-import type { Counter } from "./counter.ts";
-import { countMessage } from "./counter.ts";
-import type { Blocks } from "./blocks.ts";
-import { messagesIn } from "./blocks.ts";
-import type { Shrink } from "./shrink.ts";
-import { shrinkMessage } from "./shrink.ts";
+import { type Counter, countMessage } from "./counter.ts";
+import { type Blocks, messagesIn } from "./blocks.ts";
+import { type Shrink, shrinkMessage } from "./shrink.ts";
 
 /** A counter that counts each message once: messages and turns never change, so neither do their counts. */
 export interface Counts {

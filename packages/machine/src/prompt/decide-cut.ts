@@ -1,13 +1,11 @@
 import { turnOf } from "../thread/path.ts";
 import type { Cut, InterruptedTurns, SummarisedTurns, TurnRange } from "./cut.ts";
 import type { UnitPosition } from "./position.ts";
-import type { HistorySource } from "./history.ts";
-import { historyOf } from "./history.ts";
-import { longestReason, nonsenseIn, nonsenseInRange, plainCopy } from "./invalid-decision.ts";
+import { historyOf, type HistorySource } from "./history.ts";
+import { longestReason, problemOfDecision, problemOfRange, decisionCopy } from "./invalid-decision.ts";
 import type { Budget, Policy, PolicyDecision, PolicyInput, SummaryWanted } from "./policy.ts";
 import { blocksOf } from "./render.ts";
-import type { Shrink } from "./shrink.ts";
-import { clearedUntil } from "./shrink.ts";
+import { clearedUntil, type Shrink } from "./shrink.ts";
 import { summaryLines } from "./summary-message.ts";
 import { unitsOf } from "./unit.ts";
 
@@ -32,14 +30,14 @@ export interface CutDecision {
   readonly failed?: string;
 }
 
-/** Asks a policy what the next prompt shows. Total: a policy that throws, or decides nonsense, is replaced by keeping all. */
+/** Asks a policy what the next prompt shows. Total: a policy that throws, or makes an invalid decision, is replaced by keeping all. */
 export const decideCut = (policy: Policy, situation: Situation): CutDecision => {
   const label = `${policy.name}@${policy.version}`;
   try {
-    const decision = plainCopy(settledAtOnce(policy.decide(policyInput(situation))));
-    const nonsense = nonsenseIn(decision, situation);
-    if (nonsense !== null) {
-      return keepingAll(situation.interrupted, `policy "${label}" decided nonsense: ${nonsense}`);
+    const decision = decisionCopy(settledAtOnce(policy.decide(policyInput(situation))));
+    const problem = problemOfDecision(decision, situation);
+    if (problem !== null) {
+      return keepingAll(situation.interrupted, `policy "${label}" made an invalid decision: ${problem}`);
     }
     return {
       cut: cutOf(label, decision, situation),
@@ -58,16 +56,16 @@ export const wantedSummary = (policy: Policy, situation: Situation): SummaryWant
   if (policy.summariser === undefined) return null;
   const label = `${policy.name}@${policy.version}`;
   try {
-    const wanted = plainCopy(settledAtOnce(policy.summariser.next(policyInput(situation))));
+    const wanted = decisionCopy(settledAtOnce(policy.summariser.next(policyInput(situation))));
     if (wanted === null) return null;
     const { covers, earlier } = wanted;
-    const nonsense =
-      nonsenseInRange(covers, situation.thread) ??
+    const problem =
+      problemOfRange(covers, situation.thread) ??
       (covers.to === 0 ? "the seed alone, which no turn can keep" : null) ??
-      (earlier === null ? null : nonsenseInRange(earlier, situation.thread)) ??
+      (earlier === null ? null : problemOfRange(earlier, situation.thread)) ??
       alreadyWritten(covers, situation) ??
       (isWithin(earlier, covers) ? null : "earlier turns reach beyond those that are covered");
-    if (nonsense !== null) return `policy "${label}" wants a summary that can't be: ${nonsense}`;
+    if (problem !== null) return `policy "${label}" wants an invalid summary: ${problem}`;
     return { covers: rangeOf(covers), earlier: earlier === null ? null : rangeOf(earlier) };
   } catch (thrown) {
     return `policy "${label}" threw when asked for a summary: ${inWords(thrown)}`;

@@ -2,17 +2,13 @@ import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import { turnsOnPath } from "../thread/path.ts";
 import type { Turn } from "../thread/turn.ts";
-import type { Counts } from "./counts.ts";
-import { counted } from "./counts.ts";
+import { counted, type Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
 import type { CutDecision, Situation } from "./decide-cut.ts";
 import { isCutOff, isLeftOut, pinsOf, showing, type Showing, showUnit } from "./render.ts";
-import type { Shrink } from "./shrink.ts";
-import { appliesAt } from "./shrink.ts";
-import type { SummarySection } from "./summary-message.ts";
-import { sectionOf, summarySections } from "./summary-message.ts";
-import type { Unit } from "./unit.ts";
-import { unitsOf } from "./unit.ts";
+import { appliesAt, type Shrink } from "./shrink.ts";
+import { sectionOf, type SummarySection, summarySections } from "./summary-message.ts";
+import { type Unit, unitsOf } from "./unit.ts";
 
 /** What becomes of one unit of a thread in a prompt, and why. */
 export interface UnitExplanation {

@@ -8,11 +8,9 @@ import type { InterruptedTurns, SummarisedTurns } from "./cut.ts";
 import { newestWithin } from "./newest-units.ts";
 import type { History, HistoryTurn } from "./policy.ts";
 import type { Start } from "./position.ts";
-import type { Pins } from "./render.ts";
-import { isLeftOut, pinnedUnits, pinsOf } from "./render.ts";
+import { isLeftOut, pinnedUnits, type Pins, pinsOf } from "./render.ts";
 import { summaryMessage } from "./summary-message.ts";
-import type { Unit } from "./unit.ts";
-import { unitsOf } from "./unit.ts";
+import { type Unit, unitsOf } from "./unit.ts";
 
 /** What a history is made of. `open` is asked only by policies that look at it. */
 export interface HistorySource {

@@ -1,33 +1,21 @@
 import { isOnPath } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnRange } from "./cut.ts";
-import type { Places } from "./places.ts";
-import { unknownPlaceIn } from "./places.ts";
+import { type Places, unknownPlaceIn } from "./places.ts";
 import type { PolicyDecision } from "./policy.ts";
+import { frozenCopy } from "../thread/frozen.ts";
+import { isCount, isObject } from "../thread/json.ts";
 import { preview } from "../thread/preview.ts";
 import { shortestShrink } from "./shrink.ts";
 
-/** What a policy gave, read once and as plain data: what is looked at is then what is used. */
-export const plainCopy = <Value>(value: Value): Value =>
-  // A promise has no members, and copied it could not be told from a decision that has none either.
-  value instanceof Promise ? value : (copied(value) as Value); // A copy has the type of what it copies.
-
-const copied = (value: unknown): unknown => {
-  if (Array.isArray(value)) return Array.from(value, copied);
-  if (!isRecord(value)) return value;
-  const copy: { [name: string]: unknown } = { ...value };
-  for (const name in copy) {
-    const member = copy[name];
-    if (typeof member === "object" && member !== null) copy[name] = copied(member);
-  }
-  return copy;
-};
+/** What a policy gave, read once: what is looked at is then what is used. A promise stays one, to be refused: copied it would have no members. */
+export const decisionCopy = <Value>(value: Value): Value => frozenCopy(value, (part) => part instanceof Promise);
 
 /** It is journalled at every prompt. Unit: UTF-16 units. */
 export const longestReason = 200;
 
-/** What can't be meant in a decision, in words; null when all can. Whoever writes JavaScript may decide anything. */
-export const nonsenseIn = (decision: PolicyDecision, places: Places): string | null => {
+/** What is invalid in a decision, in words; null when nothing is. A policy in JavaScript may decide anything. */
+export const problemOfDecision = (decision: PolicyDecision, places: Places): string | null => {
   if (isPromise(decision)) return "it is a promise; decide must answer at once";
   if (typeof decision !== "object" || decision === null) return `it is ${preview(decision)}, not a decision`;
   const { from, dropped, summarised, shrink, fields, system, reason } = decision;
@@ -44,15 +32,15 @@ export const nonsenseIn = (decision: PolicyDecision, places: Places): string | n
   if (fields !== undefined && !isFields(fields)) return `fields is ${preview(fields)}`;
   const unknown = unknownPlaceIn(decision, places);
   if (unknown !== null || summarised === undefined) return unknown;
-  const range = nonsenseInRange(summarised, places.thread);
+  const range = problemOfRange(summarised, places.thread);
   if (range !== null) return range;
   return from !== null && summarised.to < from.turn
     ? null
     : `turns ${preview(summarised)} are to be shown as summaries and, from ${preview(from)} on, as they are`;
 };
 
-/** What can't be meant in a range of closed turns. */
-export const nonsenseInRange = (turns: TurnRange, thread: Thread): string | null => {
+/** What is invalid in a range of closed turns. */
+export const problemOfRange = (turns: TurnRange, thread: Thread): string | null => {
   if (typeof turns !== "object" || turns === null) return `${preview(turns)} is no range of turns`;
   const { from, to } = turns;
   if (!isCount(from) || !isCount(to) || from > to) return `${preview(turns)} is no range of turns`;
@@ -60,32 +48,27 @@ export const nonsenseInRange = (turns: TurnRange, thread: Thread): string | null
   return off === undefined ? null : `turn ${off} is not on the path`;
 };
 
-const isPromise = (value: unknown): boolean => isRecord(value) && typeof value["then"] === "function";
+const isPromise = (value: unknown): boolean => isObject(value) && typeof value["then"] === "function";
 
 const isRule = (rule: unknown): boolean => {
-  if (!isRecord(rule)) return false;
+  if (!isObject(rule)) return false;
   const { rule: name, of, characters, before, tool } = rule;
   return (
     (name === "clear" ? before !== undefined : name === "headAndTail" || name === "reference") &&
     (of === "toolResults" || of === "messages") &&
     isCount(characters) &&
-    Number(characters) >= shortestShrink &&
+    characters >= shortestShrink &&
     (before === undefined || isPosition(before)) &&
     (tool === undefined || typeof tool === "string")
   );
 };
 
 const isFields = (fields: unknown): boolean =>
-  isRecord(fields) &&
+  isObject(fields) &&
   (fields["omit"] === undefined || isTexts(fields["omit"])) &&
   (fields["inputs"] === undefined || isTexts(fields["inputs"]));
 
 const isPosition = (position: unknown): boolean =>
-  isRecord(position) && isCount(position["turn"]) && isCount(position["unit"]);
+  isObject(position) && isCount(position["turn"]) && isCount(position["unit"]);
 
 const isTexts = (texts: unknown): boolean => Array.isArray(texts) && texts.every((text) => typeof text === "string");
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
-
-const isRecord = (value: unknown): value is { readonly [key: string]: unknown } =>
-  typeof value === "object" && value !== null;

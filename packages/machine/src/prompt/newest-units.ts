@@ -1,7 +1,6 @@
-import type { UnitPosition, Start } from "./position.ts";
 import type { HistoryTurn } from "./policy.ts";
 import type { Unit } from "./unit.ts";
-import { behind } from "./position.ts";
+import { behind, type Start, type UnitPosition } from "./position.ts";
 
 /** What turns and units weigh; a turn weighs what its units do. */
 export interface Weights {

@@ -3,10 +3,9 @@ import type { Message } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Cut } from "./cut.ts";
-import type { UnitPosition } from "./position.ts";
 import type { PolicyDecision } from "./policy.ts";
 import { preview } from "../thread/preview.ts";
-import { isNowhere } from "./position.ts";
+import { isNowhere, type UnitPosition } from "./position.ts";
 import { hasUnit, unitsOf } from "./unit.ts";
 
 /** Where a decision may point to. */

@@ -1,3 +1,4 @@
+import { isCount } from "../thread/json.ts";
 import type { Counter } from "./counter.ts";
 import type { Policy } from "./policy.ts";
 
@@ -43,5 +44,3 @@ const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
     return false;
   }
 };
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;

@@ -6,14 +6,11 @@ import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";
 import type { Counts } from "./counts.ts";
 import type { Cut } from "./cut.ts";
-import type { UnitPosition } from "./position.ts";
 import { withFields } from "./fields.ts";
-import { isOlder } from "./position.ts";
-import type { Shrink } from "./shrink.ts";
-import { appliesAt, shrinkMessage } from "./shrink.ts";
+import { isOlder, type UnitPosition } from "./position.ts";
+import { appliesAt, type Shrink, shrinkMessage } from "./shrink.ts";
 import { summaryMessage } from "./summary-message.ts";
-import type { Unit } from "./unit.ts";
-import { unitsOf } from "./unit.ts";
+import { type Unit, unitsOf } from "./unit.ts";
 
 /** Makes a message shorter; whoever renders often may keep what it made. */
 export type Shrinker = (message: Message, rules: readonly Shrink[]) => Message;

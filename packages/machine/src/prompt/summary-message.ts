@@ -1,8 +1,7 @@
 import { toArray } from "../thread/chunks.ts";
 import { contentText } from "../thread/content-text.ts";
 import { marked, messageFromDraft } from "../thread/draft.ts";
-import type { Message } from "../thread/message.ts";
-import { toolCallsOf } from "../thread/message.ts";
+import { type Message, toolCallsOf } from "../thread/message.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Summary, Turn } from "../thread/turn.ts";
 import type { Thread } from "../thread/thread.ts";

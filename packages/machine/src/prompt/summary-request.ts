@@ -1,8 +1,7 @@
 import { toArray } from "../thread/chunks.ts";
 import { contentText } from "../thread/content-text.ts";
 import { messageFromDraft } from "../thread/draft.ts";
-import type { Message } from "../thread/message.ts";
-import { toolCallsOf, toolResultOf } from "../thread/message.ts";
+import { type Message, toolCallsOf, toolResultOf } from "../thread/message.ts";
 import { turnOf, isBefore } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Turn } from "../thread/turn.ts";

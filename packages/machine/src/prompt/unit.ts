@@ -1,5 +1,4 @@
-import type { Message } from "../thread/message.ts";
-import { toolCallsOf } from "../thread/message.ts";
+import { type Message, toolCallsOf } from "../thread/message.ts";
 
 /** What a policy decides about: a whole round (an assistant message with its calls, and all results), or one message outside rounds. */
 export interface Unit {

@@ -1,5 +1,4 @@
-import type { Message, ToolCallPart } from "../thread/message.ts";
-import { toolCallsOf, toolResultOf } from "../thread/message.ts";
+import { type Message, type ToolCallPart, toolCallsOf, toolResultOf } from "../thread/message.ts";
 
 /** What is wrong with a prompt, and with which of its messages. */
 export interface PromptProblem {

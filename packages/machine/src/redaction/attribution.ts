@@ -6,10 +6,8 @@ import type { Entry, LaterEntry, Decided } from "../conversation/protocol/entry.
 import type { Event } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
-import type { Message } from "../thread/message.ts";
-import { toolCallsOf } from "../thread/message.ts";
-import type { JournalError } from "../journal/fold.ts";
-import { fold, foldTelling } from "../journal/fold.ts";
+import { type Message, toolCallsOf } from "../thread/message.ts";
+import { fold, foldTelling, type JournalError } from "../journal/fold.ts";
 import { grownTurn, messagesAround } from "./messages.ts";
 
 /** What an entry tells of: whose words it holds. */

@@ -1,6 +1,6 @@
 import type { ConversationData } from "../conversation/protocol/data.ts";
-import type { Chunks } from "../thread/chunks.ts";
-import { at } from "../thread/chunks.ts";
+import { callsOf } from "../conversation/update/round-calls.ts";
+import { at, type Chunks } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
 import type { Ask } from "../thread/turn.ts";
 
@@ -26,7 +26,7 @@ export const messagesAround = (
   const turn = grownTurn(before, after);
   const { system, appended } = after.conversation;
   const { open } = after;
-  const results = open?.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
+  const results = callsOf(after).flatMap(({ result }) => result ?? []);
   return {
     inTurn:
       turn === null ? [] : from(turn.messages, before.open?.number === turn.number ? before.open.messages.length : 0),

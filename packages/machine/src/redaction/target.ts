@@ -6,8 +6,7 @@ import { turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import { canonicalText } from "../thread/digest.ts";
 import { redactEntry } from "./redact.ts";
-import type { Told } from "./attribution.ts";
-import { toldBy } from "./attribution.ts";
+import { type Told, toldBy } from "./attribution.ts";
 
 /** Whose words are taken out: those of a turn (0 for what it began with), of a message by its id, or of entries by their seq. */
 export type RedactionTarget =

@@ -1,5 +1,4 @@
-import type { Chunks, Nested } from "../thread/chunks.ts";
-import { chunkSize, nodesIn, StoredChunk } from "../thread/chunks.ts";
+import { type Chunks, chunkSize, type Nested, nodesIn, StoredChunk } from "../thread/chunks.ts";
 import { digestOf } from "../thread/digest.ts";
 import { frozen } from "../thread/frozen.ts";
 import type { Json } from "../thread/json.ts";

@@ -1,23 +1,18 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { Entry } from "../conversation/protocol/entry.ts";
-import { firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
+import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
 import { formatOf } from "../conversation/protocol/format.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import type { Chunks } from "../thread/chunks.ts";
-import { chunkSize, loaded } from "../thread/chunks.ts";
+import { type Chunks, chunkSize, loaded } from "../thread/chunks.ts";
 import { withAppendedMeasured } from "../thread/appended.ts";
 import { digestOf } from "../thread/digest.ts";
 import { frozen } from "../thread/frozen.ts";
 import type { Json, JsonObject } from "../thread/json.ts";
 import type { Message } from "../thread/message.ts";
 import type { Turn } from "../thread/turn.ts";
-import type { ElementReader, ElementWriter, Written } from "./chunks.ts";
-import { ListReader, ListWriter } from "./chunks.ts";
-import type { PackedMessage } from "./message.ts";
-import { packMessages, unpackMessages } from "./message.ts";
+import { type ElementReader, type ElementWriter, ListReader, ListWriter, type Written } from "./chunks.ts";
+import { type PackedMessage, packMessages, unpackMessages } from "./message.ts";
 import { StoredChunks } from "./stored.ts";
-import type { PackedTurn } from "./turn.ts";
-import { packTurns, unpackTurns } from "./turn.ts";
+import { type PackedTurn, packTurns, unpackTurns } from "./turn.ts";
 
 /** The format of snapshots: another for each change of the state or of how it is written. Older ones are of no use. */
 const snapshotFormat = 1;

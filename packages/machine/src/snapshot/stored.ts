@@ -1,6 +1,5 @@
 import type { StoredChunk } from "../thread/chunks.ts";
-import { SnapshotDamagedError } from "./chunks.ts";
-import type { Known, Written } from "./chunks.ts";
+import { type Known, SnapshotDamagedError, type Written } from "./chunks.ts";
 
 /**
  * What a store holds of a thread's snapshot, so that the next one writes only what is new. A host keeps one for each

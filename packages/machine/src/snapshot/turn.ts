@@ -5,8 +5,7 @@ import type { Message } from "../thread/message.ts";
 import { sizeOf } from "../thread/path.ts";
 import type { Ask, Turn } from "../thread/turn.ts";
 import { noUsage } from "../thread/usage.ts";
-import type { PackedUsage } from "./usage.ts";
-import { packUsage, unpackUsage } from "./usage.ts";
+import { type PackedUsage, packUsage, unpackUsage } from "./usage.ts";
 
 // Turns in few bytes: members that are what one would expect are left out; whatever is not is written as it is.
 

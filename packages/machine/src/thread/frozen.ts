@@ -62,43 +62,46 @@ const frozenAs = <Element>(
 };
 
 /**
- * A frozen copy of plain data that somebody else holds: whatever they change afterwards, frozen or not, changes nothing
- * here. Each member is read once. What is no plain data (a date, an instance of a class) stays as it is, to be refused.
+ * A frozen copy of plain data that the caller holds: whatever is changed afterwards, frozen or not, changes nothing here.
+ * Each member is read once. What is no plain data (a date, an instance of a class) stays as it is, to be refused.
+ *
+ * @param stays what is not copied, where that is something else.
  */
-export const frozenCopy = <Value>(value: Value): Value =>
+export const frozenCopy = <Value>(value: Value, stays: (value: object) => boolean = isNoData): Value =>
   // A copy has the type of what it copies.
-  typeof value === "object" && value !== null ? (copied(value, false) as Value) : value;
+  typeof value === "object" && value !== null ? (copied(value, stays) as Value) : value;
 
 /**
  * The same, but that parts which are frozen are kept: those of a state, an entry or a message that was made here. The same
  * reference where all of it is.
  */
-export const owned = <Value>(value: Value): Value =>
-  // As above.
-  typeof value === "object" && value !== null && !Object.isFrozen(value) ? (copied(value, true) as Value) : value;
+export const owned = <Value>(value: Value): Value => frozenCopy(value, isOwned);
 
-const copied = (value: object, keepsFrozen: boolean): object => {
-  if (keepsFrozen && Object.isFrozen(value)) return value;
+const isOwned = (value: object): boolean => Object.isFrozen(value) || isNoData(value);
+
+const isNoData = (value: object): boolean => !Array.isArray(value) && !isPlain(value);
+
+const copied = (value: object, stays: (value: object) => boolean): object => {
+  if (stays(value)) return value;
   if (Array.isArray(value)) {
     const list: readonly unknown[] = value;
     const copies: unknown[] = [];
     for (let index = 0; index < list.length; index++) {
       const member = list[index];
-      copies.push(typeof member === "object" && member !== null ? copied(member, keepsFrozen) : member);
+      copies.push(typeof member === "object" && member !== null ? copied(member, stays) : member);
     }
     return Object.freeze(copies);
   }
-  if (!isPlain(value)) return value;
   const copy: { [name: string]: unknown } = { ...value };
   for (const name in copy) {
     const member = copy[name];
-    if (typeof member === "object" && member !== null) copy[name] = copied(member, keepsFrozen);
+    if (typeof member === "object" && member !== null) copy[name] = copied(member, stays);
   }
   return Object.freeze(copy);
 };
 
-/** Objects of another realm have another prototype, whose own prototype is null as well. */
-const isPlain = (value: object): boolean => {
+/** Whether an object is no instance of a class. Objects of another realm have another prototype, whose own prototype is null as well. */
+export const isPlain = (value: object): boolean => {
   // What it returns is an object or null.
   const prototype = Object.getPrototypeOf(value) as object | null;
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;

@@ -1,7 +1,5 @@
-import type { Chunks, Run } from "./chunks.ts";
-import { at, chunkSize, replaceAt, runAt, toArray } from "./chunks.ts";
-import type { Message } from "./message.ts";
-import { toolResultOf } from "./message.ts";
+import { at, type Chunks, chunkSize, replaceAt, type Run, runAt, toArray } from "./chunks.ts";
+import { type Message, toolResultOf } from "./message.ts";
 import type { Thread } from "./thread.ts";
 import type { Turn, TurnPlace } from "./turn.ts";
 

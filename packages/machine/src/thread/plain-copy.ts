@@ -1,3 +1,4 @@
+import { isPlain } from "./frozen.ts";
 import { type ValueProblem, within, wrong } from "./value-problem.ts";
 
 /** Something that JSON has no word for, with its place in what was to be copied. */
@@ -62,12 +63,9 @@ const listCopied = (list: readonly unknown[], levels: number): readonly unknown[
 };
 
 const objectCopied = (object: object, levels: number): object => {
-  // Of another realm it has another prototype, whose own prototype is null as well.
-  // What it returns is an object or null.
-  const prototype = Object.getPrototypeOf(object) as object | null;
-  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null)
+  if (!isPlain(object))
     return new NotPlain(
-      wrong(`is ${nameOf(prototype)}, which JSON has no word for; give what it says as text or plain data`),
+      wrong(`is ${nameOf(object)}, which JSON has no word for; give what it says as text or plain data`),
     );
   const copy: { [name: string]: unknown } = {};
   // Without those that are called by symbols; and as quick as a spread, behind which they would have to be looked for.
@@ -91,7 +89,8 @@ const notPlain = (value: unknown): NotPlain =>
     ),
   );
 
-const nameOf = (prototype: object): string => {
-  const { constructor: made } = prototype;
+const nameOf = (instance: object): string => {
+  // An instance of a class has a prototype.
+  const { constructor: made } = Object.getPrototypeOf(instance) as object;
   return typeof made === "function" && made.name !== "" ? `a ${made.name}` : "an instance of a class";
 };

@@ -1,4 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
+import type { JsonObject } from "./json.ts";
 import { messageFromDraft, messageFromReply, messageFromResult } from "./draft.ts";
 import type { Content, Message, MessageDraft, ReplyDraft, ToolCallPart } from "./message.ts";
 import { toolCallsOf } from "./message.ts";
@@ -6,7 +7,7 @@ import { toolCallsOf } from "./message.ts";
 /** A message of an earlier conversation. Calls and their results are given as a model and a host would. */
 export type SeedDraft = MessageDraft | SeedReply | SeedResult;
 
-export type SeedReply = { readonly role: "assistant" } & ReplyDraft;
+export type SeedReply = { readonly role: "assistant"; readonly metadata?: JsonObject } & ReplyDraft;
 
 export interface SeedResult {
   readonly role: "tool";

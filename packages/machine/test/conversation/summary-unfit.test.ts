@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Handled, MachineOptions } from "../../src/index.ts";
-import type { Policy } from "../../src/policies.ts";
-import { conversationMachine } from "../../src/index.ts";
-import { compactTurns, summariseTurns } from "../../src/policies.ts";
+import { conversationMachine, type Handled, type MachineOptions } from "../../src/index.ts";
+import { compactTurns, type Policy, summariseTurns } from "../../src/policies.ts";
 import { CheckedTalk } from "../checked-talk.ts";
 import { Talk } from "../talk.ts";
 

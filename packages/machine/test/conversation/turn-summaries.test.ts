@@ -1,13 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  lastTurnOf,
-  type MachineOptions,
-  promptOf,
-  textOf,
-  toArray,
-  turnNumbered,
-  turnsOf,
-} from "../../src/index.ts";
+import { lastTurnOf, type MachineOptions, promptOf, textOf, toArray, turnNumbered, turnsOf } from "../../src/index.ts";
 import { checkPrompt, summariseTurns, type SummariseTurnsOptions, summaryLines } from "../../src/policies.ts";
 import { chunksOf } from "../../src/thread/chunks.ts";
 import { CheckedTalk } from "../checked-talk.ts";

@@ -1,6 +1,5 @@
 import type { Event, MachineOptions } from "../../src/index.ts";
-import type { Policy } from "../../src/policies.ts";
-import { clearResults, compose, lastTurns, limitResults, omitFields } from "../../src/policies.ts";
+import { clearResults, compose, lastTurns, limitResults, omitFields, type Policy } from "../../src/policies.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
 

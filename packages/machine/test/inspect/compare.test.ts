@@ -30,7 +30,7 @@ import {
   summariseTurns,
   tokenWindow,
 } from "../../src/policies.ts";
-import { kernel } from "../../src/conversation/machine.ts";
+import { internals } from "../../src/conversation/machine.ts";
 import { recordedSteps } from "../../src/inspect/recorded-steps.ts";
 import { beginRehearsal, rehearse, type RehearsedCall } from "../../src/inspect/rehearse.ts";
 import { rehearseImported } from "../../src/inspect/rehearse-imported.ts";
@@ -45,7 +45,7 @@ const rehearsed = (machine: ConversationMachine, entries: readonly Entry[]): rea
 const allRehearsed = (machine: ConversationMachine, entries: readonly Entry[]): readonly RehearsedCall[] => {
   const recorded = recordedSteps(entries);
   if (Either.isLeft(recorded)) throw new Error(recorded.left.reason);
-  const { settings } = machine[kernel];
+  const { settings } = machine[internals];
   let rehearsal = beginRehearsal(settings, recorded.right);
   const calls: RehearsedCall[] = [];
   for (const step of recorded.right.steps) {

@@ -1,5 +1,4 @@
-import type { PlainCall, PlainOpen } from "./plain-open-turn.ts";
-import { asItStands, resultOf } from "./plain-open-turn.ts";
+import { asItStands, type PlainCall, type PlainOpen, resultOf } from "./plain-open-turn.ts";
 import type { Config, PlainThread, PlainTurn, PlainUnfit, Said } from "./plain-prompt.ts";
 import {
   availableIn,

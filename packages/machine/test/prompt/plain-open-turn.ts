@@ -1,5 +1,4 @@
-import type { Said } from "./plain-prompt.ts";
-import { perMessage } from "./plain-prompt.ts";
+import { perMessage, type Said } from "./plain-prompt.ts";
 
 export interface PlainCall {
   readonly unit: string;

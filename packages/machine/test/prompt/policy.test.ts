@@ -37,11 +37,11 @@ describe("a decision is read once, as plain data", () => {
     ["a list with holes", () => ({ from: null, dropped: Array.from({ length: 3 }).fill(undefined), reason: "" })],
     ["a list that is nothing but holes", () => ({ from: null, dropped: Object.assign([], { length: 3 }), reason: "" })],
     ["fields with holes", () => ({ from: null, fields: { omit: Object.assign([], { length: 2 }) }, reason: "" })],
-  ])("%s is nonsense", (_, decide) => {
+  ])("%s is invalid", (_, decide) => {
     // What JavaScript may hand in.
     const policy = { ...keepAll(), name: "holes", decide } as Policy;
     const talk = threeTurns(policy);
-    expect(promptOf(talk.machine, talk.state).failed).toContain("nonsense");
+    expect(promptOf(talk.machine, talk.state).failed).toContain("made an invalid decision");
   });
 
   test("what is looked at is what is used", () => {

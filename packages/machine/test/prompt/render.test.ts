@@ -93,7 +93,7 @@ describe("a prompt", () => {
   });
 });
 
-describe("a decision is nonsense, and all is kept", () => {
+describe("a decision is invalid, and all is kept", () => {
   const rule = { of: "toolResults", characters: 200 } as const;
 
   test.each<readonly [string, Omit<PolicyDecision, "reason">]>([
@@ -109,7 +109,7 @@ describe("a decision is nonsense, and all is kept", () => {
     talk.ask("now");
     expect(talk.signals()).toContainEqual({
       type: "policy.failed",
-      reason: expect.stringContaining('policy "deciding@1" decided nonsense'),
+      reason: expect.stringContaining('policy "deciding@1" made an invalid decision'),
     });
     expect(talk.call().messages).toHaveLength(1 + 1 + 4 + 4 + 1);
   });

@@ -11,7 +11,7 @@ import type { Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWit
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfFormat } from "../protocol/format.ts";
 import type { Refusal } from "../protocol/refusal.ts";
-import { positionNamedBy, runOut } from "../update/round-calls.ts";
+import { callsOf, positionNamedBy, runOut } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
 
 /**
@@ -54,7 +54,7 @@ const decideEvent = (settings: Settings, data: ConversationData, event: Event): 
     case "tool.failed":
       return decideTool(settings, data, event);
     case "approval.answered": {
-      const calls = open?.stage.type === "running" ? open.stage.calls : [];
+      const calls = callsOf(data);
       const call = approvedCall(data, calls, event);
       if (Either.isLeft(call)) return call;
       return Either.right(event.approved || open === null ? nothing : decideResult(settings, data, open, calls, event));
@@ -74,7 +74,7 @@ const decideTool = (
   event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
 ): Either.Either<Refusal, Decided> => {
   const { open } = data;
-  const calls = open?.stage.type === "running" ? open.stage.calls : [];
+  const calls = callsOf(data);
   const call = calls[positionNamedBy(event.effectId)];
   const again = event.type === "tool.started" && call?.started === true;
   if (open === null || call === undefined || again || runOut(data.threadId, call) !== event.effectId)

@@ -1,6 +1,5 @@
 import type { ToolCallDraft } from "../../thread/message.ts";
-import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
-import type { Cost, ReportedUsage } from "../../thread/usage.ts";
+import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached } from "../../thread/turn.ts";
 import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
 import { situationOf } from "./prompt.ts";

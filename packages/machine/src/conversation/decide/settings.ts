@@ -1,10 +1,8 @@
 import type { Configuration, OfferedTool, ThreadInput } from "../protocol/event.ts";
 import type { Summariser, Budget, Policy } from "../../prompt/policy.ts";
 import { ConfigurationError } from "../../prompt/configuration-error.ts";
-import { estimateCounter } from "../../prompt/counter.ts";
-import type { Counter } from "../../prompt/counter.ts";
-import type { Counts } from "../../prompt/counts.ts";
-import { countsOf } from "../../prompt/counts.ts";
+import { type Counter, estimateCounter } from "../../prompt/counter.ts";
+import { type Counts, countsOf } from "../../prompt/counts.ts";
 import type { InterruptedTurns } from "../../prompt/cut.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
 import { keepAll } from "../../prompt/policies/keep-all.ts";
@@ -13,10 +11,9 @@ import { problemOfCounter, problemOfPolicy } from "../../prompt/problem-of-polic
 import { digestOf } from "../../thread/digest.ts";
 import { frozen, frozenCopy } from "../../thread/frozen.ts";
 import { describeValueProblem } from "../../thread/value-problem.ts";
-import type { JsonObject } from "../../thread/json.ts";
+import { isCount, type JsonObject } from "../../thread/json.ts";
 import { problemOfJson } from "../../thread/plain-copy.ts";
-import type { Limits } from "../protocol/limits.ts";
-import { problemOfLimits } from "../protocol/limits.ts";
+import { type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
 import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
 import type { ToolDeclaration } from "../protocol/tool.ts";
@@ -204,8 +201,6 @@ const problemOfData = ({
   }
   return null;
 };
-
-const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);

@@ -1,12 +1,10 @@
 import { counted } from "../../prompt/counts.ts";
 import type { Cut } from "../../prompt/cut.ts";
-import type { Situation } from "../../prompt/decide-cut.ts";
-import { decideCut, wantedSummary } from "../../prompt/decide-cut.ts";
+import { decideCut, type Situation, wantedSummary } from "../../prompt/decide-cut.ts";
 import type { SummaryTask } from "../../prompt/policy.ts";
 import { leastRequest, longestTranscriptText, summaryRequest } from "../../prompt/summary-request.ts";
 import { turnsNewestFirst } from "../../thread/path.ts";
-import type { ConversationData } from "../protocol/data.ts";
-import { remembered } from "../protocol/data.ts";
+import { type ConversationData, remembered } from "../protocol/data.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Settings } from "./settings.ts";
 

@@ -1,4 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
+import { isObject } from "../../thread/json.ts";
 import { describeValueProblem, type ValueProblem } from "../../thread/value-problem.ts";
 import { mostNestedInEvent, NotPlain, plainCopy } from "../../thread/plain-copy.ts";
 import type { ThreadInput, Event } from "./event.ts";
@@ -8,7 +9,6 @@ import {
   byTag,
   count,
   glimpse,
-  isObject,
   json,
   jsonObject,
   list,

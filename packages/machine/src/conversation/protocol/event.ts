@@ -210,7 +210,7 @@ export interface TurnAnnotated {
   readonly at: number;
   readonly turn: number;
   readonly name: string;
-  readonly value: JsonObject | string | number | boolean | null;
+  readonly value: Json;
   readonly metadata?: JsonObject;
 }
 

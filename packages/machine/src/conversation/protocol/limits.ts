@@ -1,3 +1,5 @@
+import { isCount } from "../../thread/json.ts";
+
 /**
  * How far one turn may go. Each is checked before anything is asked for, a batch of tool calls as a whole.
  * Zero means zero; absent means unlimited. Non-negative integers.
@@ -19,7 +21,7 @@ export interface Limits {
 export const problemOfLimits = (limits: Limits): string | null => {
   for (const [name, value] of Object.entries(limits)) {
     if (!names.includes(name)) return `there is no limit "${name}"; there are: ${names.join(", ")}`;
-    if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 0)) {
+    if (value !== undefined && !isCount(value)) {
       return `limit "${name}" is ${String(value)}; it must be a whole number of 0 or more (leave it out for no limit)`;
     }
   }

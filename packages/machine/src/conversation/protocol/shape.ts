@@ -1,3 +1,4 @@
+import { isCount, isObject } from "../../thread/json.ts";
 import { type ValueProblem, within, wrong } from "../../thread/value-problem.ts";
 
 /** Says what is wrong with a value, or null. Quick where nothing is: it makes nothing. */
@@ -10,8 +11,7 @@ export const bool: Shape = (value) => (typeof value === "boolean" ? null : mustB
 export const number: Shape = (value) =>
   typeof value === "number" && Number.isFinite(value) ? null : mustBe("a number", value);
 
-export const count: Shape = (value) =>
-  Number.isSafeInteger(value) && Number(value) >= 0 ? null : mustBe("a whole number of 0 or more", value);
+export const count: Shape = (value) => (isCount(value) ? null : mustBe("a whole number of 0 or more", value));
 
 /** What was copied is plain data, whatever it says. */
 export const json: Shape = (value) => (value === undefined ? mustBe("a JSON value", value) : null);
@@ -77,9 +77,6 @@ export const byTag = (tag: string, kinds: { readonly [kind: string]: Shape }): S
     return problem === null ? null : within(tag, problem);
   };
 };
-
-export const isObject = (value: unknown): value is { readonly [name: string]: unknown } =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** What a value has to be, and what it is instead. */
 export const mustBe = (what: string, value: unknown): ValueProblem =>

@@ -1,4 +1,4 @@
-import { frozenCopy, owned } from "../../thread/frozen.ts";
+import { frozen, frozenCopy, owned } from "../../thread/frozen.ts";
 import type { ConversationData } from "./data.ts";
 
 /** A conversation at rest between two events: plain JSON, never changed in place. */
@@ -18,6 +18,21 @@ export const ownedState = (state: State): State => {
   if (!Object.isFrozen(context)) return owned({ value, context });
   return Object.isFrozen(context.conversation) ? state : frozenCopy({ value, context });
 };
+
+/** The states that have none below them, each with XState's value of it. */
+export const stateValues = frozen({
+  idle: "idle",
+  responding: { awaiting_llm: "responding" },
+  compacting: { awaiting_llm: "compacting" },
+  backing_off: { awaiting_llm: "backing_off" },
+  running: { awaiting_tool: "running" },
+  awaiting_approval: { awaiting_tool: "awaiting_approval" },
+  completed: "completed",
+  error: "error",
+} as const);
+
+/** A state that has none below it. */
+export type Leaf = keyof typeof stateValues;
 
 /** The five states, and what goes on below them. */
 export type StateValue =

@@ -1,7 +1,6 @@
 import { at } from "../../thread/chunks.ts";
 import type { Ask, Turn, TurnOutcome } from "../../thread/turn.ts";
-import type { ConversationData, DroppedBecause, QueuedAsk } from "../protocol/data.ts";
-import { remembered } from "../protocol/data.ts";
+import { type ConversationData, type DroppedBecause, type QueuedAsk, remembered } from "../protocol/data.ts";
 import type { State } from "../protocol/state.ts";
 
 /** What became of an ask. Plain data. */

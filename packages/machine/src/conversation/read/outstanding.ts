@@ -1,10 +1,17 @@
 import { frozen } from "../../thread/frozen.ts";
-import { callLlm, callSummary, callTool, requestApproval, waitTimer } from "../update/call.ts";
+import {
+  callLlm,
+  callSummary,
+  callTool,
+  deadlineTimer,
+  queueTimer,
+  requestApproval,
+  retryTimer,
+  waitTimer,
+} from "../update/call.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, RequestApproval } from "../protocol/effect.ts";
-import { deadlineId, queueId, retryId } from "../protocol/effect-id.ts";
-import type { State } from "../protocol/state.ts";
-import { ownedState } from "../protocol/state.ts";
+import { ownedState, type State } from "../protocol/state.ts";
 
 /**
  * The effects that were asked for and are neither answered nor cancelled: equal to those that the transitions
@@ -20,40 +27,16 @@ export const outstanding = (state: State): readonly AnswerableEffect[] => {
 
 const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   const { open, waking, threadId } = data;
-  if (open === null) {
-    return waking === null
-      ? []
-      : [{ type: "startTimer", id: queueId(threadId, waking.seq), threadId, purpose: "queue", dueAt: waking.dueAt }];
-  }
-  const deadline: readonly AnswerableEffect[] =
-    open.deadlineAt === null
-      ? []
-      : [
-          {
-            type: "startTimer",
-            id: deadlineId(threadId, open.number),
-            threadId,
-            purpose: "deadline",
-            dueAt: open.deadlineAt,
-          },
-        ];
+  if (open === null) return waking === null ? [] : [queueTimer(threadId, waking)];
   const { stage } = open;
+  const deadline = deadlineTimer(threadId, open);
   switch (stage.type) {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];
     case "compacting":
       return [...deadline, waitTimer(threadId, open, stage)];
     case "backing_off":
-      return [
-        ...deadline,
-        {
-          type: "startTimer",
-          id: retryId(threadId, open.number, open.step, stage.attempt),
-          threadId,
-          purpose: "retry",
-          dueAt: stage.dueAt,
-        },
-      ];
+      return [...deadline, retryTimer(threadId, open, stage)];
     case "running":
       return [
         ...deadline,

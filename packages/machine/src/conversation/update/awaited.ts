@@ -1,7 +1,7 @@
-import type { ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
+import type { ConversationData, OpenTurn } from "../protocol/data.ts";
 import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
 import type { Event } from "../protocol/event.ts";
-import { approvalOut, positionNamedBy, runOut } from "./round-calls.ts";
+import { approvalOut, callsOf, positionNamedBy, runOut } from "./round-calls.ts";
 
 /** Whether somebody waits for what an event tells: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
 export const isAwaited = (data: ConversationData, event: Event): boolean => {
@@ -42,10 +42,6 @@ export const awaitsReply = (
   { number, step, stage }: OpenTurn,
   effectId: string,
 ): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
-
-/** The calls of the open round. */
-const callsOf = ({ open }: ConversationData): readonly RoundCall[] =>
-  open?.stage.type === "running" ? open.stage.calls : [];
 
 const timersOf = ({ threadId, open, waking }: ConversationData): readonly string[] => {
   if (open === null) return waking === null ? [] : [queueId(threadId, waking.seq)];

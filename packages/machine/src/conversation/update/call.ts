@@ -10,9 +10,10 @@ import type {
   OutstandingCall,
   RoundCall,
   Summarising,
+  Waking,
 } from "../protocol/data.ts";
 import type { CallLlm, CallTool, RequestApproval, StartTimer } from "../protocol/effect.ts";
-import { approvalId, llmId, summaryId, toolId, waitId } from "../protocol/effect-id.ts";
+import { approvalId, deadlineId, llmId, queueId, retryId, summaryId, toolId, waitId } from "../protocol/effect-id.ts";
 import type { Json } from "../../thread/json.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
@@ -57,18 +58,29 @@ export const callSummary = (data: ConversationData, summarising: Summarising): C
   };
 };
 
+/** The timer that opens the next turn from the queue. */
+export const queueTimer = (threadId: string, { seq, dueAt }: Waking): StartTimer =>
+  timer(threadId, queueId(threadId, seq), "queue", dueAt);
+
+/** The timer that bounds a turn; none where it has no deadline. */
+export const deadlineTimer = (threadId: string, { number, deadlineAt }: OpenTurn): readonly StartTimer[] =>
+  deadlineAt === null ? [] : [timer(threadId, deadlineId(threadId, number), "deadline", deadlineAt)];
+
+/** The timer between two attempts of a model call. */
+export const retryTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>
+  timer(threadId, retryId(threadId, number, step, attempt), "retry", dueAt);
+
 /** The timer that bounds the wait for a summary. */
-export const waitTimer = (
-  threadId: string,
-  open: OpenTurn,
-  { attempt, dueAt }: { readonly attempt: number; readonly dueAt: number },
-): StartTimer => ({
-  type: "startTimer",
-  id: waitId(threadId, open.number, open.step, attempt),
-  threadId,
-  purpose: "summary",
-  dueAt,
-});
+export const waitTimer = (threadId: string, { number, step }: OpenTurn, { attempt, dueAt }: Due): StartTimer =>
+  timer(threadId, waitId(threadId, number, step, attempt), "summary", dueAt);
+
+interface Due {
+  readonly attempt: number;
+  readonly dueAt: number;
+}
+
+const timer = (threadId: string, id: string, purpose: StartTimer["purpose"], dueAt: number): StartTimer =>
+  Object.freeze({ type: "startTimer", id, threadId, purpose, dueAt });
 
 /** A tool call of the round that is under way. */
 export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall, position: number): CallTool =>

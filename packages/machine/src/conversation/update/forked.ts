@@ -3,8 +3,7 @@ import { usageMonoid } from "../../thread/usage.ts";
 import type { ConversationData, OpenTurn } from "../protocol/data.ts";
 import { drop } from "./turn-closing.ts";
 import type { ThreadForked } from "../protocol/event.ts";
-import type { Arrow, Plan } from "./plan.ts";
-import { noEffects } from "./plan.ts";
+import { type Arrow, noEffects, type Plan } from "./plan.ts";
 
 /**
  * A copy begins where another thread was: whatever was under way or waited there stays behind. Nothing is cancelled,

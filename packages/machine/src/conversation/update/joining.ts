@@ -1,17 +1,16 @@
+import { type Effect, publish } from "../protocol/effect.ts";
 import { extended } from "../../thread/frozen.ts";
 import { append, chunksOf, toArray } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/draft.ts";
 import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
-import type { Effect } from "../protocol/effect.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, staying } from "./plan.ts";
 
 /** An ask joins the open turn, and waits for its next prompt. */
-export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan => ({
-  data: { ...data, open: { ...open, joining: extended(open.joining, [ask]) } },
-  arrow: "stays",
-  effects: () => [{ type: "publish", signal: { type: "ask.joined", askId: ask.askId, turn: open.number } }],
-});
+export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk): Plan =>
+  staying({ ...data, open: { ...open, joining: extended(open.joining, [ask]) } }, () => [
+    publish({ type: "ask.joined", askId: ask.askId, turn: open.number }),
+  ]);
 
 /** The turn with what the asks say that joined it: as its next prompt shows it. The same turn where none did. */
 export const withJoined = (open: OpenTurn): OpenTurn =>
@@ -19,17 +18,11 @@ export const withJoined = (open: OpenTurn): OpenTurn =>
 
 /** What is told when a prompt shows what asks say that joined its turn. */
 export const deliveries = (open: OpenTurn): readonly Effect[] =>
-  open.joining.map(({ askId }) => ({
-    type: "publish",
-    signal: { type: "ask.delivered", askId, turn: open.number, step: open.step },
-  }));
+  open.joining.map(({ askId }) => publish({ type: "ask.delivered", askId, turn: open.number, step: open.step }));
 
 /** What is told when a turn has ended before it could show what asks say that joined it. */
 export const returns = (open: OpenTurn): readonly Effect[] =>
-  open.joining.map(({ askId }) => ({
-    type: "publish",
-    signal: { type: "ask.returned", askId, turn: open.number },
-  }));
+  open.joining.map(({ askId }) => publish({ type: "ask.returned", askId, turn: open.number }));
 
 /** A turn that was joined by asks as it was before: they wait to join it. */
 export const withoutJoined = (open: OpenTurn, joining: readonly QueuedAsk[]): OpenTurn => {

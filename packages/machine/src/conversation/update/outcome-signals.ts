@@ -1,12 +1,11 @@
 import type { ReportedUsage } from "../../thread/usage.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
 import type { ConversationData, RoundCall } from "../protocol/data.ts";
-import type { CallPlace, Signal } from "../protocol/effect.ts";
 import type { Event, LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Plan } from "./plan.ts";
-import { publish } from "../protocol/effect.ts";
-import { positionNamedBy, positionOut } from "./round-calls.ts";
+import { type CallPlace, publish, type Signal } from "../protocol/effect.ts";
+import { callsOf, positionNamedBy, positionOut } from "./round-calls.ts";
 
 /** What observers hear of the calls that an event ends stands before all else that it comes to. */
 export const withOutcomes = (before: ConversationData, event: Event, decided: Decided, plan: Plan): Plan =>
@@ -28,7 +27,7 @@ const endsCalls = ({ type }: Event, { results }: Decided): boolean =>
 
 const outcomesOf = (before: ConversationData, event: Event, decided: Decided): readonly Signal[] => {
   const { open, threadId } = before;
-  const calls = open?.stage.type === "running" ? open.stage.calls : [];
+  const calls = callsOf(before);
   switch (event.type) {
     case "llm.completed":
     case "llm.failed": {

@@ -1,6 +1,6 @@
 import type { ConversationData } from "../protocol/data.ts";
 import type { Effect } from "../protocol/effect.ts";
-import type { StateValue } from "../protocol/state.ts";
+import { type Leaf, type StateValue, stateValues } from "../protocol/state.ts";
 
 /** What an accepted event comes to: the data after it, where the arrow leads, and what is wanted done. */
 export interface Plan {
@@ -11,27 +11,16 @@ export interface Plan {
 }
 
 /** Where an event leads; `stays` where it is. */
-export type Arrow =
-  | "stays"
-  | "responding"
-  | "compacting"
-  | "backing_off"
-  | "running"
-  | "awaiting_approval"
-  | "completed"
-  | "error";
+export type Arrow = "stays" | Exclude<Leaf, "idle">;
 
 /** The state that an arrow leads to, from another. */
-export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : targets[arrow]);
+export const follow = (value: StateValue, arrow: Arrow): StateValue => (arrow === "stays" ? value : stateValues[arrow]);
 
-const targets: { readonly [To in Exclude<Arrow, "stays">]: StateValue } = {
-  responding: { awaiting_llm: "responding" },
-  compacting: { awaiting_llm: "compacting" },
-  backing_off: { awaiting_llm: "backing_off" },
-  running: { awaiting_tool: "running" },
-  awaiting_approval: { awaiting_tool: "awaiting_approval" },
-  completed: "completed",
-  error: "error",
-};
+/** What leads nowhere else. */
+export const staying = (data: ConversationData, effects: Plan["effects"] = noEffects): Plan => ({
+  data,
+  arrow: "stays",
+  effects,
+});
 
 export const noEffects = (): readonly Effect[] => [];

@@ -2,11 +2,11 @@ import { append } from "../../thread/chunks.ts";
 import { messageFromPartial, messageFromReply } from "../../thread/draft.ts";
 import { frozen } from "../../thread/frozen.ts";
 import { toolCallsOf } from "../../thread/message.ts";
-import type { Cost, ReportedUsage } from "../../thread/usage.ts";
-import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
-import { callTool } from "./call.ts";
+import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { callTool, retryTimer } from "./call.ts";
 import type { ConversationData, Measured, OpenTurn, RoundCall } from "../protocol/data.ts";
-import { retryId, stepId } from "../protocol/effect-id.ts";
+import { publish } from "../protocol/effect.ts";
+import { stepId } from "../protocol/effect-id.ts";
 import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Plan } from "./plan.ts";
@@ -85,23 +85,8 @@ export const receiveFailure = (
     data: { ...data, open: waiting },
     arrow: "backing_off",
     effects: () => [
-      {
-        type: "publish",
-        signal: {
-          type: "retry.scheduled",
-          turn: open.number,
-          attempt: retry.attempt,
-          dueAt: retry.dueAt,
-          because: event.failure.kind,
-        },
-      },
-      {
-        type: "startTimer",
-        id: retryId(data.threadId, open.number, open.step, retry.attempt),
-        threadId: data.threadId,
-        purpose: "retry",
-        dueAt: retry.dueAt,
-      },
+      publish({ type: "retry.scheduled", turn: open.number, ...retry, because: event.failure.kind }),
+      retryTimer(data.threadId, open, retry),
     ],
   };
 };

@@ -1,7 +1,11 @@
-import type { RoundCall } from "../protocol/data.ts";
+import type { ConversationData, RoundCall } from "../protocol/data.ts";
 import { approvalId, isSameEffect, placeIn, toolId } from "../protocol/effect-id.ts";
 
 // A reply may ask for thousands of calls, whose answers come one by one: none of them may cost a walk over all others.
+
+/** The calls of the open round; empty while there is none. */
+export const callsOf = ({ open }: ConversationData): readonly RoundCall[] =>
+  open?.stage.type === "running" ? open.stage.calls : [];
 
 /** The place in its round of the call that an effect's id names, where there is one of that place: read off the id. */
 export const positionNamedBy = (effectId: string): number => {

@@ -1,14 +1,13 @@
+import { type Effect, publish, type Signal } from "../protocol/effect.ts";
 import { messageFromReply } from "../../thread/draft.ts";
 import { textOf } from "../../thread/message.ts";
 import { changeTurn, isBefore, turnOf } from "../../thread/path.ts";
 import type { Turn } from "../../thread/turn.ts";
-import type { Cost, ReportedUsage, Usage } from "../../thread/usage.ts";
-import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { type Cost, type ReportedUsage, type Usage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { SummaryTask } from "../../prompt/policy.ts";
 import { callSummary } from "./call.ts";
 import type { ConversationData, Summarising } from "../protocol/data.ts";
 import { summaryId } from "../protocol/effect-id.ts";
-import type { Effect, Signal } from "../protocol/effect.ts";
 import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { Plan } from "./plan.ts";
@@ -33,7 +32,7 @@ export const askSummary = (plan: Plan, task: SummaryTask): Plan => {
     data: after,
     effects: () => [
       ...plan.effects(),
-      { type: "publish", signal: { type: "summary.started", number, covers } },
+      publish({ type: "summary.started", number, covers }),
       callSummary(after, summarising),
     ],
   };
@@ -51,7 +50,7 @@ const refuseSummary = (
   return {
     ...plan,
     data: { ...data, summaries: number, conversation: changeTurn(data.conversation, covers.to, failedOnce) },
-    effects: () => [...plan.effects(), { type: "publish", signal: { type: "summary.failed", number, covers, reason } }],
+    effects: () => [...plan.effects(), publish({ type: "summary.failed", number, covers, reason })],
   };
 };
 
@@ -77,7 +76,7 @@ export const receiveSummary = (
       : { type: "summary.failed", number, covers, reason: failure };
   return {
     data: { ...charged, conversation, summarising: null },
-    effects: () => [{ type: "publish", signal }],
+    effects: () => [publish(signal)],
   };
 };
 
@@ -94,7 +93,7 @@ export const giveUp = (data: ConversationData, summarising: Summarising): Conver
 /** What is told of a summary that is called off. */
 export const calledOff = (threadId: string, { number, covers }: Summarising, reason: string): readonly Effect[] => [
   { type: "cancelLlm", effectId: summaryId(threadId, number) },
-  { type: "publish", signal: { type: "summary.failed", number, covers, reason } },
+  publish({ type: "summary.failed", number, covers, reason }),
 ];
 
 /** A summary is no longer wanted: what it costs is not known, which is not nothing. */

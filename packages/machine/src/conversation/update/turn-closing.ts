@@ -4,8 +4,7 @@ import { frozen } from "../../thread/frozen.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
 import { placeAfter } from "../../thread/path.ts";
 import type { Turn, TurnOutcome } from "../../thread/turn.ts";
-import type { ReportedUsage } from "../../thread/usage.ts";
-import { usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type {
   ConversationData,
   OpenTurn,
@@ -15,12 +14,12 @@ import type {
   DroppedBecause,
   QueuedAsk,
 } from "../protocol/data.ts";
-import type { Effect } from "../protocol/effect.ts";
-import { deadlineId, llmId, queueId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
+import { deadlineId, llmId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
 import type { SynthesisedResult } from "../protocol/entry.ts";
+import { queueTimer } from "./call.ts";
 import { returns } from "./joining.ts";
 import type { Plan } from "./plan.ts";
-import { publish } from "../protocol/effect.ts";
+import { type Effect, publish } from "../protocol/effect.ts";
 import { approvalOut } from "./round-calls.ts";
 import { updated } from "./updated.ts";
 import { remembered } from "../protocol/data.ts";
@@ -54,7 +53,7 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
       ...signalsOf(turn),
       ...returns(open),
       updated(after),
-      ...wake(data.threadId, waking),
+      ...(waking === null ? [] : [queueTimer(data.threadId, waking)]),
     ],
   };
 };
@@ -180,11 +179,6 @@ const signalsOf = (turn: Turn): readonly Effect[] => {
     ? [publish({ type: "limit.reached", turn: number, reached: outcome.limit }), ended]
     : [ended];
 };
-
-const wake = (threadId: string, waking: Waking | null): readonly Effect[] =>
-  waking === null
-    ? []
-    : [{ type: "startTimer", id: queueId(threadId, waking.seq), threadId, purpose: "queue", dueAt: waking.dueAt }];
 
 /** No turn answers these asks any more. */
 export const drop = (

@@ -7,10 +7,8 @@ import type { Message } from "../../thread/message.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
 import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
-import { callLlm, waitTimer } from "./call.ts";
+import { callLlm, deadlineTimer, waitTimer } from "./call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
-import type { Effect } from "../protocol/effect.ts";
-import { deadlineId } from "../protocol/effect-id.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { deliveries, withJoined } from "./joining.ts";
 import type { Limits } from "../protocol/limits.ts";
@@ -131,19 +129,6 @@ const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>
       ask.metadata === undefined || !isDrafts(ask.input) ? metadata : { ...metadata, ...ask.metadata },
     null,
   );
-
-const deadlineTimer = (threadId: string, open: OpenTurn): readonly Effect[] =>
-  open.deadlineAt === null
-    ? []
-    : [
-        {
-          type: "startTimer",
-          id: deadlineId(threadId, open.number),
-          threadId,
-          purpose: "deadline",
-          dueAt: open.deadlineAt,
-        },
-      ];
 
 /** Every first call of a thread has a cut on its entry; this stands for journals that lack it. */
 const nothingCut: Cut = Object.freeze({ policy: "keep-all@1", from: null, interrupted: "keep" });

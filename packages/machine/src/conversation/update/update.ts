@@ -1,6 +1,4 @@
-import type { Fullness, Decided } from "../protocol/entry.ts";
 import { joinPartials } from "../../thread/draft.ts";
-import { receiveApproval, withholdCall } from "./approval.ts";
 import { awaitsReply, isOfSummary } from "./awaited.ts";
 import { without } from "../../thread/frozen.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
@@ -17,8 +15,8 @@ import {
   truncateAnswer,
 } from "./edit.ts";
 import { deadlineId, isSameEffect, queueId, retryId, waitId } from "../protocol/effect-id.ts";
-import type { Effect, Signal } from "../protocol/effect.ts";
-import { firstFormat } from "../protocol/entry.ts";
+import { type Effect, publish, type Signal } from "../protocol/effect.ts";
+import { type Decided, firstFormat, type Fullness } from "../protocol/entry.ts";
 import type {
   AskReceived,
   CancelRequested,
@@ -30,14 +28,13 @@ import type {
   TimerFired,
 } from "../protocol/event.ts";
 import { withOutcomes } from "./outcome-signals.ts";
-import type { Plan } from "./plan.ts";
-import { noEffects } from "./plan.ts";
+import { type Plan, staying } from "./plan.ts";
 import { forkData } from "./forked.ts";
 import { formatOf, neededFormat } from "../protocol/format.ts";
 import { joinTurn } from "./joining.ts";
 import { redactData } from "./redacted.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
-import { receiveResult, receiveStart } from "./result.ts";
+import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./round.ts";
 import { interruptTurn } from "./turn-closing.ts";
 import { askSummary, calledOff, callOff, giveUp, receiveSummary, withdrawSummaries } from "./summary.ts";
 import { attemptCall, goOnCompacted, openTurn } from "./turn-opening.ts";
@@ -50,15 +47,16 @@ import { enqueue, interruptFor, withdraw } from "./waiting-asks.ts";
  */
 export const update = (before: ConversationData, event: Event, decided: Decided): Plan => {
   const data: ConversationData = { ...before, seq: before.seq + 1, updatedAt: event.at };
-  let plan = withOutcomes(before, event, decided, reported(told(data, event, decided), decided));
+  let plan = withOutcomes(before, event, decided, reported(applied(data, event, decided), decided));
   const { summarising } = plan.data;
   if (decided.summaryStale === true && summarising !== null)
     plan = callOff(plan, summarising, "its turns are no longer those");
   return decided.summary === undefined ? plan : askSummary(plan, decided.summary);
 };
 
-const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
+const applied = (data: ConversationData, event: Event, decided: Decided): Plan => {
   const { open } = data;
+  const round = open?.stage.type === "running" ? { data, open, calls: open.stage.calls } : null;
   switch (event.type) {
     case "ask.received":
       return receiveAsk(data, event, decided);
@@ -66,25 +64,23 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
       if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
       return open !== null && awaitsReply(data, open, event.effectId)
         ? receiveReply(data, open, event, decided)
-        : stays(data);
+        : staying(data);
     case "llm.failed":
       if (isOfSummary(data, event.effectId)) return endSummary(data, event, decided);
       return open !== null && awaitsReply(data, open, event.effectId)
         ? receiveFailure(data, open, event, decided)
-        : stays(data);
+        : staying(data);
     case "llm.progressed":
-      return stays(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
+      return staying(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
     case "tool.started":
-      return open?.stage.type === "running" ? receiveStart(data, open, open.stage.calls, event) : stays(data);
+      return round === null ? staying(data) : receiveStart(round, event);
     case "tool.withheld":
-      return open?.stage.type === "running" ? withholdCall(data, open, open.stage.calls, event) : stays(data);
+      return round === null ? staying(data) : withholdCall(round, event);
     case "approval.answered":
-      return open?.stage.type === "running"
-        ? receiveApproval(data, open, open.stage.calls, event, decided)
-        : stays(data);
+      return round === null ? staying(data) : receiveApproval(round, event, decided);
     case "tool.completed":
     case "tool.failed":
-      return open?.stage.type === "running" ? receiveResult(data, open, open.stage.calls, event, decided) : stays(data);
+      return round === null ? staying(data) : receiveResult(round, event, decided);
     case "timer.fired":
       return receiveTimer(data, event, decided);
     case "cancel.requested":
@@ -92,13 +88,13 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
     case "message.appended":
       return said(appendMessage(data, event.message));
     case "round.appended":
-      return neededFormat(event.type) > formatOf(data) ? stays(data) : said(appendRound(data, event));
+      return neededFormat(event.type) > formatOf(data) ? staying(data) : said(appendRound(data, event));
     case "system.changed":
-      return stays({ ...data, conversation: changeSystem(data.conversation, event.system) });
+      return staying({ ...data, conversation: changeSystem(data.conversation, event.system) });
     case "system.reset":
-      return stays({ ...data, conversation: resetSystem(data.conversation) });
+      return staying({ ...data, conversation: resetSystem(data.conversation) });
     case "metadata.changed":
-      return stays({ ...data, metadata: event.metadata });
+      return staying({ ...data, metadata: event.metadata });
     case "thread.forked":
       return forkData(data, event);
     case "thread.redacted":
@@ -106,7 +102,7 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
     case "turn.added":
       return said({ ...data, conversation: addTurn(data.conversation, event) });
     case "turn.annotated":
-      return stays({ ...data, conversation: annotate(data.conversation, event) });
+      return staying({ ...data, conversation: annotate(data.conversation, event) });
     case "answer.truncated":
       return said(
         withdrawSummaries(
@@ -117,22 +113,16 @@ const told = (data: ConversationData, event: Event, decided: Decided): Plan => {
     case "head.moved":
       return said({ ...data, conversation: moveHead(data.conversation, event) });
     case "checkpoint.named":
-      return stays({ ...data, conversation: nameCheckpoint(data.conversation, event.name, event.at) });
+      return staying({ ...data, conversation: nameCheckpoint(data.conversation, event.name, event.at) });
     case "message.pinned":
-      return stays({ ...data, conversation: pinMessage(data.conversation, event) });
+      return staying({ ...data, conversation: pinMessage(data.conversation, event) });
     case "thread.configured":
-      return stays(configured(data, event));
+      return staying(configured(data, event));
   }
 };
 
-const stays = (data: ConversationData): Plan => ({ data, arrow: "stays", effects: noEffects });
-
-/** As above, and what was said is another; of an open turn its end tells. */
-const said = (data: ConversationData): Plan => ({
-  data,
-  arrow: "stays",
-  effects: () => (data.open === null ? [updated(data)] : []),
-});
+/** What was said is another than before; observers hear of an open turn when it ends. */
+const said = (data: ConversationData): Plan => staying(data, () => (data.open === null ? [updated(data)] : []));
 
 /** What was decided beside where the event leads is told as soon as a turn is open that can hear of it. */
 const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
@@ -143,7 +133,7 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
     const { tokens, available } = fullness;
     signals.push({ type: "context.warning", warning: is, tokens, available });
   }
-  const published = signals.map((signal): Effect => ({ type: "publish", signal }));
+  const published = signals.map((signal): Effect => publish(signal));
   return { ...plan, data: { ...plan.data, fullness: is }, effects: () => afterOpening(plan.effects(), published) };
 };
 
@@ -155,17 +145,14 @@ const afterOpening = (effects: readonly Effect[], published: readonly Effect[]):
 
 /** The summary that was written is there, or will not come; a call that waited for it is made. */
 const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, decided: Decided): Plan => {
-  if (before.summarising === null) return stays(before);
+  if (before.summarising === null) return staying(before);
   const { data, effects } = receiveSummary(before, before.summarising, event, decided);
   const { open } = data;
   // It waits on where one summary was not enough, and another is asked for.
-  if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return { data, arrow: "stays", effects };
-  const timer: Effect = {
-    type: "cancelTimer",
-    effectId: waitId(data.threadId, open.number, open.step, open.stage.attempt),
-  };
+  if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return staying(data, effects);
+  const effectId = waitId(data.threadId, open.number, open.step, open.stage.attempt);
   const plan = goOnCompacted(data, open, open.stage.attempt, decided, event.at);
-  return { ...plan, effects: () => [...effects(), timer, ...plan.effects()] };
+  return { ...plan, effects: () => [...effects(), { type: "cancelTimer", effectId }, ...plan.effects()] };
 };
 
 /** A call has waited for its summary long enough. */
@@ -190,7 +177,7 @@ const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided
   if (decided.queued !== undefined) return enqueue(data, ask, decided.queued, decided);
   if (open === null) return openTurn(data, [ask], decided, ask.at);
   if (decided.joins === true) return joinTurn(data, open, ask);
-  return decided.interrupts === true ? interruptFor(data, open, ask, event.partial, decided) : stays(data);
+  return decided.interrupts === true ? interruptFor(data, open, ask, event.partial, decided) : staying(data);
 };
 
 const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decided): Plan => {
@@ -204,7 +191,7 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
       event.at,
     );
   }
-  if (open === null) return stays(data);
+  if (open === null) return staying(data);
   if (isSameEffect(event.effectId, deadlineId(data.threadId, open.number)) && decided.limit !== undefined) {
     const stopping = { partial: undefined, results: decided.results ?? [] };
     return interruptTurn(
@@ -225,14 +212,14 @@ const receiveTimer = (data: ConversationData, event: TimerFired, decided: Decide
   return stage.type === "backing_off" &&
     isSameEffect(event.effectId, retryId(data.threadId, open.number, open.step, stage.attempt))
     ? attemptCall(data, open, stage.attempt, decided, event.at)
-    : stays(data);
+    : staying(data);
 };
 
 const cancel = (data: ConversationData, event: CancelRequested, decided: Decided): Plan => {
   const { open } = data;
   const withdrawn = event.askId === undefined ? undefined : withdraw(data, event.askId, event.at);
   if (withdrawn !== undefined) return withdrawn;
-  if (open === null) return stays(data);
+  if (open === null) return staying(data);
   const stopping = { partial: event.partial, usage: event.usage, results: decided.results ?? [] };
   return interruptTurn(data, open, stopping, { status: "cancelled", reason: event.reason ?? null }, event.at);
 };

@@ -2,8 +2,7 @@ import { sizeOfAppended } from "../../thread/appended.ts";
 import { isOnPath, sizeOf, turnOf } from "../../thread/path.ts";
 import type { Thread } from "../../thread/thread.ts";
 import type { ConversationData } from "../protocol/data.ts";
-import type { Effect } from "../protocol/effect.ts";
-import { publish } from "../protocol/effect.ts";
+import { type Effect, publish } from "../protocol/effect.ts";
 
 /** Tells that what was said is another, and how much that is now. Costs the same at every length. */
 export const updated = ({ conversation, usage }: ConversationData): Effect =>

@@ -1,20 +1,16 @@
+import { type Effect, publish } from "../protocol/effect.ts";
 import { extended, without } from "../../thread/frozen.ts";
 import type { ReplyDraft } from "../../thread/message.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import { drop, interruptTurn } from "./turn-closing.ts";
-import type { Effect } from "../protocol/effect.ts";
 import { queueId } from "../protocol/effect-id.ts";
 import type { Decided } from "../protocol/entry.ts";
-import type { Plan } from "./plan.ts";
+import { type Plan, staying } from "./plan.ts";
 
 /** An ask waits for a turn. */
 export const enqueue = (before: ConversationData, ask: QueuedAsk, place: number, decided: Decided): Plan => {
   const { data, effects } = superseding(before, ask, decided);
-  return {
-    data: { ...data, queue: extended(data.queue, [ask]) },
-    arrow: "stays",
-    effects: () => [...effects, queued(ask, place)],
-  };
+  return staying({ ...data, queue: extended(data.queue, [ask]) }, () => [...effects, queued(ask, place)]);
 };
 
 /** The open turn is cancelled, and an ask is the next. */
@@ -33,7 +29,7 @@ export const interruptFor = (
   return {
     ...plan,
     effects: () => [
-      { type: "publish", signal: { type: "turn.interrupted", turn: open.number, by: ask.askId } },
+      publish({ type: "turn.interrupted", turn: open.number, by: ask.askId }),
       ...effects,
       queued(ask, waiting.queue.length),
       ...plan.effects(),
@@ -44,38 +40,27 @@ export const interruptFor = (
 /** An ask that waits, or one of several that the open turn answers, is withdrawn; undefined where there is none of that id. */
 export const withdraw = (data: ConversationData, askId: string, at: number): Plan | undefined => {
   const { queue, waking, open } = data;
-  const told: Effect = { type: "publish", signal: { type: "ask.withdrawn", askId } };
+  const signal = publish({ type: "ask.withdrawn", askId });
   const joining = open?.joining.filter((ask) => ask.askId === askId) ?? [];
   if (open !== null && joining.length > 0) {
     const left = { ...open, joining: open.joining.filter((ask) => ask.askId !== askId) };
-    return {
-      data: { ...drop(data, joining, "withdrawn", at), open: left },
-      arrow: "stays",
-      effects: () => [told],
-    };
+    return staying({ ...drop(data, joining, "withdrawn", at), open: left }, () => [signal]);
   }
   const shared = open?.asks.find((ask) => ask.askId === askId);
   if (open !== null && shared !== undefined && isShared(open, askId)) {
     const left = { ...open, asks: open.asks.filter((ask) => ask.askId !== askId) };
-    return {
-      data: { ...drop(data, [{ askId, at: shared.askedAt }], "withdrawn", at), open: left },
-      arrow: "stays",
-      effects: () => [told],
-    };
+    return staying({ ...drop(data, [{ askId, at: shared.askedAt }], "withdrawn", at), open: left }, () => [signal]);
   }
   const place = placeInQueue([...queue], askId);
   const withdrawn = queue[place];
   if (withdrawn === undefined) return undefined;
   const left = without(queue, place, 1);
   const asleep = waking !== null && left.length === 0;
-  return {
-    data: { ...drop(data, [withdrawn], "withdrawn", at), queue: left, waking: asleep ? null : waking },
-    arrow: "stays",
-    effects: () => [
-      ...(asleep ? [{ type: "cancelTimer", effectId: queueId(data.threadId, waking.seq) } as const] : []),
-      told,
-    ],
-  };
+  const after = { ...drop(data, [withdrawn], "withdrawn", at), queue: left, waking: asleep ? null : waking };
+  return staying(after, () => [
+    ...(asleep ? [{ type: "cancelTimer", effectId: queueId(data.threadId, waking.seq) } as const] : []),
+    signal,
+  ]);
 };
 
 /** Where an ask waits; -1 where it does not. By index: methods of frozen lists are slow, and thousands may wait. */
@@ -88,10 +73,7 @@ const placeInQueue = (queue: readonly QueuedAsk[], askId: string): number => {
 export const isShared = ({ asks }: OpenTurn, askId: string): boolean =>
   asks.length > 1 && asks.some((ask) => ask.askId === askId);
 
-const queued = ({ askId }: QueuedAsk, place: number): Effect => ({
-  type: "publish",
-  signal: { type: "ask.queued", askId, place },
-});
+const queued = ({ askId }: QueuedAsk, place: number): Effect => publish({ type: "ask.queued", askId, place });
 
 const superseding = (
   data: ConversationData,
@@ -99,9 +81,6 @@ const superseding = (
   { supersedes }: Decided,
 ): { readonly data: ConversationData; readonly effects: readonly Effect[] } => {
   if (supersedes !== true) return { data, effects: [] };
-  const effects = data.queue.map(({ askId }): Effect => ({
-    type: "publish",
-    signal: { type: "ask.superseded", askId, by: ask.askId },
-  }));
+  const effects = data.queue.map(({ askId }): Effect => publish({ type: "ask.superseded", askId, by: ask.askId }));
   return { data: { ...drop(data, data.queue, "superseded", ask.at), queue: [] }, effects };
 };

@@ -1,9 +1,7 @@
 import type { Cut } from "../cut.ts";
-import type { UnitPosition } from "../position.ts";
 import type { Policy, PolicyDecision, PolicyInput } from "../policy.ts";
-import { behind, isOlder, nowhere } from "../position.ts";
-import type { Shrink } from "../shrink.ts";
-import { shortestShrink } from "../shrink.ts";
+import { behind, isOlder, nowhere, type UnitPosition } from "../position.ts";
+import { shortestShrink, type Shrink } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
 import { checkCount, checkKeys, checkWord } from "./check-options.ts";
 import { fits } from "./fits.ts";

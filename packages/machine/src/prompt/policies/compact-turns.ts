@@ -4,8 +4,7 @@ import { behind, nowhere } from "../position.ts";
 import { checkCount, checkShare } from "./check-options.ts";
 import { fits } from "./fits.ts";
 import { rollingInstruction } from "./summary-instructions.ts";
-import type { SummaryOptions } from "./summary-options.ts";
-import { mostSummaryFailures, summaryOptions } from "./summary-options.ts";
+import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summary-options.ts";
 import { tokenWindow } from "./token-window.ts";
 
 export interface CompactTurnsOptions extends SummaryOptions {

@@ -5,8 +5,7 @@ import { newestFirstOf } from "../newest-first.ts";
 import type { Policy, PolicyDecision, PolicyInput, Summariser } from "../policy.ts";
 import { isOlder } from "../position.ts";
 import { inputUnder } from "./input-under.ts";
-import type { Shown } from "./merged-decision.ts";
-import { everything, isEverything, mergedDecision, showsTheSame } from "./merged-decision.ts";
+import { everything, isEverything, mergedDecision, type Shown, showsTheSame } from "./merged-decision.ts";
 import { preview } from "../../thread/preview.ts";
 
 /** A policy that is several. */

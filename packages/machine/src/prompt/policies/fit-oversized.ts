@@ -1,6 +1,5 @@
 import type { Policy, PolicyInput } from "../policy.ts";
-import type { Shrink } from "../shrink.ts";
-import { shortestShrink } from "../shrink.ts";
+import { shortestShrink, type Shrink } from "../shrink.ts";
 import { nowhere } from "../position.ts";
 import { checkKeys, checkWord } from "./check-options.ts";
 import { checkRule } from "./limit-results.ts";

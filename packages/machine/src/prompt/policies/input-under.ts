@@ -2,13 +2,10 @@ import type { Cut } from "../cut.ts";
 import { newestFittingOf, withNewestFitting } from "../history.ts";
 import type { History, HistoryTurn, PolicyInput } from "../policy.ts";
 import { isOlder, nowhere } from "../position.ts";
-import type { Showing, Shrinker } from "../render.ts";
-import { isCutOff, showing, showUnit } from "../render.ts";
-import type { Shrink } from "../shrink.ts";
-import { appliesAt, clearedUntil } from "../shrink.ts";
+import { isCutOff, showing, type Showing, showUnit, type Shrinker } from "../render.ts";
+import { appliesAt, clearedUntil, type Shrink } from "../shrink.ts";
 import type { Unit } from "../unit.ts";
-import type { Shown } from "./merged-decision.ts";
-import { isEverything, mergedDecision } from "./merged-decision.ts";
+import { isEverything, mergedDecision, type Shown } from "./merged-decision.ts";
 import { openUnits } from "./open-units.ts";
 
 /**

@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
-import type { Weights } from "../newest-units.ts";
-import { newestWithin } from "../newest-units.ts";
+import { newestWithin, type Weights } from "../newest-units.ts";
 import { checkCount, checkFlag, checkKeys } from "./check-options.ts";
 import { openUnits } from "./open-units.ts";
 import { settled } from "./settled.ts";

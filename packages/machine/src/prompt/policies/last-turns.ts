@@ -1,6 +1,5 @@
 import type { History, Policy } from "../policy.ts";
-import type { Start } from "../position.ts";
-import { behind, nowhere } from "../position.ts";
+import { behind, nowhere, type Start } from "../position.ts";
 import { checkCount, checkKeys } from "./check-options.ts";
 import { settled } from "./settled.ts";
 

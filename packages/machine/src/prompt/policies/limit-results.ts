@@ -1,7 +1,6 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy } from "../policy.ts";
-import type { Shrink } from "../shrink.ts";
-import { shortestShrink } from "../shrink.ts";
+import { shortestShrink, type Shrink } from "../shrink.ts";
 import { checkCount, checkKeys, checkText, checkWord } from "./check-options.ts";
 import { preview } from "../../thread/preview.ts";
 

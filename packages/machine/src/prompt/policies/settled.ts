@@ -1,5 +1,4 @@
-import type { Start } from "../position.ts";
-import { isOlder } from "../position.ts";
+import { isOlder, type Start } from "../position.ts";
 
 /**
  * Where a window with hysteresis begins: it stays where the last cut was, so that providers' prompt caches hold,

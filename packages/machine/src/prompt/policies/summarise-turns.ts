@@ -2,8 +2,7 @@ import type { HistoryTurn, Policy, PolicyDecision, PolicyInput, SummaryWanted } 
 import { behind, nowhere } from "../position.ts";
 import { checkCount } from "./check-options.ts";
 import { turnInstruction } from "./summary-instructions.ts";
-import type { SummaryOptions } from "./summary-options.ts";
-import { mostSummaryFailures, summaryOptions } from "./summary-options.ts";
+import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summary-options.ts";
 
 export interface SummariseTurnsOptions extends SummaryOptions {
   /** So many of the newest turns that have ended are shown at all, the seed counted as the oldest. 0 shows none. Default 20. */

@@ -1,12 +1,10 @@
 import { ConfigurationError } from "../configuration-error.ts";
 import type { Policy, PolicyInput } from "../policy.ts";
 import type { Unit } from "../unit.ts";
-import type { NewestFirst } from "../newest-first.ts";
-import { newestFirstOf } from "../newest-first.ts";
+import { type NewestFirst, newestFirstOf } from "../newest-first.ts";
 import { newestFittingOf } from "../history.ts";
 import { newestMeasured, newestWithin } from "../newest-units.ts";
-import type { Start } from "../position.ts";
-import { isOlder, nowhere } from "../position.ts";
+import { isOlder, nowhere, type Start } from "../position.ts";
 import { checkCount, checkKeys, checkShare } from "./check-options.ts";
 import { settled } from "./settled.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Effect, MachineOptions, Signal } from "../../../src/index.ts";
-import { conversationMachine, transition } from "../../../src/index.ts";
+import { conversationMachine, type Effect, type MachineOptions, type Signal, transition } from "../../../src/index.ts";
 import { calling, Talk } from "../../talk.ts";
 
 // What observers hear of each model call and tool: who answered, how it ended, what it used. Losing it loses nothing.

@@ -11,7 +11,7 @@ import {
   summariseTurns,
 } from "../../../src/policies.ts";
 import { preview } from "../../../src/thread/preview.ts";
-import { nonsenseIn, plainCopy } from "../../../src/prompt/invalid-decision.ts";
+import { problemOfDecision, decisionCopy } from "../../../src/prompt/invalid-decision.ts";
 import { Talk } from "../../talk.ts";
 
 describe("an option that a policy does not know", () => {
@@ -66,7 +66,7 @@ describe("a decision that one would have to wait for", () => {
     const thread = new Talk(conversationMachine()).state.context.conversation;
     const places = { thread, system: null, open: () => [], lastCut: null };
     // What JavaScript may hand in.
-    const wrong = plainCopy({}) as ReturnType<Policy["decide"]>;
-    expect(nonsenseIn(wrong, places)).toBe("from is undefined");
+    const wrong = decisionCopy({}) as ReturnType<Policy["decide"]>;
+    expect(problemOfDecision(wrong, places)).toBe("from is undefined");
   });
 });

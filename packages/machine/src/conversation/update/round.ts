@@ -1,0 +1,121 @@
+import { marked, messageFromResult } from "../../thread/draft.ts";
+import { frozen, replaced } from "../../thread/frozen.ts";
+import type { Message } from "../../thread/message.ts";
+import type { Approvable, Approval, ConversationData, OpenTurn, RoundCall } from "../protocol/data.ts";
+import { isSameEffect } from "../protocol/effect-id.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
+import { callTool, requestApproval } from "./call.ts";
+import { type Arrow, noEffects, type Plan, staying } from "./plan.ts";
+import { allAnswered, approvalOut, positionNamedBy, positionOut, someRun } from "./round-calls.ts";
+import { settleRound } from "./turn-closing.ts";
+import { nextCall } from "./turn-opening.ts";
+
+/** The open turn, and the calls of its round. */
+export interface OpenRound {
+  readonly data: ConversationData;
+  readonly open: OpenTurn;
+  readonly calls: readonly RoundCall[];
+}
+
+/** A tool is about to run. */
+export const receiveStart = (round: OpenRound, { effectId }: ToolStarted): Plan => {
+  const { data, calls } = round;
+  const position = positionOut(data.threadId, calls, effectId);
+  const call = calls[position];
+  if (call === undefined) return staying(data);
+  return staying(withCalls(round, replaced(calls, position, { ...call, started: true })).data);
+};
+
+/** A tool answered, or did not: its result is kept; with the last one the round is complete. */
+export const receiveResult = (round: OpenRound, event: ToolCompleted | ToolFailed, decided: Decided): Plan => {
+  const { data, open, calls } = round;
+  const position = positionOut(data.threadId, calls, event.effectId);
+  const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
+  const call = calls[position];
+  if (call === undefined) return staying(data);
+  const result = messageFromResult(call, outcome, event.content);
+  const answered = replaced(calls, position, frozen({ ...call, result }));
+  if (allAnswered(answered)) return nextCall(data, settleRound(open, answered), decided, event.at);
+  return { data: withCalls(round, answered).data, arrow: arrowBetween(calls, answered), effects: noEffects };
+};
+
+/** Somebody has to approve a call before it runs: they are asked. */
+export const withholdCall = (round: OpenRound, event: ToolWithheld): Plan => {
+  const { data, calls } = round;
+  const position = positionOut(data.threadId, calls, event.effectId);
+  const call = calls[position];
+  if (call === undefined) return staying(data);
+  const approval = {
+    status: "requested",
+    number: timesAsked(call.approval) + 1,
+    because: event.because,
+    version: event.version ?? null,
+    arguments: event.arguments,
+  } as const;
+  const asked: RoundCall = { ...call, approval };
+  const after = replaced(calls, position, asked);
+  const withheld = withCalls(round, after);
+  return {
+    data: withheld.data,
+    arrow: arrowBetween(calls, after),
+    effects: () => [requestApproval(withheld.data, withheld.open, asked, approval, position)],
+  };
+};
+
+/** A call was approved, and runs; or it was not, which is its result. */
+export const receiveApproval = (round: OpenRound, event: ApprovalAnswered, decided: Decided): Plan => {
+  const { data, open, calls } = round;
+  const position = positionNamedBy(event.effectId);
+  const call = calls[position];
+  const asked = call === undefined ? undefined : approvalOut(data.threadId, call);
+  if (call?.approval?.status !== "requested" || asked === undefined || !isSameEffect(event.effectId, asked))
+    return staying(data);
+  const { approval } = call;
+  if (event.approved) {
+    const attempt = call.attempt + 1;
+    const granted: RoundCall = { ...call, started: false, attempt, approval: { ...approval, status: "granted" } };
+    const after = replaced(calls, position, granted);
+    const running = withCalls(round, after);
+    return {
+      data: running.data,
+      arrow: arrowBetween(calls, after),
+      effects: () => [callTool(running.data, running.open, granted, position)],
+    };
+  }
+  const after = replaced(calls, position, { ...call, result: denied(call, approval, event) });
+  return allAnswered(after)
+    ? nextCall(data, settleRound(open, after), decided, event.at)
+    : // The call runs neither before nor now, so the other calls need no look.
+      staying(withCalls(round, after).data);
+};
+
+/** Where a round leads whose calls became others: whether any of them runs, or all that are left wait for an approval. */
+const arrowBetween = (before: readonly RoundCall[], after: readonly RoundCall[]): Arrow => {
+  const runs = someRun(after);
+  if (someRun(before) === runs) return "stays";
+  return runs ? "running" : "awaiting_approval";
+};
+
+const timesAsked = (approval: Approval | null): number =>
+  approval === null || approval.status === "required" ? 0 : approval.number;
+
+/** Words of the machine's own, so they are marked as synthesised. */
+const denied = (call: RoundCall, { because }: Approvable, { reason }: ApprovalAnswered): Message => {
+  const why = reason === undefined ? "." : `: ${reason}`;
+  const result =
+    because === "declared"
+      ? messageFromResult(call, "refused", `Not run: it was not approved${why}`)
+      : messageFromResult(
+          call,
+          "unknown",
+          "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
+            `effect. It was not run again${why}`,
+        );
+  return marked(result, { synthesised: true });
+};
+
+const withCalls = ({ data, open: before }: OpenRound, calls: readonly RoundCall[]): OpenRound => {
+  const open: OpenTurn = { ...before, stage: { type: "running", calls } };
+  return { data: { ...data, open }, open, calls };
+};

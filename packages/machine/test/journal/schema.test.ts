@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import type { infer as Inferred } from "zod";
+import type { Event, FirstEntry, Json, LaterEntry, ReplyDraft, RoundAppended } from "../../src/index.ts";
+import { eventSchema, firstEntrySchema, laterEntrySchema } from "../../src/journal/schema.ts";
+
+/**
+ * A type without what schemas and types spell otherwise: `readonly`, `undefined` beside absent members, the open end of
+ * a loose object, and JSON, which has no end.
+ */
+type Plain<Value> = Value extends readonly (infer Item)[]
+  ? PlainMember<Item>[]
+  : Value extends object
+    ? { -readonly [Member in keyof Value as string extends Member ? never : Member]: PlainMember<Value[Member]> }
+    : Value;
+
+type PlainMember<Value> = [JsonValue] extends [Value] ? "json" : Plain<Exclude<Value, undefined>>;
+
+/** As zod has it, which has lists that may be written to. */
+type JsonValue = string | number | boolean | null | JsonValue[] | { [member: string]: JsonValue };
+
+type Same<Left, Right> =
+  (<Value>() => Value extends Left ? 1 : 2) extends <Value>() => Value extends Right ? 1 : 2 ? true : false;
+
+type Both<Type extends string, Of> = Of extends { readonly type: Type } ? Of : never;
+
+/** The types of all events. That a round has at least one call its type can't say. */
+type Typed =
+  | Exclude<Event, RoundAppended>
+  | (Omit<RoundAppended, "reply"> & { readonly reply: ReplyDraft & Required<Pick<ReplyDraft, "toolCalls">> });
+
+/** For each type of event whether its schema is its type: a difference names the event. */
+type Drift = {
+  [Type in Event["type"] | Inferred<typeof eventSchema>["type"]]: Same<
+    Plain<Both<Type, Typed>>,
+    Plain<Both<Type, Inferred<typeof eventSchema>>>
+  > extends true
+    ? never
+    : Type;
+}[Event["type"]];
+
+test("schemas and types say the same", () => {
+  const events: Same<Drift, never> = true;
+  const first: Same<Plain<FirstEntry>, Plain<Inferred<typeof firstEntrySchema>>> = true;
+  const decided: Same<Plain<LaterEntry["decided"]>, Plain<Inferred<typeof laterEntrySchema>["decided"]>> = true;
+  const marks: Same<keyof Plain<LaterEntry>, keyof Plain<Inferred<typeof laterEntrySchema>>> = true;
+  const json: Same<Plain<{ value: Json }>, { value: "json" }> = true;
+  expect([events, first, decided, marks, json]).toEqual([true, true, true, true, true]);
+});
