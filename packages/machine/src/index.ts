@@ -1,6 +1,6 @@
 // What every reader of a conversation needs. What fewer need has an entry point of its own: `/policies`, `/journal`,
 // `/inspect`, `/storage`, `/hosting`.
-export type * from "./thread/json.ts";
+export type { Json, JsonObject } from "./thread/json.ts";
 export * from "./thread/message.ts";
 export { type Chunks, toArray } from "./thread/chunks.ts";
 export { contentText } from "./thread/content-text.ts";
