@@ -43,7 +43,7 @@ test("a trace tells what was said, what was decided and asked for, and what is o
 
     timer.fired at=2 effectId="nobody's"
     ----
-    refused (stale): nobody waits for the timer "nobody's": it was answered or cancelled, or it is of another thread
+    refused (stale): no timer "nobody's" is awaited: it was answered or cancelled, or it is of another thread
 
     llm.completed at=3 effectId="t/1.1#1" reply={"toolCalls":[{"id":null,"name":"search","arguments":"{}"}]} finishReason=null
     ----

@@ -83,7 +83,7 @@ describe("an imported journal", () => {
     expect(error).toBeInstanceOf(ImportRefusedError);
     expect(error).toMatchObject({ index: 2 });
     expect(String(error)).toMatch(
-      /entry 2: "llm\.completed" answers "t\/1\.1#9", and nobody waited for that; out was "t\/1\.1#1"/,
+      /entry 2: "llm\.completed" answers "t\/1\.1#9", which was not awaited; outstanding was "t\/1\.1#1"/,
     );
     expect(await journalOf(store, "copy")).toEqual([]);
   });

@@ -43,7 +43,7 @@ export const partOfAiFile = (
   return (filename === undefined ? soundOf(url) : undefined) ?? fileWith({ ...named(filename), file_data: url });
 };
 
-/** Bytes in base64 as a `data:` URL; undefined where nobody says what they are. */
+/** Bytes in base64 as a `data:` URL; undefined where their type is not known. */
 export const dataUrlOf = (base64: string, mediaType: string | undefined): string | undefined => {
   const type = mediaType?.includes("/") === true && !mediaType.endsWith("/*") ? mediaType : detectedType(base64);
   return type === undefined ? undefined : `data:${type};base64,${base64}`;

@@ -132,7 +132,7 @@ const readResults = (
     }
     at(lose, place)("", "the answer to an approval", approvalsEnd);
     const toolCallId = approvals.get(part.approvalId);
-    // The SDK answers a call that was denied with that; nobody has to run anything.
+    // The SDK answers a call that was denied with that; nothing is to be run.
     if (!part.approved && toolCallId !== undefined && !answered.has(toolCallId))
       book.add(index, { role: "tool", toolCallId, content: part.reason ?? notRun });
   }
@@ -216,7 +216,7 @@ const fieldsOf = (
   };
 };
 
-/** Notes the members of a message or part that nobody read. */
+/** Notes the members of a message or part that were not read. */
 const loseMembers = (value: object, read: readonly string[], lose: Lose): void =>
   loseRest(
     lose,

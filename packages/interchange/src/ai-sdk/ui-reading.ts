@@ -205,7 +205,7 @@ const textFields = (part: UiText, lose: Lose): JsonObject => {
 };
 
 const loseState = (state: string | undefined, lose: Lose): void => {
-  if (state === "streaming") lose("state", "that it was still being written", "a thread can't be told so by hand");
+  if (state === "streaming") lose("state", "that it was still being written", "a thread has no mark for that");
 };
 
 /** A text that stands for no part at all. */

@@ -91,7 +91,7 @@ export const resultOfTool = (
   }
 };
 
-/** The members of a part that tell how it ended. */
+/** The members of a part that say how it ended. */
 const endOf = (result: ToolResultPart, approval: Json | undefined): JsonObject => {
   const { content, outcome } = result;
   const approved = isJsonObject(approval) ? approval["approved"] : undefined;

@@ -3,7 +3,7 @@ import { isJsonObject } from "../exchange/json-object.ts";
 import { type Lose, loseRest } from "../exchange/loss.ts";
 
 /**
- * Notes what `fromChatMessage` leaves out of a message: fields that servers tell and do not take back. `names` are those
+ * Notes what `fromChatMessage` leaves out of a message: fields that servers send and do not take back. `names` are those
  * of the calls so far, by id: a result says the name of its tool once more.
  */
 export const chatLosses = (wire: Json, lose: Lose, names: Map<string, string>): void => {

@@ -14,7 +14,7 @@ import { notebook, type Reading } from "../exchange/piece.ts";
 
 /**
  * A conversation as chat completions write it: as `toChatMessage` does of each message, and calls of one round that have
- * the same id told apart. `losses` says what the wire can't carry, and what only a chat server takes back changed.
+ * the same id kept apart. `losses` says what the wire can't carry, and what only a chat server takes back changed.
  */
 export const toChatMessages = (
   messages: readonly Message[],
@@ -35,7 +35,7 @@ export const toChatMessages = (
 
 /**
  * Reads a conversation of chat messages (the `messages` of a request, with the replies), or says which message is none, or
- * which call and result do not fit, and the way out. What it gives is ready to be told to a thread, and well-formed. The
+ * which call and result do not fit, and the way out. What it gives is ready to be sent to a thread, and well-formed. The
  * functions of the time before tools are read as tools.
  */
 export const fromChatMessages = (

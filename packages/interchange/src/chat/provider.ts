@@ -14,7 +14,7 @@ import { isJsonObject } from "../exchange/json-object.ts";
  * - `prefix`, `partial` (Mistral, DeepSeek; Moonshot, Qwen): the reply is to be continued
  * - `cache_control` (Anthropic models behind a gateway): where the cached prefix ends
  *
- * Everything else is told, not asked back (`annotations`, `provider_metadata`, log probabilities, an index), and
+ * Everything else is reported, not sent back (`annotations`, `provider_metadata`, log probabilities, an index), and
  * strict servers answer 400 to fields that they do not know.
  */
 export const replyProviderFromWire = (wire: WireMessage): JsonObject | undefined => {

@@ -23,7 +23,7 @@ export const reasoningFromWire = (wire: WireMessage): readonly ReasoningPart[] =
  * The fields in which reasoning goes back, under the names under which it came.
  *
  * It goes back on messages with tool calls only. There DeepSeek, Kimi and GLM answer 400 without it, even where
- * it is empty, and gpt-oss loses its thread; on a plain answer nobody asks for it, older DeepSeek models answer
+ * it is empty, and gpt-oss loses its thread; on a plain answer no server asks for it, older DeepSeek models answer
  * 400 to it, and it would be paid for in each later call. Where `reasoning_details` came it says the same, and
  * more: OpenRouter and the gateways like it want that list unchanged, and either of the two is enough.
  */

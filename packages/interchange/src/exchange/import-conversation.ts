@@ -6,9 +6,9 @@ import type { Loss } from "./loss.ts";
 import { pairResults } from "./pairing.ts";
 import type { Piece, Reading } from "./piece.ts";
 
-/** A conversation of another format, ready to be told: its system prompt, and each turn as the messages of a `turn.added`. */
+/** A conversation of another format, as events of a thread: its system prompt, and each turn as the messages of a `turn.added`. */
 export interface Imported {
-  /** As a thread starts with it (`system` of `start`), or is told of it (`system.changed`). */
+  /** As a thread starts with it (`system` of `start`), or as it is changed (`system.changed`). */
   readonly system: SystemDraft | null;
   /** A turn begins with what a user said; an opening that is not a user's is a turn of its own. */
   readonly turns: readonly (readonly SeedDraft[])[];
@@ -25,7 +25,7 @@ export interface ImportOptions {
   readonly repair?: boolean;
 }
 
-/** What was read, as turns that a thread can be told; or the first thing about calls and results that is not as it must be. */
+/** What was read, as turns that a thread takes; or the first thing about calls and results that is not as it must be. */
 export const importConversation = (
   { pieces, losses, irregularities }: Reading,
   { repair = false }: ImportOptions = {},

@@ -8,12 +8,12 @@ export interface Paired {
   readonly irregularities: readonly Irregularity[];
 }
 
-/** What a model reads in place of a result that nobody recorded. */
+/** What a model reads in place of a result that was not recorded. */
 const missingResult = "No result: the call was interrupted.";
 
 /**
  * Pairs each result with the newest call before it that has its id and no result yet: ids are used again by later
- * calls. What does not fit is mended, and told: a result that comes late is moved to its call; one without a call, or
+ * calls. What does not fit is mended, and reported: a result that comes late is moved to its call; one without a call, or
  * a second one, is left out; a call without a result gets one that says so.
  */
 export const pairResults = (pieces: readonly Piece[]): Paired => {
@@ -87,7 +87,7 @@ const ambiguous = (piece: Piece, calls: readonly Call[]): readonly Irregularity[
   const repeated = ids.filter((id, index) => id !== null && id !== "" && ids.indexOf(id) !== index);
   return [...new Set(repeated)].map((id) => ({
     index: piece.index,
-    reason: `several calls of item ${piece.index} have the id ${quoted(id)}, so that their results can't be told apart: give each an id of its own${orRepair}`,
+    reason: `several calls of item ${piece.index} have the id ${quoted(id)}, so that their results can't be kept apart: give each an id of its own${orRepair}`,
     repair: {
       index: piece.index,
       path: "",

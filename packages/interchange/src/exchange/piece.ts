@@ -15,7 +15,7 @@ export interface Piece {
   /** The place of the item in its list. */
   readonly index: number;
   readonly draft: SeedDraft;
-  /** A user's message that nobody asks with (an item that only its own format can read): it opens no turn. */
+  /** A user's message that is no ask (an item that only its own format can read): it opens no turn. */
   readonly opensNoTurn?: true;
 }
 

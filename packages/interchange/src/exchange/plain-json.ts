@@ -13,7 +13,7 @@ const mostNested = 200;
 const plain = (value: unknown, path: string, levels: number): Either.Either<string, Json> => {
   if (value === null || typeof value === "string" || typeof value === "boolean") return Either.right(value);
   if (typeof value === "number") {
-    // JSON does not tell -0 from 0.
+    // JSON has no -0.
     if (Number.isFinite(value)) return Either.right(value === 0 ? 0 : value);
     return Either.left(`${at(path)} is ${value}, which JSON has no word for`);
   }

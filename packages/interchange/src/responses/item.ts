@@ -13,7 +13,7 @@ export type ItemContent = string | readonly JsonObject[];
 const text = z.string();
 const texts = z.array(z.looseObject({ text: text.nullish() })).nullish();
 
-/** The types of a part that is a text, whoever says it. */
+/** The types of a part that is a text, of users and models. */
 export const textTypes: readonly unknown[] = ["input_text", "output_text", "text"];
 
 const part = z.custom<JsonObject>(
@@ -53,7 +53,7 @@ export const clientCalls: readonly string[] = ["computer_call", "local_shell_cal
 /** Whether a type is one of an item that is kept as it came. */
 export const isOtherType = (type: string): boolean => others.includes(type) || /_(call|output)$/.test(type);
 
-/** Whether an item of that type tells how a call ended. */
+/** Whether an item of that type says how a call ended. */
 export const isOutputType = (type: string): boolean => type.endsWith("_output");
 
 /** Whose the items are that have no role. */

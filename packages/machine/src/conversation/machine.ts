@@ -37,7 +37,7 @@ export interface Internals {
  * `createActor(machine.provide({ actions: { perform } }), { input: { threadId, at, … } })` runs it as a live
  * actor, which performs each effect as it comes and keeps no journal.
  *
- * @throws ConfigurationError for options that can't be meant.
+ * @throws ConfigurationError for invalid options.
  */
 export const conversationMachine = (options: MachineOptions = {}): ConversationMachine => {
   const settings = settingsOf(options);
@@ -167,9 +167,9 @@ const planFor = (settings: Settings, context: ConversationData, event: Event): P
   const data = owned(context);
   const read = readEvent(event);
   if (Either.isLeft(read)) return null;
-  const told = read.right;
-  const decided = decide(settings, data, told);
-  return Either.isLeft(decided) ? null : frozenPlan(update(data, told, frozen(decided.right)));
+  const taken = read.right;
+  const decided = decide(settings, data, taken);
+  return Either.isLeft(decided) ? null : frozenPlan(update(data, taken, frozen(decided.right)));
 };
 
 const frozenPlan = (plan: Plan): Plan => ({ ...plan, data: frozen(plan.data) });
@@ -192,7 +192,7 @@ export const isConversationMachine = (value: unknown): value is ConversationMach
 /** A digest of a machine's configuration: names, versions and options in place of functions. Equal for machines that decide alike. */
 export const fingerprintOf = (machine: ConversationMachine): string => machine[internals].settings.fingerprint;
 
-/** What a thread keeps of a machine's configuration; to be told as `thread.configured` when it differs. */
+/** What a thread keeps of a machine's configuration; to be sent as `thread.configured` when it differs. */
 export const configurationOfMachine = (machine: ConversationMachine): Configuration =>
   configurationOf(machine[internals].settings);
 

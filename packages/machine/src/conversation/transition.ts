@@ -1,3 +1,35 @@
+// Theory of operation.
+//
+// A conversation is one value, a `State`: where its statechart stands (`value`) and all that is known (`context`). It
+// changes in one way. `transition` takes an event, which is a fact, and returns the next state, the effects that the
+// machine asks for, and the entry to store. It performs nothing. A step has five stages:
+//
+// 1. Read. `readEvent` copies the event as plain data and checks its shape. An event that does not fit is refused, here or
+//    in the next stage: a refusal is a value with a reason, and the state stays the same reference.
+// 2. Decide. `decide` alone knows the configuration: policy, counter, budget, limits, retries, prices, tools. It says
+//    whether the event fits the state, and puts what the configuration adds into a `Decided`: the cut of the next prompt, a
+//    retry and its time, the limit that ends the turn, a price. The next prompt shows the thread as it is after the event,
+//    so `decide` rehearses: it calls `update` with what is decided so far, and looks at the data that this gives.
+// 3. Update. `update` computes the data after the event, from the data before it, the event and the decision alone. It
+//    imports neither `decide` nor settings; that is why a journal folds to the same state years later, under any
+//    configuration. It returns a `Plan`: the data, the name of an arrow, and the effects as a function, which folding never
+//    calls.
+// 4. Step. The plan names the arrow (`responding`, `completed`, …, or `stays`); the statechart of `machine.ts` only says
+//    where that arrow leads, from which state and for which event. Its arrows are read off XState once, when this code
+//    loads: to interpret the statechart for each event would cost more than all other stages. The law `equalStep` holds the
+//    look-up to XState's own transition.
+// 5. Write. The entry holds the event and the decision. Effects are not stored, since they follow from the state:
+//    `outstanding` computes after a crash which ones still wait. A host stores the entry first, then performs the effects
+//    in their order; each outcome comes back as an event that names its effect.
+//
+// Where to read on:
+// - The language: `protocol/event`, `protocol/effect`, `protocol/entry`, `protocol/data`.
+// - Why an event is refused: `decide/decide`, then `decide/ask` (asks) and `decide/unconfigured` (edits).
+// - What an event comes to: `update/update`, then `turn-opening`, `reply`, `round`, `turn-closing`, `edit` beside it.
+// - What a prompt shows: `decide/prompt`, `../prompt/decide-cut` (asks the policy), `../prompt/render`.
+// - Summaries: `decide/summary-task` (when), `../prompt/summary-request` (what is read), `update/summary` (what is kept).
+// - Why states are immutable at little cost: `thaw`, `../thread/frozen`.
+// - What is done with entries: `../journal` (read, fold, fork), `../snapshot`, `../redaction`.
 import * as Either from "fp-ts/lib/Either.js";
 import { frozen } from "../thread/frozen.ts";
 import { begin, SeedError } from "./update/begin.ts";
@@ -62,10 +94,10 @@ export const start = (machine: ConversationMachine, input: ThreadInput): Started
 };
 
 /**
- * Tells a conversation what happened. Pure, deterministic and total: whatever the event is, it does not throw, and
- * what is no event or does not fit is refused with a reason, and changes nothing. Of a state that was read from a snapshot whose chunks
- * can't be read any more it throws a `SnapshotDamagedError`, and nothing has happened.
+ * What an event comes to. Pure, deterministic and total: what is no event, or does not fit, is refused with a reason and
+ * changes nothing.
  *
+ * @throws SnapshotDamagedError where the state was read from a snapshot, and a chunk of it can't be read; nothing has happened.
  * @param options `recovered` marks the entry as written in place of an answer that a crash swallowed.
  */
 export const transition = (
@@ -78,25 +110,25 @@ export const transition = (
   const before = ownedState(state);
   const read = readEvent(event);
   if (Either.isLeft(read)) return refused(state, { kind: "invalid", reason: read.left });
-  const told = read.right;
+  const taken = read.right;
   const data = thawed(before.context);
-  const decided = decide(settings, data, told);
+  const decided = decide(settings, data, taken);
   if (Either.isLeft(decided)) return refused(state, decided.left);
   const decision = frozen(decided.right);
-  const plan = update(data, told, decision);
+  const plan = update(data, taken, decision);
   frozenSince(plan.data, before.context);
-  const after = step(arrows, before, told, plan);
+  const after = step(arrows, before, taken, plan);
   if (after === null) return refused(state, noArrow(state, event));
   const entry: LaterEntry = {
     seq: plan.data.seq,
-    event: told,
+    event: taken,
     ...(isEmpty(decision) ? {} : { decided: decision }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
   return Object.freeze({ handled: true, state: after, effects: frozen(plan.effects()), entry: Object.freeze(entry) });
 };
 
-/** The state is its holder's: who handed it in has it back. */
+/** The caller gets back the very state that it gave. */
 const refused = (state: State, refusal: Refusal): Refused =>
   Object.freeze({ handled: false, state, effects: noEffects, refusal: frozen(refusal) });
 

@@ -29,7 +29,7 @@ export interface NamedJournal {
  * a seed, hold calls that were made elsewhere: each message of an assistant that answers another is one, and so is that of
  * each round that was appended. Its prompt is what would have been shown there.
  *
- * @throws ConfigurationError for options that can't be meant.
+ * @throws ConfigurationError for invalid options.
  */
 export const comparePrompts = (
   journals: readonly NamedJournal[],

@@ -77,7 +77,7 @@ const signed = (value: number): string => (value > 0 ? `+${value}` : String(valu
 
 const numbered = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
-/** A policy that breaks a law does so at each call; the first few tell as much. */
+/** A policy that breaks a law does so at each call; the first few say as much. */
 const mostBroken = 5;
 
 const brokenLines = (side: string, broken: readonly BrokenLaw[]): readonly string[] => {

@@ -31,7 +31,7 @@ export interface StateChange {
   readonly after: Json;
 }
 
-/** Something about a state that can be told in a few words. Tokens and calls are those of the whole thread. */
+/** Something about a state that a few words can say. Tokens and calls are those of the whole thread. */
 export type StateAspect = (typeof aspects)[number]["what"];
 
 /** The difference between two states of one thread, whichever is the older. Reads all of both. */

@@ -44,7 +44,7 @@ export interface SummaryExplanation {
 
 /**
  * What the next prompt shows of each unit of the thread, by which rule, and at what cost: what `promptOf` sends,
- * told from the other side. Pure and total. Walks the whole path, where a prompt costs only what it shows.
+ * seen from the other side. Pure and total. Walks the whole path, where a prompt costs only what it shows.
  *
  * @throws SnapshotDamagedError where the state was read from a snapshot, and a part that is needed can't be read.
  */
@@ -80,7 +80,7 @@ export const explain = (machine: ConversationMachine, state: State): Explanation
   };
 };
 
-/** A share of the room; null where it can't be told. */
+/** A share of the room; null where it is not known. */
 export const shareOf = (tokens: number | null, available: number | null): number | null =>
   tokens === null || available === null || available <= 0 ? null : tokens / available;
 

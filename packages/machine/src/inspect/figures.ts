@@ -40,7 +40,7 @@ export interface TurnFigures {
   readonly whole: number;
   /** Something is shown, and something is left out or shrunk. */
   readonly partly: number;
-  /** Only a summary, or a line made by rule, tells of them. */
+  /** Only a summary, or a line made by rule, covers them. */
   readonly summarised: number;
   readonly out: number;
 }

@@ -6,7 +6,7 @@ import type { LlmCompleted, LlmFailed } from "../conversation/protocol/event.ts"
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryWanted } from "../prompt/policy.ts";
-import { fold, foldTelling, type JournalError } from "../journal/fold.ts";
+import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
 import { callsOfAddedTurn, callsOfRounds, callsOfSeed, type ImportedCall } from "./imported-calls.ts";
 import { withoutPrompts } from "./kinds-of-decision.ts";
 
@@ -45,7 +45,7 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
   const beginning = begun.right.context;
   const steps: (RecordedStep | ImportedCall)[] = [...callsOfSeed(beginning)];
   const summaries: RecordedSummary[] = [];
-  const folded = foldTelling(entries, (entry, before, after) => {
+  const folded = foldVisiting(entries, (entry, before, after) => {
     const outcome = outcomeIn(entry, before);
     const asked = summaries.at(-1);
     const ended =
@@ -66,7 +66,7 @@ export const recordedSteps = (entries: readonly Entry[]): Either.Either<JournalE
   return Either.isLeft(folded) ? folded : Either.right({ beginning, steps, summaries });
 };
 
-/** The outcome of the summary that is being written, if the entry tells it. One is written at a time, so it is the newest. */
+/** The outcome of the summary that is being written, if the entry is that. One is written at a time, so it is the newest. */
 const outcomeIn = ({ event }: LaterEntry, { context }: State): LlmCompleted | LlmFailed | null => {
   const { summarising, threadId } = context;
   if (summarising === null || (event.type !== "llm.completed" && event.type !== "llm.failed")) return null;

@@ -89,7 +89,7 @@ export const rehearse = (
 ): Rehearsed => {
   const awaited = step.outcomeOf !== null && before.summarising !== null;
   const ended = awaited ? endSummary(before, step.outcomeOf?.reply ?? null) : before;
-  const after = { ...tell(ended, step), cut: before.cut };
+  const after = { ...replayed(ended, step), cut: before.cut };
   const { open } = after;
   if (open === null || !isNewCall(before.open, open)) {
     const asked = askAfter(settings, { before, after, recorded, step, awaited });
@@ -129,21 +129,21 @@ export const rehearse = (
 };
 
 /** What the event came to when it was recorded; a call that did not fit then is taken for one that was made. */
-const tell = (
+const replayed = (
   data: ConversationData,
   { entry: { seq, event }, decided, outcomeOf }: RecordedStep,
 ): ConversationData => {
   const { unfit: _, ...made } = decided;
   const { open } = data;
   if (outcomeOf !== null) {
-    const told = { ...data, seq, updatedAt: event.at };
+    const noted = { ...data, seq, updatedAt: event.at };
     return open?.stage.type === "compacting"
-      ? goOnCompacted(told, open, open.stage.attempt, made, event.at).data
-      : told;
+      ? goOnCompacted(noted, open, open.stage.attempt, made, event.at).data
+      : noted;
   }
-  const told = update({ ...data, seq: seq - 1 }, event, made).data;
+  const updated = update({ ...data, seq: seq - 1 }, event, made).data;
   // It goes through the recording under its own, whatever that was configured with.
-  return { ...told, configuration: data.configuration };
+  return { ...updated, configuration: data.configuration };
 };
 
 const isNewCall = (before: OpenTurn | null, { number, step, stage }: OpenTurn): boolean => {
@@ -183,13 +183,13 @@ const decideCall = (settings: Settings, data: ConversationData, open: OpenTurn, 
     const wanted = decideSummary(settings, now, prompt.situation, prompt.cut);
     failed ??= wanted.policyFailed ?? null;
     const { summary } = wanted;
-    const told = summary === undefined ? { data: now, summaries: [] } : ask(now, summary, place);
-    summaries.push(...told.summaries);
-    if (prompt.fits || open.stage.type === "compacting") return { prompt, data: told.data, summaries, failed };
-    const { summarising } = told.data;
+    const wantedNow = summary === undefined ? { data: now, summaries: [] } : ask(now, summary, place);
+    summaries.push(...wantedNow.summaries);
+    if (prompt.fits || open.stage.type === "compacting") return { prompt, data: wantedNow.data, summaries, failed };
+    const { summarising } = wantedNow.data;
     const reply = summarising === null ? null : replyTo(summarising, place.recorded);
-    const came = told.summaries.some(({ answered }) => answered) || reply !== null;
-    now = summarising === null ? told.data : endSummary(told.data, reply);
+    const came = wantedNow.summaries.some(({ answered }) => answered) || reply !== null;
+    now = summarising === null ? wantedNow.data : endSummary(wantedNow.data, reply);
     prompt = decidePrompt(settings, now, came ? asked : without);
     failed ??= prompt.failed ?? null;
     if (!came) return { prompt, data: now, summaries, failed };
@@ -226,7 +226,7 @@ const afterCall = (
 /** What is asked where no call is made: a summary, when a turn has ended or one has come. */
 const askAfter = (
   settings: Settings,
-  told: {
+  at: {
     readonly before: ConversationData;
     readonly after: ConversationData;
     readonly recorded: RecordedSteps;
@@ -234,7 +234,7 @@ const askAfter = (
     readonly awaited: boolean;
   },
 ): Omit<DecidedCall, "prompt"> => {
-  const { before, after, recorded, step, awaited } = told;
+  const { before, after, recorded, step, awaited } = at;
   const { seq, event } = step.entry;
   const nothing = { data: after, summaries: [], failed: null };
   const ends = before.open !== null && after.open === null;

@@ -13,7 +13,7 @@ import { fold, foldEntry } from "../journal/fold.ts";
 import { withoutCuts, withoutWords } from "./kinds-of-decision.ts";
 import { changedMessages, changedTools, describeChanges, type PromptChange } from "./prompt-difference.ts";
 
-/** Where a machine decides otherwise than a journal tells. */
+/** Where a machine decides otherwise than a journal says. */
 export interface Difference {
   /** The entry. */
   readonly seq: number;
@@ -33,7 +33,7 @@ export interface ReplayOptions {
 }
 
 /**
- * Tells a machine the events of a journal, and lets it decide again: the state at the end, or the first
+ * Gives a machine the events of a journal, and lets it decide again: the state at the end, or the first
  * difference, which is a refused event, another decision, or another prompt than was sent. Before a token is
  * spent, it says at which step a changed policy or system prompt would have sent something else.
  *
@@ -41,7 +41,7 @@ export interface ReplayOptions {
  * nor what is decided by counting words; what else is decided is, each time from the recorded state.
  *
  * The tools that a call offers are a part of what is sent: one that is added, gone or declared in other words is a
- * difference. Journals that 0.1 wrote do not tell them.
+ * difference. Journals that 0.1 wrote do not list them.
  */
 export const replay = (
   machine: ConversationMachine,
@@ -62,16 +62,16 @@ export const replay = (
     isWhole &&= entry.redacted === undefined;
     const sent = isWhole ? sentOtherwise(recorded, state, entry) : null;
     if (sent !== null) return Either.left(sent);
-    const told = transition(machine, state, isWhole ? entry.event : withoutDigest(entry.event));
-    if (!told.handled)
+    const step = transition(machine, state, isWhole ? entry.event : withoutDigest(entry.event));
+    if (!step.handled)
       return Either.left(
-        differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${told.refusal.reason}`),
+        differs(state, entry.seq, `"${entry.event.type}"`, "it is taken", `it is refused: ${step.refusal.reason}`),
       );
     const before = state;
     recorded = foldEntry(recorded, entry);
     const during = before.context.open === null ? recorded : before;
-    state = isWhole ? told.state : recorded;
-    const { decided = {} } = told.entry;
+    state = isWhole ? step.state : recorded;
+    const { decided = {} } = step.entry;
     const difference = isWhole
       ? (asksOtherwise(machine, recorded, state, during, entry.seq) ??
         decidesOtherwise(during, entry, decided, withoutCuts))
@@ -140,7 +140,7 @@ const asksOtherwise = (
   return call === undefined ? null : offersOtherwise(machine, call, during, seq);
 };
 
-/** The machine decides what is offered; a thread that is told of another configuration keeps telling what that one offered. */
+/** The machine decides what is offered; a thread that was given another configuration keeps what that one offered. */
 const offersOtherwise = (
   machine: ConversationMachine,
   { tools }: CallLlm,

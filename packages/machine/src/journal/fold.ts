@@ -13,23 +13,23 @@ export interface JournalError {
 }
 
 /**
- * The state that a journal tells of: the one that the transitions gave, at every prefix. Needs no
- * configuration; whatever one decided stands on the entries.
+ * The state after a journal: the one that the transitions gave, at every prefix. Needs no configuration; what one
+ * decided stands on the entries.
  */
 export const fold = (entries: readonly Entry[]): Either.Either<JournalError, State> => folded(entries, null);
 
-/** As `fold`, and tells of each entry behind the first with the states before and after it: of a journal that is none, up to where it is one. */
-export const foldTelling = (entries: readonly Entry[], tell: Teller): Either.Either<JournalError, State> =>
-  folded(entries, tell);
+/** As `fold`, and calls `visit` for each entry behind the first: of an invalid journal, for those before the error. */
+export const foldVisiting = (entries: readonly Entry[], visit: Visit): Either.Either<JournalError, State> =>
+  folded(entries, visit);
 
 /** The state after one more entry. */
 export const foldEntry = (state: State, entry: LaterEntry): State =>
   frozen(after(ownedState(state), frozenCopy(entry)));
 
-/** Told of an entry: a copy of it, which is immutable like the states. */
-type Teller = (entry: LaterEntry, before: State, after: State) => void;
+/** Is given a copy of an entry, which is immutable like the states. */
+type Visit = (entry: LaterEntry, before: State, after: State) => void;
 
-const folded = (entries: readonly Entry[], tell: Teller | null): Either.Either<JournalError, State> => {
+const folded = (entries: readonly Entry[], visit: Visit | null): Either.Either<JournalError, State> => {
   const first = entries[0];
   if (first === undefined) return Either.left({ seq: 0, reason: "the journal is empty" });
   if (first.event.type !== "thread.started")
@@ -48,9 +48,9 @@ const folded = (entries: readonly Entry[], tell: Teller | null): Either.Either<J
     const entry = frozenCopy(given);
     const before = state;
     state = after(before, entry);
-    if (tell !== null) tell(entry, frozen(before), frozen(state));
+    if (visit !== null) visit(entry, frozen(before), frozen(state));
   }
-  // What nobody saw on the way is frozen at the end: each part of it once.
+  // What was not visited is frozen at the end: each part of it once.
   return Either.right(frozen(state));
 };
 

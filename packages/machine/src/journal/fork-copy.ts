@@ -6,13 +6,13 @@ import type { State } from "../conversation/protocol/state.ts";
 import { isOnPath } from "../thread/path.ts";
 import { fold, foldEntry } from "./fold.ts";
 
-/** What the thread says of entries that are told again in a copy. */
-export interface ToldSince {
+/** What the thread says of entries that are applied again in a copy. */
+export interface Since {
   /** The copy is the thread as it is, not as it was at an older turn. */
   readonly isWhole: boolean;
   /** The turns that were named, by the seqs of the entries that named them. */
   readonly places: ReadonlyMap<number, number>;
-  /** The ids of the messages that wait for the next turn, by the seqs of the entries that told them. */
+  /** The ids of the messages that wait for the next turn, by the seqs of the entries that brought them. */
   readonly waiting: ReadonlyMap<number, readonly string[]>;
 }
 
@@ -50,8 +50,8 @@ export class Copy {
     this.#state = foldEntry(this.#state, entry);
   }
 
-  /** Tells what of the entries behind the copied ones says something about those, or about the thread as it is; the seqs of what was told. */
-  keep(later: readonly LaterEntry[], since: ToldSince): ReadonlySet<number> {
+  /** Applies those entries behind the copied ones that concern these, or the thread as it is; gives their seqs. */
+  keep(later: readonly LaterEntry[], since: Since): ReadonlySet<number> {
     const ids = new Set([...since.waiting.values()].flat());
     const isOfWaiting = ({ event }: LaterEntry): boolean =>
       event.type === "message.appended" ||
@@ -59,20 +59,20 @@ export class Copy {
       (event.type === "message.pinned" && ids.has(event.message));
     const isRedaction = ({ event }: LaterEntry): boolean => event.type === "thread.redacted";
     const kept = new Set<number>();
-    const tell = (entry: LaterEntry): void => {
-      if (this.#tells(entry, since)) kept.add(entry.seq);
+    const apply = (entry: LaterEntry): void => {
+      if (this.#applies(entry, since)) kept.add(entry.seq);
     };
-    for (const entry of later) if (!isOfWaiting(entry) && !isRedaction(entry)) tell(entry);
+    for (const entry of later) if (!isOfWaiting(entry) && !isRedaction(entry)) apply(entry);
     // A turn that a move of the head closed is not where the head went, nor is one that was named or pinned last.
     this.#moveTo(this.#turn);
     // A move of the head would make them a turn.
-    for (const entry of later) if (isOfWaiting(entry)) tell(entry);
+    for (const entry of later) if (isOfWaiting(entry)) apply(entry);
     // They name entries of the copy.
-    for (const entry of later) if (isRedaction(entry)) tell(entry);
+    for (const entry of later) if (isRedaction(entry)) apply(entry);
     return kept;
   }
 
-  #tells(entry: LaterEntry, since: ToldSince): boolean {
+  #applies(entry: LaterEntry, since: Since): boolean {
     const { event } = entry;
     switch (event.type) {
       case "metadata.changed":

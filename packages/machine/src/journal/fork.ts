@@ -4,7 +4,7 @@ import type { EventType } from "../conversation/protocol/event.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { frozen, frozenCopy } from "../thread/frozen.ts";
-import { foldTelling, type JournalError } from "./fold.ts";
+import { foldVisiting, type JournalError } from "./fold.ts";
 import { Copy } from "./fork-copy.ts";
 
 /** What a copy is to be. */
@@ -30,7 +30,7 @@ export interface LeftBehind {
   /** The asks that are open or wait there now, by id. */
   readonly asks: readonly string[];
   /**
-   * What was told behind the copied turn and is not in the copy, in order: messages that no closed turn holds, system
+   * What came behind the copied turn and is not in the copy, in order: messages that no closed turn holds, system
    * prompts, configurations, checkpoints, pins. What is said of other turns (their scores) goes with those, unnamed.
    */
   readonly entries: readonly LeftEntry[];
@@ -44,7 +44,7 @@ export interface LeftEntry {
 
 /**
  * The journal of a copy up to a turn: the entries up to the one that closed it, at the same seqs; `thread.forked`; and what
- * was told since. Of that, what concerns turns of the copy (annotations, truncations, checkpoints, pins, redactions) and
+ * came since. Of that, what concerns turns of the copy (annotations, truncations, checkpoints, pins, redactions) and
  * the metadata are always in it. At the head the copy is the thread as it is: the system prompt, the configuration and the
  * messages that wait for the next turn are in it too. Of an older turn, or one off the path, they are those of then; what
  * came later is in `left`. Asks that waited when the turn ended are among the copied entries, and are dropped there as
@@ -95,7 +95,7 @@ interface Walked {
   readonly closedBy: ReadonlyMap<number, number>;
   /** The turns that were named, by the seqs of the entries that named them. */
   readonly places: ReadonlyMap<number, number>;
-  /** The ids of the messages that wait for the next turn, by the seqs of the entries that told them. */
+  /** The ids of the messages that wait for the next turn, by the seqs of the entries that brought them. */
   readonly waiting: ReadonlyMap<number, readonly string[]>;
   /** At the end. */
   readonly state: State;
@@ -105,7 +105,7 @@ const walked = (entries: readonly Entry[]): Either.Either<JournalError, Walked> 
   const closedBy = new Map<number, number>();
   const places = new Map<number, number>();
   const waiting = new Map<number, readonly string[]>();
-  const folded = foldTelling(entries, ({ seq, event }, before, after) => {
+  const folded = foldVisiting(entries, ({ seq, event }, before, after) => {
     const { turns, appended, checkpoints } = after.context.conversation;
     const closed = before.context.conversation.turns.length;
     for (let turn = closed + 1; turn <= turns.length; turn++) closedBy.set(turn, seq);

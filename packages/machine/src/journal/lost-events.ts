@@ -15,12 +15,11 @@ import type { State } from "../conversation/protocol/state.ts";
 import { problemOfRange } from "../prompt/invalid-decision.ts";
 import { unknownPlaceIn } from "../prompt/places.ts";
 import { toArray } from "../thread/chunks.ts";
-import { foldTelling, type JournalError } from "./fold.ts";
+import { foldVisiting, type JournalError } from "./fold.ts";
 
 /**
  * The first entry of a journal from outside that the machine would not have taken, whatever its configuration: `fold` would
- * pass over it, so that what it tells would be lost (an answer that nobody waited for when it came, an ask of which nobody
- * decided what becomes of it, an event that needs a newer format than the journal had), the machine refuses it (a move to a
+ * pass over it, so that it would be lost (an answer that was not awaited when it came, an ask without a decision, an event that needs a newer format than the journal had), the machine refuses it (a move to a
  * turn that is not there, a second ask of one id), or it shows a prompt of turns that are not there. Null where there is
  * none, as in every journal that a machine wrote; of what is no journal the place where it stops being one.
  */
@@ -28,7 +27,7 @@ export const lostEventIn = (entries: readonly Entry[]): JournalError | null => {
   const [first] = entries;
   let lost = first === undefined || isLater(first) ? null : problemOfFirst(first);
   let isWhole = first?.redacted === undefined;
-  const folded = foldTelling(entries, (entry, before, after) => {
+  const folded = foldVisiting(entries, (entry, before, after) => {
     isWhole &&= entry.redacted === undefined;
     const reason = lost === null ? problemOf(entry, before, after, isWhole) : null;
     if (reason !== null) lost = { seq: entry.seq, reason };
@@ -53,7 +52,7 @@ const problemOf = (
     return `"${event.type}" needs format ${neededFormat(event.type)}, and the journal has format ${format} here`;
   if (!isAwaited(data, event) && "effectId" in event) {
     const awaited = outstanding(before).map(({ id }) => `"${id}"`);
-    return `"${event.type}" answers "${event.effectId}", and nobody waited for that; out was ${awaited.join(", ") || "nothing"}`;
+    return `"${event.type}" answers "${event.effectId}", which was not awaited; outstanding was ${awaited.join(", ") || "nothing"}`;
   }
   const refused = problemOfFormat(data, event) ?? reasonToRefuse(data, event, isWhole);
   if (refused !== null) return notTaken(event, refused);
@@ -71,8 +70,8 @@ const notTaken = ({ type }: Event, reason: string): string =>
   `"${type}" is refused here: ${reason}. The machine takes no such entry: export the journal again, or import the entries before this one`;
 
 /**
- * Why the machine would refuse an event whatever its configuration. Of answers only that somebody waits for them is sure
- * once words were taken out, which is known by then.
+ * Why the machine would refuse an event whatever its configuration. Of answers only that they are awaited is sure
+ * once words were taken out, and that was checked before.
  */
 const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean): string | null => {
   switch (event.type) {
@@ -103,7 +102,7 @@ const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean):
 const reasonIn = (decided: Either.Either<{ readonly reason: string }, unknown>): string | null =>
   Either.isLeft(decided) ? decided.left.reason : null;
 
-/** A journal may be told as that of another thread: an answer is for what its place names. */
+/** A journal may be copied under another thread id: an answer is for what its place names. */
 const ofThread = <Answer extends { readonly effectId: string }>(answer: Answer, threadId: string): Answer => ({
   ...answer,
   effectId: `${threadId}/${placeIn(answer.effectId)}`,

@@ -1,4 +1,4 @@
-/** A configuration that can't be meant: names the value and what would do. Thrown where it is built, never later. */
+/** An invalid configuration: names the value and what would do. Thrown where it is built, never later. */
 export class ConfigurationError extends Error {
   override readonly name = "ConfigurationError";
 }

@@ -136,7 +136,7 @@ const alreadyWritten = ({ from, to }: TurnRange, { thread }: Situation): string 
     ? `turns ${from} to ${to} have one already`
     : null;
 
-/** The number stays what it was as long as no newer summary tells these turns otherwise, so that a cut does not change without need. */
+/** The number stays what it was as long as no newer summary changes the lines of these turns, so that a cut does not change without need. */
 const withUpTo = ({ from, to }: TurnRange, { lastCut, summaries, thread }: Situation): SummarisedTurns => {
   const now = { from, to, upTo: summaries };
   const before = lastCut?.summarised;
@@ -176,7 +176,7 @@ const isWithin = (earlier: TurnRange | null, covers: TurnRange): boolean =>
 /** Small plain data, whose members are always made in the same order. */
 const sameJson = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right);
 
-/** Nobody waits for a promise, so nobody would hear that it was rejected. */
+/** A promise is not awaited, so its rejection would go unseen. */
 const settledAtOnce = <Decision>(decision: Decision): Decision => {
   if (decision instanceof Promise) decision.catch(() => {});
   return decision;

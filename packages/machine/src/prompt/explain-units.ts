@@ -31,13 +31,13 @@ export interface UnitExplanation {
   readonly sentTokens: number | null;
 }
 
-/** `summary`: the message that stands for older turns tells of it. `out`: the prompt says nothing of it. */
+/** `summary`: the message that stands for older turns covers it. `out`: nothing in the prompt does. */
 export type UnitShown = "whole" | "shrunk" | "summary" | "out";
 
 /**
  * What decided how a unit is shown. `fixed`: no policy may leave it out. `pinned`: it is shown whole whatever a policy
  * says. `interrupted`: its turn did not complete, and such turns are left out. The others are the policy's: `kept`,
- * `older` than the first unit that is shown, `dropped`, told by a `summary`, or shown in part by `fields` or `shrink`.
+ * `older` than the first unit that is shown, `dropped`, covered by a `summary`, or shown in part by `fields` or `shrink`.
  */
 export type ExplanationRule =
   | "fixed"
@@ -56,17 +56,19 @@ export const explainUnits = (situation: Situation, decision: CutDecision): reado
   const { cut } = decision;
   const pins = pinsOf(thread);
   const sections = cut.summarised === undefined ? [] : summarySections(thread, cut.summarised, cut);
-  const telling: Telling = { situation, decision, sections, how: showing(cut, situation.counts.shrink) };
+  const explaining: Explaining = { situation, decision, sections, how: showing(cut, situation.counts.shrink) };
   const next = thread.turns.length + 1;
   const openCut: Cut = { ...nothingLeftOut(cut), ...(cut.shrink === undefined ? {} : { shrink: cut.shrink }) };
   const openHow = showing(openCut, situation.counts.shrink);
   return [
-    ...(system === null ? [] : [ofSystem(telling, system)]),
-    ...unitsOf(0, thread.seed, pins.get(0)).map((unit) => ofClosed(telling, unit, null)),
+    ...(system === null ? [] : [ofSystem(explaining, system)]),
+    ...unitsOf(0, thread.seed, pins.get(0)).map((unit) => ofClosed(explaining, unit, null)),
     ...turnsOnPath(thread).flatMap((turn) =>
-      unitsOf(turn.number, toArray(turn.messages), pins.get(turn.number)).map((unit) => ofClosed(telling, unit, turn)),
+      unitsOf(turn.number, toArray(turn.messages), pins.get(turn.number)).map((unit) =>
+        ofClosed(explaining, unit, turn),
+      ),
     ),
-    ...unitsOf(next, open(), pins.get(next)).map((unit) => ofOpen(telling, unit, openHow)),
+    ...unitsOf(next, open(), pins.get(next)).map((unit) => ofOpen(explaining, unit, openHow)),
   ];
 };
 
@@ -82,7 +84,7 @@ export const tokensOfPrompt = (counts: Counts, messages: readonly Message[]): nu
   return tokens === null ? null : tokens + perPrompt;
 };
 
-interface Telling {
+interface Explaining {
   readonly situation: Situation;
   readonly decision: CutDecision;
   readonly sections: readonly SummarySection[];
@@ -91,35 +93,35 @@ interface Telling {
 
 type Explained = Pick<UnitExplanation, "turn" | "id" | "kind" | "messages">;
 
-type Told = Pick<UnitExplanation, "sent" | "shown" | "rule" | "why">;
+type Verdict = Pick<UnitExplanation, "sent" | "shown" | "rule" | "why">;
 
-const ofSystem = (telling: Telling, system: Message): UnitExplanation => {
+const ofSystem = (explaining: Explaining, system: Message): UnitExplanation => {
   const messages = [system];
-  const told: Told =
-    telling.decision.cut.system === "omit"
-      ? { sent: [], shown: "out", rule: "dropped", why: reasonOf(telling.decision, system.id) }
+  const verdict: Verdict =
+    explaining.decision.cut.system === "omit"
+      ? { sent: [], shown: "out", rule: "dropped", why: reasonOf(explaining.decision, system.id) }
       : { sent: messages, shown: "whole", rule: "fixed", why: "the system message" };
-  return explained(telling, { turn: null, id: system.id, kind: "system", messages }, told);
+  return explained(explaining, { turn: null, id: system.id, kind: "system", messages }, verdict);
 };
 
-const ofClosed = (telling: Telling, unit: Unit, turn: Turn | null): UnitExplanation => {
-  const { decision, how } = telling;
+const ofClosed = (explaining: Explaining, unit: Unit, turn: Turn | null): UnitExplanation => {
+  const { decision, how } = explaining;
   const { cut } = decision;
   const leftOut = turn !== null && isLeftOut(turn, cut);
   const sent = showUnit(unit, how, leftOut);
-  if (unit.pinned === true) return explained(telling, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
+  if (unit.pinned === true) return explained(explaining, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
   return explained(
-    telling,
+    explaining,
     unit,
-    sent.length === 0 ? hidden(telling, unit, turn, leftOut) : visible(unit, sent, decision),
+    sent.length === 0 ? hidden(explaining, unit, turn, leftOut) : visible(unit, sent, decision),
   );
 };
 
-const ofOpen = (telling: Telling, unit: Unit, how: Showing): UnitExplanation => {
+const ofOpen = (explaining: Explaining, unit: Unit, how: Showing): UnitExplanation => {
   const sent = showUnit(unit, how);
-  if (unit.pinned === true) return explained(telling, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
+  if (unit.pinned === true) return explained(explaining, unit, { sent, shown: "whole", rule: "pinned", why: "pinned" });
   return explained(
-    telling,
+    explaining,
     unit,
     isSame(unit.messages, sent)
       ? { sent, shown: "whole", rule: "fixed", why: "of the turn that is asked about" }
@@ -127,21 +129,21 @@ const ofOpen = (telling: Telling, unit: Unit, how: Showing): UnitExplanation => 
   );
 };
 
-const explained = ({ situation: { counts } }: Telling, unit: Explained, told: Told): UnitExplanation => {
+const explained = ({ situation: { counts } }: Explaining, unit: Explained, verdict: Verdict): UnitExplanation => {
   const tokens = tokensOfAll(counts, unit.messages);
   return {
     turn: unit.turn,
     id: unit.id,
     kind: unit.kind,
     messages: unit.messages,
-    ...told,
+    ...verdict,
     tokens,
-    sentTokens: told.shown === "whole" ? tokens : tokensOfAll(counts, told.sent),
+    sentTokens: verdict.shown === "whole" ? tokens : tokensOfAll(counts, verdict.sent),
   };
 };
 
 /** Why nothing is shown of a unit: what the renderer looks at, in the same order. */
-const hidden = ({ decision, sections, how }: Telling, unit: Unit, turn: Turn | null, leftOut: boolean): Told => {
+const hidden = ({ decision, sections, how }: Explaining, unit: Unit, turn: Turn | null, leftOut: boolean): Verdict => {
   const { cut, reason } = decision;
   const section = sectionOf(sections, unit.turn);
   if (section !== undefined) return { sent: [], shown: "summary", rule: "summary", why: sectionWords(section) };
@@ -154,7 +156,7 @@ const hidden = ({ decision, sections, how }: Telling, unit: Unit, turn: Turn | n
     : { ...out, rule: "fields", why: fieldWords(unit, []) };
 };
 
-const visible = (unit: Unit, sent: readonly Message[], decision: CutDecision): Told => {
+const visible = (unit: Unit, sent: readonly Message[], decision: CutDecision): Verdict => {
   const { cut } = decision;
   if (isSame(unit.messages, sent)) return { sent, shown: "whole", rule: "kept", why: keptWords(decision) };
   const fields = fieldWords(unit, sent);

@@ -38,7 +38,7 @@ export const historyOf = (source: HistorySource): History => {
   return withNewestFitting(history, (tokens) => newestRunsWithin(source, pins, tokens));
 };
 
-/** Turns as all summaries that there are tell them. */
+/** Turns as all of their summaries show them. */
 const allOf = (turns: { readonly from: number; readonly to: number }): SummarisedTurns => ({
   from: turns.from,
   to: turns.to,
@@ -187,8 +187,8 @@ export type NewestFitting = (tokens: number) => Start;
 
 /**
  * The shortcut that a history has for it, the same as counting turn by turn, and faster; undefined where it has none.
- * It is no part of the type, and no spread or other copy of a history has it: of turns that somebody left out or
- * added, it would know nothing.
+ * It is no part of the type, and no spread or other copy of a history has it: it would know nothing of turns that were
+ * left out or added.
  */
 export const newestFittingOf = (history: History): NewestFitting | undefined => {
   const withShortcut: History & { readonly [shortcut]?: NewestFitting } = history;

@@ -30,7 +30,7 @@ export interface Policy {
    */
   readonly newestFirst?: boolean | NewestFirst;
   readonly decide: (input: PolicyInput) => PolicyDecision;
-  /** Who writes the summaries that it shows; absent where it shows none. */
+  /** What writes the summaries that it shows; absent where it shows none. */
   readonly summariser?: Summariser;
 }
 
@@ -50,7 +50,7 @@ export interface Summariser {
   readonly next: (input: PolicyInput) => SummaryWanted | null;
 }
 
-/** How long a call waits where nobody says otherwise. Unit: milliseconds. */
+/** How long a call waits where the policy does not say. Unit: milliseconds. */
 export const defaultWaitMs = 60_000;
 
 /** A summary to be written. */

@@ -2,7 +2,7 @@ import { isCount } from "../thread/json.ts";
 import type { Counter } from "./counter.ts";
 import type { Policy } from "./policy.ts";
 
-/** What of a policy can't be meant, in words; null when all can. Whoever writes JavaScript may give anything. */
+/** What is invalid in a policy, in words; null when nothing is. JavaScript may give anything. */
 export const problemOfPolicy = ({ name, decide, summariser }: Policy): string | null => {
   if (typeof decide !== "function") return `policy "${name}" has no function "decide"`;
   if (summariser === undefined) return null;
@@ -32,7 +32,7 @@ export const problemOfCounter = ({ name, countPart, perMessage, perPrompt, count
   return null;
 };
 
-/** Nobody would wait for its promises, nor hear of those that are rejected. */
+/** Its promises would not be awaited, and a rejected one would go unseen. */
 const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
   try {
     const tokens: unknown = countPart({ type: "text", text: "" });
@@ -40,7 +40,7 @@ const isAsynchronous = (countPart: Counter["countPart"]): boolean => {
     tokens.catch(() => {});
     return true;
   } catch {
-    // One that throws is told of when it counts.
+    // One that throws is reported when it counts.
     return false;
   }
 };

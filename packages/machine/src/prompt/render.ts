@@ -12,7 +12,7 @@ import { appliesAt, type Shrink, shrinkMessage } from "./shrink.ts";
 import { summaryMessage } from "./summary-message.ts";
 import { type Unit, unitsOf } from "./unit.ts";
 
-/** Makes a message shorter; whoever renders often may keep what it made. */
+/** Makes a message shorter; a caller that renders often may keep the results. */
 export type Shrinker = (message: Message, rules: readonly Shrink[]) => Message;
 
 /**

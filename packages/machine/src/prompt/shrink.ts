@@ -18,7 +18,7 @@ import type { Unit } from "./unit.ts";
  */
 export interface Shrink {
   readonly rule: "clear" | "headAndTail" | "reference";
-  /** `toolResults`, or `messages`: those too, and every text and data field that somebody gave. */
+  /** `toolResults`, or `messages`: those too, and every text and data field that was given. */
   readonly of: "toolResults" | "messages";
   /** What is longer is shrunk, to at most this, the mark included. Unit: UTF-16 units. At least `shortestShrink`. */
   readonly characters: number;
@@ -115,7 +115,7 @@ const clearMark = (text: string, name: string): string =>
 /** Ids and names of tools can be of any length; a mark that grows with them could be shrunk again. */
 const fitting = (mark: string, short: string): string => (mark.length < shortestShrink ? mark : short);
 
-/** Not as a reader is told of content: a tool that reads a result back should give its values as JSON. */
+/** Not as `contentText` says it: a tool that reads a result back should give its values as JSON. */
 const inText = (part: ToolResultPart["content"][number]): string => {
   switch (part.type) {
     case "text":

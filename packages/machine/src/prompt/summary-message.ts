@@ -35,14 +35,14 @@ export const summaryLines = (
   return lines.length === 0 ? "No prior conversation context." : lines.join("\n");
 };
 
-/** One line of them, and the turns of the path that it tells of. */
+/** One line of them, and the turns of the path that it covers. */
 export interface SummarySection extends TurnRange {
   /** The number of the summary; null for a line made by rule. */
   readonly number: number | null;
   readonly line: string;
 }
 
-/** The section that tells of a turn, among those of a path. */
+/** The section that covers a turn, among those of a path. */
 export const sectionOf = (sections: readonly SummarySection[], turn: number): SummarySection | undefined => {
   let [low, high] = [0, sections.length];
   while (low < high) {
@@ -54,7 +54,7 @@ export const sectionOf = (sections: readonly SummarySection[], turn: number): Su
   return section !== undefined && section.from <= turn ? section : undefined;
 };
 
-/** The lines, oldest first, with the turns that they tell of. Turns that were interrupted have none where those are left out, unless a summary covers them. */
+/** The lines, oldest first, with the turns that they cover. Turns that were interrupted have none where those are left out, unless a summary covers them. */
 export const summarySections = (
   thread: Thread,
   { from, to, upTo }: SummarisedTurns,

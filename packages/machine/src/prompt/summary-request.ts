@@ -101,6 +101,6 @@ const clipped = (text: string, characters: number): string => {
   return `${text.slice(0, half).toWellFormed()}\n[…]\n${text.slice(-half).toWellFormed()}`;
 };
 
-/** Whether a summary tells of a turn, itself or through the older summary that it was made from. */
-export const isToldBySummary = (thread: Thread, turn: number, { covers, earlier }: SummaryTask): boolean =>
+/** Whether a summary covers a turn, itself or through the older summary that it was made from. */
+export const isCoveredBySummary = (thread: Thread, turn: number, { covers, earlier }: SummaryTask): boolean =>
   turn >= Math.min(covers.from, earlier?.from ?? covers.from) && isBefore(thread, turn, covers.to);

@@ -23,7 +23,7 @@ export const checkPrompt = (messages: readonly Message[]): PromptProblem | null 
     const result = toolResultOf(message);
     if (next === undefined) {
       if (message.role === "tool" || result !== undefined)
-        return { index, reason: `a result of call ${result?.callId ?? "unknown"} that nobody asked for here` };
+        return { index, reason: `a result of call ${result?.callId ?? "unknown"} that no message asked for here` };
       if (message.role !== "assistant" && toolCallsOf(message).length > 0)
         return { index, reason: `a ${message.role} message asks for tools` };
       expected = toolCallsOf(message);

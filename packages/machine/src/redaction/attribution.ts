@@ -7,11 +7,11 @@ import type { Event } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
 import { type Message, toolCallsOf } from "../thread/message.ts";
-import { fold, foldTelling, type JournalError } from "../journal/fold.ts";
+import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
 import { grownTurn, messagesAround } from "./messages.ts";
 
-/** What an entry tells of: whose words it holds. */
-export interface Told {
+/** Whose words an entry holds. */
+export interface Attribution {
   readonly seq: number;
   /** Closed or open; 0 for what stood before the first. */
   readonly turns: ReadonlySet<number>;
@@ -21,28 +21,28 @@ export interface Told {
   readonly summary: SummaryTask | null;
 }
 
-/** What the entries of a journal tell of, one by one, and the state at its end. */
-export const toldBy = (
+/** Whose words each entry of a journal holds, and the state at its end. */
+export const attributionsOf = (
   entries: readonly Entry[],
-): Either.Either<JournalError, { readonly told: readonly Told[]; readonly state: State }> => {
+): Either.Either<JournalError, { readonly attributions: readonly Attribution[]; readonly state: State }> => {
   const begun = fold(entries.slice(0, 1));
   if (Either.isLeft(begun)) return begun;
-  const listener = new Listener(begun.right.context);
-  const folded = foldTelling(entries, (entry, before, after) => listener.hear(entry, before.context, after.context));
+  const reader = new Reader(begun.right.context);
+  const folded = foldVisiting(entries, (entry, before, after) => reader.read(entry, before.context, after.context));
   if (Either.isLeft(folded)) return folded;
-  listener.end(folded.right.context);
-  return Either.right({ told: listener.told, state: folded.right });
+  reader.end(folded.right.context);
+  return Either.right({ attributions: reader.attributions, state: folded.right });
 };
 
-interface Heard extends Told {
+interface Growing extends Attribution {
   readonly turns: Set<number>;
   readonly messages: Set<string>;
   summary: SummaryTask | null;
 }
 
 /** Words come in with one entry, and the message that is made of them may come with another: an ask that waits, a reply that is shown bit by bit. */
-class Listener {
-  readonly told: Heard[] = [];
+class Reader {
+  readonly attributions: Growing[] = [];
   /** Where each ask came in, and during which turn; null between turns. */
   readonly #asks = new Map<string, { readonly seq: number; readonly during: number | null }>();
   /** Those that no turn took so far. */
@@ -54,29 +54,29 @@ class Listener {
   #shown: number[] = [];
 
   constructor({ conversation }: ConversationData) {
-    const heard = this.#heardAt(0);
-    heard.turns.add(0);
+    const growing = this.#at(0);
+    growing.turns.add(0);
     const { system, seed } = conversation;
     for (const message of [...(system === null ? [] : [system]), ...seed]) this.#attribute(0, message);
   }
 
-  hear({ seq, event, decided }: LaterEntry, before: ConversationData, after: ConversationData): void {
-    const heard = this.#heardAt(seq);
+  read({ seq, event, decided }: LaterEntry, before: ConversationData, after: ConversationData): void {
+    const growing = this.#at(seq);
     const during = before.open?.number ?? null;
-    if (event.type === "ask.received") this.#hearAsk(event.askId, seq, during);
-    this.#hearMessages(seq, before, after);
-    if ("effectId" in event) this.#hearEffect(heard, event);
+    if (event.type === "ask.received") this.#readAsk(event.askId, seq, during);
+    this.#readMessages(seq, before, after);
+    if ("effectId" in event) this.#readEffect(growing, event);
     switch (event.type) {
       case "ask.received":
       case "cancel.requested":
         // What was shown of a reply is of the turn that was open, though that may go on.
         if (during !== null && (event.type !== "ask.received" || event.partial !== undefined || interferes(decided)))
-          heard.turns.add(during);
+          growing.turns.add(during);
         if (event.partial !== undefined && after.open?.number === during) this.#shown.push(seq);
-        if (event.type === "cancel.requested") this.#hearWithdrawal(heard, event.askId);
+        if (event.type === "cancel.requested") this.#readWithdrawal(growing, event.askId);
         break;
       case "turn.annotated":
-        heard.turns.add(event.turn);
+        growing.turns.add(event.turn);
         break;
       case "llm.progressed":
         this.#shown.push(seq);
@@ -85,7 +85,7 @@ class Listener {
       case "llm.failed": {
         const { summarising, threadId } = before;
         if (summarising !== null && isSameEffect(event.effectId, summaryId(threadId, summarising.number)))
-          heard.summary = summarising;
+          growing.summary = summarising;
         else this.#shown = [];
         break;
       }
@@ -99,7 +99,7 @@ class Listener {
     for (const askId of this.#untaken) this.#leave(askId);
   }
 
-  #hearAsk(askId: string, seq: number, during: number | null): void {
+  #readAsk(askId: string, seq: number, during: number | null): void {
     // One of the same id was forgotten.
     if (this.#untaken.has(askId)) this.#leave(askId);
     this.#untaken.add(askId);
@@ -108,17 +108,17 @@ class Listener {
 
   #leave(askId: string): void {
     const ask = this.#asks.get(askId);
-    if (ask !== undefined && ask.during !== null) this.#heardAt(ask.seq).turns.add(ask.during);
+    if (ask !== undefined && ask.during !== null) this.#at(ask.seq).turns.add(ask.during);
   }
 
   /** Why an ask was withdrawn is said of that ask. */
-  #hearWithdrawal(heard: Heard, askId: string | undefined): void {
+  #readWithdrawal(growing: Growing, askId: string | undefined): void {
     const during = askId === undefined || !this.#untaken.has(askId) ? null : (this.#asks.get(askId)?.during ?? null);
-    if (during !== null) heard.turns.add(during);
+    if (during !== null) growing.turns.add(during);
   }
 
   /** A turn that an ask opens at once takes it with the very entry in which it came. */
-  #hearMessages(seq: number, before: ConversationData, after: ConversationData): void {
+  #readMessages(seq: number, before: ConversationData, after: ConversationData): void {
     const { inTurn, elsewhere } = messagesAround(before, after);
     const fresh = inTurn.filter(({ id }) => !this.#seen.has(id));
     const drafts = this.#asksTaken(seq, before, after);
@@ -140,33 +140,33 @@ class Listener {
     return turn.asks.slice(known.length).flatMap(({ askId }) => {
       const from = this.#asks.get(askId)?.seq ?? seq;
       this.#untaken.delete(askId);
-      this.#heardAt(from).turns.add(turn.number);
+      this.#at(from).turns.add(turn.number);
       const ask = waiting.find((each) => each.askId === askId);
       return ask === undefined ? [] : draftsOf(ask).map(() => from);
     });
   }
 
-  #hearEffect(heard: Heard, { type, effectId }: Extract<Event, { readonly effectId: string }>): void {
+  #readEffect(growing: Growing, { type, effectId }: Extract<Event, { readonly effectId: string }>): void {
     const place = placeIn(effectId);
     const [, turn] = /^(\d+)(?:\.|!deadline)/.exec(place) ?? [];
-    if (turn !== undefined) heard.turns.add(Number(turn));
+    if (turn !== undefined) growing.turns.add(Number(turn));
     const [callId = ""] = place.split(/[#!]/);
     const caller = this.#callers.get(callId);
     // What was withheld are the arguments; all else about a call is about its result.
-    if (caller !== undefined) heard.messages.add(type === "tool.withheld" ? caller : callId);
+    if (caller !== undefined) growing.messages.add(type === "tool.withheld" ? caller : callId);
   }
 
   #attribute(seq: number, message: Message): void {
     this.#seen.add(message.id);
-    const heard = this.#heardAt(seq);
-    heard.messages.add(message.id);
+    const growing = this.#at(seq);
+    growing.messages.add(message.id);
     const turn = Number.parseInt(message.id, 10);
-    if (!Number.isNaN(turn)) heard.turns.add(turn);
+    if (!Number.isNaN(turn)) growing.turns.add(turn);
     for (const { callId } of toolCallsOf(message)) this.#callers.set(callId, message.id);
   }
 
-  #heardAt(seq: number): Heard {
-    return (this.told[seq] ??= { seq, turns: new Set(), messages: new Set(), summary: null });
+  #at(seq: number): Growing {
+    return (this.attributions[seq] ??= { seq, turns: new Set(), messages: new Set(), summary: null });
   }
 }
 

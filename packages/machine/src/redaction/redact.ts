@@ -1,8 +1,25 @@
-import type { Decided, SynthesisedResult, Entry, FirstEntry, LaterEntry } from "../conversation/protocol/entry.ts";
+import type { Decided, Entry, FirstEntry, LaterEntry, SynthesisedResult } from "../conversation/protocol/entry.ts";
+import { isLater } from "../conversation/protocol/entry.ts";
+import type { AppendedResult, AskReceived, Event, ThreadStarted } from "../conversation/protocol/event.ts";
+import { isDrafts } from "../conversation/update/ask-drafts.ts";
 import { redactedText } from "../conversation/update/redacted.ts";
-import type { ThreadStarted } from "../conversation/protocol/event.ts";
-import { redactEvent } from "./event.ts";
-import { redactMetadata, redactSeed, redactSystem, redactText } from "./words.ts";
+import type { Failure } from "../thread/turn.ts";
+import type { ReportedUsage } from "../thread/usage.ts";
+import {
+  each,
+  empty,
+  keep,
+  orNull,
+  redactContent,
+  redactedBy,
+  redactMessage,
+  redactReply,
+  redactSeed,
+  redactSystem,
+  redactText,
+  redactUnlessName,
+  type Rules,
+} from "./words.ts";
 
 /**
  * The entry without its words, at the same place, of the same type and structure: "[redacted]" stands for texts, `{}` for
@@ -11,36 +28,13 @@ import { redactMetadata, redactSeed, redactSystem, redactText } from "./words.ts
  * annotations, checkpoints, models; finish reasons and codes of failures that are single words; times and usage. Put
  * nothing private into those names. Doing it again changes nothing.
  */
-export const redactEntry = (entry: Entry): Entry => (isFirst(entry) ? redactFirst(entry) : redactLater(entry));
-
-const isFirst = (entry: Entry): entry is FirstEntry => entry.event.type === "thread.started";
+export const redactEntry = (entry: Entry): Entry => (isLater(entry) ? redactLater(entry) : redactFirst(entry));
 
 const redactFirst = ({ seq, format, event }: FirstEntry): FirstEntry => ({
   seq,
   format,
   event: redactStarted(event),
   redacted: true,
-});
-
-/** Model parameters and the configuration are nothing that was said, and what is asked next needs them. */
-const redactStarted = ({
-  type,
-  at,
-  threadId,
-  system,
-  seed,
-  metadata,
-  model,
-  configuration,
-}: ThreadStarted): ThreadStarted => ({
-  type,
-  at,
-  threadId,
-  ...(system === undefined ? {} : { system: redactSystem(system) }),
-  ...(seed === undefined ? {} : { seed: seed.map(redactSeed) }),
-  ...redactMetadata(metadata),
-  ...(model === undefined ? {} : { model }),
-  ...(configuration === undefined ? {} : { configuration }),
 });
 
 const redactLater = ({ seq, event, decided, recovered }: LaterEntry): LaterEntry => ({
@@ -65,3 +59,101 @@ const redactResult = ({ position, outcome, content }: SynthesisedResult): Synthe
   // A list of parts stays one.
   content: content.map(() => ({ type: "text", text: redactedText })),
 });
+
+const redactEvent = (event: Event): Event => {
+  const rules = rulesOf[event.type];
+  // The rules are those of the event's own type.
+  return rules === null ? event : redactedBy({ type: keep, at: keep, ...rules } as Rules<Event>)(event);
+};
+
+/** Model parameters and the configuration are nothing that was said, and what is asked next needs them. */
+const redactStarted = redactedBy<ThreadStarted>({
+  type: keep,
+  at: keep,
+  threadId: keep,
+  system: redactSystem,
+  seed: each(redactSeed),
+  metadata: empty,
+  model: keep,
+  configuration: keep,
+});
+
+const redactInput = (input: AskReceived["input"]): AskReceived["input"] =>
+  isDrafts(input) ? input.map(redactMessage) : redactContent(input);
+
+const redactFailure = redactedBy<Failure>({
+  kind: keep,
+  message: redactText,
+  retryable: keep,
+  retryAfterMs: keep,
+  status: keep,
+  code: redactUnlessName,
+});
+
+/** Figures stay; the provider's own report may say anything. */
+const redactUsage = redactedBy<ReportedUsage>({
+  inputTokens: keep,
+  outputTokens: keep,
+  totalTokens: keep,
+  cacheReadTokens: keep,
+  cacheWriteTokens: keep,
+  reasoningTokens: keep,
+  provider: null,
+});
+
+const content = orNull(redactContent);
+const answer = { effectId: keep };
+/** The digest of the prompt, and the id under which a provider may keep the response, could tell of the words. */
+const call = { usage: redactUsage, promptDigest: null, model: keep };
+
+/** Null: the event has no words, and stays as it is. */
+const rulesOf: {
+  readonly [Type in Event["type"]]: Rules<Omit<Extract<Event, { readonly type: Type }>, "type" | "at">> | null;
+} = {
+  "ask.received": {
+    askId: keep,
+    input: redactInput,
+    name: null,
+    metadata: empty,
+    model: null,
+    limits: keep,
+    overlap: keep,
+    joins: keep,
+    partial: redactReply,
+  },
+  "message.appended": { message: redactMessage },
+  "round.appended": {
+    reply: redactReply,
+    results: each(redactedBy<AppendedResult>({ outcome: keep, content })),
+    metadata: empty,
+  },
+  "system.changed": { system: orNull(redactSystem) },
+  "system.reset": null,
+  "llm.completed": {
+    ...answer,
+    reply: redactReply,
+    finishReason: orNull(redactUnlessName),
+    ...call,
+    responseId: null,
+  },
+  "llm.failed": { ...answer, failure: redactFailure, partial: redactReply, ...call },
+  "llm.progressed": { ...answer, partial: redactReply, again: keep },
+  "tool.started": null,
+  "tool.withheld": { ...answer, because: keep, version: keep, arguments: empty },
+  // The digest of what was approved could tell of it; who answered is a person.
+  "approval.answered": { ...answer, approved: keep, digest: null, reason: redactText, by: null },
+  "tool.completed": { ...answer, content },
+  "tool.failed": { ...answer, outcome: keep, content: redactContent },
+  "timer.fired": null,
+  "cancel.requested": { askId: keep, reason: redactText, partial: redactReply, usage: redactUsage },
+  "turn.added": { messages: each(redactSeed), metadata: empty },
+  "turn.annotated": { turn: keep, name: keep, value: () => redactedText, metadata: empty },
+  "answer.truncated": null,
+  "head.moved": null,
+  "checkpoint.named": null,
+  "message.pinned": null,
+  "metadata.changed": { metadata: empty },
+  "thread.forked": null,
+  "thread.redacted": { seqs: keep, reason: redactText },
+  "thread.configured": null,
+};

@@ -1,12 +1,12 @@
 import * as Either from "fp-ts/lib/Either.js";
 import type { Entry } from "../conversation/protocol/entry.ts";
 import type { State } from "../conversation/protocol/state.ts";
-import { isToldBySummary } from "../prompt/summary-request.ts";
+import { isCoveredBySummary } from "../prompt/summary-request.ts";
 import { turnOf } from "../thread/path.ts";
 import type { Thread } from "../thread/thread.ts";
 import { canonicalText } from "../thread/digest.ts";
 import { redactEntry } from "./redact.ts";
-import { type Told, toldBy } from "./attribution.ts";
+import { type Attribution, attributionsOf } from "./attribution.ts";
 
 /** Whose words are taken out: those of a turn (0 for what it began with), of a message by its id, or of entries by their seq. */
 export type RedactionTarget =
@@ -15,8 +15,8 @@ export type RedactionTarget =
   | { readonly seqs: readonly number[] };
 
 /**
- * The entries that hold the words of a target, in order of `seq`, those of summaries that told of them included; or in
- * words why there are none of that name. An entry that tells of more loses all of it: an ask that is several messages, or
+ * The entries that hold the words of a target, in order of `seq`, those of summaries of them included; or in
+ * words why there are none of that name. An entry that holds more loses all of it: an ask that is several messages, or
  * one that interrupted the turn. An ask that no turn answers, and why it was withdrawn, are of the turn during which it came. Entries without words are not among them, unless they are named; none are left where all
  * were redacted before.
  */
@@ -28,16 +28,16 @@ export const entriesToRedact = (
     return Either.left(
       `${JSON.stringify(target) ?? "nothing"} names nothing to redact: give { turn } (a number), { message } (an id) or { seqs } (numbers)`,
     );
-  const read = toldBy(entries);
+  const read = attributionsOf(entries);
   if (Either.isLeft(read)) return Either.left(`entry ${read.left.seq}: ${read.left.reason}`);
-  const { told, state } = read.right;
+  const { attributions, state } = read.right;
   const thread = state.context.conversation;
-  const problem = problemOf(target, told, state);
+  const problem = problemOf(target, attributions, state);
   if (problem !== null) return Either.left(problem);
   const named = new Set("seqs" in target ? target.seqs : []);
-  const meant = told.filter((each) => isMeant(each, target));
+  const meant = attributions.filter((each) => isMeant(each, target));
   const turns = new Set("turn" in target ? [target.turn] : meant.flatMap((each) => [...each.turns]));
-  const summaries = summariesOf(told, turns, thread);
+  const summaries = summariesOf(attributions, turns, thread);
   const seqs = new Set([...meant, ...summaries].map(({ seq }) => seq));
   const redacted = entries.filter((entry) => seqs.has(entry.seq) && (named.has(entry.seq) || hasWords(entry)));
   return Either.right(redacted.map(({ seq }) => seq));
@@ -51,21 +51,25 @@ const isTarget = (given: unknown): given is RedactionTarget => {
   return "seqs" in given && Array.isArray(given.seqs) && given.seqs.every(Number.isSafeInteger);
 };
 
-const isMeant = ({ seq, turns, messages }: Told, target: RedactionTarget): boolean => {
+const isMeant = ({ seq, turns, messages }: Attribution, target: RedactionTarget): boolean => {
   if ("turn" in target) return turns.has(target.turn);
   return "message" in target ? messages.has(target.message) : target.seqs.includes(seq);
 };
 
-/** The summaries that tell of some turns, or were made from one that does. */
-const summariesOf = (told: readonly Told[], turns: ReadonlySet<number>, thread: Thread): ReadonlySet<Told> => {
-  const found = new Set<Told>();
+/** The summaries of some turns, and those that were made from one of these. */
+const summariesOf = (
+  attributions: readonly Attribution[],
+  turns: ReadonlySet<number>,
+  thread: Thread,
+): ReadonlySet<Attribution> => {
+  const found = new Set<Attribution>();
   const endings = new Set<number>();
-  for (const each of told) {
+  for (const each of attributions) {
     const { summary } = each;
     if (summary === null) continue;
     const { covers, earlier } = summary;
     const isToldAgain = [...endings].some((turn) => earlier !== null && turn >= earlier.from && turn <= earlier.to);
-    if (!isToldAgain && ![...turns].some((turn) => isToldBySummary(thread, turn, summary))) continue;
+    if (!isToldAgain && ![...turns].some((turn) => isCoveredBySummary(thread, turn, summary))) continue;
     found.add(each);
     endings.add(covers.to);
   }
@@ -80,7 +84,7 @@ const hasWords = (entry: Entry): boolean => {
 
 const problemOf = (
   target: RedactionTarget,
-  told: readonly Told[],
+  attributions: readonly Attribution[],
   { context: { conversation, open } }: State,
 ): string | null => {
   if ("turn" in target) {
@@ -90,11 +94,11 @@ const problemOf = (
     return `there is no turn ${turn}; there are ${last === 0 ? "none" : `1 to ${last}`}, and 0 for what it began with`;
   }
   if ("message" in target) {
-    return told.some(({ messages }) => messages.has(target.message))
+    return attributions.some(({ messages }) => messages.has(target.message))
       ? null
       : `there is no message "${target.message}" in the journal`;
   }
   if (target.seqs.length === 0) return "no entry is named";
-  const missing = target.seqs.find((seq) => told[seq] === undefined);
-  return missing === undefined ? null : `there is no entry ${missing}; there are 0 to ${told.length - 1}`;
+  const missing = target.seqs.find((seq) => attributions[seq] === undefined);
+  return missing === undefined ? null : `there is no entry ${missing}; there are 0 to ${attributions.length - 1}`;
 };

@@ -1,10 +1,42 @@
-import type { Json, JsonObject } from "../thread/json.ts";
-import type { Content, ContentPart, MessageDraft, ReplyDraft, ToolCallDraft, SystemDraft } from "../thread/message.ts";
-import type { SeedDraft } from "../thread/seed.ts";
 import { redactedText } from "../conversation/update/redacted.ts";
+import type { Json, JsonObject } from "../thread/json.ts";
+import type { Content, ContentPart, MessageDraft, ReplyDraft, SystemDraft, ToolCallDraft } from "../thread/message.ts";
+import type { SeedDraft } from "../thread/seed.ts";
 
-// Drafts without their words. What is left is built from what is known of a draft, so that what is not goes too: names of
-// people, metadata, provider fields, members that this version does not know.
+/** What becomes of each member of an object; null where it goes. A member that is new has to be given a rule. */
+export type Rules<Of> = {
+  readonly [Member in keyof Of]-?: undefined extends Of[Member]
+    ? ((value: Exclude<Of[Member], undefined>) => Of[Member]) | null
+    : (value: Of[Member]) => Of[Member];
+};
+
+/** An object as its rules leave it. What they do not name goes: members that this version does not know. */
+export const redactedBy =
+  <Of extends object>(rules: Rules<Of>) =>
+  (value: Of): Of => {
+    const left: { [name: string]: unknown } = {};
+    // Each rule takes the member of its name.
+    for (const [name, rule] of Object.entries<((member: unknown) => unknown) | null>(rules as never)) {
+      const member: unknown = value[name as keyof Of];
+      if (rule !== null && member !== undefined) left[name] = rule(member);
+    }
+    // A member that may not be absent has a rule, by its type.
+    return left as Of;
+  };
+
+export const keep = <Value>(value: Value): Value => value;
+
+export const empty = (): JsonObject => ({});
+
+export const each =
+  <Item>(rule: (item: Item) => Item) =>
+  (list: readonly Item[]): readonly Item[] =>
+    list.map((item) => rule(item));
+
+export const orNull =
+  <Value>(rule: (value: Value) => Value) =>
+  (value: Value | null): Value | null =>
+    value === null ? null : rule(value);
 
 /** No text stays none: whether something was said is structure. */
 export const redactText = (text: string): string => (text === "" ? "" : redactedText);
@@ -15,9 +47,12 @@ export const redactUnlessName = (text: string): string => (/^[\w.:-]{0,64}$/.tes
 export const redactContent = (content: Content): Content =>
   typeof content === "string" ? redactText(content) : content.map(redactPart);
 
-export const redactMessage = ({ role, content }: MessageDraft): MessageDraft => ({
-  role,
-  content: redactContent(content),
+export const redactMessage = redactedBy<MessageDraft>({
+  role: keep,
+  content: redactContent,
+  name: null,
+  metadata: null,
+  provider: null,
 });
 
 export const redactSystem = (system: SystemDraft): SystemDraft =>
@@ -29,17 +64,6 @@ export const redactSeed = (draft: SeedDraft): SeedDraft => {
   // A message under `assistant` may be written either way; what a reply leaves out it may leave out too.
   return draft.role === "assistant" ? { role: "assistant", ...redactReply(draft) } : redactMessage(draft);
 };
-
-export const redactReply = ({ content, toolCalls }: ReplyDraft): ReplyDraft => ({
-  ...(content === undefined
-    ? {}
-    : { content: typeof content === "string" ? redactText(content) : content.map(redactReplyPart) }),
-  ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map(redactCall) }),
-});
-
-/** Empty metadata where there was some. */
-export const redactMetadata = (metadata: JsonObject | undefined): { readonly metadata?: JsonObject } =>
-  metadata === undefined ? {} : { metadata: {} };
 
 type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
 
@@ -63,4 +87,9 @@ const redactPart = (part: ContentPart): ContentPart => {
 
 const redactValue = (value: Json): Json => (value === null || value === "" ? value : redactedText);
 
-const redactCall = ({ id, name }: ToolCallDraft): ToolCallDraft => ({ id, name, arguments: "{}" });
+export const redactReply = redactedBy<ReplyDraft>({
+  content: (content) => (typeof content === "string" ? redactText(content) : content.map(redactReplyPart)),
+  toolCalls: each(redactedBy<ToolCallDraft>({ id: keep, name: keep, arguments: () => "{}", provider: null })),
+  name: null,
+  provider: null,
+});

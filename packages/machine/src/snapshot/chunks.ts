@@ -8,7 +8,7 @@ export type PackedList = readonly Json[] | { readonly newest: readonly Json[]; r
 
 /** How elements that follow one another are written. */
 export interface ElementWriter<Element> {
-  /** Leads the ids of the chunks, and tells them from those of other lists. */
+  /** Leads the ids of the chunks, and sets them apart from those of other lists. */
   readonly name: string;
   /** From the index of the first of them. */
   readonly pack: (first: number, elements: readonly Element[]) => readonly Json[];
@@ -91,7 +91,7 @@ export class ListWriter implements Written {
   }
 }
 
-/** Is told of what is found in a store. */
+/** Is notified of what is found in a store. */
 export interface Finder {
   /** A node, and itself where it was not read yet. */
   readonly meet: (id: string, node: object, unread: StoredChunk<unknown> | null) => void;
@@ -99,7 +99,7 @@ export interface Finder {
   readonly read: (id: string, pointsTo: readonly string[]) => void;
 }
 
-/** Reads lists, and their chunks when somebody looks into them. */
+/** Reads lists, and their chunks when they are first looked into. */
 export class ListReader {
   readonly #chunk: (id: string) => string | undefined;
   readonly #finder: Finder;
@@ -185,7 +185,7 @@ export class ListReader {
 const asList = (packed: Json): readonly Json[] => packed as readonly Json[];
 
 /**
- * A part of a snapshot is not there, or is not what was written. Thrown where it is first looked at. What it told of
+ * A part of a snapshot is not there, or is not what was written. Thrown where it is first looked at. What it held
  * stands in the journal: drop the snapshot, and fold; or see to it that the chunk can be read, and look again.
  */
 export class SnapshotDamagedError extends Error {

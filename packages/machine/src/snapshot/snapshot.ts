@@ -20,7 +20,7 @@ const snapshotFormat = 1;
 /** A state as it is to be stored: its head, and those of its chunks that are not stored yet. */
 export interface Snapshot {
   readonly threadId: string;
-  /** The `seq` of the newest entry that it tells of. */
+  /** The `seq` of the newest entry that it includes. */
   readonly seq: number;
   readonly head: string;
   /** New chunks by id. An id is made from the text, so the same one always means the same. */
@@ -33,7 +33,7 @@ export interface Snapshot {
 
 /** A state that was read from a store. */
 export interface ReadSnapshot {
-  /** Its older turns are read when somebody looks at them, which throws a `SnapshotDamagedError` where they can't be. */
+  /** Its older turns are read when they are first looked at, which throws a `SnapshotDamagedError` where they can't be. */
   readonly state: State;
   readonly seq: number;
   /** The digest of the entry at `seq`, as `anchorOf` gives it: another one there, and the snapshot is of another journal. */
@@ -80,11 +80,10 @@ export const takeSnapshot = (state: State, newestEntry: Entry, stored: StoredChu
 };
 
 /**
- * The state of a snapshot; or in words why it is of no use. Total. Its chunks are read when somebody looks into them, each
- * once.
+ * The state of a snapshot; or in words why it is of no use. Total. Each chunk is read once, when it is first looked into.
  *
  * @param chunk the text of a chunk; undefined for one that is not there. What it throws is the cause of a `SnapshotDamagedError`,
- * and it is asked again when somebody looks again.
+ * and it is called again at the next look.
  */
 export const readSnapshot = (
   head: string,
@@ -116,8 +115,8 @@ export const anchorOf = (entry: Entry): string =>
   digestOf(entry as unknown as Json);
 
 /**
- * The same state with nothing left in a store: for whoever takes it out of the process that reads it, or looks into its
- * chunks himself. The same reference where nothing is.
+ * The same state with nothing left in a store: for code that takes it out of the process that reads it, or looks
+ * into its chunks. The same reference where nothing is.
  *
  * @throws SnapshotDamagedError where a part of it can't be read.
  */

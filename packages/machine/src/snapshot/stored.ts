@@ -68,7 +68,7 @@ export class StoredChunks implements Known {
 
   #chunksIn(id: string): readonly string[] {
     try {
-      // Reading it tells what it points to.
+      // Reading it notes what it points to.
       void this.#unread.get(id)?.nodes;
     } catch (thrown) {
       // What can't be read any more points to nothing.

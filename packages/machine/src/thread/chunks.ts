@@ -5,7 +5,7 @@ import { extended, frozen, replaced } from "./frozen.ts";
  * `chunkSize` references a level, at 10 elements and at 100,000. Plain JSON, so it can be stored as it is.
  *
  * `levels[0]` holds the newest elements; `levels[k]` holds full nodes of `chunkSize ** k` elements each,
- * all of them older than anything on a lower level. A full node may lie in a store until somebody looks into it.
+ * all of them older than anything on a lower level. A full node may lie in a store until it is looked into.
  */
 export interface Chunks<Element> {
   readonly length: number;
@@ -189,7 +189,7 @@ const collect = <Element>(nodes: readonly Nested<Element>[], level: number, into
 };
 
 /**
- * A full chunk of a list that lies in a store, and is read when somebody first looks into it. To `JSON.stringify` it is
+ * A full chunk of a list that lies in a store, and is read at the first look. To `JSON.stringify` it is
  * what it holds, so a list with such chunks is plain JSON all the same; `loadAll` makes one without them.
  */
 export class StoredChunk<Node> {

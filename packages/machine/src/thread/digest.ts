@@ -3,8 +3,8 @@ import type { Message, Part } from "./message.ts";
 
 /**
  * A short digest of what a model would see of a message: role, name, parts and provider fields, and neither
- * its id nor its metadata. It tells two messages apart by accident-proof odds (53 bits), not against somebody
- * who tries: it is not cryptographic.
+ * its id nor its metadata. Two messages have the same one by accident only (53
+ * bits); it is not cryptographic.
  *
  * The mixing is that of cyrb53 (bryc, public domain), over UTF-16 code units.
  */

@@ -40,7 +40,7 @@ export const messageFromReply = (id: string, prefix: string, reply: ReplyDraft):
   return withDigest({ id, role: "assistant", parts, ...fieldsOf(reply) });
 };
 
-/** What was shown of a reply that ended early, or null when that is nothing. Its tool calls are left out: nobody can say that they are whole. */
+/** What was shown of a reply that ended early, or null when that is nothing. Its tool calls are left out: they may not be whole. */
 export const messageFromPartial = (id: string, partial: ReplyDraft | undefined | null): Message | null => {
   if (partial === undefined || partial === null) return null;
   const { toolCalls: _, ...said } = partial;

@@ -1,9 +1,9 @@
-// Nothing that leaves the machine is a live part of it, and nothing that comes in stays somebody else's. All that a state,
+// Nothing that leaves the machine is a live part of it, and nothing that comes in stays its caller's. All that a state,
 // an entry or an effect holds is frozen through and through, once, when it is made: nothing is copied or checked when it is
 // looked at. So what is found frozen here is frozen through and through; only what a caller hands in may be so in part.
 
 /**
- * What was made here and nobody else holds, frozen in place through and through. What is frozen already is taken to be so
+ * What was made here, and is not held elsewhere, frozen in place through and through. What is frozen already is taken to be so
  * all through: it was made here before.
  */
 export const frozen = <Value>(value: Value): Value => {
@@ -30,7 +30,7 @@ const freeze = (value: object): void => {
 };
 
 /**
- * A list with more at its end. Of one that is frozen it is frozen at once, so that nobody looks at each of its elements
+ * A list with more at its end. Of one that is frozen it is frozen at once, so that its elements need no look
  * again: a list may have thousands, and grow by one at a time. (`slice`, `with` and `concat` of a frozen list take some
  * forty times as long as this.)
  */

@@ -16,7 +16,7 @@ export interface Message {
   readonly provider?: JsonObject;
   /** The reply ended early: cancelled, cut off, or failed half way. */
   readonly incomplete?: true;
-  /** Not said by anybody: made by the machine so that the thread stays well-formed. */
+  /** Made by the machine so that the thread stays well-formed. */
   readonly synthesised?: true;
   /** What was spoken of a longer answer; `characters` is the length that the answer had, in UTF-16 units. */
   readonly truncated?: { readonly characters: number };
@@ -98,7 +98,7 @@ export interface ToolResultPart {
 
 /**
  * How a tool call ended. `interrupted`: cancelled or cut off before it answered. `unknown`: it was
- * started, and nobody can say whether it took effect. `refused`: it was never run (a limit, an unknown
+ * started, and whether it took effect is not known. `refused`: it was never run (a limit, an unknown
  * tool, arguments that do not fit).
  */
 export type ToolOutcome = "completed" | "failed" | "refused" | "interrupted" | "unknown";

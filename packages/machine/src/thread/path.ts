@@ -12,7 +12,7 @@ export const changeTurn = (thread: Thread, number: number, change: (turn: Turn) 
   return turn === undefined ? thread : { ...thread, turns: replaceAt(thread.turns, number - 1, change(turn)) };
 };
 
-/** The closed turns on the path, newest first, read only as far as somebody looks. */
+/** The closed turns on the path, newest first, read only as far as they are looked at. */
 export const turnsNewestFirst = (thread: Thread): IterableIterator<Turn, void> => new TurnsNewestFirst(thread);
 
 /** A walk from the head towards the beginning, which may step over turns that lie together. */

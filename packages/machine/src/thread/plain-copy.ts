@@ -11,11 +11,11 @@ export class NotPlain {
 }
 
 /**
- * A copy of what somebody else holds, frozen through and through: as it would be read again if it were written as JSON. What
+ * A copy of what a caller holds, frozen through and through: as it would be read again if it were written as JSON. What
  * JSON would change (a date, an instance of a class, NaN, what holds itself) is refused; a member that is `undefined`, or
  * called by a symbol, is left out. Each member is read once. Throws what reading a member throws.
  *
- * @param levels How many levels deep it may be nested: deeper nesting overflows the stack of whoever walks through it, and
+ * @param levels How many levels deep it may be nested: deeper nesting overflows the stack of code that walks through it, and
  *   what holds itself has no end.
  */
 export const plainCopy = (value: unknown, levels: number = mostNested): unknown =>

@@ -33,7 +33,7 @@ export interface Turn {
   readonly annotations?: readonly Annotation[];
 }
 
-/** What a path comes to with a turn, the seed included, so that nobody has to walk it. */
+/** What a path comes to with a turn, the seed included, so that it need not be walked. */
 export interface TurnPlace {
   /** Turns on the path up to this one, itself included. */
   readonly turns: number;
@@ -138,6 +138,6 @@ export interface Summary {
   /** The first turn that it covers; 0 is the seed. Its last is the turn that keeps it. */
   readonly from: number;
   readonly text: string;
-  /** One of its turns was changed since, so it tells what is no longer so, and is not shown any more. */
+  /** One of its turns was changed since, so it is out of date, and is not shown any more. */
   readonly stale?: true;
 }

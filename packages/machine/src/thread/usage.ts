@@ -3,8 +3,8 @@ import { frozen } from "./frozen.ts";
 import type { JsonObject } from "./json.ts";
 
 /**
- * The tokens and the cost of any number of calls. Each field tells what is known apart from how many
- * calls did not say, so an unknown figure neither counts as zero nor swallows the known ones.
+ * The tokens and the cost of any number of calls. Each field keeps what is known apart from how many
+ * calls did not report, so an unknown figure neither counts as zero nor swallows the known ones.
  */
 export interface Usage {
   /** Model calls, failed and cancelled attempts included. */
@@ -92,7 +92,7 @@ const addUsage = (left: Usage, right: Usage): Usage => {
   return right.calls === 0 ? left : addCalls(left, right);
 };
 
-// Frozen as it is made: each reply makes dozens of these, and nobody has to look for what is not frozen yet.
+// Frozen as it is made: each reply makes dozens of these, and a look for what is not frozen would cost more.
 const addCalls = (left: Usage, right: Usage): Usage =>
   Object.freeze({
     calls: left.calls + right.calls,

@@ -21,7 +21,7 @@ export const problemOfToolEvent = (
     return null;
   }
   return call.approval?.status === "required"
-    ? `tool "${call.name}" may not run before it is approved; validate its arguments and tell "tool.withheld"`
+    ? `tool "${call.name}" may not run before it is approved; validate its arguments and send "tool.withheld"`
     : null;
 };
 
@@ -38,7 +38,7 @@ export const approvedCall = (
     const open = asked.length === 0 ? "none is" : `open: ${asked.join(", ")}`;
     return Either.left({
       kind: "stale",
-      reason: `nobody waits for the approval "${event.effectId}": it was answered, asked anew or cancelled (${open})`,
+      reason: `no approval "${event.effectId}" is awaited: it was answered, asked anew or cancelled (${open})`,
     });
   }
   const digest = approvalDigest(call.name, call.approval.version, call.approval.arguments);

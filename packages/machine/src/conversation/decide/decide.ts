@@ -34,7 +34,7 @@ const decideEvent = (settings: Settings, data: ConversationData, event: Event): 
     case "llm.progressed":
       if (data.summarising !== null && event.effectId === summaryId(data.threadId, data.summarising.number))
         return event.type === "llm.progressed"
-          ? refuse("invalid", "the progress of a summary is not kept: tell its outcome")
+          ? refuse("invalid", "the progress of a summary is not kept: send its outcome")
           : Either.right(decideSummaryOutcome(settings, data, data.summarising, event));
       if (
         open?.stage.type !== "responding" ||
@@ -91,10 +91,7 @@ const decideTool = (
 const refuse = (kind: Refusal["kind"], reason: string): Either.Either<Refusal, never> => Either.left({ kind, reason });
 
 const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
-  refuse(
-    "stale",
-    `nobody waits for the ${what} "${effectId}": it was answered or cancelled, or it is of another thread`,
-  );
+  refuse("stale", `no ${what} "${effectId}" is awaited: it was answered or cancelled, or it is of another thread`);
 
 const decideTimer = (
   settings: Settings,

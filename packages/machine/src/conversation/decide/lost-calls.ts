@@ -17,7 +17,7 @@ export const problemOfCalls = (drafts: readonly (MessageDraft | SeedDraft)[], ma
   return null;
 };
 
-/** The member of a message that holds its tool calls as the chat format does, where nobody here would look for them; undefined where none does. */
+/** The member of a message that holds its tool calls as the chat format does, where they would be ignored here; undefined where none does. */
 export const foreignCallsIn = (message: object): "tool_calls" | "function_call" | undefined =>
   foreignNames.find((name) => isGiven(message, name));
 

@@ -30,7 +30,7 @@ export interface MachineOptions {
   readonly retry?: Partial<Retry>;
   /** What prompts show of turns that were cancelled or failed. Default `keep`. */
   readonly interrupted?: InterruptedTurns;
-  /** A call to a tool that nobody declared. Default `result`: the model is told so. `ask`: the host is asked to run it. */
+  /** A call to a tool that is not declared. Default `result`: its result says so to the model. `ask`: the host is asked to run it. */
   readonly unknownTool?: "result" | "ask";
   /** The longest silence to bear between two pieces of a reply, in milliseconds. Default: none. */
   readonly idleTimeoutMs?: number;
@@ -39,7 +39,7 @@ export interface MachineOptions {
 }
 
 /**
- * What becomes of an ask while a turn is open. Each decision is told by a signal, and stands in the journal.
+ * What becomes of an ask while a turn is open. Each decision is published as a signal, and stands in the journal.
  *
  * `reject`: it is refused as busy. `queue`: it waits for a turn of its own. `merge`: it waits, and one turn answers
  * all that wait. `latest`: it waits, and whatever waited is superseded. `interrupt`: the open turn is cancelled, whatever
@@ -69,6 +69,6 @@ export interface Pricing {
   readonly name: string;
   readonly version: number;
   readonly options: JsonObject;
-  /** Null when it can't be told. `nano` is a whole number of billionths; anything else, or throwing, counts as null. */
+  /** Null when it is not known. `nano` is a whole number of billionths; anything else, or throwing, counts as null. */
   readonly price: (usage: ReportedUsage, model: string | null) => Cost | null;
 }

@@ -114,7 +114,7 @@ const goingOn = (
   return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;
 };
 
-/** The calls that nobody runs before somebody approved them. */
+/** The calls that run only once they are approved. */
 const approvalsFor = ({ tools }: Settings, calls: readonly ToolCallDraft[]): Pick<Decided, "approvals"> => {
   const approvals = calls.flatMap(({ name }, position) =>
     tools.some((tool) => tool.name === name && tool.approval === "always") ? [position] : [],

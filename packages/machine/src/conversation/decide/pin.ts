@@ -27,7 +27,7 @@ export const decidePin = (
     : closedMessages(conversation, number);
   return said.some(({ id }) => id === message)
     ? Either.right({})
-    : unknown(`there is no message "${message}" on the path; messagesOf tells those that there are`);
+    : unknown(`there is no message "${message}" on the path; messagesOf lists them`);
 };
 
 const closedMessages = (thread: Thread, number: number): readonly Message[] => {

@@ -81,7 +81,7 @@ const defaultRetry: Retry = {
   kinds: ["rate_limit", "overloaded", "timeout", "network", "truncated", "unknown"],
 };
 
-/** What would be passed over, or fail somewhere else: members that nobody reads, and values of another kind. */
+/** What would be ignored, or fail somewhere else: unknown members, and values of another kind. */
 const problemOfShapes = (options: MachineOptions): string | null => {
   const wrong = problemOfKeys("conversationMachine", options, Object.keys(optionNames));
   if (wrong !== null) return wrong;
@@ -134,7 +134,7 @@ const problemOf = (settings: Omit<Settings, "counts" | "fingerprint">): string |
     pricing: settings.pricing,
   })) {
     if (value !== null && !isNamed(value))
-      return `the ${name} has no name and version: an anonymous one can't be told from another in a journal`;
+      return `the ${name} has no name and version: a journal can't keep an anonymous one apart from others`;
   }
   const wrongValue = problemOfPolicy(settings.policy) ?? problemOfCounter(settings.counter);
   if (wrongValue !== null) return wrongValue;
@@ -159,7 +159,7 @@ const problemOf = (settings: Omit<Settings, "counts" | "fingerprint">): string |
   return null;
 };
 
-/** Whoever writes JavaScript may give a word that is none of ours. */
+/** JavaScript may give a word that is none of ours. */
 const problemOfWords = ({
   overlap,
   interrupted,

@@ -116,7 +116,7 @@ export const interruptedResults = (open: OpenTurn, because: string): Pick<Decide
 const awaited = ({ approval }: RoundCall): string =>
   approval?.status === "requested" ? "the call was approved" : "the tool answered";
 
-/** Told only where it is another grade than the last one's. */
+/** Reported only where it is another grade than the last one's. */
 const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {
   const { tokens, situation, cut } = prompt;
   const { available } = situation;
@@ -131,7 +131,7 @@ const fullness = (settings: Settings, data: ConversationData, prompt: PromptDeci
 export const isMeasurable = ({ calibrate }: Settings, { tokens, situation: { available } }: PromptDecision): boolean =>
   calibrate && tokens !== null && available !== null && tokens > 0 && tokens >= available * measurableShare;
 
-/** From so small a share of the room on, a call's size tells how far the counter is off; below, what it can't count tells more. */
+/** From so small a share of the room on, a call's size shows how far the counter is off; below, what it can't count weighs more. */
 const measurableShare = 0.25;
 
 const openingLimit = (limits: Limits): LimitReached | null => {

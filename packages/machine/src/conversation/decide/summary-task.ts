@@ -20,7 +20,7 @@ export const decideSummary = (
   situation: Situation,
   cut?: Cut,
 ): Pick<Decided, "summary" | "policyFailed"> => {
-  // Whoever changed the machine and told nobody has no instruction for a summary yet.
+  // A machine that was changed without `thread.configured` has no instruction for a summary yet.
   const { summariser } = data.configuration;
   if (data.summarising !== null || summariser === undefined) return {};
   const wanted = wantedSummary(settings.policy, situation);

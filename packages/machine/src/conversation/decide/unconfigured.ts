@@ -21,7 +21,7 @@ import type {
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import type { Refusal } from "../protocol/refusal.ts";
-import { isToldBySummary } from "../../prompt/summary-request.ts";
+import { isCoveredBySummary } from "../../prompt/summary-request.ts";
 import { isShared } from "../update/waiting-asks.ts";
 
 /** An event in which the configuration has no say: no ask, and no answer. */
@@ -102,7 +102,7 @@ const decideEdit = (
       if (answer === undefined) return refuse("invalid", `turn ${event.turn} has no answer with a text to truncate`);
       return Either.right({
         kept: charactersOf(textOf(answer), event.characters),
-        ...staleSummary(data, (summarising) => isToldBySummary(thread, event.turn, summarising)),
+        ...staleSummary(data, (summarising) => isCoveredBySummary(thread, event.turn, summarising)),
       });
     }
     case "head.moved":

@@ -36,7 +36,7 @@ export interface ConversationData {
   readonly summarising: Summarising | null;
   /** How many summaries were ever asked for, from which they have their numbers. */
   readonly summaries: number;
-  /** How full the last prompt was, so that each crossing is told once. */
+  /** How full the last prompt was, so that each crossing is reported once. */
   readonly fullness: Fullness;
   /** What the last call was counted at, and what was reported of it; null while both were never known. */
   readonly measured: Measured | null;
@@ -153,7 +153,7 @@ export interface RoundCall {
   readonly started: boolean;
   /** From 1; one more each time that it is run after an approval. */
   readonly attempt: number;
-  /** Whether somebody has to approve it; null where nobody has. */
+  /** Whether a person has to approve it; null where none has to. */
   readonly approval: Approval | null;
   /** The result message, once it is there. */
   readonly result: Message | null;
@@ -163,7 +163,7 @@ export interface RoundCall {
 export type Approval =
   /** The runtime is to validate the arguments, and then to withhold the call. */
   | { readonly status: "required" }
-  /** Somebody is asked: the so-many-eth time for this call, from 1. */
+  /** A person is asked; `number` counts the requests for this call, from 1. */
   | ({ readonly status: "requested" | "granted"; readonly number: number } & Approvable);
 
 /** What an approval is about: exactly this. */

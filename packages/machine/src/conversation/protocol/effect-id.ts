@@ -40,7 +40,7 @@ export const queueId = (threadId: string, seq: number): string => `${threadId}/$
 
 /**
  * Whether two ids are those of the same effect, thread aside: a journal that was copied under another thread id
- * folds to the same conversation. Whoever takes answers from outside compares whole ids.
+ * folds to the same conversation. Code that takes answers from outside compares whole ids.
  */
 export const isSameEffect = (left: string, right: string): boolean => placeIn(left) === placeIn(right);
 

@@ -8,7 +8,7 @@ import type { Fullness } from "./entry.ts";
 import type { OfferedTool } from "./event.ts";
 
 /**
- * Something that the machine wants done. Plain JSON; whoever performs it tells the machine the outcome as an
+ * Something that the machine wants done. Plain JSON; the host that performs it reports the outcome as an
  * event that carries `effectId`. Ids are derived, so the same effect of the same thread has the same id
  * everywhere, which makes `id` an idempotency key.
  */
@@ -17,7 +17,7 @@ export type Effect = AnswerableEffect | OneShotEffect;
 /** Effects that stay in `outstanding` until they are answered or cancelled. */
 export type AnswerableEffect = CallLlm | CallTool | RequestApproval | StartTimer;
 
-/** Effects that nobody answers. */
+/** Effects that have no answer. */
 export type OneShotEffect = CancelLlm | CancelTool | CancelApproval | CancelTimer | Publish;
 
 /**
@@ -74,14 +74,14 @@ export interface CallTool {
   readonly name: string;
   /** The exact string that the model wrote. */
   readonly arguments: string;
-  /** `tool.started` was told: the function may have run. */
+  /** `tool.started` was reported: the function may have run. */
   readonly started: boolean;
-  /** Null: run it. `required`: validate the arguments and tell `tool.withheld`. Else what was approved: run exactly that, or withhold it again. */
+  /** Null: run it. `required`: validate the arguments and report `tool.withheld`. Else what was approved: run exactly that, or withhold it again. */
   readonly approval: "required" | Approvable | null;
 }
 
 /**
- * Ask somebody whether a tool may run, with exactly these arguments. Answered by `approval.answered`, once, in days if
+ * Ask a person whether a tool may run, with exactly these arguments. Answered by `approval.answered`, once, in days if
  * need be: it is state, and nothing has to be kept running. May be performed again: it is the same question.
  */
 export interface RequestApproval extends Approvable {
@@ -99,7 +99,7 @@ export interface RequestApproval extends Approvable {
 }
 
 /**
- * Tell `timer.fired` at `dueAt` or as soon after it as can be, also after a restart. Must not be dropped; an
+ * Report `timer.fired` at `dueAt` or as soon after it as can be, also after a restart. Must not be dropped; an
  * early or repeated one does harm only in that it is early.
  */
 export interface StartTimer {
@@ -135,7 +135,7 @@ export interface CancelTimer {
   readonly effectId: string;
 }
 
-/** Tell observers. May be dropped, and losing it loses nothing. */
+/** Notify observers. May be dropped, and losing it loses nothing. */
 export interface Publish {
   readonly type: "publish";
   readonly signal: Signal;

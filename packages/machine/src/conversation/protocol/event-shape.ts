@@ -23,7 +23,7 @@ import {
 } from "./shape.ts";
 
 /**
- * The event that a value is, as the machine keeps it: a copy as plain data that nobody else holds; or in words, with the field,
+ * The event that a value is, as the machine keeps it: a copy of its own, as plain data; or in words, with the field,
  * why it is none. It looks at each field that an event of its type has, as `decodeEvent` does, and costs a fraction of that: a
  * test holds the two to each other. What a field says (whether an id is known, a limit sensible) is not looked at here. Total.
  */

@@ -6,7 +6,7 @@ import type { ReportedUsage } from "../../thread/usage.ts";
 import type { Limits } from "./limits.ts";
 
 /**
- * A fact that the machine is told. Plain JSON. `at` is the host's clock, in milliseconds since the epoch;
+ * A fact that the machine is given. Plain JSON. `at` is the host's clock, in milliseconds since the epoch;
  * order is by arrival, never by `at`. An answer names the effect that it answers by `effectId`.
  */
 export type Event =
@@ -36,7 +36,7 @@ export type Event =
   | ThreadRedacted
   | ThreadConfigured;
 
-/** Somebody asks. Opens a turn; where one is open already, what becomes of it is for the overlap policy to say. */
+/** A user asks. It opens a turn; where one is open already, the overlap policy says what becomes of it. */
 export interface AskReceived {
   readonly type: "ask.received";
   readonly at: number;
@@ -102,7 +102,7 @@ export interface LlmFailed {
   readonly at: number;
   readonly effectId: string;
   readonly failure: Failure;
-  /** What had been shown of the reply. Tool calls in it are not kept: nobody can say that they are whole. */
+  /** What had been shown of the reply. Tool calls in it are not kept: they may not be whole. */
   readonly partial?: ReplyDraft;
   readonly usage?: ReportedUsage;
   readonly promptDigest?: string;
@@ -117,11 +117,11 @@ export interface LlmProgressed {
   readonly effectId: string;
   /** What is new since the last time, so that a long reply is journalled once. */
   readonly partial: ReplyDraft;
-  /** It begins anew, as when the call was made again after a crash: what was told before is void. */
+  /** It begins anew, as when the call was made again after a crash: what was reported before is void. */
   readonly again?: true;
 }
 
-/** A tool is about to run. Told before the function is called where it must not run twice. */
+/** A tool is about to run. Reported before the function is called where it must not run twice. */
 export interface ToolStarted {
   readonly type: "tool.started";
   readonly at: number;
@@ -129,9 +129,9 @@ export interface ToolStarted {
 }
 
 /**
- * A tool was not run: somebody has to approve it first. Answers `callTool`; a `requestApproval` follows. Told when the
+ * A tool was not run: a person has to approve it first. Answers `callTool`; a `requestApproval` follows. Reported when the
  * arguments were validated: before the first run where the tool is declared so, and instead of a second run where
- * nobody knows what became of the first.
+ * the outcome of the first is not known.
  */
 export interface ToolWithheld {
   readonly type: "tool.withheld";
@@ -144,7 +144,7 @@ export interface ToolWithheld {
   readonly arguments: Json;
 }
 
-/** Somebody approved a call, or did not. Answers `requestApproval`. */
+/** A person approved a call, or did not. Answers `requestApproval`. */
 export interface ApprovalAnswered {
   readonly type: "approval.answered";
   readonly at: number;
@@ -183,7 +183,7 @@ export interface TimerFired {
   readonly effectId: string;
 }
 
-/** Somebody wants it to stop. */
+/** A user wants it to stop. */
 export interface CancelRequested {
   readonly type: "cancel.requested";
   readonly at: number;
@@ -271,7 +271,7 @@ export interface ForkOrigin {
 export interface ThreadRedacted {
   readonly type: "thread.redacted";
   readonly at: number;
-  /** The entries, in order of `seq`. Those of summaries that told of them are among them. */
+  /** The entries, in order of `seq`. Those of summaries of them are among them. */
   readonly seqs: readonly number[];
   readonly reason?: string;
 }

@@ -8,7 +8,7 @@ export interface Refusal {
 }
 
 /**
- * `stale`: the answer, or the ask, was had before, or nobody waits for it any more. `busy`: a turn is open.
- * `full`: so is the queue. `unknown`: it names something that is not there. `invalid`: it can't be meant.
+ * `stale`: the answer, or the ask, was had before, or is no longer awaited. `busy`: a turn is open.
+ * `full`: so is the queue. `unknown`: it names something that is not there. `invalid`: it is no valid event for any state, or not for this thread.
  */
 export type RefusalKind = "stale" | "busy" | "full" | "unknown" | "invalid";

@@ -10,7 +10,7 @@ export interface ToolDeclaration {
   readonly parameters?: JsonObject;
   /** What to do about a call that was out when the process died. Default `interrupted`. */
   readonly recovery?: ToolRecovery;
-  /** Whether somebody has to approve a call before it runs: each, or those for which the runtime says so. Default: none. */
+  /** Whether a person has to approve a call before it runs: each, or those for which the runtime says so. Default: none. */
   readonly approval?: "always" | "conditional";
   /** How long one call may take, in milliseconds. Default: as long as it takes. */
   readonly timeoutMs?: number;
@@ -20,8 +20,8 @@ export interface ToolDeclaration {
 
 /**
  * After a crash. `rerun`: call it again, with the same idempotency key; for what may happen twice.
- * `interrupted`: tell the model that it was interrupted. `once`: it must not run twice, so `tool.started` is
+ * `interrupted`: the model is shown that it was interrupted. `once`: it must not run twice, so `tool.started` is
  * journalled before it runs; if it had not started it runs, else its result is that its outcome is unknown. `ask`: as
- * `once`, but where the outcome is unknown somebody is asked whether to run it again.
+ * `once`, but where the outcome is unknown a person is asked whether to run it again.
  */
 export type ToolRecovery = "rerun" | "interrupted" | "once" | "ask";

@@ -9,7 +9,7 @@ export interface AskRecord {
   readonly status: AskStatus;
   /** The turn that answers it, on the path or off it; null while it waits, and where none does. */
   readonly turn: number | null;
-  /** Milliseconds since the epoch, as the event said that brought it: of a letter, when it was taken. */
+  /** Milliseconds since the epoch, as the event said that brought it: of an envelope, when it was taken. */
   readonly askedAt: number;
   /** When its turn began. */
   readonly startedAt?: number;
@@ -26,7 +26,7 @@ export interface AskRecord {
 export type AskStatus = "queued" | "joining" | "open" | TurnOutcome["status"] | DroppedBecause;
 
 /**
- * What became of an ask; null for one that nobody made, or that is older than what is remembered: the newest 256 turns,
+ * What became of an ask; null for one that was never made, or that is older than what is remembered: the newest 256 turns,
  * the newest 256 that were dropped, and all that wait.
  */
 export const askNamed = ({ context }: State, askId: string): AskRecord | null => {
@@ -55,7 +55,7 @@ export const asksOf = ({ context }: State, last: number = remembered): readonly 
   if (!(Number.isSafeInteger(last) && last >= 0))
     throw new RangeError(`last is ${last}; it must be a whole number, 0 or more`);
   const records = [...closedIn(context, last), ...context.dropped.map(recordOfDropped), ...pendingIn(context)];
-  // Turns and what was dropped are told apart, so only the time says which was asked first.
+  // Turns and what was dropped are kept apart, so only the time says which was asked first.
   return records.sort((one, other) => one.askedAt - other.askedAt).slice(Math.max(records.length - last, 0));
 };
 

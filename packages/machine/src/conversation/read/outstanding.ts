@@ -51,6 +51,6 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   }
 };
 
-/** The approvals that somebody is asked for, in the order of the calls. Each is answered by an `approval.answered` that names its `id`. */
+/** The approvals that are asked for, in the order of the calls. Each is answered by an `approval.answered` that names its `id`. */
 export const approvalsOf = (state: State): readonly RequestApproval[] =>
   outstanding(state).filter((effect) => effect.type === "requestApproval");

@@ -3,7 +3,7 @@ import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } 
 import type { Event } from "../protocol/event.ts";
 import { approvalOut, callsOf, positionNamedBy, runOut } from "./round-calls.ts";
 
-/** Whether somebody waits for what an event tells: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
+/** Whether an event is awaited: an answer names something that is out, thread aside, as `fold` does. Any other event is no answer. */
 export const isAwaited = (data: ConversationData, event: Event): boolean => {
   switch (event.type) {
     case "llm.completed":

@@ -29,7 +29,7 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     step: open.step,
     attempt: call.attempt,
     purpose: "answer",
-    // Each of them is frozen, and nobody needs to walk them all to see that.
+    // Each of them is frozen, so there is no need to walk them all.
     messages: Object.freeze(messages),
     promptDigest,
     model: open.model,

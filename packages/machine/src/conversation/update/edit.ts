@@ -45,7 +45,7 @@ export const asksForAppendedRound = (message: Message): boolean =>
 /** In the ids of its calls, between the turn and the message. */
 const roundMark = ".r";
 
-/** What lacks a result was refused before; a journal that holds it says that nobody knows. */
+/** What lacks a result was refused before; in a journal that holds one it is unknown. */
 const noResult: AppendedResult = { outcome: "unknown", content: null };
 
 /** The turn that what is said next is part of, and how many messages it made before. */

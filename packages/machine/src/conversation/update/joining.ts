@@ -16,11 +16,11 @@ export const joinTurn = (data: ConversationData, open: OpenTurn, ask: QueuedAsk)
 export const withJoined = (open: OpenTurn): OpenTurn =>
   open.joining.length === 0 ? open : { ...open.joining.reduce(withAsk, open), joining: [] };
 
-/** What is told when a prompt shows what asks say that joined its turn. */
+/** The signals of asks that joined a turn when a prompt shows them. */
 export const deliveries = (open: OpenTurn): readonly Effect[] =>
   open.joining.map(({ askId }) => publish({ type: "ask.delivered", askId, turn: open.number, step: open.step }));
 
-/** What is told when a turn has ended before it could show what asks say that joined it. */
+/** The signals of asks that joined a turn which ended before it could show them. */
 export const returns = (open: OpenTurn): readonly Effect[] =>
   open.joining.map(({ askId }) => publish({ type: "ask.returned", askId, turn: open.number }));
 

@@ -57,7 +57,7 @@ const outcomesOf = (before: ConversationData, event: Event, decided: Decided): r
   }
 };
 
-/** Where a model call stands that an event answers; null where nobody waits for it. */
+/** Where a model call stands that an event answers; null where it is not awaited. */
 const placeOf = (before: ConversationData, effectId: string): CallPlace | null => {
   const { open, summarising } = before;
   if (summarising !== null && isOfSummary(before, effectId))
@@ -68,11 +68,11 @@ const placeOf = (before: ConversationData, effectId: string): CallPlace | null =
 
 const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }: Decided): Signal => {
   const { model, usage } = event;
-  const told: { readonly model?: string; readonly usage?: ReportedUsage } = {
+  const reported: { readonly model?: string; readonly usage?: ReportedUsage } = {
     ...(model === undefined ? {} : { model }),
     ...(usage === undefined ? {} : { usage }),
   };
-  const priced = cost === undefined ? told : { ...told, cost };
+  const priced = cost === undefined ? reported : { ...reported, cost };
   return event.type === "llm.completed"
     ? {
         type: "model.replied",
@@ -84,7 +84,7 @@ const modelSignal = (place: CallPlace, event: LlmCompleted | LlmFailed, { cost }
     : { type: "model.failed", ...place, failure: event.failure.kind, ...priced };
 };
 
-/** Calls that nobody ran, or that were stopped: their results are the machine's. */
+/** Calls that were never run, or that were stopped: their results are the machine's. */
 const decidedResults = (
   { turn, step }: Pick<CallPlace, "turn" | "step">,
   calls: readonly (Pick<RoundCall, "name"> | null)[],

@@ -7,7 +7,7 @@ import type { ConversationData } from "../protocol/data.ts";
 export const redactedText = "[redacted]";
 
 /**
- * Words were taken out of the journal: summaries that told of them say nothing any more, and are shown no more, and what
+ * Words were taken out of the journal: summaries of them say nothing any more, and are shown no more, and what
  * was measured was measured of other words. The words themselves go with the entries that are rewritten: fold those.
  */
 export const redactData = (data: ConversationData): ConversationData => {

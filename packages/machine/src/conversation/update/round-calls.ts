@@ -14,7 +14,7 @@ export const positionNamedBy = (effectId: string): number => {
   return Number(place.slice(place.lastIndexOf(".", end) + 1, end));
 };
 
-/** The place of the unanswered call whose run has an effect's id, thread aside; -1 when nobody waits for it. */
+/** The place of the unanswered call whose run has an effect's id, thread aside; -1 when it is not awaited. */
 export const positionOut = (threadId: string, calls: readonly RoundCall[], effectId: string): number => {
   const position = positionNamedBy(effectId);
   const call = calls[position];
@@ -25,14 +25,14 @@ export const positionOut = (threadId: string, calls: readonly RoundCall[], effec
 export const allAnswered = (calls: readonly RoundCall[], but?: number): boolean =>
   calls.findLastIndex(({ result }, index) => result === null && index !== but) === -1;
 
-/** Whether a call runs or may; those that are left wait for somebody. */
+/** Whether a call runs or may; those that are left wait for an approval. */
 export const someRun = (calls: readonly RoundCall[]): boolean => calls.findLastIndex(runs) !== -1;
 
-/** The id of the effect that runs a call; undefined while somebody is asked whether it may run, and once it is answered. */
+/** The id of the effect that runs a call; undefined while an approval is asked for, and once it is answered. */
 export const runOut = (threadId: string, call: RoundCall): string | undefined =>
   runs(call) ? toolId(threadId, call.callId, call.attempt) : undefined;
 
-/** The id of the question whether a call may run; undefined while nobody is asked. */
+/** The id of the question whether a call may run; undefined while it is not asked. */
 export const approvalOut = (threadId: string, { callId, approval, result }: RoundCall): string | undefined =>
   result === null && approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;
 

@@ -40,7 +40,7 @@ export const receiveResult = (round: OpenRound, event: ToolCompleted | ToolFaile
   return { data: withCalls(round, answered).data, arrow: arrowBetween(calls, answered), effects: noEffects };
 };
 
-/** Somebody has to approve a call before it runs: they are asked. */
+/** A call needs an approval before it runs: it is asked for. */
 export const withholdCall = (round: OpenRound, event: ToolWithheld): Plan => {
   const { data, calls } = round;
   const position = positionOut(data.threadId, calls, event.effectId);

@@ -54,7 +54,7 @@ const refuseSummary = (
   };
 };
 
-/** A summary came, or did not: it is kept with the last turn that it covers, or its failure is. Whoever waits for it goes on elsewhere. */
+/** A summary came, or did not: it is kept with the last turn that it covers, or its failure is. A call that waits for it goes on elsewhere. */
 export const receiveSummary = (
   data: ConversationData,
   summarising: Summarising,
@@ -83,14 +83,14 @@ export const receiveSummary = (
 /** The text of a summary that came. */
 export const summaryText = ({ reply }: LlmCompleted): string => textOf(messageFromReply("", "", reply)).trim();
 
-/** Nobody waits for a summary any longer: it failed, and what it costs is not known. */
+/** A summary is no longer awaited: it failed, and what it costs is not known. */
 export const giveUp = (data: ConversationData, summarising: Summarising): ConversationData => {
   const charged = charge(data, summarising, undefined, undefined);
   const conversation = changeTurn(charged.conversation, summarising.covers.to, failedOnce);
   return { ...charged, conversation, summarising: null };
 };
 
-/** What is told of a summary that is called off. */
+/** The effects of calling a summary off. */
 export const calledOff = (threadId: string, { number, covers }: Summarising, reason: string): readonly Effect[] => [
   { type: "cancelLlm", effectId: summaryId(threadId, number) },
   publish({ type: "summary.failed", number, covers, reason }),

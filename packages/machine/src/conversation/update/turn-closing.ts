@@ -24,7 +24,7 @@ import { approvalOut } from "./round-calls.ts";
 import { updated } from "./updated.ts";
 import { remembered } from "../protocol/data.ts";
 
-/** The open turn ends, with what it has; whoever waits in the queue is woken. The head moves to it. */
+/** The open turn ends, with what it has; the asks in the queue are woken. The head moves to it. */
 export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnOutcome, at: number): Plan => {
   const whole = flushWaiting(open);
   const turn: Turn = {
@@ -131,7 +131,7 @@ const stop = (
     case "compacting":
       return { data, open };
     case "responding": {
-      // What it used is unknown where nobody says so, which is not nothing.
+      // What it used is unknown where it was not reported, which is not nothing.
       const used = usageOfCall(usage ?? null, null);
       const shown = messageFromPartial(`${open.number}.${open.made}`, partial ?? open.stage.call.partial);
       return {

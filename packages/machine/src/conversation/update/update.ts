@@ -124,7 +124,7 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
 /** What was said is another than before; observers hear of an open turn when it ends. */
 const said = (data: ConversationData): Plan => staying(data, () => (data.open === null ? [updated(data)] : []));
 
-/** What was decided beside where the event leads is told as soon as a turn is open that can hear of it. */
+/** Signals of what was decided beside where the event leads stand right behind that of a turn that it opens. */
 const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
   if (fullness === undefined && policyFailed === undefined) return plan;
   const signals: Signal[] = policyFailed === undefined ? [] : [{ type: "policy.failed", reason: policyFailed }];

@@ -2,7 +2,7 @@ import { ConfigurationError } from "../configuration-error.ts";
 import { preview } from "../../thread/preview.ts";
 
 /**
- * Refuses what is no object of options, and a member that nobody would read. What is `undefined` counts as left out.
+ * Refuses what is no object of options, and an unknown member. What is `undefined` counts as left out.
  *
  * @param of as its author would find it: `tokenWindow`, `budget`.
  */
@@ -30,7 +30,7 @@ export const checkCount = (option: string, value: number, least = 0): void => {
   throw new ConfigurationError(`${option} is ${preview(value)}; it must be a whole number of ${least} or more`);
 };
 
-/** Refuses what is none of the words that are known: whoever writes JavaScript may give any. */
+/** Refuses what is none of the words that are known: JavaScript may give any. */
 export const checkWord = (option: string, value: string, known: readonly string[]): void => {
   if (known.includes(value)) return;
   const words = known.map((word) => `"${word}"`).join(" or ");

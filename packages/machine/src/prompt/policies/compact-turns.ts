@@ -23,7 +23,7 @@ export interface CompactTurnsOptions extends SummaryOptions {
  * nothing is ever full. `maxTokens` is 1,000 by default.
  *
  * @throws ConfigurationError when `keepTurns` is no whole number of 0 or more, `at` is no share, or another option
- *   can't be meant.
+ *   is invalid.
  */
 export const compactTurns = (given: CompactTurnsOptions = {}): Policy => {
   const { keepTurns = 4, at = 0.8 } = given;

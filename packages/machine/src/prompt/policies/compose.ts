@@ -19,7 +19,7 @@ export interface ComposedPolicy extends Policy {
  * of them leaves out. It is monotone, or stable, where all of them are, and shows what
  * fits newest first within the limits of all of them, where each says its own. Of none, it shows the whole thread.
  *
- * All are told of the last cut, which is that of all of them. Where it is new to one of them, they are asked again, so
+ * All are given the last cut, which is that of all of them. Where it is new to one of them, they are asked again, so
  * that the next prompt does not change once more.
  *
  * What makes messages smaller belongs before what cuts: `compose(limitResults(…), tokenWindow())`.
@@ -65,7 +65,7 @@ const decideTogether = (together: Together, input: PolicyInput): PolicyDecision 
       heeded = true;
       return lastCut;
     });
-    if (!heeded || round === mostRounds || isNonsense(decision)) return decision;
+    if (!heeded || round === mostRounds || isInvalid(decision)) return decision;
     if (showsTheSame(decision, lastCut ?? everything)) return decision;
     last = cutOf(decision, input.lastCut);
   }
@@ -91,8 +91,8 @@ const decideInTurn = (
       },
     };
     const decision = part.decide(given);
-    // The machine says of it what can't be meant; merged, nobody could.
-    if (isNonsense(decision)) return decision;
+    // The machine says what is invalid in it; merged, that could not be seen.
+    if (isInvalid(decision)) return decision;
     if (!isEverything(decision)) said.add(decision.reason);
     if (isOlder(shown.from, decision.from)) cutOff = decision.reason;
     reasons = { ...reasonsOf(decision), ...reasons };
@@ -138,8 +138,8 @@ const cutOf = ({ from, dropped, summarised, shrink, fields, system }: Shown, las
   ...(system === undefined ? {} : { system }),
 });
 
-/** Whoever writes JavaScript may decide anything. */
-const isNonsense = (decision: PolicyDecision): boolean => {
+/** A policy in JavaScript may decide anything. */
+const isInvalid = (decision: PolicyDecision): boolean => {
   if (typeof decision !== "object" || decision === null) return true;
   const { from, dropped = [], shrink = [] } = decision;
   return !(isPosition(from) && Array.isArray(dropped) && Array.isArray(shrink));
@@ -152,7 +152,7 @@ const isComposed = (policy: Policy): policy is ComposedPolicy => policy.name ===
 
 const identityOf = ({ name, version, options }: Policy): JsonObject => ({ name, version, options });
 
-/** Whoever writes JavaScript may give anything. */
+/** JavaScript may give anything. */
 const problemOfGiven = (policies: readonly unknown[]): string | null => {
   for (const [place, policy] of policies.entries()) {
     if (Array.isArray(policy)) return `policy ${place} is a list; give policies one by one, not as a list`;
@@ -168,7 +168,7 @@ const problemOf = (parts: readonly Policy[]): string | null => {
     ({ name, version }) => typeof name !== "string" || name === "" || !Number.isSafeInteger(version),
   );
   if (nameless >= 0) {
-    return `policy ${nameless} has no name and version; give it both, so that journals can tell it from another`;
+    return `policy ${nameless} has no name and version; give it both, so that journals can keep it apart from others`;
   }
   const summarising = parts.filter(({ summariser }) => summariser !== undefined).map(({ name }) => `"${name}"`);
   return summarising.length > 1

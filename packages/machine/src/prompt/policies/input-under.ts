@@ -10,7 +10,7 @@ import { openUnits } from "./open-units.ts";
 
 /**
  * What a policy is given after others have decided: the history as they leave it, and prompts measured with their
- * decision in force. A turn of which they leave nothing is still a turn, so who counts turns counts it.
+ * decision in force. A turn of which they leave nothing is still a turn, and counts as one.
  */
 export const inputUnder = (input: PolicyInput, decided: Shown): PolicyInput => {
   if (isEverything(decided)) return input;
@@ -50,7 +50,7 @@ function* newestFirst(input: PolicyInput, cut: Cut): Generator<HistoryTurn, void
   }
 }
 
-/** What is left of a turn, worked out when somebody asks. Its functions may be taken out of it. */
+/** What is left of a turn, computed when it is asked for. Its functions may be taken out of it. */
 class TurnUnder implements HistoryTurn {
   readonly number: number;
   readonly interrupted: boolean;

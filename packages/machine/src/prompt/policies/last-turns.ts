@@ -43,7 +43,7 @@ export const lastTurns = (count: number, options: LastTurnsOptions = {}): Policy
   };
 };
 
-/** Where the newest turns begin; of none, right behind the newest where nothing else is told. */
+/** Where the newest turns begin; of none, right behind the newest where `none` is not given. */
 const newestTurns = (history: History, count: number, none?: Start): Start => {
   let seen = 0;
   let start: Start = null;

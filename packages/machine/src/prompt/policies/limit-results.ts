@@ -43,7 +43,7 @@ export const limitResults = (options: LimitResultsOptions): Policy => {
   };
 };
 
-/** Refuses a rule that can't be, and a tool that nobody would read about. */
+/** Refuses an unknown rule, and a tool that no mark would name. */
 export const checkRule = (policy: string, rule: "headAndTail" | "reference", tool: string | undefined): void => {
   checkWord(`${policy}({ rule })`, rule, ["headAndTail", "reference"]);
   if (tool === undefined) return;

@@ -2,7 +2,7 @@ import type { Policy } from "../policy.ts";
 import { checkNames } from "./check-options.ts";
 
 /**
- * Leaves data fields out of the turns that have ended, whoever gave them; texts and tool results stay. A message
+ * Leaves data fields out of the turns that have ended, of users and of models; texts and tool results stay. A message
  * with nothing else is not shown. The open turn shows them.
  *
  * @throws ConfigurationError when a name is empty, or the names are no list.

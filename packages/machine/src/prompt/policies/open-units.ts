@@ -1,7 +1,7 @@
 import type { History } from "../policy.ts";
 import type { Unit } from "../unit.ts";
 
-/** The units of the open turn, oldest first, as far as a history tells them from the rest of what is always shown. */
+/** The units of the open turn, oldest first, as far as a history sets them apart from the rest of what is always shown. */
 export const openUnits = (history: History): readonly Unit[] => {
   const fixed = history.fixed();
   const newest = fixed.reduce((number, { turn }) => Math.max(number, turn), 0);

@@ -17,7 +17,7 @@ export interface SummariseTurnsOptions extends SummaryOptions {
  * summary is there, and as a line made by rule when that failed twice, so a failing summariser costs no answer. Where
  * even that does not fit the room, the oldest turns are left out. `maxTokens` is 300 by default, of verbose ones 1,000.
  *
- * @throws ConfigurationError when a number is no whole number, or another option can't be meant.
+ * @throws ConfigurationError when a number is no whole number, or another option is invalid.
  */
 export const summariseTurns = (given: SummariseTurnsOptions = {}): Policy => {
   const { maxTurns = 20, keepTurns = 0 } = given;
