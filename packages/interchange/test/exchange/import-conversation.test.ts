@@ -153,7 +153,7 @@ describe("calls and results", () => {
       name: "two calls of one reply with the same id",
       messages: [calls("a", "a"), result("a", "1"), result("a", "2")],
       index: 0,
-      reason: 'several calls of item 0 have the id "a", so that their results can\'t be told apart: give each an id',
+      reason: 'several calls of item 0 have the id "a", so that their results can\'t be kept apart: give each an id',
       repaired: [["assistant", 'a: "1"', 'a: "2"']],
       repairs: [[0, 'several calls have the id "a"', "their results were taken in the order of the calls"]],
     },
