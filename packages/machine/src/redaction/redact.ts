@@ -62,8 +62,7 @@ const redactResult = ({ position, outcome, content }: SynthesisedResult): Synthe
 
 const redactEvent = (event: Event): Event => {
   const rules = rulesOf[event.type];
-  // The rules are those of the event's own type.
-  return rules === null ? event : redactedBy({ type: keep, at: keep, ...rules } as Rules<Event>)(event);
+  return rules === null ? event : redactedBy<Event>({ type: keep, at: keep, ...rules })(event);
 };
 
 /** Model parameters and the configuration are nothing that was said, and what is asked next needs them. */

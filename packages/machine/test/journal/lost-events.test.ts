@@ -187,7 +187,9 @@ describe("what a journal tells and fold would pass over is found, with its seq, 
     expect(Either.isRight(fold(changed))).toBe(true);
     const lost = lostEventIn(changed);
     expect(lost?.seq).toBe(seq);
-    expect(lost?.reason).toMatch(new RegExp(`^"${type}" answers "t/7\\.7#7", which was not awaited; outstanding was "t/`));
+    expect(lost?.reason).toMatch(
+      new RegExp(`^"${type}" answers "t/7\\.7#7", which was not awaited; outstanding was "t/`),
+    );
   });
 
   test("an answer that is told twice", () => {
