@@ -187,7 +187,7 @@ const contextOf = (input: ThreadInput | undefined, settings: Settings): Conversa
 
 /** Whether a value is a machine that `conversationMachine` made. */
 export const isConversationMachine = (value: unknown): value is ConversationMachine =>
-  typeof value === "object" && value !== null && kernel in value;
+  typeof value === "object" && value !== null && internals in value;
 
 /** A digest of a machine's configuration: names, versions and options in place of functions. Equal for machines that decide alike. */
 export const fingerprintOf = (machine: ConversationMachine): string => machine[internals].settings.fingerprint;
