@@ -22,11 +22,11 @@ let state = begun.state;
 
 mailbox.push({ type: "ask.received", askId: "first", input: "What is 2 + 3?", at: at++ });
 for (let event = mailbox.shift(); event !== undefined; event = mailbox.shift()) {
-  const told = transition(machine, state, event);
-  if (!told.handled) throw new Error(told.refusal.reason);
-  journal.push(told.entry); // first remember,
-  state = told.state;
-  for (const effect of told.effects) perform(effect); // then act
+  const step = transition(machine, state, event);
+  if (!step.handled) throw new Error(step.refusal.reason);
+  journal.push(step.entry); // first remember,
+  state = step.state;
+  for (const effect of step.effects) perform(effect); // then act
 }
 
 console.log(`the conversation is ${phaseOf(state)}, and its journal has ${journal.length} entries`);

@@ -1,8 +1,7 @@
 // A reply as it comes, from a real client over HTTP; and one that somebody stops, of which what was shown is kept.
-import { createHost, memoryStore, TurnCancelledError } from "@colloquy/host";
+import { textOf } from "@colloquy/machine";
 import { checkPrompt } from "@colloquy/machine/policies";
-import { conversationMachine, textOf } from "@colloquy/machine";
-import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, openaiChat, sqliteStore, TurnCancelledError } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 
@@ -15,11 +14,8 @@ const model = scriptedModel([
 await using server = await loopbackServer({ model });
 
 const host = createHost({
-  machine: conversationMachine(),
-  store: memoryStore({ clock: systemClock }),
+  store: sqliteStore({ path: ":memory:" }),
   llm: openaiChat({ baseURL: server.url, apiKey: "none", model: "any" }),
-  clock: systemClock,
-  ids: randomIds,
 });
 
 // A handle is both: an async iterable of what happens, and a promise of the result.

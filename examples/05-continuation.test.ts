@@ -14,9 +14,9 @@ test("the next question finds all that was said in its prompt", () => {
       const { system } = state.context.conversation;
       const { updatedAt: at } = state.context;
 
-      const told = transition(machine, state, { type: "ask.received", askId: "the next one", input, at });
+      const step = transition(machine, state, { type: "ask.received", askId: "the next one", input, at });
 
-      const [call] = told.effects.filter(({ type }) => type === "callLlm");
+      const [call] = step.effects.filter(({ type }) => type === "callLlm");
       const question = { role: "user", parts: [{ type: "text", text: input }] };
       expect(call).toMatchObject({
         messages: [...(system === null ? [] : [system]), ...messagesOf(state), question],

@@ -2,9 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHost, declarationsOf, type Host, type LlmHandler, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { createHost, type Host, type LlmHandler, sqliteStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
@@ -25,8 +23,7 @@ const lend = tool({
 /** What each process makes anew; all that lasts is in the file. */
 const startProcess = async (llm: LlmHandler, talk: (host: Host) => Promise<void>): Promise<void> => {
   const store = sqliteStore({ path: join(folder, "library.db") });
-  const machine = conversationMachine({ tools: declarationsOf([lend]), limits: { steps: 5 } });
-  const host = createHost({ machine, store, llm, tools: [lend], clock: systemClock, ids: randomIds });
+  const host = createHost({ llm, store, tools: [lend], machine: { limits: { steps: 5 } } });
   await talk(host);
   await host.close();
   await store.close();
@@ -35,7 +32,7 @@ const startProcess = async (llm: LlmHandler, talk: (host: Host) => Promise<void>
 const call = (until: number) => toolCalls([{ name: "lend", arguments: { book: "Dune", until } }]);
 
 await startProcess(
-  // The first arguments do not fit: the model is told so, and mends them.
+  // The first arguments do not fit: the model reads so, and mends them.
   scriptedModel([call(32), call(3), reply("You have Dune until day 3.")]),
   async (host) => {
     const { text, messages } = await host.ask("May I have Dune?", { threadId: "ada" });

@@ -1,7 +1,6 @@
 // Testing a conversation: a model that says what the test wants, on a clock that the test drives. No network, no
 // waiting, and the same run each time.
-import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
+import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
@@ -23,7 +22,6 @@ test("a booking survives an overloaded server and a slow tool", async () => {
     reply("I could not book it.", { expects: /did not answer within 2000 ms/ }),
   ]);
   const host = createHost({
-    machine: conversationMachine({ tools: declarationsOf([book]) }),
     store: memoryStore({ clock }),
     llm: model,
     tools: [book],

@@ -1,9 +1,8 @@
 // Why did it forget? Each message of a thread, in or out of the next prompt, by which rule and at what cost.
-import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
-import { clearResults, compose, tokenWindow } from "@colloquy/machine/policies";
 import { conversationMachine } from "@colloquy/machine";
+import { clearResults, compose, tokenWindow } from "@colloquy/machine/policies";
 import { explain, explanationTable, figuresOf } from "@colloquy/machine/inspect";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, declarationsOf, sqliteStore, systemClock, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
@@ -11,7 +10,7 @@ const read = tool({
   name: "read",
   description: "Reads a page of the handbook.",
   input: z.object({ page: z.int() }),
-  run: ({ page }) => `Page ${page}. ${"Whoever opens a window closes it in the evening. ".repeat(6)}`,
+  run: ({ page }) => `Page ${page}. ${"A window that was opened is closed in the evening. ".repeat(6)}`,
 });
 
 // First the results of all but the newest tool call are cleared, where that makes it fit; then older turns go.
@@ -30,15 +29,13 @@ const llm = scriptedModel([
   reply("You are Ada."),
 ]);
 
-const store = memoryStore({ clock: systemClock });
+const store = sqliteStore({ path: ":memory:" });
 const host = createHost({
   machine,
   store,
   llm,
   tools: [read],
-  clock: systemClock,
-  ids: randomIds,
-  thread: { system: "You know the handbook." },
+  system: "You know the handbook.",
 });
 const thread = host.thread("ada");
 await thread.ask("I am Ada, and new here.");

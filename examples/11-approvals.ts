@@ -3,9 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createHost, declarationsOf, type Host, type LlmHandler, tool } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { createHost, type Host, type LlmHandler, sqliteStore, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
@@ -27,8 +25,7 @@ const transfer = tool({
 
 const startProcess = async (llm: LlmHandler, work: (host: Host) => Promise<void>): Promise<void> => {
   const store = sqliteStore({ path: join(folder, "bank.db") });
-  const machine = conversationMachine({ tools: declarationsOf([transfer]) });
-  const host = createHost({ machine, store, llm, tools: [transfer], clock: systemClock, ids: randomIds });
+  const host = createHost({ llm, store, tools: [transfer] });
   await work(host);
   await host.close();
   await store.close();
@@ -55,7 +52,7 @@ console.log("-- another process, days later");
 
 await startProcess(scriptedModel([]), async (host) => {
   const [request] = await host.thread("ada").approvals();
-  if (request === undefined) throw new Error("nobody is asked");
+  if (request === undefined) throw new Error("no approval is asked for");
   console.log(`May ${request.name} run with ${JSON.stringify(request.arguments)}?`);
 });
 
@@ -65,7 +62,7 @@ await startProcess(scriptedModel([reply("Both were paid.")]), async (host) => {
   const thread = host.thread("ada");
   const [request] = await thread.approvals();
   if (request !== undefined) await thread.approve(request.id, { by: "Grace", digest: request.digest });
-  // The same askId has the same outcome, whoever asks.
+  // The same askId has the same outcome in every process.
   console.log((await thread.ask("Pay Ada 20 and Charles 2000.", { askId: "payday" })).text);
 });
 

@@ -1,13 +1,12 @@
 // Nothing that was said is lost: undo, redo, named places, branches, copies, and the thread as it was at any time.
-import { createHost, memoryStore } from "@colloquy/host";
-import { conversationMachine, messagesOf, textOf } from "@colloquy/machine";
+import { messagesOf, textOf } from "@colloquy/machine";
 import { differenceTable } from "@colloquy/machine/inspect";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, sqliteStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 
 const llm = ruleModel([{ name: "all", when: () => true, answer: ({ messages }) => `answer ${messages.length}` }]);
-const store = memoryStore({ clock: systemClock });
-const host = createHost({ machine: conversationMachine(), store, llm, clock: systemClock, ids: randomIds });
+const store = sqliteStore({ path: ":memory:" });
+const host = createHost({ llm, store });
 const thread = host.thread("story");
 const show = async (title: string, of = thread): Promise<void> => {
   const state = await of.state();

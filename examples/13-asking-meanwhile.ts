@@ -1,7 +1,6 @@
 // What becomes of an ask while another is being answered, and two hosts on one thread.
-import { awaitMany, createHost, type Host, memoryStore } from "@colloquy/host";
-import { conversationMachine, type Overlap } from "@colloquy/machine";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { type Overlap } from "@colloquy/machine";
+import { awaitMany, createHost, type Host, sqliteStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 
 const llm = ruleModel([
@@ -11,14 +10,12 @@ const llm = ruleModel([
     answer: ({ messages }) => `an answer to: ${messages.map(({ text }) => text).join(", ")}`,
   },
 ]);
-const store = memoryStore({ clock: systemClock });
+const store = sqliteStore({ path: ":memory:" });
 const hostWith = (overlap: Overlap): Host =>
   createHost({
-    machine: conversationMachine({ overlap }),
+    machine: { overlap },
     store,
     llm,
-    clock: systemClock,
-    ids: randomIds,
     pollMs: 5,
   });
 
@@ -42,7 +39,7 @@ for (const overlap of [
   await thread.close();
 }
 
-console.log("\ntwo hosts on one thread: one holds it, the other leaves a letter and follows");
+console.log("\ntwo hosts on one thread: one leases it, the other leaves its ask in the inbox and follows");
 const [holder, other] = [hostWith({ type: "queue", max: 5 }), hostWith({ type: "queue", max: 5 })];
 const first = holder.ask("from the one", { threadId: "shared" });
 const second = other.ask("from the other", { threadId: "shared" });

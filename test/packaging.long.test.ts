@@ -130,6 +130,11 @@ test("every entry point loads, the optional peers being absent where they are no
   expect(names["@colloquy/machine"]).toEqual(expect.arrayContaining(["conversationMachine", "start", "transition"]));
 });
 
+test("a CommonJS file requires every entry point", () => {
+  writeFileSync(join(consumer, "load.cjs"), plainEntries.map((name) => `require(${JSON.stringify(name)});`).join("\n"));
+  expect(node("load.cjs")).toBe("");
+});
+
 test("a conversation runs on what was installed", () => {
   for (const file of ["packaging/consumer.ts", "one-turn.ts"]) cpSync(join(root, "test", file), join(consumer, file));
   expect(JSON.parse(node("packaging/consumer.ts"))).toEqual(oneTurnExpected);
@@ -150,20 +155,23 @@ describe("with the optional peers", () => {
     expect(Object.keys(namesExportedBy(Object.keys(peers)))).toEqual(Object.keys(peers));
   });
 
-  test("the types of every entry point hold, without skipLibCheck", () => {
+  test.each([
+    { module: "nodenext", moduleResolution: "nodenext" },
+    { module: "esnext", moduleResolution: "bundler" },
+  ])("the types of every entry point hold, without skipLibCheck, under $moduleResolution", (resolution) => {
     const exported = entries.map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`);
     writeFileSync(join(consumer, "types.ts"), exported.join("\n"));
     writeFileSync(join(consumer, "misuse.ts"), 'import { start } from "@colloquy/machine";\nstart("no machine");');
-    writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(consumerTsconfig));
+    writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(tsconfigWith(resolution)));
     expect(typeErrors()).toEqual([expect.stringMatching(/^misuse\.ts\(2,/)]);
   });
 });
 
-const consumerTsconfig = {
+const tsconfigWith = (resolution: Readonly<Record<string, string>>) => ({
   compilerOptions: {
+    ...resolution,
     target: "es2024",
     lib: ["es2024", "dom"],
-    module: "nodenext",
     strict: true,
     exactOptionalPropertyTypes: true,
     noEmit: true,
@@ -173,7 +181,7 @@ const consumerTsconfig = {
     typeRoots: [join(root, "node_modules/@types")],
   },
   include: ["*.ts", "packaging"],
-};
+});
 
 /** What tsc finds in the consumer and in our declarations; those of our dependencies have errors of their own. */
 const typeErrors = (): readonly string[] => {

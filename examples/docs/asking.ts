@@ -28,7 +28,7 @@ for await (const part of asked) {
 const { text, turn, usage } = await asked;
 console.log(`\n${text.length} characters, turn ${turn}, ${usage.calls} call`);
 
-const tell = async (ask: AskHandle): Promise<void> => {
+const show = async (ask: AskHandle): Promise<void> => {
   try {
     const { text } = await ask;
     console.log(text);
@@ -40,18 +40,18 @@ const tell = async (ask: AskHandle): Promise<void> => {
   }
 };
 
-await tell(host.ask("And a stack?", { threadId: "ada" }));
+await show(host.ask("And a stack?", { threadId: "ada" }));
 
 const endless = host.ask("Tell me everything about queues.", { threadId: "ada" });
 for await (const part of endless) {
   if (part.type === "text.delta" && part.text.includes("line")) endless.abort("enough");
 }
-await tell(endless);
+await show(endless);
 
-await tell(host.ask("And now?", { threadId: "ada", limits: { steps: 0 } }));
+await show(host.ask("And now?", { threadId: "ada", limits: { steps: 0 } }));
 
 // The same askId gives the same outcome, and calls no model.
-await tell(host.ask("What is a queue?", { threadId: "ada", askId: asked.askId }));
+await show(host.ask("What is a queue?", { threadId: "ada", askId: asked.askId }));
 
 model.assertComplete();
 await host.close();

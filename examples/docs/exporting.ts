@@ -13,7 +13,7 @@ const clock = runningClock();
 const store = memoryStore({ clock });
 const host = createHost({
   store,
-  llm: ruleModel([{ name: "answers", when: () => true, answer: () => "A queue is a line, and whoever comes waits. " }]),
+  llm: ruleModel([{ name: "answers", when: () => true, answer: () => "A queue is a line, and those who come wait. " }]),
   clock,
   ids: sequentialIds(),
 });

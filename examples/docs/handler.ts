@@ -10,7 +10,7 @@ const shout: LlmHandler = async ({ messages }, { signal, onDelta }) => {
   }
   const content = textOf(last).toUpperCase();
   for (const text of content.split(/(?<= )/)) {
-    signal.throwIfAborted(); // nobody wants the rest
+    signal.throwIfAborted(); // the rest is not wanted any more
     onDelta({ type: "text", text });
   }
   return { type: "completed", reply: { content }, finishReason: "stop" };

@@ -10,15 +10,15 @@ const begun = start(machine, { threadId: "t", at: 0 });
 const journal: Entry[] = [begun.entry];
 let state = begun.state;
 
-const tell = (event: Event): void => {
-  const told = transition(machine, state, event);
-  if (!told.handled) throw new Error(told.refusal.reason);
-  journal.push(told.entry);
-  state = told.state;
+const take = (event: Event): void => {
+  const step = transition(machine, state, event);
+  if (!step.handled) throw new Error(step.refusal.reason);
+  journal.push(step.entry);
+  state = step.state;
 };
-tell({ type: "ask.received", askId: "a", input: "My name is Ada.", at: 1 });
-tell({ type: "llm.completed", effectId: "t/1.1#1", reply: { content: "Hello." }, finishReason: "stop", at: 2 });
-tell({ type: "ask.received", askId: "b", input: "What is my name?", at: 3 });
+take({ type: "ask.received", askId: "a", input: "My name is Ada.", at: 1 });
+take({ type: "llm.completed", effectId: "t/1.1#1", reply: { content: "Hello." }, finishReason: "stop", at: 2 });
+take({ type: "ask.received", askId: "b", input: "What is my name?", at: 3 });
 
 const text = journal.map((entry) => JSON.stringify(entry)).join("\n");
 console.log(text);

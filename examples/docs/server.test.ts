@@ -18,7 +18,7 @@ test("a program that uses the official client", async () => {
   model.assertComplete();
 });
 
-/** Stands for somebody else's program: all that it is told is an address and a key. */
+/** Stands for somebody else's program: all that it has is an address and a key. */
 const theirProgram = async (baseURL: string, apiKey: string): Promise<string | null> => {
   const client = new OpenAI({ baseURL, apiKey });
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "What is 2 + 3?" }];

@@ -1,4 +1,4 @@
-// One conversation, told by hand: docs/conversation.md shows it.
+// One conversation, event by event: docs/conversation.md shows it.
 import { conversationMachine, outstanding, phaseOf, start, transition } from "@colloquy/machine";
 
 const machine = conversationMachine();

@@ -1,7 +1,7 @@
 /** The days of a week, by their numbers in a `Date`. */
 export const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"] as const;
 
-/** The day that it is for whoever asks: the local date of this machine. */
+/** The day that it is for the user: the local date of this machine. */
 export const todayOf = ({ now }: { readonly now: () => number }): Date => new Date(now());
 
 /** So many days after today, as a date of its own; at noon, which every day has once. */

@@ -78,7 +78,7 @@ test("without any input it asks itself, and says so", async () => {
   for (const question of questions) expect(answerTo(question, output)).toContain("Seattle");
 });
 
-test("with OPENAI_BASE_URL it talks to that server, with the tools, and a failed turn is told by the exit code", async () => {
+test("with OPENAI_BASE_URL it talks to that server, with the tools, and the exit code reports a failed turn", async () => {
   const model = ruleModel([
     { name: "hot", when: ({ lastUserText }) => /hot/.test(lastUserText), answer: () => "Very." },
   ]);

@@ -14,7 +14,7 @@ export const paced = (model: LlmHandler, paceMs: number): LlmHandler => {
   };
 };
 
-/** Rejects when nobody wants the answer any more. */
+/** Rejects when the answer is not wanted any more. */
 const pause = (durationMs: number, { clock, signal }: LlmContext): Promise<void> =>
   new Promise((resolve, reject) => {
     const stop = (): void => {

@@ -48,7 +48,7 @@ export const weatherTools = (clock: Pick<Clock, "now">): readonly Tool[] => [
   }),
 ];
 
-/** What a machine and a model are told of them. */
+/** What a machine and a model know of them. */
 export const weatherDeclarations = declarationsOf(weatherTools({ now: () => 0 }));
 
 /** There is no weather for a city. The message is for the model. */
