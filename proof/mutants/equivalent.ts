@@ -32,7 +32,7 @@ export const equivalent: readonly Equivalent[] = [
     reason: "a journal that was folded has a beginning that can be; the type can't say so",
   },
   {
-    path: "packages/machine/src/prompt/render.ts",
+    path: "packages/machine/src/prompt/blocks.ts",
     original: "const mostArguments = 1_000;",
     mutated: "const mostArguments = 1001;",
     reason: "in how many goes blocks are joined changes nothing about the list that they come to",
