@@ -25,7 +25,7 @@ export const keepsTheLaws = (format: Format): void => {
     expect(format.write(messages).losses.filter(({ why }) => !why.includes("one message with"))).toEqual([]);
     keepsMessages(format, messages);
   });
-  property.prop([messagesArbitrary])("each message that comes back as another is told", (messages) =>
+  property.prop([messagesArbitrary])("each message that comes back as another is reported", (messages) =>
     tellsAllLosses(format, messages),
   );
   property.prop([messagesArbitrary])("what was lost is lost once", (messages) => settles(format, messages));
@@ -45,8 +45,8 @@ export const right = (read: Either.Either<ImportProblem, Imported>): Imported =>
   return read.right;
 };
 
-/** The messages that a thread has once it was told of what was imported. Fails where any of it could not be told. */
-export const told = ({ system, turns }: Imported): readonly Message[] => {
+/** The messages of a thread that took what was imported. Fails where the thread could not take all of it. */
+export const threadOf = ({ system, turns }: Imported): readonly Message[] => {
   const said = turns.flatMap((messages, turn) => {
     const event = decodeEvent({ type: "turn.added", at: 0, messages });
     expect(event).toMatchObject({ _tag: "Right", right: { messages } });
@@ -68,9 +68,9 @@ const keepsMessages = ({ write, read }: Format, messages: readonly Message[]): v
   expect(exported.losses.filter(({ index }) => index < 0 || index >= messages.length)).toEqual([]);
   if (exported.losses.length > 0) return;
   const imported = right(read(exported.value));
-  const untold = imported.losses.filter(({ what }) => what !== "metadata" && !what.startsWith("the outcome "));
-  expect(untold).toEqual([]);
-  const back = told(imported);
+  const unreported = imported.losses.filter(({ what }) => what !== "metadata" && !what.startsWith("the outcome "));
+  expect(unreported).toEqual([]);
+  const back = threadOf(imported);
   expect(back.map(digestOfMessage)).toEqual(messages.map(({ digest }) => digest));
   if (imported.losses.length === 0) expect(back.map(kept)).toEqual(messages.map(kept));
   expect(problemsOf(back)).toEqual([]);
@@ -79,10 +79,10 @@ const keepsMessages = ({ write, read }: Format, messages: readonly Message[]): v
 /** What a thread keeps of a message beside what a model sees. */
 const kept = (message: Message) => [message.role, message.metadata ?? null, toolResultOf(message)?.outcome ?? null];
 
-/** Each message that comes back as another is told of. */
+/** Each message that comes back as another is reported. */
 const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): void => {
   const { value, losses } = write(messages);
-  const back = told(right(read(value, { repair: true })));
+  const back = threadOf(right(read(value, { repair: true })));
   if (back.length !== messages.length) {
     expect(losses.length).toBeGreaterThan(0);
     return;
@@ -98,18 +98,18 @@ const tellsAllLosses = ({ write, read }: Format, messages: readonly Message[]): 
 const settles = ({ write, read }: Format, messages: readonly Message[]): void => {
   const first = write(renamed(messages));
   const imported = right(read(first.value, { repair: true }));
-  const second = write(renamed(told(imported)));
+  const second = write(renamed(threadOf(imported)));
   if (first.losses.length + imported.losses.length === 0) expect(second.value).toEqual(first.value);
-  const third = write(renamed(told(right(read(second.value)))));
+  const third = write(renamed(threadOf(right(read(second.value)))));
   expect(third.value).toEqual(second.value);
 };
 
-/** Anything is read, or refused in words; and what is read can be told to a thread. */
+/** Anything is read, or refused in words; and what is read is taken by a thread. */
 const isTotal = ({ read }: Format, items: unknown): void => {
   for (const repair of [false, true]) {
     const imported = read(items, { repair });
     if (Either.isLeft(imported)) expect(imported.left.reason).not.toBe("");
-    else expect(problemsOf(told(imported.right))).toEqual([]);
+    else expect(problemsOf(threadOf(imported.right))).toEqual([]);
   }
 };
 

@@ -6,7 +6,7 @@ import { fromResponseItems, toResponseItems } from "../src/responses/items.ts";
 import { fromUiMessages, toUiMessages } from "../src/ai-sdk/ui-messages.ts";
 import type { JsonObject, Message } from "@colloquy/machine";
 import { canonical } from "./canonical.ts";
-import { type Format, right, told } from "./laws.ts";
+import { type Format, right, threadOf } from "./laws.ts";
 import { recordingsFolder, recordingsOf } from "./recordings.ts";
 
 const folder = recordingsFolder();
@@ -73,7 +73,7 @@ const canonicalPart = ({ type, annotations, logprobs, ...rest }: JsonObject) => 
 interface Fares<Item> {
   /** Told as they are, without loss: what went in, and what comes out again. */
   readonly whole: readonly { readonly before: readonly Item[]; readonly after: readonly Item[] }[];
-  /** Told as they are, with losses that are told. */
+  /** Taken as they are, with losses that are reported. */
   readonly lossy: number;
   /** Told with a repair. */
   readonly repaired: number;
@@ -90,11 +90,11 @@ const fares = <Item>(conversations: readonly (readonly Item[])[], { read, write 
     const strict = read(before);
     if ("left" in mended) refused.push(mended.left.reason);
     else if ("left" in strict) {
-      // Whatever is mended, a thread can be told of it.
-      told(mended.right);
+      // Whatever is mended, a thread takes it.
+      threadOf(mended.right);
       repaired++;
     } else {
-      const { value, losses } = write(told(strict.right));
+      const { value, losses } = write(threadOf(strict.right));
       // What a format writes is a list of its items.
       if (losses.length + strict.right.losses.length === 0) whole.push({ before, after: value as readonly Item[] });
       else lossy++;
@@ -143,13 +143,13 @@ describe.skipIf(folder === null)("recorded conversations", () => {
       ...responses().map((each) => fromResponseItems(each)),
     ];
     const exported = threads
-      .flatMap((read) => ("right" in read ? [told(read.right)] : []))
+      .flatMap((read) => ("right" in read ? [threadOf(read.right)] : []))
       .map((messages) => ({ messages, ...format.write(messages) }));
     const whole = exported.filter(({ losses }) => losses.length === 0);
     console.log(`${name}: ${whole.length} of ${exported.length} without loss`);
     expect(whole.length).toBeGreaterThan(exported.length / 2);
     for (const { messages, value } of whole)
-      expect(digests(told(right(format.read(value))))).toEqual(digests(messages));
+      expect(digests(threadOf(right(format.read(value))))).toEqual(digests(messages));
   });
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { fromModelMessages, toModelMessages } from "../../src/ai-sdk/model-messages.ts";
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
 import { type Message, messagesFromSeed, type SeedDraft } from "@colloquy/machine";
-import { messagesArbitrary, right, told } from "../laws.ts";
+import { messagesArbitrary, right, threadOf } from "../laws.ts";
 
 // Our types say less than the SDK's; whether the values fit is what is tested here.
 const asModel = (value: unknown): ModelMessage[] => value as ModelMessage[];
@@ -102,9 +102,9 @@ describe("what a model is sent", () => {
 
   test("is the same when both go through a thread", async () => {
     const first = await sentBySdk(asModel(toModelMessages(talk).value));
-    const through = told(right(fromUiMessages(toUiMessages(talk).value)));
+    const through = threadOf(right(fromUiMessages(toUiMessages(talk).value)));
     expect(await sentBySdk(asModel(toModelMessages(through).value))).toEqual(first);
-    const back = told(right(fromModelMessages(toModelMessages(through).value)));
+    const back = threadOf(right(fromModelMessages(toModelMessages(through).value)));
     expect(await sentBySdk(asModel(toModelMessages(back).value))).toEqual(first);
   });
 });
@@ -143,7 +143,7 @@ describe("stored UI messages", () => {
       { id: "u2", role: "user", parts: [{ type: "text", text: "Thanks." }] },
     ];
     const bySdk = await sentBySdk(await convertToModelMessages(asUi(stored)));
-    const { value, losses } = toUiMessages(told(right(fromUiMessages(stored))));
+    const { value, losses } = toUiMessages(threadOf(right(fromUiMessages(stored))));
     expect(losses).toEqual([]);
     expect(await sentBySdk(await convertToModelMessages(asUi(value)))).toEqual(bySdk);
   });

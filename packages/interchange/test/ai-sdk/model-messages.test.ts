@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { fromModelMessages, toModelMessages } from "../../src/ai-sdk/model-messages.ts";
-import { keepsTheLaws, right, told } from "../laws.ts";
+import { keepsTheLaws, right, threadOf } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toModelMessages, read: fromModelMessages });
 });
 
-const roundTrip = (items: readonly unknown[]) => toModelMessages(told(right(fromModelMessages(items))));
+const roundTrip = (items: readonly unknown[]) => toModelMessages(threadOf(right(fromModelMessages(items))));
 
 const call = { type: "tool-call", toolCallId: "a", toolName: "f", input: { city: "Oslo" } };
 const resultWith = (output: unknown) => ({
@@ -116,7 +116,7 @@ describe("messages", () => {
   });
 
   test("keep the exact string of arguments, names and metadata where an import finds them", () => {
-    const messages = told({
+    const messages = threadOf({
       system: { role: "developer", content: "Be brief." },
       turns: [
         [
@@ -142,7 +142,7 @@ describe("messages", () => {
       { role: "assistant", content: [{ input: { city: "Oslo" } }, { input: "{oops" }] },
       { role: "tool", content: [{ toolCallId: "a" }, { toolCallId: "call_1_1_1" }] },
     ]);
-    expect(told(right(fromModelMessages(value)))).toEqual(messages);
+    expect(threadOf(right(fromModelMessages(value)))).toEqual(messages);
   });
 });
 
@@ -156,7 +156,7 @@ describe("approvals", () => {
   });
   const waiting = { role: "assistant", content: [call, request] };
 
-  test("that led to a result are left out, and told", () => {
+  test("that led to a result are left out, and reported", () => {
     const { content } = resultWith({ type: "text", value: "rain" });
     const read = right(fromModelMessages([waiting, { role: "tool", content: [response(true), ...content] }]));
     expect(read.turns).toMatchObject([[{ role: "assistant" }, { role: "tool", content: "rain" }]]);

@@ -2,13 +2,13 @@ import { describe, expect, test } from "vitest";
 import { base64Of } from "../../src/exchange/plain-json.ts";
 import { toChatMessages } from "../../src/chat/messages.ts";
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
-import { keepsTheLaws, right, told } from "../laws.ts";
+import { keepsTheLaws, right, threadOf } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toUiMessages, read: fromUiMessages });
 });
 
-const roundTrip = (messages: readonly unknown[]) => toUiMessages(told(right(fromUiMessages(messages))));
+const roundTrip = (messages: readonly unknown[]) => toUiMessages(threadOf(right(fromUiMessages(messages))));
 
 const user = { id: "u1", role: "user", parts: [{ type: "text", text: "Hi." }] };
 const step = { type: "step-start" };
@@ -37,7 +37,7 @@ describe("messages", () => {
     const read = right(fromUiMessages(messages));
     expect(read.losses).toEqual([]);
     expect(read.turns).toHaveLength(1);
-    expect(told(read).map(({ role, parts }) => [role, ...parts.map(({ type }) => type)])).toEqual([
+    expect(threadOf(read).map(({ role, parts }) => [role, ...parts.map(({ type }) => type)])).toEqual([
       ["system", "text"],
       ["user", "text"],
       ["assistant", "reasoning", "text", "toolCall", "toolCall"],
@@ -72,7 +72,7 @@ describe("messages", () => {
       ),
     ];
     expect(roundTrip(messages)).toEqual({ value: messages, losses: [] });
-    const { value } = toChatMessages(told(right(fromUiMessages(messages))));
+    const { value } = toChatMessages(threadOf(right(fromUiMessages(messages))));
     expect(value).toMatchObject([
       { role: "user", content: [{ type: "text" }, { type: "image_url" }, { type: "file" }] },
       { role: "assistant", content: "There." },
@@ -96,7 +96,7 @@ describe("messages", () => {
   });
 
   test("keep what other formats put beside texts, names and fields of providers where an import finds them", () => {
-    const messages = told({
+    const messages = threadOf({
       system: { role: "developer", content: "Be brief.", name: "ops" },
       turns: [
         [
@@ -136,19 +136,19 @@ describe("messages", () => {
     });
     const { value, losses } = toUiMessages(messages);
     expect(losses).toEqual([]);
-    expect(told(right(fromUiMessages(value)))).toEqual(messages);
+    expect(threadOf(right(fromUiMessages(value)))).toEqual(messages);
   });
 
-  test("with an id that is used again by a later step have the calls told apart, and find it again", () => {
+  test("with an id that is used again by a later step have the calls kept apart, and find it again", () => {
     const round = [
       { role: "assistant" as const, toolCalls: [{ id: "a", name: "f", arguments: "{}" }] },
       { role: "tool" as const, toolCallId: "a", content: "1" },
     ];
-    const messages = told({ system: null, turns: [[...round, ...round]], losses: [] });
+    const messages = threadOf({ system: null, turns: [[...round, ...round]], losses: [] });
     const { value, losses } = toUiMessages(messages);
     expect(losses).toEqual([]);
     expect(value).toMatchObject([{ parts: [step, { toolCallId: "a" }, step, { toolCallId: "call_1_2_0" }] }]);
-    expect(told(right(fromUiMessages(value)))).toEqual(messages);
+    expect(threadOf(right(fromUiMessages(value)))).toEqual(messages);
   });
 });
 

@@ -220,7 +220,7 @@ describe("other fields", () => {
   });
 
   test("only what servers take back goes back", () => {
-    const told = {
+    const annotated = {
       annotations: [],
       provider_metadata: { cost: "1" },
       logprobs: null,
@@ -228,7 +228,7 @@ describe("other fields", () => {
       refusal: null,
       channel: "final",
     };
-    expect(replyRoundTrip({ content: "hi", ...told })).toEqual({ role: "assistant", content: "hi" });
+    expect(replyRoundTrip({ content: "hi", ...annotated })).toEqual({ role: "assistant", content: "hi" });
     const audio = { id: "audio_1", data: "AAAA", expires_at: 1, transcript: "hi" };
     expect(replyRoundTrip({ content: null, audio })).toEqual({
       role: "assistant",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fromChatMessages, toChatMessages } from "../../src/chat/messages.ts";
 import { conversationMachine, messagesOf } from "@colloquy/machine";
 import { calling, Talk } from "../../../machine/test/talk.ts";
-import { keepsTheLaws, right, told } from "../laws.ts";
+import { keepsTheLaws, right, threadOf } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toChatMessages, read: fromChatMessages });
@@ -13,10 +13,10 @@ describe("without ids", () => {
 });
 
 describe("a conversation", () => {
-  test("with calls of one reply under one id has them told apart", () => {
+  test("with calls of one reply under one id has them kept apart", () => {
     const toolCalls = ["1", "2"].map((given) => ({ id: "a", name: "f", arguments: given }));
     const results = ["one", "two"].map((content) => ({ role: "tool" as const, toolCallId: "a", content }));
-    const messages = told({ system: null, turns: [[{ role: "assistant", toolCalls }, ...results]], losses: [] });
+    const messages = threadOf({ system: null, turns: [[{ role: "assistant", toolCalls }, ...results]], losses: [] });
     const { value, losses } = toChatMessages(messages);
     expect(value).toMatchObject([
       { tool_calls: [{ id: "a" }, { id: "call_1_0_1" }] },
@@ -42,11 +42,11 @@ describe("a conversation", () => {
 
   test("that is open says what is missing", () => {
     const toolCalls = [{ id: "a", name: "f", arguments: "{}" }];
-    const [asked] = told(
+    const [asked] = threadOf(
       right(
         fromChatMessages(
           toChatMessages(
-            told({
+            threadOf({
               system: null,
               turns: [
                 [

@@ -205,7 +205,7 @@ describe("functions of the time before tools", () => {
   const called = { role: "assistant", content: null, function_call: { name: "f", arguments: '{"a":1}' } };
   const returned = { role: "function", name: "f", content: "1" };
 
-  test("are tools: the call calls, the result is no user's word, and the other form is told", () => {
+  test("are tools: the call calls, the result is no user's word, and the other form is reported", () => {
     const { turns, losses } = right(fromChatMessages([user(), called, returned, answer(), user()]));
     expect(turns).toEqual([
       [
@@ -232,7 +232,7 @@ describe("functions of the time before tools", () => {
     ["that nobody called", [user(), returned, user()], "f", 1],
     ["of another name", [user(), { ...returned, name: "g" }, called, returned], "g", 1],
     ["that was given before", [user(), called, returned, { ...returned, content: "2" }], "f", 3],
-  ])("a result %s is refused, or left out and told", (_, messages, name, index) => {
+  ])("a result %s is refused, or left out and reported", (_, messages, name, index) => {
     const what = `the result of the function "${name}"`;
     const reason = expect.stringContaining(`item ${index} is ${what}, which no item before it waits for`);
     expect(problemOf(messages)).toMatchObject({ index, reason });
@@ -260,7 +260,7 @@ describe("functions of the time before tools", () => {
 });
 
 describe("fields that a thread does not keep", () => {
-  test("are told, each with its place", () => {
+  test("are reported, each with its place", () => {
     const read = right(
       fromChatMessages([
         { role: "user", content: "Hi", name: "", metadata: null, seen: true },

@@ -6,7 +6,7 @@ import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts
 import { fromUiMessages, toUiMessages } from "../../src/ai-sdk/ui-messages.ts";
 import type { Loss } from "../../src/exchange/loss.ts";
 import type { Message } from "@colloquy/machine";
-import { type Format, told } from "../laws.ts";
+import { type Format, threadOf } from "../laws.ts";
 import { chatForms } from "./chat-forms.ts";
 import { modelForms } from "./model-forms.ts";
 import { responsesForms } from "./responses-forms.ts";
@@ -48,7 +48,7 @@ const linesOfForm = (format: Format, items: unknown): readonly string[] => {
       ...(system === null ? [] : [`  sys   ${JSON.stringify(system)}`]),
       ...turns.map((turn) => `  turn  ${JSON.stringify(turn)}`),
       ...losses.map(lineOfLoss),
-      ...linesOfWriting(format, told(read.right), items),
+      ...linesOfWriting(format, threadOf(read.right), items),
     ];
   }
   const repaired = format.read(items, { repair: true });

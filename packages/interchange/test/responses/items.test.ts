@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { toChatMessages } from "../../src/chat/messages.ts";
 import { fromResponseItems, toResponseItems } from "../../src/responses/items.ts";
-import { keepsTheLaws, right, told } from "../laws.ts";
+import { keepsTheLaws, right, threadOf } from "../laws.ts";
 
 describe("laws", () => {
   keepsTheLaws({ write: toResponseItems, read: fromResponseItems });
 });
 
-const roundTrip = (items: readonly unknown[]) => toResponseItems(told(right(fromResponseItems(items))));
+const roundTrip = (items: readonly unknown[]) => toResponseItems(threadOf(right(fromResponseItems(items))));
 
 const reasoning = {
   type: "reasoning",
@@ -32,7 +32,7 @@ describe("items", () => {
     const read = right(fromResponseItems(items));
     expect(read.losses).toEqual([]);
     expect(read.turns).toHaveLength(1);
-    expect(told(read).map(({ role, parts }) => [role, ...parts.map(({ type }) => type)])).toEqual([
+    expect(threadOf(read).map(({ role, parts }) => [role, ...parts.map(({ type }) => type)])).toEqual([
       ["user", "text"],
       ["assistant", "reasoning", "toolCall"],
       ["tool", "toolResult"],
@@ -54,7 +54,7 @@ describe("items", () => {
       { type: "compaction", id: "cmp_1", encrypted_content: "AA" },
     ];
     expect(roundTrip(items)).toEqual({ value: items, losses: [] });
-    const { value, losses } = toChatMessages(told(right(fromResponseItems(items))));
+    const { value, losses } = toChatMessages(threadOf(right(fromResponseItems(items))));
     expect(value.map(({ role, content }) => [role, content])).toEqual([
       ["user", "Hi."],
       ["assistant", "Found."],
@@ -98,7 +98,7 @@ describe("items", () => {
       },
     ];
     expect(roundTrip(items)).toEqual({ value: items, losses: [] });
-    expect(toChatMessages(told(right(fromResponseItems(items)))).value[0]?.tool_calls).toEqual([
+    expect(toChatMessages(threadOf(right(fromResponseItems(items)))).value[0]?.tool_calls).toEqual([
       { id: "p", type: "custom", custom: { name: "patch", input: "*** begin" } },
     ]);
   });
@@ -119,7 +119,7 @@ describe("items", () => {
       { type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No." }] },
     ];
     expect(roundTrip(items)).toEqual({ value: items, losses: [] });
-    expect(told(right(fromResponseItems(items)))[0]?.parts.map(({ type }) => type)).toEqual([
+    expect(threadOf(right(fromResponseItems(items)))[0]?.parts.map(({ type }) => type)).toEqual([
       "text",
       "image",
       "opaque",
@@ -131,11 +131,15 @@ describe("items", () => {
   test("a second message of a model is a reply of its own", () => {
     const said = { type: "message", role: "assistant", content: "One." };
     const items = [said, { ...said, content: "Two." }, call, output];
-    expect(told(right(fromResponseItems(items))).map(({ role }) => role)).toEqual(["assistant", "assistant", "tool"]);
+    expect(threadOf(right(fromResponseItems(items))).map(({ role }) => role)).toEqual([
+      "assistant",
+      "assistant",
+      "tool",
+    ]);
     expect(roundTrip(items)).toEqual({ value: items, losses: [] });
   });
 
-  test("what stands behind a call comes before it, and that is told", () => {
+  test("what stands behind a call comes before it, and that is reported", () => {
     const read = right(fromResponseItems([call, { type: "message", role: "assistant", content: "Wait." }, output]));
     expect(read.turns).toMatchObject([
       [{ role: "assistant", content: "Wait.", toolCalls: [{ id: "a" }] }, { role: "tool" }],
@@ -162,8 +166,8 @@ describe("items", () => {
 });
 
 describe("what came from elsewhere", () => {
-  test("says what is not told apart any longer, and what of it is gone", () => {
-    const messages = told({
+  test("says what is not kept apart any longer, and what of it is gone", () => {
+    const messages = threadOf({
       system: null,
       turns: [
         [
@@ -183,7 +187,7 @@ describe("what came from elsewhere", () => {
   });
 
   test("says what it can't bring along", () => {
-    const messages = told({
+    const messages = threadOf({
       system: null,
       turns: [
         [

@@ -2,12 +2,10 @@ import { withoutAppended } from "../thread/appended.ts";
 import type { ConversationData, OpenTurn } from "../conversation/protocol/data.ts";
 import { decidePrompt } from "../conversation/decide/prompt.ts";
 import type { Settings } from "../conversation/decide/settings.ts";
-import { sameCut } from "../prompt/decide-cut.ts";
-import { render } from "../prompt/render.ts";
 import { chunksOf } from "../thread/chunks.ts";
 import { noUsage } from "../thread/usage.ts";
 import type { ImportedCall } from "./imported-calls.ts";
-import type { Rehearsal, Rehearsed } from "./rehearse.ts";
+import { callOf, type Rehearsal, type Rehearsed } from "./rehearse.ts";
 
 /**
  * What a configuration would have shown the model of a call that was made elsewhere. It leaves no mark on the thread:
@@ -23,27 +21,13 @@ export const rehearseImported = (settings: Settings, rehearsal: Rehearsal, impor
     first.fits || settings.policy.summariser === undefined
       ? first
       : decidePrompt(settings, data, { ...asked, withoutSummary: true });
-  const { thread, system, open: said, available } = prompt.situation;
-  const { cut, reason, fits, tokens, failed = null } = prompt;
-  const cuts = fits && !sameCut(data.cut ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut);
+  const { seq } = imported.entry;
+  const place = { seq, turn: imported.turn, step: imported.step, attempt: 1, imported: true };
   return {
-    rehearsal: { ...rehearsal, importedCut: fits ? cut : rehearsal.importedCut },
-    call: {
-      seq: imported.entry.seq,
-      turn: imported.turn,
-      step: imported.step,
-      attempt: 1,
-      imported: true,
-      messages: render(thread, cut, system, said()),
-      fits,
-      tokens,
-      available,
-      policy: cut.policy,
-      reason,
-      cuts,
-    },
+    rehearsal: { ...rehearsal, importedCut: prompt.fits ? prompt.cut : rehearsal.importedCut },
+    call: callOf(place, prompt, data.cut),
     summaries: [],
-    failed,
+    failed: prompt.failed ?? null,
   };
 };
 

@@ -101,32 +101,35 @@ export const rehearse = (
   // The recorded call is not made yet: this one, if it waits for anything, waits for a summary of its own.
   if (open.stage.type !== "responding")
     return { rehearsal: { data, waits: !prompt.fits, importedCut }, call: null, summaries, failed };
-  const { thread, system, open: said, available } = prompt.situation;
-  const { cut, reason, fits, tokens } = prompt;
+  const { attempt } = open.stage.call;
+  const place = { seq: step.entry.seq, turn: open.number, step: open.step, attempt, imported: false };
   return {
     rehearsal: {
       data: afterCall(settings, data, prompt, step, joinedBy(before, open)),
       waits: false,
       importedCut: null,
     },
-    call: {
-      seq: step.entry.seq,
-      turn: open.number,
-      step: open.step,
-      attempt: open.stage.call.attempt,
-      imported: false,
-      messages: render(thread, cut, system, said()),
-      fits,
-      tokens,
-      available,
-      policy: cut.policy,
-      reason,
-      cuts: fits && !sameCut(before.cut ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
-    },
+    call: callOf(place, prompt, before.cut),
     summaries,
     failed,
   };
 };
+
+/** The prompt of a call that stands at a place, behind one that was cut in another way. */
+export const callOf = (
+  place: Pick<RehearsedCall, "seq" | "turn" | "step" | "attempt" | "imported">,
+  { cut, reason, fits, tokens, situation }: PromptDecision,
+  last: Cut | null,
+): RehearsedCall => ({
+  ...place,
+  messages: render(situation.thread, cut, situation.system, situation.open()),
+  fits,
+  tokens,
+  available: situation.available,
+  policy: cut.policy,
+  reason,
+  cuts: fits && !sameCut(last ?? { policy: cut.policy, from: null, interrupted: cut.interrupted }, cut),
+});
 
 /** What the event came to when it was recorded; a call that did not fit then is taken for one that was made. */
 const replayed = (

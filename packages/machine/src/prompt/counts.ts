@@ -36,34 +36,20 @@ export interface WholeRun {
  * was just read has none, and the next prompt counts what it shows.
  */
 export const countsOf = (counter: Counter): Counts => {
-  const ofMessages = new WeakMap<Message, number>();
-  const ofTurns = new WeakMap<Turn, number>();
-  const ofRuns = new WeakMap<readonly Turn[], readonly number[]>();
-  const runs = new WeakMap<readonly Turn[], WholeRun>();
   const shrunk = new WeakMap<Message, Map<string, Message>>();
-  const message = (counted: Message): number => {
-    const known = ofMessages.get(counted);
-    if (known !== undefined) return known;
-    const tokens = countMessage(counter, counted);
-    ofMessages.set(counted, tokens);
-    return tokens;
-  };
-  const turn = (counted: Turn): number => {
-    const known = ofTurns.get(counted);
-    if (known !== undefined) return known;
+  const message = remembering((counted: Message): number => countMessage(counter, counted));
+  const turn = remembering((counted: Turn): number => {
     let tokens = 0;
     for (const each of toArray(counted.messages)) tokens += message(each);
-    ofTurns.set(counted, tokens);
     return tokens;
-  };
-  const run = (counted: readonly Turn[]): readonly number[] => {
-    const known = ofRuns.get(counted);
-    if (known !== undefined) return known;
+  });
+  const run = remembering((counted: readonly Turn[]): readonly number[] => {
     let tokens = 0;
-    const sums = counted.toReversed().map((each) => (tokens += turn(each)));
-    ofRuns.set(counted, sums.reverse());
-    return sums;
-  };
+    return counted
+      .toReversed()
+      .map((each) => (tokens += turn(each)))
+      .reverse();
+  });
   const prompt = (messages: readonly Message[]): number =>
     counter.countPrompt?.(messages) ?? messages.reduce((total, each) => total + message(each), counter.perPrompt);
   const blocks = (shown: Blocks): number => {
@@ -76,18 +62,14 @@ export const countsOf = (counter: Counter): Counts => {
     }
     return tokens;
   };
-  const together = (turns: readonly Turn[]): WholeRun => {
-    const known = runs.get(turns);
-    if (known !== undefined) return known;
+  const together = remembering((turns: readonly Turn[]): WholeRun => {
     let start = 0;
-    const whole = {
+    return {
       starts: turns.map(({ messages }) => (start += messages.length) - messages.length),
       messages: turns.flatMap(({ messages }) => toArray(messages)),
       completed: turns.every(({ outcome }) => outcome.status === "completed"),
     };
-    runs.set(turns, whole);
-    return whole;
-  };
+  });
   const shrink = (whole: Message, rules: readonly Shrink[]): Message => {
     // Where the rules apply is no part of what they do.
     const key = JSON.stringify(rules.map(({ rule, of, characters, tool }) => [rule, of, characters, tool]));
@@ -104,6 +86,18 @@ export const countsOf = (counter: Counter): Counts => {
     return after;
   };
   return { counter, message, turn, run, prompt, blocks, together, shrink };
+};
+
+/** A function that is called once for each object, for as long as that lives. */
+const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((key: Key) => Value) => {
+  const known = new WeakMap<Key, Value>();
+  return (key) => {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const value = make(key);
+    known.set(key, value);
+    return value;
+  };
 };
 
 /** So many shorter forms of a message are kept, the newest: as many as `fitOversized` tries anew at each prompt, and some. */

@@ -18,7 +18,7 @@ import { calling, Talk } from "../talk.ts";
 
 const talk = (): Talk => new Talk(conversationMachine({ tools: [{ name: "search" }] }));
 
-describe("27: what is told twice under one id", () => {
+describe("27: what comes twice under one id", () => {
   test("an ask counts once: the first wins, and the repeat is refused as stale and leaves no entry", () => {
     const conversation = talk();
     conversation.ask("Q1", "one");

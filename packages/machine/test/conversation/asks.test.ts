@@ -187,7 +187,7 @@ describe("a repeated ask that says something else", () => {
     expect(transition(talk.machine, stored, again([said[1], said[0]]))).toMatchObject({ refusal: another });
   });
 
-  test("is taken for the same where nobody can know: it was withdrawn, forgotten, or its words were taken out", () => {
+  test("is taken for the same where that is not known: it was withdrawn, forgotten, or its words were taken out", () => {
     const talk = queueing();
     talk.ask("First", "first");
     talk.ask("One", "a");
@@ -248,7 +248,7 @@ describe("asks that wait", () => {
     expect(talk.out()).toEqual([]);
   });
 
-  test("a queue of 0 holds nobody", () => {
+  test("a queue of 0 holds no ask", () => {
     const talk = new Talk(conversationMachine({ overlap: { type: "queue", max: 0 } }));
     talk.ask("1");
     expect(talk.refused({ type: "ask.received", askId: "b", input: "2" }).kind).toBe("full");

@@ -113,7 +113,7 @@ describe("a beginning that can't be", () => {
   });
 });
 
-describe("asks that can't be meant", () => {
+describe("asks that are invalid", () => {
   const machine = conversationMachine();
   const { state } = start(machine, { threadId: "t", at: 0 });
 

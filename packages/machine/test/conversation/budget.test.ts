@@ -43,7 +43,7 @@ describe("a prompt", () => {
     },
   );
 
-  test("that does not fit asks for nothing: the turn has made no step, and observers are told why it ended", () => {
+  test("that does not fit asks for nothing: the turn has made no step, and observers are notified why it ended", () => {
     const talk = new CheckedTalk(within(10));
     talk.ask("x".repeat(11));
     expect(talk.state.value).toBe("error");
@@ -179,19 +179,22 @@ describe("a counter", () => {
     ["counts prompts without end", { countPrompt: () => Number.POSITIVE_INFINITY }],
   ];
 
-  test.each(broken)("that %s does not stop the conversation: the prompt is sent, and observers are told", (_, part) => {
-    const talk = new CheckedTalk(within(10, 0, { counter: { ...characterCounter, name: "broken", ...part } }));
-    talk.ask("x".repeat(20));
-    expect(talk.sent()).toEqual(["x".repeat(20)]);
-    expect(talk.signals()).toContainEqual({
-      type: "policy.failed",
-      reason: expect.stringContaining('counter "broken@1"'),
-    });
-    expect(promptOf(talk.machine, talk.state)).toMatchObject({ tokens: null, fits: true });
-    talk.reply("y");
-  });
+  test.each(broken)(
+    "that %s does not stop the conversation: the prompt is sent, and observers are notified",
+    (_, part) => {
+      const talk = new CheckedTalk(within(10, 0, { counter: { ...characterCounter, name: "broken", ...part } }));
+      talk.ask("x".repeat(20));
+      expect(talk.sent()).toEqual(["x".repeat(20)]);
+      expect(talk.signals()).toContainEqual({
+        type: "policy.failed",
+        reason: expect.stringContaining('counter "broken@1"'),
+      });
+      expect(promptOf(talk.machine, talk.state)).toMatchObject({ tokens: null, fits: true });
+      talk.reply("y");
+    },
+  );
 
-  test("that can count prompts and not their parts still tells that one does not fit", () => {
+  test("that can count prompts and not their parts still knows that one does not fit", () => {
     const counter: Counter = { ...characterCounter, countPart: () => never("no"), countPrompt: () => 500 };
     const talk = new CheckedTalk(within(10, 0, { counter }));
     talk.ask("x");
@@ -221,7 +224,7 @@ describe("a counter", () => {
   });
 });
 
-test("a policy that throws is replaced by keeping all, which may not fit: both are told", () => {
+test("a policy that throws is replaced by keeping all, which may not fit: both are reported", () => {
   const policy = { ...lastTurns(0), name: "broken", decide: () => never("no") };
   const talk = new CheckedTalk(within(10, 0, { policy }));
   talk.say("x".repeat(5), "y".repeat(4));

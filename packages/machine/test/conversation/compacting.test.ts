@@ -88,7 +88,7 @@ describe("a prompt that does not fit", () => {
     ["does not come in time", (talk) => talk.fire("summary"), "did not come in time"],
   ];
 
-  test.each(vain)("is not sent, and its numbers are told, when the summary %s", (_, outcome, reason) => {
+  test.each(vain)("is not sent, and its numbers are published, when the summary %s", (_, outcome, reason) => {
     const talk = compacting();
     outcome(talk);
     expect(talk.state.value).toBe("error");
@@ -282,7 +282,7 @@ describe("a later call of a turn", () => {
   });
 });
 
-test("the end of the wait is told of a summary that then comes late", () => {
+test("a summary that comes after the wait is reported to have failed by then", () => {
   const talk = compacting(dropping);
   talk.fire("summary");
   expect(talk.effects).toContainEqual({ type: "cancelLlm", effectId: "t/summary-1#1" });

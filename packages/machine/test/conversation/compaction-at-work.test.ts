@@ -128,7 +128,7 @@ describe("a long thread", () => {
     talk.replays();
   });
 
-  test("a pinned message stays, in whatever summary its turn is told", () => {
+  test("a pinned message stays, whichever summary covers its turn", () => {
     const talk = told(4);
     talk.tell({ type: "message.pinned", message: "2.0", pinned: true });
     for (let turn = 5; turn <= 20; turn++) {

@@ -30,7 +30,7 @@ const asLines: Policy = {
 };
 
 describe("a summary", () => {
-  test("is asked for after the answer is told, with its own instruction and model, and of no turn's step", () => {
+  test("is asked for after the answer has come, with its own instruction and model, and of no turn's step", () => {
     const talk = talking(rolling(), "One");
     talk.ask("Two");
     talk.reply("Two!");
@@ -72,7 +72,7 @@ describe("a summary", () => {
     talk.replays();
   });
 
-  test("of a turn with tools tells the model what they were asked and what they said", () => {
+  test("of a turn with tools shows the model what they were asked and what they said", () => {
     const talk = talking(rolling({ keep: 0 }));
     talk.ask("Where?");
     talk.reply({ content: "Let me look.", ...calling("search") });
@@ -223,7 +223,7 @@ describe("a summary that can't be used", () => {
     ["of a number that is not out yet", () => "t/summary-2#1"],
     ["of another thread", () => "u/summary-1#1"],
     ["of another attempt", () => "t/summary-1#2"],
-  ])("is one that nobody waits for: %s", (_, prepare) => {
+  ])("is one that is not awaited: %s", (_, prepare) => {
     const talk = talking(rolling({ keep: 0 }), "One");
     const effectId = prepare(talk);
     const late = { effectId, reply: { content: "late" }, finishReason: "stop" };
@@ -232,7 +232,7 @@ describe("a summary that can't be used", () => {
     expect(talk.refused({ type: "llm.failed", effectId, failure }).kind).toBe("stale");
   });
 
-  test("tells no progress", () => {
+  test("has no progress", () => {
     const talk = talking(rolling({ keep: 0 }), "One");
     const { id } = talk.summary();
     expect(talk.refused({ type: "llm.progressed", effectId: id, partial: { content: "Th" } }).kind).toBe("invalid");

@@ -74,7 +74,7 @@ describe("an ask lays its limits over the machine's", () => {
     expect(lastTurnOf(talk.state)?.steps).toBe(steps);
   });
 
-  test("one that can't be meant is refused, and a queued one keeps its own", () => {
+  test("an invalid one is refused, and a queued one keeps its own", () => {
     const talk = new Talk(conversationMachine({ overlap: { type: "queue", max: 1 } }));
     expect(talk.refused({ type: "ask.received", askId: "a", input: "Go.", limits: { tokens: -1 } })).toMatchObject({
       kind: "invalid",

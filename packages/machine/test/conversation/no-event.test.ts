@@ -249,7 +249,7 @@ describe("what is no event", () => {
     }
   });
 
-  test("and for what `stop()` sends, which stops it whoever sends it", () => {
+  test("and for what `stop()` sends, which stops it from any sender", () => {
     const actor = createActor(conversationMachine(), { input: { threadId: "t", at: 0 } }).start();
     // As from a caller without types.
     actor.send({ type: "xstate.stop" } as unknown as Event);

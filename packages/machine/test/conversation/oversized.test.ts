@@ -36,7 +36,7 @@ const reading = (more: MachineOptions, ...results: readonly string[]): CheckedTa
 describe("a result that does not fit", () => {
   const huge = "x".repeat(10_000);
 
-  test("ends the turn unfit where nobody may shrink it", () => {
+  test("ends the turn unfit where it may not be shrunk", () => {
     const talk = reading(options(tokenWindow()), huge);
     expect(lastTurnOf(talk.state)?.outcome).toMatchObject({
       status: "failed",

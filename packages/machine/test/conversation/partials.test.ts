@@ -68,7 +68,7 @@ describe("what was shown of a reply that ends early", () => {
     expect(lastTurnOf(talk.state)?.answer).toBe("1.1");
   });
 
-  test("holds no tool call, since nobody can say that it is whole", () => {
+  test("holds no tool call, since it may not be whole", () => {
     const talk = talking();
     talk.tell({ type: "cancel.requested", partial: { content: "Let me", ...calling("search") } });
     expect(said(talk)).toMatchObject([{ parts: [{ type: "text", text: "Let me" }] }]);

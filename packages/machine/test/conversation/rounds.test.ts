@@ -97,7 +97,7 @@ describe("a round that is appended", () => {
     talk.replays();
   });
 
-  test("while a call or tools are out waits for the batch; its calls are nobody's to answer", () => {
+  test("while a call or tools are out waits for the batch; its calls await no answer", () => {
     const talk = risen();
     talk.ask("Go.");
     talk.tell(round("during the call"));
@@ -180,7 +180,7 @@ describe("tool calls that would vanish", () => {
     expect(transition(machine, state, { type: "message.appended", at: 1, message: foreign }).handled).toBe(false);
   });
 
-  test("of a message that nobody's assistant said are refused", () => {
+  test("of a message of no assistant are refused", () => {
     const { machine, state } = new CheckedTalk();
     const messages = [{ role: "user", content: "", ...calls("search") }] as const;
     const refused = transition(machine, state, { type: "turn.added", at: 1, messages });

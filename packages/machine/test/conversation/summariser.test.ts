@@ -89,7 +89,7 @@ describe("a summariser", () => {
     expect(talk.isCalling()).toBe(tokens > 20);
   });
 
-  test("that wants the same again and again has it once: nobody pays for it for ever", () => {
+  test("that wants the same again and again has it once: it is not paid for for ever", () => {
     const talk = new CheckedTalk({ policy: asking(() => ({ covers: { from: 1, to: 1 }, earlier: null })) });
     talk.say("One", "1");
     talk.summarise("S1");
@@ -119,7 +119,7 @@ describe("a summariser", () => {
     expect(seen.at(-1)).toEqual([1, 0, "2.0"]);
   });
 
-  test("has nothing written before the thread was told of it: nobody knows the instruction", () => {
+  test("has nothing written before the thread was configured with it: the instruction is not known", () => {
     const talk = new CheckedTalk();
     talk.say("One", "1");
     const machine = conversationMachine({ policy: rolling({ keep: 0 }) });
@@ -144,7 +144,7 @@ describe("a summariser", () => {
   });
 });
 
-test("a summary that the counter can't count is used: nobody can say that it is too long", () => {
+test("a summary that the counter can't count is used: it is not known to be too long", () => {
   const counter: Counter = { ...characterCounter, countPart: () => never("no") };
   const talk = new CheckedTalk({ policy: rolling({ keep: 0, maxTokens: 1 }), counter });
   talk.say("One", "1");

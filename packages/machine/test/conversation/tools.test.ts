@@ -11,7 +11,7 @@ const running = (...names: readonly string[]): Talk => {
   return talk;
 };
 
-describe("a tool that nobody declared", () => {
+describe("a tool that is not declared", () => {
   test("is answered by the machine, unless the host wants to be asked", () => {
     const asking = new Talk(conversationMachine({ tools, unknownTool: "ask" }));
     asking.ask("Go.");

@@ -74,7 +74,7 @@ describe("context.warning", () => {
     talk.replays();
   });
 
-  test("is told before the call that it is about, after the turn has started", () => {
+  test("is published before the call that it is about, after the turn has started", () => {
     const talk = new CheckedTalk(options);
     talk.ask("x".repeat(90));
     expect(talk.told()).toEqual(["turn.started", "context.warning", "callLlm"]);
@@ -116,11 +116,11 @@ describe("context.warning", () => {
     );
   });
 
-  test.each([-0.1, 1.1, Number.NaN])("a share of %d can't be meant", (warnAt) => {
+  test.each([-0.1, 1.1, Number.NaN])("a share of %d is invalid", (warnAt) => {
     expect(() => conversationMachine({ warnAt })).toThrow(String(warnAt));
   });
 
-  test("does not come without a budget, nor because somebody looks", () => {
+  test("does not come without a budget, nor because the state is read", () => {
     const talk = new CheckedTalk({ ...options, budget: null });
     talk.ask("x".repeat(1_000));
     expect(warnings(talk)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { Event, MachineOptions } from "../../src/index.ts";
 import { clearResults, compose, lastTurns, limitResults, omitFields, type Policy } from "../../src/policies.ts";
 import { characterCounter, rolling } from "../hand-made.ts";
-import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
+import { ask, call, calls, failed, fired, reply, result, type Story } from "./story.ts";
 
 // What becomes of prompts: summaries, budgets and pins. A token is a character here.
 

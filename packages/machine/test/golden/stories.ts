@@ -2,7 +2,7 @@ import type { MachineOptions } from "../../src/index.ts";
 import { lastTurns } from "../../src/policies.ts";
 import { promptStories } from "./prompt-stories.ts";
 import { threadStories } from "./thread-stories.ts";
-import { ask, call, calls, failed, fired, reply, result, type Story } from "./told.ts";
+import { ask, call, calls, failed, fired, reply, result, type Story } from "./story.ts";
 
 const tools: MachineOptions = { tools: [{ name: "weather" }, { name: "time" }] };
 

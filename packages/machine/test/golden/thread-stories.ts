@@ -1,5 +1,5 @@
 import type { MachineOptions } from "../../src/index.ts";
-import { ask, call, calls, failed, fired, reply, result, round, type Story } from "./told.ts";
+import { ask, call, calls, failed, fired, reply, result, round, type Story } from "./story.ts";
 
 const approved: MachineOptions = {
   tools: [{ name: "delete_file", version: "2", approval: "always" }, { name: "list_files" }],

@@ -198,7 +198,7 @@ describe("going through a recording", () => {
     expect(prompts(lastTurns(0)).map(([available]) => available)).toEqual([60, 60, 60, 60]);
   });
 
-  test("under another policy gives the prompts of a machine that is told the same", () => {
+  test("under another policy gives the prompts of a machine that is given the same events", () => {
     fc.assert(
       fc.property(playArbitrary, wildPolicyArbitrary, ({ options, schedule }, wild) => {
         const { summariser: _, ...policy } = wild;

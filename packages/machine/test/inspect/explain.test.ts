@@ -194,7 +194,7 @@ describe("what an explanation says", () => {
     expect(unit).toMatchObject({ shown: "out", why: "because" });
   });
 
-  test("of summaries: which one tells of a turn, and which turns have only a line made by rule", () => {
+  test("of summaries: which one covers a turn, and which turns have only a line made by rule", () => {
     const summarising: Policy = {
       ...policyDeciding(() => ({ from: { turn: 4, unit: 0 }, summarised: { from: 0, to: 3 }, reason: "summed up" })),
       summariser: {

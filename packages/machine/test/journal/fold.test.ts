@@ -102,7 +102,7 @@ describe("a journal that was copied under another thread id", () => {
   });
 });
 
-describe("a journal that can be read, and that nobody can have written", () => {
+describe("a journal that can be read, and that no machine can have written", () => {
   test("folds to something that is plain, that can be read, and that a machine can go on from", () => {
     const machine = conversationMachine();
     const folds = (journal: readonly Entry[]) => {
@@ -117,7 +117,7 @@ describe("a journal that can be read, and that nobody can have written", () => {
     fc.assert(fc.property(strangeJournals, folds), { numRuns: runs(200) });
   });
 
-  test("an ask that nobody queued, while a turn is open, changes nothing", () => {
+  test("an ask without a decision, while a turn is open, changes nothing", () => {
     const ask = (seq: number, askId: string): LaterEntry => ({
       seq,
       event: { type: "ask.received", at: seq, askId, input: "?" },

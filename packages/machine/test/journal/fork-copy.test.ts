@@ -18,7 +18,7 @@ const wholeTextsOf = (state: State): readonly string[] => {
   return [...(system === null ? [] : [textOf(system)]), ...messagesOf(state).map(textOf)];
 };
 
-describe("of what was told since, a copy", () => {
+describe("of what came since, a copy", () => {
   test("at the head has all: it is the thread as it is", () => {
     const talk = new CheckedTalk({}, { system: "A" });
     talk.say("one", "first");

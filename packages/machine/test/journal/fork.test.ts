@@ -223,7 +223,7 @@ describe("a copy", () => {
     ]);
   });
 
-  test("of a thread whose words were taken out has them no more, nor the summaries that told of them", () => {
+  test("of a thread whose words were taken out has them no more, nor the summaries of them", () => {
     const talk = new CheckedTalk();
     talk.say("one", "first");
     talk.say("two", "second");

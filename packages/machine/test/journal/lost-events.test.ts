@@ -157,7 +157,7 @@ describe("what the machine refuses is refused of a journal from outside, with it
   });
 });
 
-describe("what a journal tells and fold would pass over is found, with its seq, type and id:", () => {
+describe("an entry that fold would pass over is found, with its seq, type and id:", () => {
   const journal = (): readonly Entry[] => {
     const talk = new CheckedTalk({
       tools: [{ name: "search", approval: "always" }],
@@ -192,7 +192,7 @@ describe("what a journal tells and fold would pass over is found, with its seq, 
     );
   });
 
-  test("an answer that is told twice", () => {
+  test("an answer that comes twice", () => {
     const [first, ...rest] = journal();
     const twice = [...rest.slice(0, 6), ...rest.slice(5)].map((entry, index) => ({ ...entry, seq: index + 1 }));
     expect(lostEventIn([...(first === undefined ? [] : [first]), ...twice] as readonly Entry[])).toMatchObject({
@@ -201,7 +201,7 @@ describe("what a journal tells and fold would pass over is found, with its seq, 
     });
   });
 
-  test("an ask of which nobody decided what becomes of it, and a round before the format", () => {
+  test("an ask without a decision, and a round before the format", () => {
     const undecided = journal().map((entry) => {
       if (entry.seq !== 2 || !isLater(entry)) return entry;
       const { decided: _, ...bare } = entry;

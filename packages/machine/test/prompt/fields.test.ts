@@ -17,13 +17,13 @@ const fieldsIn = (message: Message | null): readonly string[] =>
   message?.parts.flatMap((part) => (part.type === "data" ? [part.field] : [])) ?? [];
 
 describe("withFields", () => {
-  test("omit leaves fields out, whoever gave them", () => {
+  test("omit leaves fields out, of users and of models", () => {
     const fields = { omit: ["documents", "reasoning"] };
     expect(fieldsIn(withFields(asked, fields))).toEqual(["question"]);
     expect(fieldsIn(withFields(answered, fields))).toEqual(["answer"]);
   });
 
-  test("inputs are all that is shown of a user's, and concern nobody else", () => {
+  test("inputs are all that is shown of a user's, and concern no other role", () => {
     expect(fieldsIn(withFields(asked, { inputs: ["question"] }))).toEqual(["question"]);
     expect(withFields(answered, { inputs: ["question"] })).toBe(answered);
   });

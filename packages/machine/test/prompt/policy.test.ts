@@ -56,7 +56,7 @@ describe("a decision is read once, as plain data", () => {
     expect(JSON.parse(JSON.stringify(talk.state))).toEqual(talk.state);
   });
 
-  test("why it could not be used is told in few words", () => {
+  test("why it could not be used is said in few words", () => {
     const talk = threeTurns({
       ...keepAll(),
       name: "wordy",

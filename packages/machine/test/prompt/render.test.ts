@@ -53,7 +53,7 @@ describe("a prompt", () => {
     expect(talk.call().messages[1]).toMatchObject({ role: "user", synthesised: true });
   });
 
-  test("clears results up to where it is told, and never those that the model has not seen yet", () => {
+  test("clears results up to the given place, and never those that the model has not seen yet", () => {
     const clear = { rule: "clear", of: "toolResults", characters: 200, before: afterAll } as const;
     const talk = rounds(deciding({ from: null, shrink: [clear] }), 1);
     talk.ask("now");

@@ -213,7 +213,7 @@ test("whatever happened, no word of a turn is left anywhere, and only what stand
 describe("a summary", () => {
   const summarising: MachineOptions = { policy: summariseTurns() };
 
-  test("that told of a turn goes with it, and is shown no more", () => {
+  test("of a turn goes with it, and is shown no more", () => {
     const talk = new CheckedTalk(conversationMachine(summarising));
     for (const turn of ["one", "two", "three"]) {
       talk.say(`${turn}-ask`, `${turn}-answer`);
@@ -229,7 +229,7 @@ describe("a summary", () => {
   });
 });
 
-test("a summary that was made from one that told of a turn goes with it too", () => {
+test("a summary that was made from one of a turn goes with it too", () => {
   const onePlusOne: Policy = {
     name: "one-plus-one",
     version: 1,

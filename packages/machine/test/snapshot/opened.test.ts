@@ -42,7 +42,7 @@ const lengthen = (talk: Talk, turns: number): void => {
 };
 
 describe("a snapshot that is opened under another counter, policy or configuration", () => {
-  test("is what the fold of the journal is: the same prompts, and the same answer to whatever is told", () => {
+  test("is what the fold of the journal is: the same prompts, and the same answer to any event", () => {
     fc.assert(
       fc.property(traceArbitrary(), machineOptionsArbitrary, fc.nat(), ({ started, steps }, options, pick) => {
         const machine = conversationMachine(options);

@@ -51,7 +51,7 @@ describe("a message's digest", () => {
     );
   });
 
-  test("tells apart whatever a model would", () => {
+  test("differs for what a model sees as different", () => {
     const messages = [
       messageFromDraft("1", { role: "user", content: "ab" }),
       messageFromDraft("1", {

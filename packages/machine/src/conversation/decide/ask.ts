@@ -10,7 +10,7 @@ import type { AskReceived } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfLimits } from "../protocol/limits.ts";
 import { problemOfCalls } from "./lost-calls.ts";
-import type { Refusal } from "../protocol/refusal.ts";
+import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
 import type { Settings } from "./settings.ts";
 
@@ -58,7 +58,7 @@ const decideOverlap = (
     case "reject": {
       const turn = open?.number ?? data.conversation.turns.length + 1;
       const reason = `turn ${turn} is open; wait for its end, cancel it, or ${toWait}`;
-      return Either.left({ kind: "busy", reason });
+      return refuse("busy", reason);
     }
     case "latest":
       return Either.right({ queued: 1, ...superseding });
@@ -76,7 +76,8 @@ const decideOverlap = (
       if (open === null) return waits(queue, max);
       if (saysNothing(event)) return Either.left(invalid("an ask that joins a turn has to say something"));
       return open.joining.length >= max
-        ? full(
+        ? refuse(
+            "full",
             `${waiting(open.joining.length)} already to join turn ${open.number}, and at most ${max} may; wait for the turn's end, or ${toHoldMore}`,
           )
         : Either.right({ joins: true });
@@ -92,7 +93,8 @@ const defaultMax = 64;
 
 const waits = (queue: readonly QueuedAsk[], max: number): Either.Either<Refusal, Decided> =>
   queue.length >= max
-    ? full(
+    ? refuse(
+        "full",
         `${waiting(queue.length)} already, and the queue holds ${max}; wait until one is answered, withdraw one, or ${toHoldMore}`,
       )
     : Either.right({ queued: queue.length + 1 });
@@ -103,8 +105,6 @@ const toWait =
   'let asks wait: overlap: { type: "queue", max } of the machine for all, or overlap: "queue" of the ask for one';
 
 const toHoldMore = "raise the max of the machine's overlap";
-
-const full = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "full", reason });
 
 const problemOfJoins = (open: OpenTurn | null, askId: string | undefined): string | null => {
   if (open === null) return "no turn is open: there is nothing to join; ask instead";

@@ -10,7 +10,7 @@ import { deadlineId, llmId, queueId, retryId, summaryId, waitId } from "../proto
 import type { Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfFormat } from "../protocol/format.ts";
-import type { Refusal } from "../protocol/refusal.ts";
+import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { callsOf, positionNamedBy, runOut } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
 
@@ -87,8 +87,6 @@ const decideTool = (
       : decideResult(settings, data, open, calls, event),
   );
 };
-
-const refuse = (kind: Refusal["kind"], reason: string): Either.Either<Refusal, never> => Either.left({ kind, reason });
 
 const stale = (effectId: string, what: string): Either.Either<Refusal, never> =>
   refuse("stale", `no ${what} "${effectId}" is awaited: it was answered or cancelled, or it is of another thread`);

@@ -24,10 +24,7 @@ export const decideReply = (
 ): Decided => {
   const cost = costOf(settings, event.usage, event.model ?? null);
   const calls = event.reply.toolCalls ?? [];
-  const spent: OpenTurn = {
-    ...open,
-    usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
-  };
+  const spent = withCall(open, event, cost);
   if (calls.length === 0) {
     const further = open.joining.length === 0 ? null : goingOn(settings, data, spent, cost, event);
     return further ?? { ...cost, ...decideAfterTurn(settings, () => update(data, event, cost).data) };
@@ -63,10 +60,7 @@ export const decideFailure = (
   event: LlmFailed,
 ): Decided => {
   const cost = costOf(settings, event.usage, event.model ?? null);
-  const spent: OpenTurn = {
-    ...open,
-    usage: usageMonoid.concat(open.usage, usageOfCall(event.usage ?? null, cost.cost ?? null)),
-  };
+  const spent = withCall(open, event, cost);
   const next = attempt + 1;
   const dueAt = retryAt(
     settings.retry,
@@ -78,6 +72,16 @@ export const decideFailure = (
   if (dueAt === null || limitSpent(settings, spent, dueAt) !== null) return cost;
   return { ...cost, retry: { attempt: next, dueAt } };
 };
+
+/** The turn with what a call of it used. */
+const withCall = (
+  open: OpenTurn,
+  { usage }: LlmCompleted | LlmFailed,
+  { cost }: { readonly cost?: Cost },
+): OpenTurn => ({
+  ...open,
+  usage: usageMonoid.concat(open.usage, usageOfCall(usage ?? null, cost ?? null)),
+});
 
 const withNextStep = (
   settings: Settings,

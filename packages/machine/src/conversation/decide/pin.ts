@@ -7,7 +7,7 @@ import type { ConversationData } from "../protocol/data.ts";
 import type { MessagePinned } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { messagesOfOpen } from "../read/turns.ts";
-import type { Refusal } from "../protocol/refusal.ts";
+import { type Refusal, refuse } from "../protocol/refusal.ts";
 
 /** Whether a message may be pinned: it has to be on the path. */
 export const decidePin = (
@@ -18,7 +18,7 @@ export const decidePin = (
   if (!pinned) {
     return conversation.pins.some((pin) => pin.message === message)
       ? Either.right({})
-      : unknown(`message "${message}" is not pinned`);
+      : refuse("unknown", `message "${message}" is not pinned`);
   }
   const number = Number.parseInt(message, 10);
   const next = number === conversation.turns.length + 1;
@@ -27,7 +27,7 @@ export const decidePin = (
     : closedMessages(conversation, number);
   return said.some(({ id }) => id === message)
     ? Either.right({})
-    : unknown(`there is no message "${message}" on the path; messagesOf lists them`);
+    : refuse("unknown", `there is no message "${message}" on the path; messagesOf lists them`);
 };
 
 const closedMessages = (thread: Thread, number: number): readonly Message[] => {
@@ -35,5 +35,3 @@ const closedMessages = (thread: Thread, number: number): readonly Message[] => {
   const turn = isOnPath(thread, number) ? turnOf(thread, number) : undefined;
   return turn === undefined ? [] : toArray(turn.messages);
 };
-
-const unknown = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "unknown", reason });

@@ -20,7 +20,7 @@ import type {
 } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfCalls } from "./lost-calls.ts";
-import type { Refusal } from "../protocol/refusal.ts";
+import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { isCoveredBySummary } from "../../prompt/summary-request.ts";
 import { isShared } from "../update/waiting-asks.ts";
 
@@ -64,8 +64,6 @@ const nothing: Decided = {};
 /** Nothing is to decide about it, and it is refused for a reason or not at all. */
 const fits = (problem: string | null): Either.Either<Refusal, Decided> =>
   problem === null ? Either.right(nothing) : refuse("invalid", problem);
-
-const refuse = (kind: Refusal["kind"], reason: string): Either.Either<Refusal, never> => Either.left({ kind, reason });
 
 const decideCancel = (data: ConversationData, event: CancelRequested): Either.Either<Refusal, Decided> => {
   const { askId } = event;

@@ -1,3 +1,5 @@
+import * as Either from "fp-ts/lib/Either.js";
+
 /** Why an event changed nothing. */
 export interface Refusal {
   readonly kind: RefusalKind;
@@ -12,3 +14,7 @@ export interface Refusal {
  * `full`: so is the queue. `unknown`: it names something that is not there. `invalid`: it is no valid event for any state, or not for this thread.
  */
 export type RefusalKind = "stale" | "busy" | "full" | "unknown" | "invalid";
+
+/** A refusal in place of a decision. */
+export const refuse = (kind: RefusalKind, reason: string): Either.Either<Refusal, never> =>
+  Either.left({ kind, reason });

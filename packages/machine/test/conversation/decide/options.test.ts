@@ -7,7 +7,7 @@ const summarised = (options: object): object => ({
   summariser: { instruction: "Sum it up.", model: {}, maxTokens: 100, next: () => null, ...options },
 });
 
-describe("options that can't be meant are refused where the machine is made", () => {
+describe("invalid options are refused where the machine is made", () => {
   it.each<readonly [string, unknown, RegExp]>([
     ["another overlap", { overlap: { type: "merged" } }, /overlap\.type is "merged"; it must be one of: reject, queue/],
     [

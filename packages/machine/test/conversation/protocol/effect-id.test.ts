@@ -12,7 +12,7 @@ import {
   waitId,
 } from "../../../src/conversation/protocol/effect-id.ts";
 
-test.each(["thread", "a/9.9#1", "7!deadline", ""])("an effect's id tells its turn, in the thread %j", (threadId) => {
+test.each(["thread", "a/9.9#1", "7!deadline", ""])("an effect's id names its turn, in the thread %j", (threadId) => {
   const callId = callIdAt(12, 3, 4);
   for (const id of [
     llmId(threadId, 12, 3, 1),

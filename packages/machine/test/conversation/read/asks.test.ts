@@ -53,7 +53,7 @@ test("an ask whose turn is off the path, or has failed, is found too", () => {
   expect(askNamed(talk.state, "a")).toMatchObject({ status: "failed", turn: 1 });
 });
 
-test("the newest so many are told, of the newest 256 turns, and no more than asked for", () => {
+test("the newest so many are listed, of the newest 256 turns, and no more than asked for", () => {
   const talk = new Talk(conversationMachine());
   for (let turn = 1; turn <= 300; turn++) {
     talk.ask("again", `a${turn}`);

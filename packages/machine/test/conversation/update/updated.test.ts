@@ -13,7 +13,7 @@ const updates = (talk: CheckedTalk): readonly object[] =>
     return size;
   });
 
-test("observers are told when what was said is another, and how much that is on the path", () => {
+test("observers are notified when what was said is another, and how much that is on the path", () => {
   const talk = new CheckedTalk({}, { seed: [{ role: "user", content: "seed" }], system: "not counted" });
   talk.ask("12345");
   expect(updates(talk)).toEqual([]);

@@ -53,7 +53,7 @@ test.each<readonly [unknown, string]>([
 });
 
 describe("a decision that one would have to wait for", () => {
-  test("is told from one that lacks something", () => {
+  test("is not taken for one that lacks something", () => {
     const decide: unknown = () => Promise.resolve({ from: null, reason: "later" });
     // What JavaScript may hand in.
     const policy = { ...keepAll(), name: "late", decide } as Policy;

@@ -228,7 +228,7 @@ describe("clearResults", () => {
     expect(() => clearResults(options)).toThrow(words);
   });
 
-  test("tells what it is, and claims stability only with slack", () => {
+  test("says what it is, and claims stability only with slack", () => {
     expect(clearResults().options).toEqual({ keep: 3, slack: 0, when: "pressed" });
     expect([clearResults().stable, clearResults({ slack: 1 }).stable]).toEqual([false, true]);
   });

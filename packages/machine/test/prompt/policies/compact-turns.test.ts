@@ -186,7 +186,7 @@ describe("what is shown", () => {
     expect(shown({ ...made, withoutSummary: true }).length).toBeLessThan(17);
   });
 
-  test("where one will not be enough, nobody waits: it is a window until summaries have caught up", () => {
+  test("where one will not be enough, no call waits: it is a window until summaries have caught up", () => {
     const made = { turns: turns(30), open, ...room(400) };
     expect(shown(made)).toEqual(shown({ ...made, withoutSummary: true }));
   });

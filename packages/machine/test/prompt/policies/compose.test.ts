@@ -133,7 +133,7 @@ describe("compose", () => {
     expect(decide(policy, { turns: [turn(1, "a"), turn(2, "b")] }).reason).toBe("dull; old");
   });
 
-  test("tells each part the whole of the last cut", () => {
+  test("gives each part the whole of the last cut", () => {
     const told: PolicyInput["lastCut"][] = [];
     const asking = policyOf("asking", ({ lastCut }) => {
       told.push(lastCut);
@@ -144,7 +144,7 @@ describe("compose", () => {
     expect(told[0]).toBe(lastCut);
   });
 
-  test("tells parts before a summary of the last cut without it, so that they don't take it for their own", () => {
+  test("gives parts before a summary the last cut without it, so that they don't take it for their own", () => {
     const turns = Array.from({ length: 4 }, (_, index) => turn(index + 1, "1234", "5678"));
     const summary = { number: 1, from: 1, text: "short" };
     const made = { turns: turns.map((one) => ({ ...one, summaries: one.number === 1 ? [summary] : [] })) };
@@ -206,7 +206,7 @@ describe("compose", () => {
     ]);
   });
 
-  test("asks once where nobody heeds the last cut, and not for ever where they can't agree", () => {
+  test("asks once where no part reads the last cut, and not for ever where they can't agree", () => {
     let asked = 0;
     const counting = policyOf("counting", () => {
       asked++;

@@ -105,7 +105,7 @@ describe("what a policy is given of what those before it leave", () => {
     );
   });
 
-  test("as it is, while nobody has decided anything", () => {
+  test("as it is, while nothing has been decided", () => {
     const inputs: PolicyInput[] = [];
     const input = inputOf({ turns: [turn(1, "a", "b")] });
     compose(keepAll(), watching(inputs)).decide(input);

@@ -63,7 +63,7 @@ describe("lastTurns", () => {
     expect(promptOf(talk.machine, talk.state).cut.from).toEqual({ turn: 4, unit: 0 });
   });
 
-  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("%d turns can't be meant", (count) => {
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])("%d turns are invalid", (count) => {
     for (const build of [() => lastTurns(count), () => lastTurns(3, { slack: count })]) {
       expect(build).toThrow(ConfigurationError);
       expect(build).toThrow(String(count));

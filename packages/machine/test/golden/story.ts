@@ -9,7 +9,7 @@ import type {
   ToolOutcome,
 } from "../../src/index.ts";
 
-/** A conversation to be told and kept as text, with a machine that suits it. */
+/** A conversation to be played and kept as text, with a machine that suits it. */
 export interface Story {
   /** The name of its file. */
   readonly name: string;
