@@ -163,7 +163,7 @@ const fieldNames = ["role", "name", "metadata", "provider", "incomplete", "synth
 const words: { readonly [name: string]: string } = {
   provider: "fields of the provider",
   incomplete: "the mark that it ended early",
-  synthesised: "the mark that nobody said it",
+  synthesised: "the mark that no speaker said it",
   truncated: "the mark that it was cut",
 };
 

@@ -23,7 +23,7 @@ import {
 
 /**
  * The entry without its words, at the same place, of the same type and structure: "[redacted]" stands for texts, `{}` for
- * arguments, and metadata, people's names (who approved among them), provider fields and what else could tell of the words
+ * arguments, and metadata, people's names (who approved among them), provider fields and what else could reveal the words
  * are gone. What somebody named stays, so that what follows folds as before: ids, roles, tools and their versions, fields,
  * annotations, checkpoints, models; finish reasons and codes of failures that are single words; times and usage. Put
  * nothing private into those names. Doing it again changes nothing.
@@ -102,7 +102,7 @@ const redactUsage = redactedBy<ReportedUsage>({
 
 const content = orNull(redactContent);
 const answer = { effectId: keep };
-/** The digest of the prompt, and the id under which a provider may keep the response, could tell of the words. */
+/** The digest of the prompt, and the id under which a provider may keep the response, could reveal the words. */
 const call = { usage: redactUsage, promptDigest: null, model: keep };
 
 /** Null: the event has no words, and stays as it is. */
@@ -139,7 +139,7 @@ const rulesOf: {
   "llm.progressed": { ...answer, partial: redactReply, again: keep },
   "tool.started": null,
   "tool.withheld": { ...answer, because: keep, version: keep, arguments: empty },
-  // The digest of what was approved could tell of it; who answered is a person.
+  // The digest of what was approved could reveal it; who answered is a person.
   "approval.answered": { ...answer, approved: keep, digest: null, reason: redactText, by: null },
   "tool.completed": { ...answer, content },
   "tool.failed": { ...answer, outcome: keep, content: redactContent },

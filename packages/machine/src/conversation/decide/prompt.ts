@@ -113,4 +113,4 @@ const openMessages = ({ conversation }: ConversationData, open: OpenTurn | null)
   open === null ? conversation.appended : toArray(withJoined(open).messages);
 
 const uncounted = ({ counts: { counter } }: Settings): string =>
-  `counter "${counter.name}@${counter.version}" could not count the prompt, so nobody knows whether it fits`;
+  `counter "${counter.name}@${counter.version}" could not count the prompt, so it is not known whether it fits`;
