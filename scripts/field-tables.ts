@@ -80,7 +80,7 @@ const headOfEffects = [
 /** The exported types of a file, by name. */
 const declaredIn = (path: string): readonly (readonly [string, Declared])[] => {
   const text = readFileSync(root + path, "utf8");
-  const { program, comments } = parseSync(path, text);
+  const { program, comments } = parseSync(path, text, { preserveParens: false });
   const file = { text, comments };
   return program.body.flatMap((statement) => {
     if (statement.type !== "ExportNamedDeclaration") return [];
@@ -184,7 +184,6 @@ const fieldsOf = (node: Node) => membersOf(node).filter(({ name }) => name !== "
 
 const membersOf = (node: Node): readonly { readonly name: string; readonly type: Node; readonly start: number }[] => {
   if (node.type === "TSIntersectionType") return node.types.flatMap(membersOf);
-  if (node.type === "TSParenthesizedType") return membersOf(node.typeAnnotation);
   const members =
     node.type === "TSInterfaceDeclaration" ? node.body.body : node.type === "TSTypeLiteral" ? node.members : [];
   return members.flatMap((member) => {
@@ -197,10 +196,8 @@ const membersOf = (node: Node): readonly { readonly name: string; readonly type:
 };
 
 /** The named types that an intersection is made of. */
-const heritageOf = (node: Node): readonly Node[] => {
-  if (node.type === "TSParenthesizedType") return heritageOf(node.typeAnnotation);
-  return node.type === "TSIntersectionType" ? node.types.filter(({ type }) => type === "TSTypeReference") : [];
-};
+const heritageOf = (node: Node): readonly Node[] =>
+  node.type === "TSIntersectionType" ? node.types.filter(({ type }) => type === "TSTypeReference") : [];
 
 /** The text of the field `type`. */
 const typeIn = (node: Node, { text }: SourceFile): string | undefined => {
@@ -216,25 +213,14 @@ const typeText = (node: { readonly start: number; readonly end: number }, file: 
     .replaceAll(/\breadonly /g, "")
     .replaceAll(/\s+/g, " ")
     .replace(/^\| /, "");
-  return code
-    .split(/("[^"]*"|\b[A-Z]\w*)/)
-    .filter((piece) => piece !== "")
-    .map((piece) => [piece, links.get(piece)] as const)
-    .reduce<readonly (readonly [string, string | undefined])[]>((pieces, [piece, href]) => {
-      const last = pieces.at(-1);
-      if (last === undefined || href !== undefined || last[1] !== undefined) return [...pieces, [piece, href]];
-      return [...pieces.slice(0, -1), [last[0] + piece, undefined]];
-    }, [])
-    .map(([piece, href]) => (href === undefined ? spaced(piece) : `[\`${piece}\`](${href})`))
+  const pieces = code.split(new RegExp(String.raw`\b(${[...links.keys()].join("|")})\b`));
+  // Every other piece is a name; blanks at the ends of the others stand outside of their code.
+  return pieces
+    .map((piece, index) =>
+      index % 2 === 1 ? `[\`${piece}\`](${links.get(piece)})` : piece.replace(/\S(?:.*\S)?/, "`$&`"),
+    )
     .join("");
 };
-
-/** A piece of code without the blanks at its ends, which stand outside of it. */
-const spaced = (piece: string): string =>
-  piece.replace(
-    /^(\s*)(.*?)(\s*)$/,
-    (_, before, code, after) => `${before}${code === "" ? "" : `\`${code}\``}${after}`,
-  );
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "-"), ...rows]
