@@ -1,7 +1,7 @@
 // A reply as it comes, from a real client over HTTP; and one that somebody stops, of which what was shown is kept.
 import { textOf } from "@colloquy/machine";
 import { checkPrompt } from "@colloquy/machine/policies";
-import { createHost, openaiChat, sqliteStore, TurnCancelledError } from "@colloquy/runtime-node";
+import { createHost, openaiChat, memoryStore, TurnCancelledError } from "@colloquy/runtime-node";
 import { never, reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 
@@ -11,10 +11,10 @@ const model = scriptedModel([
   never({ pieces: ["It had ", "a first ", "element, "] }),
   reply("It was empty."),
 ]);
-await using server = await loopbackServer({ model });
+const server = await loopbackServer({ model });
 
 const host = createHost({
-  store: sqliteStore({ path: ":memory:" }),
+  store: memoryStore(),
   llm: openaiChat({ baseURL: server.url, apiKey: "none", model: "any" }),
 });
 
@@ -45,3 +45,4 @@ for (const message of sent) console.log(`  it was sent: ${message.role}: ${textO
 console.log(checkPrompt(sent) === null ? "(a well-formed prompt)" : "(a broken prompt)");
 
 await host.close();
+await server.close();

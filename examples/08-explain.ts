@@ -2,7 +2,7 @@
 import { conversationMachine } from "@colloquy/machine";
 import { clearResults, compose, tokenWindow } from "@colloquy/machine/policies";
 import { explain, explanationTable, figuresOf } from "@colloquy/machine/inspect";
-import { createHost, declarationsOf, sqliteStore, systemClock, tool } from "@colloquy/runtime-node";
+import { createHost, declarationsOf, memoryStore, systemClock, tool } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
@@ -29,7 +29,7 @@ const llm = scriptedModel([
   reply("You are Ada."),
 ]);
 
-const store = sqliteStore({ path: ":memory:" });
+const store = memoryStore();
 const host = createHost({
   machine,
   store,

@@ -1,11 +1,10 @@
 // Another policy, tried on conversations that were had already: what would be sent, saved and lost, before a token is
 // spent. As a command: `colloquy compare recordings/ --before today.ts --after tomorrow.ts`.
-import { createHost, declarationsOf, memoryStore, tool } from "@colloquy/host";
 import { clearResults, compose, lastTurns } from "@colloquy/machine/policies";
 import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/machine/inspect";
-import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import type { MachineOptions } from "@colloquy/machine";
 import { decodeJournal } from "@colloquy/machine/journal";
-import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, memoryStore, tool } from "@colloquy/runtime-node";
 import { reply, ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { z } from "zod";
 
@@ -26,12 +25,11 @@ const llm = ruleModel([
   { name: "answers", when: () => true, answer: () => reply("It is something longer than the question.") },
 ]);
 
-const store = memoryStore({ clock: systemClock });
+const store = memoryStore();
 
 /** A conversation as a host keeps it, of so many questions. */
 const record = async (name: string, questions: number): Promise<NamedJournal> => {
-  const machine = conversationMachine({ tools: declarationsOf([lookUp]) });
-  const host = createHost({ machine, store, llm, tools: [lookUp], clock: systemClock, ids: randomIds });
+  const host = createHost({ llm, store, tools: [lookUp] });
   for (let question = 1; question <= questions; question++) {
     await host.ask(`What does word ${question} mean?`, { threadId: name });
   }

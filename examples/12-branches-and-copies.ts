@@ -1,11 +1,11 @@
 // Nothing that was said is lost: undo, redo, named places, branches, copies, and the thread as it was at any time.
 import { messagesOf, textOf } from "@colloquy/machine";
 import { differenceTable } from "@colloquy/machine/inspect";
-import { createHost, sqliteStore } from "@colloquy/runtime-node";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 
 const llm = ruleModel([{ name: "all", when: () => true, answer: ({ messages }) => `answer ${messages.length}` }]);
-const store = sqliteStore({ path: ":memory:" });
+const store = memoryStore();
 const host = createHost({ llm, store });
 const thread = host.thread("story");
 const show = async (title: string, of = thread): Promise<void> => {

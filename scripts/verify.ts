@@ -86,6 +86,7 @@ const steps: readonly Step[] = [
   // As many cases as the tests above try, and other ones each time; `pnpm test:seeds` tries four times as many.
   proof("properties from a new seed", `proof/test-seeds --quick --seed ${seed}`, { minutesMax: 6, servers: true }),
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
+  { name: "examples in the oldest Node", command: ["node", "scripts/examples.ts", "--oldest-node"], minutesMax: 4 },
   proof("simulation", "proof/simulate --runs 10000 --seed 1 --workers 2", { minutesMax: 4 }),
   // With seeds that are drawn anew each time, and printed.
   proof("laws of pruning", "proof/policy-laws --seeds 20"),

@@ -10,11 +10,11 @@ journal.push(begun.entry);
 let state = begun.state;
 
 for (let event = mailbox.shift(); event; event = mailbox.shift()) {
-  const told = transition(machine, state, event); // pure: no model, no clock, no chance
-  if (!told.handled) continue; // told.refusal says why
-  journal.push(told.entry); // remember first,
-  state = told.state;
-  told.effects.forEach(perform); // then act: handlers only put events into the mailbox
+  const next = transition(machine, state, event); // pure: no model, no clock, no chance
+  if (!next.handled) continue; // next.refusal says why
+  journal.push(next.entry); // remember first,
+  state = next.state;
+  next.effects.forEach(perform); // then act: handlers only put events into the mailbox
 }
 
 function perform(effect: Effect): void {

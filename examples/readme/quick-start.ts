@@ -1,16 +1,16 @@
-import { createHost, memoryStore } from "@colloquy/host";
-import { conversationMachine } from "@colloquy/machine";
-import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
+import { createHost, openaiChat, sqliteStore, tool } from "@colloquy/runtime-node";
+import { z } from "zod";
 
-const host = createHost({
-  machine: conversationMachine(),
-  store: memoryStore({ clock: systemClock }), // sqliteStore({ path: "threads.db" }) keeps it
-  llm: openaiChat({ model: "gpt-4o-mini" }), // reads OPENAI_API_KEY and OPENAI_BASE_URL
-  clock: systemClock,
-  ids: randomIds,
+const weather = tool({
+  name: "weather",
+  description: "The weather in a city.",
+  input: z.object({ city: z.string() }),
+  run: ({ city }) => `Rain in ${city}`,
 });
+const llm = openaiChat({ model: "gpt-4o-mini" }); // reads OPENAI_API_KEY and OPENAI_BASE_URL
+const store = sqliteStore({ path: "threads.db" });
+const host = createHost({ llm, store, system: "You know the weather.", tools: [weather] });
 
-await host.ask("My name is Ada.");
-const { text } = await host.ask("What is my name?");
-console.log(text);
+console.log((await host.ask("Is it raining in Oslo?")).text);
 await host.close();
+await store.close();

@@ -2,18 +2,19 @@ import { type ConversationMachine, conversationMachine, type MachineOptions } fr
 import { lastTurns } from "@colloquy/machine/policies";
 import { weatherDeclarations } from "./tools.ts";
 
-/** The machine of a conversation about the weather. What is given takes the place of what it has by itself. */
+/** What conversations about the weather decide by. */
+export const weatherOptions: Omit<MachineOptions, "tools"> = {
+  // The thread is never at an end; its last turns are enough to know what a question is about.
+  policy: lastTurns(30),
+  limits: { steps: 8, toolCalls: 24 },
+  // A question waits for a turn that a crash left open.
+  overlap: { type: "queue", max: 1 },
+  idleTimeoutMs: 120_000,
+};
+
+/** The machine of a conversation about the weather, with these options in place of its own. */
 export const weatherMachine = (options: MachineOptions = {}): ConversationMachine =>
-  conversationMachine({
-    tools: weatherDeclarations,
-    // The thread is never at an end; its last turns are enough to know what a question is about.
-    policy: lastTurns(30),
-    limits: { steps: 8, toolCalls: 24 },
-    // A question waits for a turn that a crash left open.
-    overlap: { type: "queue", max: 1 },
-    idleTimeoutMs: 120_000,
-    ...options,
-  });
+  conversationMachine({ tools: weatherDeclarations, ...weatherOptions, ...options });
 
 export const weatherSystem =
   "You are a weather agent. Your weather is made up: you are a demonstration, and say so if somebody relies on it. " +

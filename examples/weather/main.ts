@@ -5,10 +5,9 @@ import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
 import { converse, endingOf, Screen, wantsColour } from "@colloquy/cli";
-import { createHost, type Store } from "@colloquy/host";
-import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
+import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
-import { weatherMachine, weatherSystem } from "./agent.ts";
+import { weatherOptions, weatherSystem } from "./agent.ts";
 import { chooseModel } from "./model.ts";
 import { newestThread, nextThread } from "./threads.ts";
 import { weatherTools } from "./tools.ts";
@@ -64,13 +63,11 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
   console.log(`all of its weather is made up, for a demonstration; today is ${weekdayOf(today)}, ${isoDate(today)}`);
   const isDemonstration = !isTerminal && !(await hasInput(process.stdin));
   const host = createHost({
-    machine: weatherMachine(),
-    store,
     llm: model.llm,
+    store,
+    machine: weatherOptions,
     tools: weatherTools(systemClock),
-    clock: systemClock,
-    ids: randomIds,
-    thread: { system: weatherSystem },
+    system: weatherSystem,
     // After a crash the next run must not wait long for the thread.
     leaseTtlMs: 5_000,
   });

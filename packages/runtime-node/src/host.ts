@@ -5,7 +5,6 @@ import {
   type HostOptions as PureHostOptions,
   hostOptionNames,
   type LlmHandler,
-  memoryStore,
   type OptionNames,
   problemOfOptions,
   type ThreadDefaults,
@@ -20,6 +19,7 @@ import {
 } from "@colloquy/machine";
 import { isConversationMachine } from "@colloquy/machine/hosting";
 import { reasonOf, reportToConsole } from "./failure-report.ts";
+import { memoryStore } from "./stores/memory-store.ts";
 import { systemClock } from "./ports/clock.ts";
 import { randomIds } from "./ports/ids.ts";
 
@@ -86,7 +86,7 @@ const threadWith = (system: SystemDraft, thread: ThreadDefaults = {}): ThreadDef
 
 const unkeptStore = (clock: PureHostOptions["clock"]): PureHostOptions["store"] => {
   console.warn(
-    'Colloquy keeps the conversations of this host in memory, until the process ends; createHost({ store: sqliteStore({ path: "threads.db" }) }) keeps them, and createHost({ store: memoryStore({ clock: systemClock }) }) says that this is meant.',
+    'Colloquy keeps the conversations of this host in memory, until the process ends; createHost({ store: sqliteStore({ path: "threads.db" }) }) keeps them, and createHost({ store: memoryStore() }) says that this is meant.',
   );
   return memoryStore({ clock });
 };

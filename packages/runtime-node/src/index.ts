@@ -16,3 +16,4 @@ export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-sto
 export { StorageError, type StorageProblem } from "./stores/storage-error.ts";
 export * from "@colloquy/host";
 export { createHost, type HostOptions } from "./host.ts";
+export { memoryStore } from "./stores/memory-store.ts";

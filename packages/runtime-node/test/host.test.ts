@@ -81,7 +81,7 @@ describe("what is named once", () => {
   test("tools are declared to the machine and offered to the model", async () => {
     await using host = createHost({
       llm: asksOnce,
-      store: memoryStore({ clock: systemClock }),
+      store: memoryStore(),
       tools: [weather],
       system: "Be brief.",
     });
@@ -91,7 +91,7 @@ describe("what is named once", () => {
   });
 
   test("a machine may be options, or one that was made", async () => {
-    const store = memoryStore({ clock: systemClock });
+    const store = memoryStore();
     const counts: LlmHandler = async (call) => ({
       type: "completed",
       reply: { content: String(call.messages.length) },
@@ -108,7 +108,7 @@ describe("what is named once", () => {
   });
 
   test("the system prompt is that of the thread", async () => {
-    const store = memoryStore({ clock: systemClock });
+    const store = memoryStore();
     await using host = createHost({
       llm: says("ok"),
       store,
@@ -123,7 +123,7 @@ describe("what is named once", () => {
 });
 
 describe("options that can't be used are named", () => {
-  const store = memoryStore({ clock: systemClock });
+  const store = memoryStore();
   const llm = says("ok");
   test.each<[words: RegExp, options: object]>([
     [/^createHost needs the option "llm", and it is missing$/, { store }],
@@ -181,7 +181,7 @@ describe("what a model handler throws", () => {
 
   test("is on the console and in the error of the ask, without secrets", async () => {
     vi.stubEnv("MY_API_KEY", "correct-horse");
-    const store = memoryStore({ clock: systemClock });
+    const store = memoryStore();
     await using host = createHost({ llm: failing, store });
     const error: unknown = await host.ask("x").then(String, (thrown: unknown) => thrown);
     expect(String(error)).toMatch(/the llm handler threw: no model at https:\/\/\[redacted[^ ]*@host with /);
@@ -195,7 +195,7 @@ describe("what a model handler throws", () => {
     const received: unknown[] = [];
     await using host = createHost({
       llm: failing,
-      store: memoryStore({ clock: systemClock }),
+      store: memoryStore(),
       onObserverError: (thrown) => received.push(thrown),
     });
     await host.ask("x").catch(() => {});

@@ -156,7 +156,7 @@ const heldLeases = (database: DatabaseSync): HeldLeases => {
   const holder = database.prepare("SELECT owner, until FROM leases WHERE thread = ?");
   const nextToken = database.prepare("UPDATE last_token SET token = token + 1 RETURNING token");
   const grant = database.prepare("INSERT OR REPLACE INTO leases (thread, owner, token, until) VALUES (?, ?, ?, ?)");
-  const renew = database.prepare("UPDATE leases SET until = ?3 WHERE thread = ?1 AND token = ?2");
+  const renew = database.prepare("UPDATE leases SET until = ? WHERE thread = ? AND token = ?");
   const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");
   const until = database.prepare("SELECT until FROM leases WHERE thread = ? AND token = ?");
   const forget = database.prepare("DELETE FROM leases WHERE thread = ?");
@@ -167,7 +167,7 @@ const heldLeases = (database: DatabaseSync): HeldLeases => {
       grant.run(threadId, owner, token, end);
       return token;
     },
-    renew: (threadId, token, end) => renew.run(threadId, token, end).changes === 1,
+    renew: (threadId, token, end) => renew.run(end, threadId, token).changes === 1,
     release: (threadId, token) => void release.run(threadId, token),
     until: (threadId, token) => (until.get(threadId, token) as { readonly until: number } | undefined)?.until,
     forget: (threadId) => void forget.run(threadId),

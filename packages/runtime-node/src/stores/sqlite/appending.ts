@@ -15,13 +15,13 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
   const { database, clock } = connection;
   const insertNext = database.prepare(
     `INSERT INTO entries (place, body)
-     SELECT id * ${seqsPerThread} + ?4, ?5 FROM threads
-     WHERE thread = ?1 AND ${newestSeq} = ?4 - 1
-       AND (SELECT expires_at FROM leases WHERE thread = ?1 AND token = ?2) > ?3`,
+     SELECT id * ${seqsPerThread} + ?, ? FROM threads
+     WHERE thread = ? AND ${newestSeq} = ?
+       AND (SELECT expires_at FROM leases WHERE thread = ? AND token = ?) > ?`,
   );
   const standing = database.prepare(
-    `SELECT (SELECT expires_at FROM leases WHERE thread = ?1 AND token = ?2) AS expiresAt,
-            (SELECT ${newestSeq} FROM threads WHERE thread = ?1) AS seq`,
+    `SELECT (SELECT expires_at FROM leases WHERE thread = ? AND token = ?) AS expiresAt,
+            (SELECT ${newestSeq} FROM threads WHERE thread = ?) AS seq`,
   );
   // A number whose entries are still to be erased is not used again.
   const addThread = database.prepare(
@@ -40,11 +40,14 @@ export const appenderOf = (connection: Connection, journals: Journals): Appender
     const [body] = bodies;
     const isPlain = body !== undefined && bodies.length === 1 && expectedSeq >= 0 && facts.metadata === undefined;
     const added = (text: string): boolean =>
-      insertNext.run(threadId, token, clock.now(), expectedSeq + 1, text).changes === 1;
+      insertNext.run(expectedSeq + 1, text, threadId, expectedSeq, threadId, token, clock.now()).changes === 1;
     if (isPlain && attempt(connection, () => added(body))) return;
     writing(connection, () => {
       // The columns that the statement names, of STRICT tables; the driver types a row as any record.
-      const now = standing.get(threadId, token) as { readonly expiresAt: number | null; readonly seq: number | null };
+      const now = standing.get(threadId, token, threadId) as {
+        readonly expiresAt: number | null;
+        readonly seq: number | null;
+      };
       if (now.expiresAt === null || now.expiresAt <= clock.now()) throw new LeaseLostError(lease);
       const newest = now.seq ?? -1;
       if (newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, newest);

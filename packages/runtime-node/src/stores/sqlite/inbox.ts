@@ -15,14 +15,14 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
   // A thread has few letters at a time: looking through them costs less than an index of ids would.
   const post = database.prepare(
     `INSERT INTO letters (thread, number, id, letter)
-     SELECT ?1, 1 + coalesce(max(number), 0), ?2, ?3 FROM letters WHERE thread = ?1
-     HAVING NOT EXISTS (SELECT 1 FROM letters WHERE thread = ?1 AND id = ?2)`,
+     SELECT ?, 1 + coalesce(max(number), 0), ?, ? FROM letters WHERE thread = ?
+     HAVING NOT EXISTS (SELECT 1 FROM letters WHERE thread = ? AND id = ?)`,
   );
   const unanswered = database.prepare(
     "SELECT id, letter FROM letters WHERE thread = ? AND answer IS NULL ORDER BY number",
   );
   const answer = database.prepare(
-    "UPDATE letters SET letter = NULL, answer = ?3 WHERE thread = ?1 AND id = ?2 AND answer IS NULL",
+    "UPDATE letters SET letter = NULL, answer = ? WHERE thread = ? AND id = ? AND answer IS NULL",
   );
   const answerTo = database.prepare("SELECT answer FROM letters WHERE thread = ? AND id = ?");
   const discard = database.prepare("DELETE FROM letters WHERE thread = ? AND id = ?");
@@ -30,7 +30,8 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
   return {
     post: async (threadId, letter) => {
       refuseUnstorable(connection, threadId);
-      attempt(connection, () => void post.run(threadId, JSON.stringify(letter.id), JSON.stringify(letter)));
+      const id = JSON.stringify(letter.id);
+      attempt(connection, () => void post.run(threadId, id, JSON.stringify(letter), threadId, threadId, id));
     },
     unanswered: async (threadId) => {
       refuseUnstorable(connection, threadId);
@@ -44,7 +45,7 @@ export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox
     answer: async (lease, answers) =>
       writing(connection, () => {
         leases.check(lease);
-        for (const each of answers) answer.run(lease.threadId, JSON.stringify(each.id), JSON.stringify(each));
+        for (const each of answers) answer.run(JSON.stringify(each), lease.threadId, JSON.stringify(each.id));
       }),
     answerTo: async (threadId, letterId) => {
       refuseUnstorable(connection, threadId);

@@ -21,11 +21,11 @@ export const sqliteJournals = (connection: Connection): Journals => {
   const { database } = connection;
   const number = database.prepare("SELECT id FROM threads WHERE thread = ?");
   const keepFacts = database.prepare(
-    "UPDATE threads SET created_at = coalesce(?2, created_at), metadata = coalesce(?3, metadata) WHERE id = ?1",
+    "UPDATE threads SET created_at = coalesce(?, created_at), metadata = coalesce(?, metadata) WHERE id = ?",
   );
   const read = database.prepare(
     `SELECT place % ${seqsPerThread} AS seq, body FROM entries, threads
-     WHERE thread = ?1 AND place BETWEEN id * ${seqsPerThread} + ?2 AND (id + 1) * ${seqsPerThread} - 1 ORDER BY place`,
+     WHERE thread = ? AND place BETWEEN id * ${seqsPerThread} + ? AND (id + 1) * ${seqsPerThread} - 1 ORDER BY place`,
   );
   const replace = database.prepare("UPDATE entries SET body = ? WHERE place = ?");
   const deleteEntries = database.prepare("DELETE FROM entries WHERE place BETWEEN ? AND ?");
@@ -37,7 +37,7 @@ export const sqliteJournals = (connection: Connection): Journals => {
 
   const keep: Journals["keep"] = (thread, { createdAt, metadata }) => {
     if (createdAt === undefined && metadata === undefined) return;
-    keepFacts.run(thread, createdAt ?? null, metadata === undefined ? null : JSON.stringify(metadata));
+    keepFacts.run(createdAt ?? null, metadata === undefined ? null : JSON.stringify(metadata), thread);
   };
 
   const readEntries = (threadId: string, fromSeq: number): readonly unknown[] => {

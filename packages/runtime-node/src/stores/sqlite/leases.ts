@@ -19,7 +19,7 @@ export const sqliteLeases = (connection: Connection): Leases => {
   );
   // The owner of a lease may append what the search has not seen.
   const unsearched = database.prepare("UPDATE threads SET unsearched = 1 WHERE thread = ? AND unsearched = 0");
-  const renew = database.prepare("UPDATE leases SET expires_at = ?3 WHERE thread = ?1 AND token = ?2");
+  const renew = database.prepare("UPDATE leases SET expires_at = ? WHERE thread = ? AND token = ?");
   const release = database.prepare("DELETE FROM leases WHERE thread = ? AND token = ?");
   const inForce = database.prepare("SELECT 1 FROM leases WHERE thread = ? AND token = ? AND expires_at > ?");
   const forget = database.prepare("DELETE FROM leases WHERE thread = ?");
@@ -40,7 +40,7 @@ export const sqliteLeases = (connection: Connection): Leases => {
     renew: async ({ threadId, token }, ttlMs) =>
       attempt(connection, () => {
         file.check();
-        return renew.run(threadId, token, expiry(connection, ttlMs)).changes === 1;
+        return renew.run(expiry(connection, ttlMs), threadId, token).changes === 1;
       }),
     release: async ({ threadId, token }) =>
       connection.reserve.makingRoom(() => attempt(connection, () => void release.run(threadId, token))),

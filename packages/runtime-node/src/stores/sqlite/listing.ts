@@ -27,8 +27,8 @@ export const sqliteListing = (
     connection.database.prepare(
       `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
        FROM threads CROSS JOIN entries ON place = id * ${seqsPerThread} + ${newestSeq}
-       WHERE (created_at, thread) ${from} (?1, ?2) AND created_at ${until} ?3
-       ORDER BY created_at ${order}, thread ${order} LIMIT ?4`,
+       WHERE (created_at, thread) ${from} (?, ?) AND created_at ${until} ?
+       ORDER BY created_at ${order}, thread ${order} LIMIT ?`,
     );
   const statements = { oldest: read("ASC", ">=", "<"), newest: read("DESC", "<", ">=") };
   return async (options = {}) => {

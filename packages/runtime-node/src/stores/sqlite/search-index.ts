@@ -98,8 +98,8 @@ const prepareStatements = ({ database }: Connection): Statements => {
   const add = statement("INSERT INTO said (rowid, words) VALUES (?, ?)");
   const remove = statement("DELETE FROM said WHERE rowid BETWEEN ? AND ?");
   const searched = statement(
-    `UPDATE threads SET searched = ?2, unsearched = ?3 = 0 OR thread IN (SELECT thread FROM leases)
-     WHERE id = ?1`,
+    `UPDATE threads SET searched = ?, unsearched = ? = 0 OR thread IN (SELECT thread FROM leases)
+     WHERE id = ?`,
   );
   return {
     next: (after, threadId) => {
@@ -116,7 +116,7 @@ const prepareStatements = ({ database }: Connection): Statements => {
       if (words.length > 0) add.run(place, words.join(" "));
     },
     remove: (first, last) => void remove.run(first, last),
-    searched: (id, seq, all) => void searched.run(id, seq, all ? 1 : 0),
+    searched: (id, seq, all) => void searched.run(seq, all ? 1 : 0, id),
   };
 };
 
