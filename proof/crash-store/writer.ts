@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type Lease, LeaseLostError, type LetterAnswer, type Store } from "@colloquy/host";
+import { type Lease, LeaseLostError, type InboxAnswer, type Store } from "@colloquy/host";
 
 import type { Random } from "../kit/random.ts";
 import { chunkText, digestIn, entryOf, type Head, headIn, envelopeOf, threadIds } from "../kit/contents.ts";
@@ -110,7 +110,7 @@ class Thread {
 
   async #answer({ lease, seq }: LeasedThread): Promise<void> {
     const unanswered = await unansweredIn(this.#store.inbox, this.#threadId);
-    const answers = unanswered.slice(0, 2).map(({ id }): LetterAnswer => ({ id, handled: true, seq }));
+    const answers = unanswered.slice(0, 2).map(({ id }): InboxAnswer => ({ id, handled: true, seq }));
     await this.#store.inbox?.answer(lease, answers);
     for (const { id } of answers) writeNote({ type: "answered", threadId: this.#threadId, envelopeId: id, seq });
   }

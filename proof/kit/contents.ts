@@ -2,7 +2,7 @@
 // and the text of a chunk or an envelope follows from its id.
 import { createHash } from "node:crypto";
 
-import type { Letter } from "@colloquy/host";
+import type { InboxItem } from "@colloquy/host";
 import type { Entry, Json } from "@colloquy/machine";
 
 /** Threads that are written to at the same time; their ids try the names of files as well. */
@@ -36,7 +36,7 @@ export const headIn = (text: string): Head => JSON.parse(text) as Head;
 
 export const chunkText = (id: string): string => JSON.stringify(textOf(id, 2000));
 
-export const envelopeOf = (id: string): Letter => ({
+export const envelopeOf = (id: string): InboxItem => ({
   id,
   event: { type: "ask.received", at: 1, askId: id, input: textOf(id, 300) },
 });

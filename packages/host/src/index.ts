@@ -50,7 +50,7 @@ export {
   textOfEntry,
   wordsOf,
 } from "./ports/searching.ts";
-export type { Inbox, Lease, Letter, LetterAnswer, SnapshotDraft, Store, StoredSnapshot } from "./ports/store.ts";
+export type { Inbox, Lease, InboxItem, InboxAnswer, SnapshotDraft, Store, StoredSnapshot } from "./ports/store.ts";
 export { resultReader, type ResultReaderOptions } from "./tools/result-reader.ts";
 export type { SchemaIssue, SchemaResult, StandardSchema } from "./tools/schema.ts";
 export { declarationsOf, tool, type Tool, type ToolCall, type ToolContext, type ToolDefinition } from "./tools/tool.ts";

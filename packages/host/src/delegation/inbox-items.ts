@@ -4,10 +4,10 @@ import { decodeEvent, describeDecodeError } from "@colloquy/machine/journal";
 import { redactEntry } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { isRecord } from "../boundary/thrown.ts";
-import type { Letter, LetterAnswer } from "../ports/store.ts";
+import type { InboxItem, InboxAnswer } from "../ports/store.ts";
 
 /** An inbox item that has an id, and with it its event or what is wrong with that. */
-export type ReadItem = Letter | { readonly id: string; readonly problem: string };
+export type ReadItem = InboxItem | { readonly id: string; readonly problem: string };
 
 /** The id of an inbox item, by which it can be answered; null for what has none. */
 export const idOf = (stored: unknown): string | null => {
@@ -48,7 +48,7 @@ export const isEntryOf = (stored: unknown, event: Event): boolean => {
 const asSent = (event: object): object => ({ ...event, at: undefined, partial: undefined });
 
 /** Null for an answer that is not there, or is none. */
-export const readAnswer = (stored: unknown): LetterAnswer | null => {
+export const readAnswer = (stored: unknown): InboxAnswer | null => {
   if (!isRecord(stored) || typeof stored["id"] !== "string") return null;
   const { id, handled, seq, refusal } = stored;
   if (handled === true && typeof seq === "number") return { id, handled, seq };

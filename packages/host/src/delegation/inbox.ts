@@ -4,7 +4,7 @@ import { StoreError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { Envelope, EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import { fromStore } from "../ports/store-call.ts";
-import { type Inbox, type Lease, type LetterAnswer, LeaseLostError } from "../ports/store.ts";
+import { type Inbox, type Lease, type InboxAnswer, LeaseLostError } from "../ports/store.ts";
 import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 
 /** The loop that reads the inbox of its thread, as long as the lease lasts. */
@@ -26,7 +26,7 @@ export class HeldInbox {
   readonly #holder: InboxHolder;
   /** Inbox items that became envelopes and may still lie in the inbox; with a refusal, where they were refused before their turn came. Absent where there are none. */
   #taken: Map<string, Refusal | null> | null = null;
-  readonly #answers: LetterAnswer[] = [];
+  readonly #answers: InboxAnswer[] = [];
   /** Answers that are written, oldest first, until they are cleared away. */
   readonly #written: { readonly id: string; readonly at: number }[] = [];
   #writing: Promise<void> | null = null;
@@ -200,7 +200,7 @@ export class HeldInbox {
     }
   }
 
-  #answer(answer: LetterAnswer): void {
+  #answer(answer: InboxAnswer): void {
     this.#answers.push(answer);
     this.#writeSoon();
   }

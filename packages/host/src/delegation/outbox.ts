@@ -6,7 +6,7 @@ import { StoreError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { EventEnvelope, Sender } from "../mailbox/mailbox.ts";
 import { fromStore } from "../ports/store-call.ts";
-import type { Inbox, LetterAnswer } from "../ports/store.ts";
+import type { Inbox, InboxAnswer } from "../ports/store.ts";
 import { readAnswer } from "./inbox-items.ts";
 
 /** The inbox items that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
@@ -47,7 +47,7 @@ export class Outbox {
     const { ids } = this.#host;
     const { sender } = envelope;
     // An ask that has been here before is left once, however often the lease comes and goes.
-    const id = sender instanceof Ask ? (sender.inboxId ??= ids.draw("letter")) : ids.draw("letter");
+    const id = sender instanceof Ask ? (sender.inboxId ??= ids.draw("item")) : ids.draw("item");
     this.#waiting.push({ id, envelope, event, leftAt: null });
   }
 
@@ -186,7 +186,7 @@ interface OutgoingItem {
 /** An inbox item and what became of it. */
 export interface Answered {
   readonly item: OutgoingItem;
-  readonly answer: LetterAnswer;
+  readonly answer: InboxAnswer;
 }
 
-type RefusedItem = Extract<LetterAnswer, { readonly handled: false }>;
+type RefusedItem = Extract<InboxAnswer, { readonly handled: false }>;

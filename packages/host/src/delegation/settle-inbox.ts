@@ -1,7 +1,7 @@
 import { type Entry, type Event, type State, transition } from "@colloquy/machine";
 import type { HostContext } from "../context/host-context.ts";
 import { fromStore } from "../ports/store-call.ts";
-import { type Lease, type Letter, type LetterAnswer } from "../ports/store.ts";
+import { type Lease, type InboxItem, type InboxAnswer } from "../ports/store.ts";
 import { idOf, isEntryOf, readItem } from "./inbox-items.ts";
 
 /**
@@ -27,7 +27,7 @@ export const settleInbox = async (
     const asks = items.flatMap(({ event, entry }) =>
       event.type === "ask.received" && entry === undefined ? [event.askId] : [],
     );
-    const answers = items.flatMap(({ id, event, entry }): readonly LetterAnswer[] => {
+    const answers = items.flatMap(({ id, event, entry }): readonly InboxAnswer[] => {
       if (entry !== undefined) return [{ id, handled: true, seq: entry.seq }];
       // It may be about an ask that is an inbox item itself, and is taken first.
       const isEarly = event.type === "cancel.requested" && event.askId !== undefined && asks.includes(event.askId);
@@ -39,7 +39,7 @@ export const settleInbox = async (
   });
 };
 
-const itemsIn = (stored: unknown): readonly Letter[] => {
+const itemsIn = (stored: unknown): readonly InboxItem[] => {
   const id = idOf(stored);
   const item = id === null ? null : readItem(id, stored);
   return item === null || "problem" in item ? [] : [item];

@@ -22,13 +22,13 @@ export const memoryInbox = (
           there.set(answer.id, { text: null, answer: JSON.stringify(answer) });
       }
     },
-    answerTo: async (threadId, letterId) => {
-      const answer = of(threadId).get(letterId)?.answer ?? null;
+    answerTo: async (threadId, itemId) => {
+      const answer = of(threadId).get(itemId)?.answer ?? null;
       return answer === null ? null : (JSON.parse(answer) as unknown);
     },
-    discard: async (threadId, letterId) => {
+    discard: async (threadId, itemId) => {
       const there = items.get(threadId);
-      there?.delete(letterId);
+      there?.delete(itemId);
       if (there?.size === 0) items.delete(threadId);
     },
   };

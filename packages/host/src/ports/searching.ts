@@ -48,7 +48,7 @@ export const checkedSearch = (
  */
 export const textOfEntry = (entry: Entry): string => {
   const text = wholeTextOf(entry);
-  // Half a surrogate pair at the end is no letter.
+  // Half a surrogate pair at the end is no inbox item.
   return text.length <= searchedLength ? text : text.slice(0, searchedLength).replace(/[\ud800-\udbff]$/, "");
 };
 
@@ -82,7 +82,7 @@ const wholeTextOf = (entry: Entry): string => {
 };
 
 /**
- * The words of a text, each once, as they compare: without case and accents. A word is a run of letters and digits;
+ * The words of a text, each once, as they compare: without case and accents. A word is a run of inbox items and digits;
  * where a script sets no spaces between its words, each character is one.
  */
 export const wordsOf = (text: string): readonly string[] => [

@@ -51,30 +51,30 @@ export interface Store {
 
 /** Events that hosts leave for the holder of a thread, in the order in which they came. Goes with the thread. */
 export interface Inbox {
-  /** Leaves a letter, durable when the promise resolves. One with an id that is there already, answered or not, is kept once. Needs no thread to be there. */
-  post(threadId: string, letter: Letter): Promise<void>;
+  /** Leaves an inbox item, durable when the promise resolves. One with an id that is there already, answered or not, is kept once. Needs no thread to be there. */
+  post(threadId: string, item: InboxItem): Promise<void>;
   /**
-   * Letters that are not answered, oldest first. One that can't be read any more does not keep the others from being read:
+   * Inbox items that are not answered, oldest first. One that can't be read any more does not keep the others from being read:
    * what is given in its place has at least its `id`, under which the holder answers it.
    */
   unanswered(threadId: string): Promise<readonly unknown[]>;
-  /** Answers letters, which are unanswered no more; their events are dropped. Throws `LeaseLostError`. Ids that are not there are passed over. */
-  answer(lease: Lease, answers: readonly LetterAnswer[]): Promise<void>;
-  /** The answer to a letter; null while there is none, and for a letter that was not left. One that can't be read is given as a refusal. */
-  answerTo(threadId: string, letterId: string): Promise<unknown>;
-  /** Forgets a letter, answered or not. The host that left it does so when the answer was read. */
-  discard(threadId: string, letterId: string): Promise<void>;
+  /** Answers inbox items, which are unanswered no more; their events are dropped. Throws `LeaseLostError`. Ids that are not there are passed over. */
+  answer(lease: Lease, answers: readonly InboxAnswer[]): Promise<void>;
+  /** The answer to an inbox item; null while there is none, and for an inbox item that was not left. One that can't be read is given as a refusal. */
+  answerTo(threadId: string, itemId: string): Promise<unknown>;
+  /** Forgets an inbox item, answered or not. The host that left it does so when the answer was read. */
+  discard(threadId: string, itemId: string): Promise<void>;
 }
 
 /** Something for the holder of a thread. Plain JSON. */
-export interface Letter {
+export interface InboxItem {
   /** Drawn by the host that leaves it, unique in the thread. */
   readonly id: string;
   readonly event: Event;
 }
 
-/** What became of a letter. Plain JSON. */
-export type LetterAnswer =
+/** What became of an inbox item. Plain JSON. */
+export type InboxAnswer =
   | { readonly id: string; readonly handled: true; readonly seq: number }
   | { readonly id: string; readonly handled: false; readonly refusal: Refusal };
 

@@ -13,10 +13,10 @@ export const parseStored = (store: string, text: string, what: string): unknown 
 };
 
 /**
- * A letter as it was left. Of one that can't be read only its id remains, under which its thread's holder answers it: it
+ * An inbox item as it was left. Of one that can't be read only its id remains, under which its thread's holder answers it: it
  * must not keep those behind it from being read.
  *
- * @param readId gives the id under which the store keeps it; where it gives none, or throws, the one in the letter counts.
+ * @param readId gives the id under which the store keeps it; where it gives none, or throws, the one in the inbox item counts.
  */
 export const letterOf = (readId: () => unknown, text: string): unknown => {
   const letter = recordIn(text);
@@ -24,7 +24,7 @@ export const letterOf = (readId: () => unknown, text: string): unknown => {
   return typeof id === "string" ? { ...letter, id } : letter;
 };
 
-/** The answer to a letter. One that can't be read is a refusal without a reason: the process that waits for it must not wait for ever. */
+/** The answer to an inbox item. One that can't be read is a refusal without a reason: the process that waits for it must not wait for ever. */
 export const answerOf = (id: string, text: string): unknown => recordIn(text) ?? { id, handled: false };
 
 /**

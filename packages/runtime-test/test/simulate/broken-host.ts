@@ -7,8 +7,15 @@ import {
   type Host,
   type HostOptions,
   type Store,
+  type Tool,
 } from "@colloquy/host";
-import { conversationMachine, type Entry, type LaterEntry, type MachineOptions } from "@colloquy/machine";
+import {
+  type ConversationMachine,
+  conversationMachine,
+  type Entry,
+  type LaterEntry,
+  type MachineOptions,
+} from "@colloquy/machine";
 import type { SimulateOptions } from "../../src/simulate/index.ts";
 
 /** Makes a host from the simulated parts. */
@@ -41,18 +48,27 @@ export const withMachine =
   (options) =>
     createHost({ ...options, machine: conversationMachine(change({ tools: declarationsOf(options.tools ?? []) })) });
 
-/** Recovery as somebody might have got it wrong; the machine is not asked about it. */
+/** Recovery as an author might have got it wrong, in the tool and in its declaration alike. */
 export const withRecovery =
   (name: string, recovery: "rerun" | "interrupted" | "once"): CreateHost =>
-  (options) =>
-    createHost({
-      ...options,
-      tools: (options.tools ?? []).map((tool) =>
-        tool.declaration.name === name ? { ...tool, declaration: { ...tool.declaration, recovery } } : tool,
-      ),
-    });
+  (options) => {
+    const tools = (options.tools ?? []).map((tool) =>
+      tool.declaration.name === name ? { ...tool, declaration: { ...tool.declaration, recovery } } : tool,
+    );
+    return createHost({ ...options, tools, machine: declaring(options.machine, tools) });
+  };
 
-/** Tools run without anybody being asked, as though the machine had not been told. */
+/** The same machine with other declarations. Its internals are reached past the types, as no user could. */
+const declaring = (machine: ConversationMachine, tools: readonly Tool[]): ConversationMachine => {
+  const [internals] = Object.getOwnPropertySymbols(machine);
+  if (internals === undefined) throw new Error("a machine has internals under a symbol");
+  // Whatever they are: only the declarations differ.
+  const { settings, ...rest } = Reflect.get(machine, internals) as { readonly settings: object };
+  const value = { ...rest, settings: { ...settings, tools: declarationsOf(tools) } };
+  return Object.create(machine, { [internals]: { value } }) as ConversationMachine;
+};
+
+/** Tools run without approval, as though the machine had no declaration of one. */
 export const withoutApprovals: CreateHost = (options) => {
   const tools = (options.tools ?? []).map((tool) => {
     const { approval: _, ...declaration } = tool.declaration;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { StorageError } from "../storage-error.ts";
 
 /**
- * The name under which an id is kept, the same on every file system: small letters, digits, `_` and `-` stand for
+ * The name under which an id is kept, the same on every file system: small inbox items, digits, `_` and `-` stand for
  * themselves, all else is percent-encoded, so that no two names differ in case or in the way an accent is written.
  * A name that would be too long is cut, and ends in the id's digest. It holds no dot. Throws `StorageError` for an
  * id with half of a surrogate pair, which has no bytes of its own.
@@ -53,6 +53,6 @@ const percent = (byte: number): string => `%${byte.toString(16).toUpperCase().pa
 const emptyName = "%";
 const shortenedMark = "%-";
 
-/** File systems take 255 bytes, endings and a letter's number included. */
+/** File systems take 255 bytes, endings and an inbox item's number included. */
 const nameLengthMax = 200;
 const shortenedLength = 120;

@@ -42,7 +42,7 @@ export interface FilesStoreOptions {
    */
   readonly busyTimeoutMs?: number;
   /**
-   * What an acknowledged append, letter, answer or snapshot survives. `FULL`: the death of the process, of the
+   * What an acknowledged append, inbox item, answer or snapshot survives. `FULL`: the death of the process, of the
    * operating system, and a power cut (one flush to the disk for each append). `NORMAL`: the death of the process;
    * after a power cut the newest may be missing. Default `FULL`, since a once-only tool relies on it.
    */

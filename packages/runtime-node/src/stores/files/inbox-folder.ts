@@ -1,18 +1,18 @@
 import { rmdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import type { Letter, LetterAnswer } from "@colloquy/host";
+import type { InboxItem, InboxAnswer } from "@colloquy/host";
 
 import { letterOf } from "../stored-json.ts";
 import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";
 import { idOf, nameOf } from "./file-name.ts";
 
 /**
- * Leaves a letter in a folder, one file a letter, numbered in the order in which they came; none when one with its id
+ * Leaves an inbox item in a folder, one file an inbox item, numbered in the order in which they came; none when one with its id
  * is there already. One of which nothing is left, or that can't be answered, is written again. Under the lock, as all
  * that changes an inbox.
  */
-export const postLetter = (folder: string, letter: Letter, flush: boolean): void => {
+export const postLetter = (folder: string, letter: InboxItem, flush: boolean): void => {
   const name = nameOf(letter.id);
   const files = lettersIn(folder);
   const there = files.find((file) => isOf(file, name));
@@ -26,15 +26,15 @@ export const postLetter = (folder: string, letter: Letter, flush: boolean): void
   if (flush) flushFolder(folder);
 };
 
-/** Letters that are not answered, as they were left, oldest first. */
+/** Inbox items that are not answered, as they were left, oldest first. */
 export const unansweredLetters = (folder: string): readonly unknown[] =>
   lettersIn(folder).flatMap((file) => {
     const letter = readLetter(join(folder, file));
     return letter === null || isAnswer(letter) ? [] : [letter];
   });
 
-/** Puts answers in the place of the letters, one at a time, each whole or not at all. */
-export const answerLetters = (folder: string, answers: readonly LetterAnswer[], flush: boolean): void => {
+/** Puts answers in the place of the inbox items, one at a time, each whole or not at all. */
+export const answerLetters = (folder: string, answers: readonly InboxAnswer[], flush: boolean): void => {
   const files = lettersIn(folder);
   for (const answer of answers) {
     const name = nameOf(answer.id);
@@ -46,7 +46,7 @@ export const answerLetters = (folder: string, answers: readonly LetterAnswer[], 
   if (flush && files.length > 0) flushFolder(folder);
 };
 
-/** The answer to a letter; null while there is none. */
+/** The answer to an inbox item; null while there is none. */
 export const answerToLetter = (folder: string, letterId: string): unknown => {
   const name = nameOf(letterId);
   const file = lettersIn(folder).find((each) => isOf(each, name));
@@ -54,7 +54,7 @@ export const answerToLetter = (folder: string, letterId: string): unknown => {
   return isAnswer(letter) ? letter : null;
 };
 
-/** Removes a letter, and the folder with the last of them. */
+/** Removes an inbox item, and the folder with the last of them. */
 export const discardLetter = (folder: string, letterId: string, flush: boolean): void => {
   const name = nameOf(letterId);
   const files = lettersIn(folder);
@@ -63,7 +63,7 @@ export const discardLetter = (folder: string, letterId: string, flush: boolean):
   try {
     if (files.length <= 1) rmdirSync(folder);
   } catch {
-    // It is not there, or holds something else. That is no letter, and stays.
+    // It is not there, or holds something else. That is no inbox item, and stays.
   }
 };
 
@@ -79,7 +79,7 @@ const isOf = (file: string, name: string): boolean => file.slice(numberLength + 
 const readLetter = (path: string): unknown => {
   const text = readIfThere(path);
   if (text === null || text.length === 0) return null;
-  // Only a name that was shortened does not show its id: such a letter has the one that stands in it.
+  // Only a name that was shortened does not show its id: such an inbox item has the one that stands in it.
   return letterOf(() => idOf(basename(path, letterEnding).slice(numberLength + 1)), text.toString()) ?? {};
 };
 

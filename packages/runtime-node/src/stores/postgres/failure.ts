@@ -20,7 +20,7 @@ const problemOf = (code: string | undefined, message: string): readonly [Storage
     return connectionMessages.test(message) ? ["unreachable", gone(message)] : ["failed", message];
   const known = problems[code] ?? problems[code.slice(0, 2)];
   if (known !== undefined) return [known[0], `${known[1]} (${message})`];
-  // SQLSTATE codes have five letters or digits; the others are the system's, such as ECONNREFUSED.
+  // SQLSTATE codes have five inbox items or digits; the others are the system's, such as ECONNREFUSED.
   return sqlState.test(code) && !code.startsWith("E") ? ["failed", message] : ["unreachable", gone(message || code)];
 };
 

@@ -5,7 +5,7 @@ import { refuseUnstorable } from "../store-arguments.ts";
 import { answerOf, letterOf } from "../stored-json.ts";
 import type { Connection } from "./connection.ts";
 
-/** Letters in a table; an answer takes the place of its letter. */
+/** Inbox items in a table; an answer takes the place of its inbox item. */
 export const postgresInbox = (connection: Connection): Inbox => {
   const { query, schema, now } = connection;
   return {

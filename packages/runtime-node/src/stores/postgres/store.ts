@@ -35,7 +35,7 @@ export type PostgresStoreOptions = PostgresStoreSettings &
   );
 
 export interface PostgresStoreSettings {
-  /** The schema that holds the tables, made when it is not there. Letters, digits and `_`. Default `colloquy`. */
+  /** The schema that holds the tables, made when it is not there. Inbox items, digits and `_`. Default `colloquy`. */
   readonly schema?: string;
   /**
    * What leases run out by. Default: the time of the server, so that the clocks of the processes don't matter. Those

@@ -7,7 +7,7 @@ import type { Connection } from "./connection.ts";
 import { keysOf } from "./keys.ts";
 import * as scripts from "./scripts.ts";
 
-/** Letters and answers by their ids, and the order of those that have no answer. */
+/** Inbox items and answers by their ids, and the order of those that have no answer. */
 export const redisInbox = (connection: Connection): Inbox => {
   const { name, prefix, now, run } = connection;
   const keys = (threadId: string): readonly string[] => {

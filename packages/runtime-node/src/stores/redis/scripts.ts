@@ -141,7 +141,7 @@ export const readChunks: Script = onThread(`
   return found
 `);
 
-/** id, letter → 1 or 0 */
+/** id, inbox item → 1 or 0 */
 export const post: Script = onThread(`
   if redis.call('HEXISTS', letters, ARGV[1]) == 1 or redis.call('HEXISTS', answers, ARGV[1]) == 1 then return 0 end
   redis.call('HSET', letters, ARGV[1], ARGV[2])
@@ -149,7 +149,7 @@ export const post: Script = onThread(`
   return 1
 `);
 
-/** → ids and letters, oldest first */
+/** → ids and inbox items, oldest first */
 export const readLetters: Script = onThread(`
   local found = {}
   for _, id in ipairs(redis.call('LRANGE', unanswered, 0, -1)) do

@@ -9,10 +9,10 @@ export interface SqliteInbox extends Inbox {
   readonly forget: (threadId: string) => boolean;
 }
 
-/** Letters in a table; an answer takes the place of its letter. They are known by the JSON of their ids, which keeps any text. */
+/** Inbox items in a table; an answer takes the place of its inbox item. They are known by the JSON of their ids, which keeps any text. */
 export const sqliteInbox = (connection: Connection, leases: Leases): SqliteInbox => {
   const { database } = connection;
-  // A thread has few letters at a time: looking through them costs less than an index of ids would.
+  // A thread has few inbox items at a time: looking through them costs less than an index of ids would.
   const post = database.prepare(
     `INSERT INTO letters (thread, number, id, letter)
      SELECT ?, 1 + coalesce(max(number), 0), ?, ? FROM letters WHERE thread = ?

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { postgresFailure } from "../../../src/stores/postgres/failure.ts";
 import { postgresStore } from "../../../src/stores/postgres/index.ts";
-import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-letters.ts";
+import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-inbox.ts";
 import { said, take } from "../journal.ts";
 import { withPostgres } from "./server.ts";
 

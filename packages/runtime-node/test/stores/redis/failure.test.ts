@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { redisFailure } from "../../../src/stores/redis/failure.ts";
 import { redisStore } from "../../../src/stores/redis/index.ts";
-import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-letters.ts";
+import { checkDamagedAnswer, checkDamagedLetters } from "../damaged-inbox.ts";
 import { said, take } from "../journal.ts";
 import { withRedis } from "./server.ts";
 

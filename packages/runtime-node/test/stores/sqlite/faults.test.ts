@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import type { Lease, Letter, SnapshotDraft, Store } from "@colloquy/host";
+import type { Lease, InboxItem, SnapshotDraft, Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -146,7 +146,7 @@ const began = async (): Promise<Store> => {
   return store;
 };
 
-/** A thread of three entries with a snapshot and a letter. */
+/** A thread of three entries with a snapshot and an inbox item. */
 const begun = async (store: Store): Promise<Lease> => {
   const lease = await store.acquire("thread", "owner", 1e9);
   if (lease === null) throw new Error("the lease should have been free");
@@ -182,7 +182,7 @@ const snapshot = (text: string): SnapshotDraft => ({
   dropped: [],
 });
 
-const letter = (id: string, input: string): Letter => ({
+const letter = (id: string, input: string): InboxItem => ({
   id,
   event: { type: "ask.received", at: 0, askId: id, input },
 });

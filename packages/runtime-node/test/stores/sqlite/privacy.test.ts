@@ -136,7 +136,7 @@ const filled = async (options: Partial<Parameters<typeof sqliteStore>[0]> = {}):
   return store;
 };
 
-/** A snapshot, another in its place, and letters, one of them answered. */
+/** A snapshot, another in its place, and inbox items, one of them answered. */
 const derive = async (store: Store, lease: Lease, thread: number): Promise<void> => {
   const { threadId } = lease;
   const text = `${wordOf(thread)}xchunk `.repeat(3000);

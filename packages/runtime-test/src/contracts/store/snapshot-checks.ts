@@ -41,7 +41,7 @@ export const snapshotChecks: StoreChecks = {
     const third = { head: "three", a: undefined, b: undefined, c: undefined, d: undefined };
     expect(await snapshotIn(store, "a", "b", "c", "d")).toEqual(third);
   },
-  "gives back what a snapshot says to the letter": async ({ store, reopen }) => {
+  "gives back what a snapshot says, exactly": async ({ store, reopen }) => {
     const lease = await begun(store, [entryOf(0)]);
     const head = JSON.stringify({ "\0": "\ud800 🙂 é \u2028", quote: `'"\\%_`, list: [0.1, -1e-7, null] });
     const chunk = JSON.stringify(["five megabytes, é 🙂 ".repeat(200_000)]);

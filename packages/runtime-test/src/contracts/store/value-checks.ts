@@ -7,7 +7,7 @@ import type { StoreChecks, Subject } from "./subject.ts";
 
 /** That what was stored comes back as it was, and belongs to nobody else. */
 export const valueChecks: StoreChecks = {
-  "gives back every JSON value to the letter": async ({ fresh }) => {
+  "gives back every JSON value exactly": async ({ fresh }) => {
     await fc.assert(
       fc.asyncProperty(fc.array(jsonValue, { minLength: 1, maxLength: 5 }), (values) =>
         comesBack(

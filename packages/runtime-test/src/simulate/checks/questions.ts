@@ -10,7 +10,7 @@ import type { World } from "../world/world.ts";
 
 /**
  * R3: each ask stands in the thread once, as in the result of its asker, in a turn that says what was asked; one that was refused does not stand there, but where it
- * was left as a letter: another process may take it after the one that left it had its answer, and died.
+ * was left as an inbox item: another process may take it after the one that left it had its answer, and died.
  */
 export const checkQuestions = (
   world: World,
@@ -20,7 +20,7 @@ export const checkQuestions = (
   if (state === null) return;
   const turns = turnsOfAsks(world, state);
   for (const question of questions) {
-    const { askId, end, mayBeLetter } = question;
+    const { askId, end, mayBeInboxItem } = question;
     if (end === null) {
       world.breaks("settles", `${askId} never came to an end`);
       continue;
@@ -31,7 +31,7 @@ export const checkQuestions = (
     else if (report !== null) {
       checkReport(world, state, askId, turns.get(askId) ?? null, report);
       checkSaid(world, state, question, report.turn);
-    } else if (turns.has(askId) && !mayBeLetter && !isAskedTwice(questions, askId)) {
+    } else if (turns.has(askId) && !mayBeInboxItem && !isAskedTwice(questions, askId)) {
       world.breaks("R3", `${askId} was refused, and turn ${turns.get(askId)} answers it`);
     }
   }

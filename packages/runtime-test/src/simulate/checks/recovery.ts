@@ -113,7 +113,7 @@ const endsSomething = (effect: AnswerableEffect): effect is StartTimer =>
 const runsAgain = (recovery: ToolRecovery, { started, approval }: CallTool): boolean =>
   approval !== "required" && (recovery === "rerun" || (recovery !== "interrupted" && !started));
 
-/** Longer than a model call waits for hooks, and for letters that are looked for at the opening. */
+/** Longer than a model call waits for hooks, and for inbox items that are looked for at the opening. */
 const longestHookMs = 400;
 /** Longer than a tool waits for its entry and for hooks. */
 const longestToolMs = 1_000;

@@ -123,11 +123,11 @@ export class ProcessStore implements Store {
 
   #inboxOf(inbox: Inbox): Inbox {
     return {
-      post: (...given) => this.#call("leave a letter", async () => inbox.post(...given)),
-      unanswered: (...given) => this.#call("look for letters", async () => inbox.unanswered(...given)),
-      answer: (...given) => this.#call("answer letters", async () => inbox.answer(...given)),
+      post: (...given) => this.#call("post an inbox item", async () => inbox.post(...given)),
+      unanswered: (...given) => this.#call("look for inbox items", async () => inbox.unanswered(...given)),
+      answer: (...given) => this.#call("answer inbox items", async () => inbox.answer(...given)),
       answerTo: (...given) => this.#call("look for an answer", async () => inbox.answerTo(...given)),
-      discard: (...given) => this.#call("discard a letter", async () => inbox.discard(...given)),
+      discard: (...given) => this.#call("discard an inbox item", async () => inbox.discard(...given)),
     };
   }
 

@@ -39,7 +39,7 @@ export class RepeatedAnswers {
     process.note(`gets ${event.type} ${seq === null ? "late" : "once more"}`);
     try {
       const receipt = await process.host.thread(threadId).send(event);
-      // For a letter the receipt names the entry that there was before.
+      // For an inbox item the receipt names the entry that there was before.
       if (seq !== null && receipt.handled && receipt.entry.seq !== seq)
         this.#world.breaks("M6", `a repeated ${event.type} was taken`);
     } catch {

@@ -42,7 +42,7 @@ export class User {
   /** Asks, and asks again. */
   ask(input: AskInput, { askId, ...how }: How & { readonly askId?: string | undefined } = {}): Question {
     const id = askId ?? `ask-${this.questions.length + 1}`;
-    const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0, mayBeLetter: false };
+    const question: Question = { askId: id, input, ...how, handle: null, end: null, tries: 0, mayBeInboxItem: false };
     this.questions.push(question);
     this.#try(question);
     return question;
@@ -154,7 +154,7 @@ export class User {
     const input = this.#world.scribbling.handsIn(question.input);
     // The process may die in the very call.
     this.#at(process).add(question);
-    question.mayBeLetter ||= process.opening?.over !== false || process.opening.superseded;
+    question.mayBeInboxItem ||= process.opening?.over !== false || process.opening.superseded;
     const options = { askId, ...this.#world.scribbling.handsIn(howOf(question)) };
     const handle =
       steers === true

@@ -26,7 +26,7 @@ export interface Question extends How {
   end: AskEnd | null;
   tries: number;
   /** It was asked where somebody else may hold the thread. */
-  mayBeLetter: boolean;
+  mayBeInboxItem: boolean;
 }
 
 /** How something is asked. */

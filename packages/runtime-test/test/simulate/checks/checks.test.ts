@@ -44,7 +44,7 @@ describe("checkQuestions", () => {
     handle: null,
     end,
     tries: 1,
-    mayBeLetter: false,
+    mayBeInboxItem: false,
   });
   const refused = (askId: string): Question =>
     question(askId, new AskRefusedError("simulated", askId, { kind: "busy", reason: "" }));

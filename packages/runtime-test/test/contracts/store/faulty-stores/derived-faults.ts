@@ -14,7 +14,7 @@ import type { Entry } from "@colloquy/machine";
 
 import { type Fault, type Faults, present, searchOf } from "./fault.ts";
 
-/** Stores that do with a journal's derivatives, and with letters, what they should not. */
+/** Stores that do with a journal's derivatives, and with inbox items, what they should not. */
 export const derivedFaults: Faults = {
   "a rewriting that rewrites nothing": ["rewrites the entries that it is given", () => ({ rewrite: async () => {} })],
   "a rewriting entry by entry": [
@@ -61,12 +61,15 @@ export const derivedFaults: Faults = {
     "one by one or all the rest",
     fetching((chunk) => (chunk === null ? ["a", "b.1", "c", "d"] : [])),
   ],
-  "letters in another order": [
-    "keeps letters in order",
+  "inbox items in another order": [
+    "keeps inbox items in order",
     inboxed((inbox) => ({ unanswered: async (threadId) => (await inbox.unanswered(threadId)).toReversed() })),
   ],
-  "letters that are kept twice": ["keeps a letter once by its id", inboxed(renumbered)],
-  "letters that stay unanswered": ["gives the answer to a letter", inboxed(() => ({ answer: async () => {} }))],
+  "inbox items that are kept twice": ["keeps an inbox item once by its id", inboxed(renumbered)],
+  "inbox items that stay unanswered": [
+    "gives the answer to an inbox item",
+    inboxed(() => ({ answer: async () => {} })),
+  ],
   "answers for anybody": [
     "answers nothing under a lease",
     (sound) => {
@@ -76,8 +79,8 @@ export const derivedFaults: Faults = {
       return { inbox: { ...inbox, answer } };
     },
   ],
-  "letters that are never discarded": ["forgets a letter", inboxed(() => ({ discard: async () => {} }))],
-  "letters that outlive their thread": ["deletes letters and answers with their thread", lettersApart],
+  "inbox items that are never discarded": ["forgets an inbox item", inboxed(() => ({ discard: async () => {} }))],
+  "inbox items that outlive their thread": ["deletes inbox items and answers with their thread", inboxApart],
   "a search that takes parts of words": [
     "by all of its words",
     searching((words) => ({ isFound: (text) => words.every((word) => text.includes(word)) })),
@@ -148,7 +151,7 @@ function renumbered(inbox: Inbox): Partial<Inbox> {
   return { post: (threadId, letter) => inbox.post(threadId, { ...letter, id: `${letter.id} ${(count += 1)}` }) };
 }
 
-function lettersApart(sound: Store, clock: Clock): Partial<Store> {
+function inboxApart(sound: Store, clock: Clock): Partial<Store> {
   const apart = present(memoryStore({ clock }).inbox);
   return {
     inbox: {

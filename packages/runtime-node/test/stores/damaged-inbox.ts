@@ -1,13 +1,13 @@
-import type { Inbox, Lease, Letter, Store } from "@colloquy/host";
+import type { Inbox, Lease, InboxItem, Store } from "@colloquy/host";
 import { expect } from "vitest";
 
 import { take } from "./journal.ts";
 
 /**
- * Holds a store to what it owes a thread one of whose letters was damaged where it is kept: the others are read, and the
+ * Holds a store to what it owes a thread one of whose inbox items was damaged where it is kept: the others are read, and the
  * damaged one can be answered by its id; an answer that was damaged is a refusal.
  *
- * @param spoil puts a text in the place of what the store keeps of a letter, or of its answer.
+ * @param spoil puts a text in the place of what the store keeps of an inbox item, or of its answer.
  */
 export const checkDamagedLetters = async (
   store: Store,
@@ -28,7 +28,7 @@ export const checkDamagedLetters = async (
   expect(await inbox.answerTo("thread", "torn")).toBeNull();
 };
 
-/** The same for stores that keep an answer apart from its letter, so that it is known which of them was damaged. */
+/** The same for stores that keep an answer apart from its inbox item, so that it is known which of them was damaged. */
 export const checkDamagedAnswer = async (
   store: Store,
   spoil: (threadId: string, letterId: string, text: string) => unknown,
@@ -46,7 +46,7 @@ const inboxOf = ({ inbox }: Store): Inbox => {
   return inbox;
 };
 
-const letter = (id: string): Letter => ({ id, event: { type: "ask.received", at: 1, askId: id, input: id } });
+const letter = (id: string): InboxItem => ({ id, event: { type: "ask.received", at: 1, askId: id, input: id } });
 
 const refusal = (id: string) =>
   ({ id, handled: false, refusal: { kind: "invalid", reason: "it can't be read" } }) as const;

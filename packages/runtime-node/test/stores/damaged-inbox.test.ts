@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { filesStore } from "../../src/stores/files/files-store.ts";
 import { sqliteStore } from "../../src/stores/sqlite/sqlite-store.ts";
-import { checkDamagedAnswer, checkDamagedLetters } from "./damaged-letters.ts";
+import { checkDamagedAnswer, checkDamagedLetters } from "./damaged-inbox.ts";
 
 let folder: string;
 beforeEach(() => {
