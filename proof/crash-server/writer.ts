@@ -5,22 +5,22 @@ import type { Entry } from "@colloquy/machine";
 
 import { isUnreachable } from "../kit/calls.ts";
 
-/** A writer of one entry after the other, whatever becomes of the server, which notes what was acknowledged. */
+/** Appends one entry after the other while the server is killed and restarted, and records which were acknowledged. */
 export interface Writer {
   readonly threadId: string;
-  /** The texts of entries that it tried to append. */
+  /** The JSON of each entry that it tried to append. */
   readonly attempted: ReadonlySet<string>;
-  /** The texts of those that were acknowledged, by seq. */
+  /** The JSON of the acknowledged entries, by seq. */
   readonly acknowledged: ReadonlyMap<number, string>;
-  /** Calls that failed because the server was away. */
+  /** How many runs were broken off because the server was away or the lease was lost. */
   readonly failures: () => number;
-  /** Resolves when it has ended; rejects with what it did not expect. */
+  /** Resolves when the writer has ended; rejects with an error that it did not expect. */
   readonly running: Promise<void>;
-  /** Ends it after what it is at; rejects with what it did not expect. */
+  /** Ends the writer after the append under way; rejects as `running` does. */
   readonly stop: () => Promise<void>;
 }
 
-/** Starts a writer. Several may write one thread. `onAcknowledged` is called for each entry. */
+/** Starts a writer. Several may write to one thread. `onAcknowledged` is called for each acknowledged entry. */
 export const startWriter = (store: Store, threadId: string, owner: string, onAcknowledged: () => void): Writer => {
   const attempted = new Set<string>();
   const acknowledged = new Map<number, string>();
@@ -52,7 +52,7 @@ export const startWriter = (store: Store, threadId: string, owner: string, onAck
     }
   };
   const running = run();
-  // The caller of `stop` gets it.
+  // The caller of `stop` gets the rejection.
   running.catch(() => {});
   return {
     threadId,

@@ -1,16 +1,16 @@
-/** Numbers that look random and follow from a seed. */
+/** A seeded source of pseudo-random numbers. */
 export interface Random {
-  /** From 0 up to, but not, 1. */
+  /** A number in [0, 1). */
   readonly next: () => number;
   /** A whole number from `min` to `max`, both included. */
   readonly integer: (min: number, max: number) => number;
-  /** True in so many of a hundred cases. */
+  /** True with a probability of `share` percent. */
   readonly percent: (share: number) => boolean;
-  /** One of several; undefined where there are none. */
+  /** One of the values; undefined where there are none. */
   readonly pick: <Value>(values: readonly Value[]) => Value | undefined;
 }
 
-/** The numbers of a seed (mulberry32). */
+/** The generator of a seed (mulberry32). */
 export const randomOf = (seed: number): Random => {
   let state = seed >>> 0;
   const next = (): number => {
@@ -28,7 +28,7 @@ export const randomOf = (seed: number): Random => {
   };
 };
 
-/** A seed of its own for each text, so that what is drawn for one conversation does not depend on the others. */
+/** Derives a seed from a text, so that the numbers of one conversation do not depend on those of the others. */
 export const seedOf = (seed: number, text: string): number => {
   let mixed = seed;
   for (let index = 0; index < text.length; index++) mixed = (Math.imul(mixed, 31) + text.charCodeAt(index)) | 0;

@@ -28,9 +28,9 @@ import { replyDifference } from "./replies.ts";
 import { count, type Finding, type Report } from "./report.ts";
 
 /**
- * Sends the model calls of the replayed cases with the official SDK, and compares each request body that arrives
- * with the recorded one; and what the recorded response is read as with the recorded reply. An exchange that
- * belongs to no replayed call is sent from a thread that is seeded with its messages.
+ * Sends the model calls of the replayed cases with the official SDK to a server that answers with the recorded response.
+ * Compares each request body that arrives with the recorded one, and the reply that is read from the response with the
+ * recorded reply. An exchange that belongs to no replayed call is sent from a thread that is seeded with its messages.
  */
 export const reportOfRequests = async (
   exchanges: readonly RecordedExchange[],
@@ -74,7 +74,7 @@ interface Request {
   readonly id: string;
   readonly exchange: RecordedExchange;
   readonly played: Played;
-  /** The step that says what the response was read as; null where no case says. */
+  /** The recorded reply to compare with; null for an exchange that belongs to no case. */
   readonly reply: RecordedReply | null;
 }
 
@@ -87,17 +87,20 @@ const requestsOf = (
     .flatMap((step, k) => {
       const exchange = step.exchange === undefined ? undefined : known.get(keyOf(recorded.source ?? "", step.exchange));
       const call = replay.calls[k];
-      return exchange === undefined || call === undefined || !isChat(exchange) || isOtherwise(exchange, recorded, k)
+      return exchange === undefined ||
+        call === undefined ||
+        !isChat(exchange) ||
+        hasRewrittenPrompt(exchange, recorded, k)
         ? []
         : [{ id: `${recorded.id}, model call ${k}`, exchange, played: playedOf(call, exchange), reply: step }];
     });
 
-/** Some clients wrote a prompt's older messages anew for a later call: what the steps say is then not what was sent. */
-const isOtherwise = (exchange: RecordedExchange, recorded: RecordedCase, k: number): boolean =>
+/** Some clients rewrote a prompt's older messages for a later call. What was sent then differs from the steps of the case. */
+const hasRewrittenPrompt = (exchange: RecordedExchange, recorded: RecordedCase, k: number): boolean =>
   !isStrict(recorded) &&
   sha256OfMessages(messagesIn(exchange.request.body).map(canonicalOf)) !== recorded.expect.calls[k]?.sha256;
 
-/** A thread seeded with what was sent, asked to go on. */
+/** The request of a thread that is seeded with the recorded messages, and is asked with an empty input. */
 const seededRequest = (exchange: RecordedExchange): Either.Either<string, Request> => {
   const messages = messagesIn(exchange.request.body);
   const problem = protocolProblemOf(messages.map(canonicalOf));
@@ -121,7 +124,7 @@ const playedOf = (call: CallLlm, { request, response }: RecordedExchange): Playe
   return { call: { ...call, model }, response };
 };
 
-/** What differs of a request body: messages are the same in canonical form, all else exactly. */
+/** The first difference between two request bodies: messages are compared in canonical form, all other fields exactly. */
 const bodyDifference = (came: Json | undefined, recorded: JsonObject): string | null => {
   if (typeof came !== "object" || came === null || Array.isArray(came)) return "no JSON object arrived";
   // JSON that is no list and no scalar is an object.
@@ -137,7 +140,7 @@ const bodyDifference = (came: Json | undefined, recorded: JsonObject): string | 
     : `${field}: came ${JSON.stringify(body[field])?.slice(0, 120)}, recorded ${JSON.stringify(recorded[field])?.slice(0, 120)}`;
 };
 
-/** Where a provider gave a call no id, the request has one that was made for it, on the call and on its result. */
+/** Where the recording has no id for a call, ours was derived: it is taken out of the call and of its result before comparing. */
 const withIdsOf = (
   expected: readonly CanonicalMessage[],
   came: readonly CanonicalMessage[],

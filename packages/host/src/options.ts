@@ -50,12 +50,12 @@ export interface HostOptions {
   readonly idleMs?: number;
   /**
    * How many threads are worked on at a time: opened, or waiting for their model. One that waits for anything else (its tools,
-   * a hook, an approval, a retry) needs no place, whatever those wait for; so tools, hooks and model handlers may ask other
-   * threads of this host. Where all places are taken, threads on which nothing happens are let go, least recently used first;
-   * others wait in line, first come first served, behind those that go on with a turn after their tools and those that code
-   * of this host waits for. A thread with a queue of asks stands at the end of the line again after each turn, keeping its
+   * a hook, an approval, a retry) needs no slot, whatever those wait for; so tools, hooks and model handlers may ask other
+   * threads of this host. Where all slots are taken, idle threads are closed, least recently used first;
+   * others queue, first come first served, behind those that go on with a turn after their tools and those that code
+   * of this host waits for. A thread with a queue of asks joins the end of the queue again after each turn, keeping its
    * lease. How many calls of a tool run at a time is the tool's `concurrency`. In a browser, what a model handler asks after
-   * its first `await` is not known to be its own, and may wait for the handler's place. Default 256.
+   * its first `await` is not known to be its own, and may wait for the handler's slot. Default 256.
    */
   readonly maxActive?: number;
   /**

@@ -2,19 +2,19 @@ import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { printable, printableJson } from "./printable.ts";
 
-/** How something is shown, where colours are. */
+/** How a text is shown, where the terminal has colours. */
 export type Style = "plain" | "dim" | "bold" | "red";
 
 /**
- * The one way to print: whatever models, tools, servers and journals wrote reaches a terminal without control
- * characters (see `printable`). Keeps whole lines whole: a notice in the middle of a text begins a line of its own.
+ * The one way to print: text from models, tools, servers and journals reaches the terminal without control
+ * characters (see `printable`). It keeps lines whole: a notice in the middle of a text begins a line of its own.
  */
 export class Screen {
   readonly colour: boolean;
-  /** The stream itself, for readline alone, which steers the cursor. Nothing that somebody else wrote goes there. */
+  /** The stream itself, for readline alone, which moves the cursor. Text from outside must not be written to it. */
   readonly unguarded: Writable;
   #atLineStart = true;
-  /** Of a character that came in two pieces, the first half. */
+  /** The first half of a character that is split between two pieces. */
   #half = "";
 
   constructor(output: Writable, colour = false) {
@@ -22,7 +22,7 @@ export class Screen {
     this.colour = colour;
   }
 
-  /** A piece of a text, as it comes. */
+  /** Prints a piece of a text as it streams in. */
   text(piece: string, style: Style = "plain"): void {
     const whole = this.#half + piece;
     this.#half = /[\uD800-\uDBFF]$/.exec(whole)?.[0] ?? "";
@@ -32,19 +32,19 @@ export class Screen {
     this.#atLineStart = shown.endsWith("\n");
   }
 
-  /** Something on lines of its own. */
+  /** Prints a text on lines of its own. */
   line(text: string, style: Style = "plain"): void {
     this.endLine();
     this.#write(printable(text), style);
     this.unguarded.write("\n");
   }
 
-  /** A JSON value on lines of its own, that parses to the same value. */
+  /** Prints a JSON value on lines of its own. What is printed parses to the same value. */
   json(value: unknown, indent?: number): void {
     this.line(printableJson(value, indent));
   }
 
-  /** What follows begins a line. */
+  /** Makes the next text begin a line. */
   endLine(): void {
     this.#half = "";
     if (!this.#atLineStart) this.unguarded.write("\n");

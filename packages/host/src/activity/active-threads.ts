@@ -1,50 +1,50 @@
 import { type CodeScope, codeScope } from "./code-scope.ts";
 
-/** A thread that is used here, as it takes part in sharing the places. */
+/** An open thread, as far as the sharing of slots needs it. */
 export interface Worker {
-  /** It has a place and does not work, and another thread waits for one: it is to let go of the thread, or at least of the place. */
+  /** Another thread waits for a slot, and this one has a slot that it does not use: it must close, or at least give back the slot. */
   makeRoom(): void;
 }
 
-/** What a thread does with its place. `works`: it is being opened, or its model is called. `rests`: it waits for something else, such as its tools. */
+/** What a thread does with its slot. `works`: it is being opened, or its model is called. `rests`: it waits for something else, such as its tools. */
 export type Activity = "works" | "rests";
 
 /**
- * The places for threads that are worked on. A thread takes one to be opened, and to call its model; while it waits for
- * anything else (a tool, a hook, an approval, a retry) the place may be taken by another. So whatever tools and hooks wait
- * for, other threads above all, can go on. A model handler that waits for another thread lends its place meanwhile.
+ * Limits how many threads are active at a time. A thread takes a slot to be opened, and to call its model; while it waits
+ * for anything else (a tool, a hook, an approval, a retry) another thread may take the slot. So tools and hooks that wait
+ * for other threads never deadlock. A model handler that waits for another thread lends its slot meanwhile.
  *
- * A thread that needs a place where none is free stands in line, first come first served, behind threads that go on with a
- * turn after their tools, and threads that code of this host waits for: what was begun is ended before more is begun.
+ * A thread that finds no free slot queues, first come first served, behind the urgent ones: threads that go on with a turn
+ * after their tools, and threads that code of this host waits for. So turns are ended before others are begun.
  */
 export class ActiveThreads {
-  /** Whose code is running, of what runs on behalf of a thread: handlers, tools and hooks. */
+  /** The thread on whose behalf the running code (a handler, a tool, a hook) was called. */
   readonly code: CodeScope<Worker> = codeScope();
-  readonly #most: number;
-  readonly #placed = new Set<Worker>();
-  /** In line, with what lets them in. */
+  readonly #slots: number;
+  readonly #active = new Set<Worker>();
+  /** The queue, with the promise that each of them waits for. */
   readonly #waiting = new Map<Worker, PromiseWithResolvers<void>>();
-  /** Threads that go before others in line, now or when they come there. */
+  /** Threads that go before others in the queue, now or when they enter it. */
   readonly #urgent = new Set<Worker>();
-  /** The one that rests longest comes first. */
+  /** Those with a slot that they do not use, longest first. */
   readonly #resting = new Set<Worker>();
-  /** Asked to make room, and not gone yet. */
+  /** Those that were asked to make room, and have not left yet. */
   readonly #leaving = new Set<Worker>();
-  /** Whose code waits for other threads. */
+  /** Those whose code waits for other threads. */
   readonly #lending = new Map<Worker, Loan>();
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(slots: number) {
+    this.#slots = slots;
   }
 
-  /** Gives a place to work: at once, or when the promise resolves, as it also does when the worker leaves the line. */
+  /** Gives the worker a slot: at once, or when the promise resolves. The promise also resolves when the worker leaves the queue. */
   enter(worker: Worker, isUrgent = false): void | Promise<void> {
-    if (this.#placed.has(worker)) {
+    if (this.#active.has(worker)) {
       this.report(worker, "works");
       return;
     }
-    if (this.#placed.size < this.#most && this.#waiting.size === 0) {
-      this.#place(worker);
+    if (this.#active.size < this.#slots && this.#waiting.size === 0) {
+      this.#activate(worker);
       return;
     }
     if (isUrgent) this.#urgent.add(worker);
@@ -54,63 +54,63 @@ export class ActiveThreads {
     return waiting.promise;
   }
 
-  /** Code of this host waits for what this worker does. */
+  /** Makes a worker urgent: code of this host waits for its thread. */
   hurry(worker: Worker): void {
-    if (!this.#placed.has(worker)) this.#urgent.add(worker);
+    if (!this.#active.has(worker)) this.#urgent.add(worker);
   }
 
-  /** Gives back its place, or its place in the line. */
+  /** Gives back the slot of a worker, or takes it out of the queue. */
   leave(worker: Worker): void {
     this.#waiting.get(worker)?.resolve();
     this.#waiting.delete(worker);
     this.#urgent.delete(worker);
-    this.#restsWhileLent(worker);
+    this.#forgiveLoan(worker);
     this.#forget(worker);
-    if (this.#placed.delete(worker)) this.#admit();
-    // Where more than all places were taken, others may still have to go.
+    if (this.#active.delete(worker)) this.#admit();
+    // `reclaim` may have taken more slots than there are: then others still have to leave.
     this.#makeRoom();
   }
 
-  /** What a worker that has a place does from now on. */
+  /** Notes what a worker that has a slot does from now on. */
   report(worker: Worker, activity: Activity): void {
-    if (activity === "rests") this.#restsWhileLent(worker);
-    if (!this.#placed.has(worker)) return;
+    if (activity === "rests") this.#forgiveLoan(worker);
+    if (!this.#active.has(worker)) return;
     this.#forget(worker);
     if (activity === "rests") this.#resting.add(worker);
     this.#makeRoom();
   }
 
-  /** Its code waits for another thread, and others may have its place until it says that it does so no more. */
+  /** Lends the slot of a worker whose code waits for another thread, until `reclaim`. Calls may nest. */
   lend(worker: Worker): void {
     const loan = this.#lending.get(worker) ?? { times: 0, isOwed: false };
     this.#lending.set(worker, loan);
     loan.times++;
-    if (!this.#placed.has(worker) || this.#resting.has(worker)) return;
+    if (!this.#active.has(worker) || this.#resting.has(worker)) return;
     loan.isOwed = true;
     this.#forget(worker);
-    this.#placed.delete(worker);
+    this.#active.delete(worker);
     this.#admit();
   }
 
-  /** Its code goes on, which nothing can prevent: it has its place again, even where all places are taken by now. */
+  /** Gives the slot back to a worker whose code goes on: at once, even where all slots are taken, since running code can't be stopped. */
   reclaim(worker: Worker): void {
     const loan = this.#lending.get(worker);
     if (loan === undefined || --loan.times > 0) return;
     this.#lending.delete(worker);
     if (!loan.isOwed) return;
     if (this.#waiting.has(worker)) this.#urgent.add(worker);
-    else this.#place(worker);
+    else this.#activate(worker);
   }
 
-  /** It needs its place no more, and takes one when it does. */
-  #restsWhileLent(worker: Worker): void {
+  /** Forgives the loan of a slot that is not needed any more. */
+  #forgiveLoan(worker: Worker): void {
     const loan = this.#lending.get(worker);
     if (loan !== undefined) loan.isOwed = false;
   }
 
-  #place(worker: Worker): void {
+  #activate(worker: Worker): void {
     this.#urgent.delete(worker);
-    this.#placed.add(worker);
+    this.#active.add(worker);
   }
 
   #forget(worker: Worker): void {
@@ -119,17 +119,17 @@ export class ActiveThreads {
   }
 
   #admit(): void {
-    while (this.#placed.size < this.#most) {
+    while (this.#active.size < this.#slots) {
       const worker = this.#first();
       if (worker === undefined) return;
       const waiting = this.#waiting.get(worker);
       this.#waiting.delete(worker);
-      this.#place(worker);
+      this.#activate(worker);
       waiting?.resolve();
     }
   }
 
-  /** The thread to be let in next. */
+  /** The next of the queue. */
   #first(): Worker | undefined {
     for (const worker of this.#urgent) if (this.#waiting.has(worker)) return worker;
     const [first] = this.#waiting.keys();
@@ -147,8 +147,8 @@ export class ActiveThreads {
 }
 
 interface Loan {
-  /** For how many things its code waits. */
+  /** How many threads its code waits for. */
   times: number;
-  /** Whether it gave its place away, and works on when nothing is waited for any more. */
+  /** Whether its slot was given away, and is due when its code waits no more. */
   isOwed: boolean;
 }

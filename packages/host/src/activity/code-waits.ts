@@ -1,9 +1,9 @@
 import type { ActiveThreads, Worker } from "./active-threads.ts";
 
-/** Which threads' code waits for one thing that another thread does: their places are lent until it is done. */
+/** The threads whose code waits for one result of another thread: their slots are lent until it is there. */
 export class CodeWaits {
   readonly #active: ActiveThreads;
-  /** Whose code asked for it. */
+  /** The thread whose code asked for the result; null where none did. */
   readonly #asker: Worker | null;
   #waiting: Set<Worker> | null = null;
 
@@ -12,7 +12,7 @@ export class CodeWaits {
     this.#asker = active.code.owner();
   }
 
-  /** Does what asks for it, on behalf of no thread, and gives it precedence where a thread's code asks. */
+  /** Runs `post`, which asks another thread for the result, on behalf of no thread. That thread is urgent where a thread's code asks. */
   post(post: () => Worker | null): void {
     if (this.#asker === null) {
       post();
@@ -22,7 +22,7 @@ export class CodeWaits {
     if (worker !== null) this.#active.hurry(worker);
   }
 
-  /** It is awaited from here on, by the code that is running. */
+  /** The running code awaits the result from here on. */
   begin(): void {
     const worker = this.#active.code.owner() ?? this.#asker;
     if (worker === null || this.#waiting?.has(worker) === true) return;
@@ -30,7 +30,7 @@ export class CodeWaits {
     this.#active.lend(worker);
   }
 
-  /** It is done. */
+  /** The result is there. */
   end(): void {
     for (const worker of this.#waiting ?? []) this.#active.reclaim(worker);
     this.#waiting = null;

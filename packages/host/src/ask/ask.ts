@@ -9,13 +9,13 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import { PartQueue } from "./part-queue.ts";
 import type { AskPart } from "./parts.ts";
-import { type AskResult, resultOf, unanswered } from "./result.ts";
+import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
-/** How often a lease, or what the store has taken, may be lost before the asker is notified: if neither ever lasts, it is no accident. */
+/** How often an ask survives a lost lease, or a store that lost its entry. After that it fails: a fault that often is no accident. */
 const carriedMost = 16;
 
-/** Notified of what becomes of an ask. */
+/** Is notified when an ask gets a turn, loses it, or is settled. */
 export interface AskWatcher {
   joined(ask: Ask, turn: number): void;
   /** Its turn is gone, and it has none. */
@@ -23,7 +23,7 @@ export interface AskWatcher {
   settled(ask: Ask): void;
 }
 
-/** Stops an ask: true when it had not been looked at, so that nothing of it is journalled. */
+/** Stops an ask. True when its event had not been handled yet, so that nothing of it is journalled. */
 export type StopAsk = (ask: Ask, reason: string | undefined) => boolean;
 
 /** An ask on its way through a thread's loop, and the handle to it. */
@@ -31,9 +31,9 @@ export class Ask implements AskHandle, Sender {
   readonly threadId: string;
   readonly askId: string;
   readonly toolContext: ToolContext | undefined;
-  /** What is asked, from when it is on its way. */
+  /** What is asked; null before the ask was sent, and for a handle that only looks up an earlier ask. */
   event: AskReceived | null = null;
-  /** The id of the inbox item that asks it, once there is one. */
+  /** The id of the inbox item by which it was passed to another host; null where there is none. */
   inboxId: string | null = null;
   #turn: number | null = null;
   readonly #parts = new PartQueue();
@@ -73,7 +73,7 @@ export class Ask implements AskHandle, Sender {
     return this.#turn;
   }
 
-  /** Who is notified of what becomes of it, from here on. */
+  /** Sets the watcher that is notified from here on; null for none. */
   watch(watcher: AskWatcher | null): void {
     this.#watcher = watcher;
   }
@@ -104,21 +104,21 @@ export class Ask implements AskHandle, Sender {
 
   /** It waited, and another took its place: which one, where that is known. */
   superseded(by: string | null): void {
-    this.fail(new AskSupersededError(unanswered(this.threadId, this.askId), by));
+    this.fail(new AskSupersededError(summaryWithoutTurn(this.threadId, this.askId), by));
   }
 
   /** It joined a turn that ended before it could be shown: which one, where that is known. */
   returned(turn: number | null): void {
-    this.fail(new AskReturnedError(unanswered(this.threadId, this.askId), turn));
+    this.fail(new AskReturnedError(summaryWithoutTurn(this.threadId, this.askId), turn));
   }
 
   /** No turn will be opened for it. */
   withdraw(): void {
-    const summary = unanswered(this.threadId, this.askId);
+    const summary = summaryWithoutTurn(this.threadId, this.askId);
     this.fail(new TurnCancelledError(summary, this.#reason, this.#cause()));
   }
 
-  /** The journal that it stood in was lost: what was shown of its turn is void. False when that was so too often. */
+  /** The store lost the entry that accepted it, so what was shown of its turn is void. False when that happened too often. */
   lost(): boolean {
     if (this.#turn !== null) this.push({ type: "thread.lost", turn: this.#turn });
     this.#watcher?.left(this);
@@ -127,7 +127,7 @@ export class Ask implements AskHandle, Sender {
     return ++this.#carried <= carriedMost;
   }
 
-  /** The loop that it was in has ended without its doing: it goes on in another. False when that was so too often. */
+  /** Its loop has ended for a reason of its own, and the ask goes on in the next one. False when that happened too often. */
   carryOver(): boolean {
     this.#watcher = null;
     this.#isChecked = false;
@@ -219,8 +219,8 @@ export class Ask implements AskHandle, Sender {
     return true;
   }
 
-  /** Its loop has ended, and no code waits for it yet: it joins another loop as soon as code does. False where it can't. */
-  comesBack(): boolean {
+  /** Called when its loop has ended. True where it needs no loop before code waits for it, and then finds one itself. */
+  detach(): boolean {
     return false;
   }
 

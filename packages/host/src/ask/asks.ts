@@ -66,7 +66,7 @@ export class Asks {
   end(reason: Error, mayGoOn: boolean): readonly Ask[] {
     const carried: Ask[] = [];
     for (const ask of this.all()) {
-      if (ask.comesBack()) continue;
+      if (ask.detach()) continue;
       if (mayGoOn && ask.carryOver()) carried.push(ask);
       else ask.fail(reason);
     }

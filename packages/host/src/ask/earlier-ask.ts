@@ -3,38 +3,41 @@ import type { CodeWaits } from "../activity/code-waits.ts";
 import { Ask, type StopAsk } from "./ask.ts";
 
 /**
- * A handle to an ask that was made before, here or elsewhere. While no code waits for it, the thread need not be
- * kept open for it; it finds the thread anew when code does.
+ * A handle to an ask that was made before, on this host or another. While no code awaits it, the thread need not be
+ * kept open for it; once code awaits it, it attaches itself to a loop of the thread again.
  */
 export class EarlierAsk extends Ask {
-  readonly #find: (ask: Ask) => void;
+  readonly #attach: (ask: Ask) => void;
   #isWaitedFor = false;
-  #isThere = true;
+  #isAttached = true;
 
-  /** @param find brings it to the loop of its thread; done once by its maker. */
-  constructor(threadId: string, askId: string, stop: StopAsk, waits: CodeWaits, find: (ask: Ask) => void) {
+  /** @param attach hands the ask to the loop of its thread. The maker of the handle does that the first time. */
+  constructor(threadId: string, askId: string, stop: StopAsk, waits: CodeWaits, attach: (ask: Ask) => void) {
     super(threadId, askId, undefined, stop, waits);
-    this.#find = find;
+    this.#attach = attach;
   }
 
   override get isWaitedFor(): boolean {
     return this.#isWaitedFor;
   }
 
-  override comesBack(): boolean {
+  override detach(): boolean {
     if (this.#isWaitedFor) return false;
     this.watch(null);
-    this.#isThere = false;
+    this.#isAttached = false;
     return true;
   }
 
   protected override awaited(): void {
     this.#isWaitedFor = true;
-    if (!this.#isThere) this.#find(this);
-    this.#isThere = true;
+    if (!this.#isAttached) this.#attach(this);
+    this.#isAttached = true;
     super.awaited();
   }
 }
 
-/** The refusal of a look-up: the ask finds its outcome where the thread knows it, and fails with this reason where it does not. */
-export const askedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };
+/**
+ * Refuses the look-up of an earlier ask. Like every repeated ask it then takes its outcome from the state; it fails with
+ * this reason where the state does not have it.
+ */
+export const notAskedEarlier: Refusal = { kind: "stale", reason: "the thread knows no ask of this id, or no longer" };

@@ -8,15 +8,19 @@ import {
   type TurnSummary,
 } from "./turn-errors.ts";
 
-/** What an ask came to. */
+/** The result of an ask whose turn was completed. */
 export interface AskResult extends TurnSummary {
   readonly turn: number;
   readonly status: "completed";
-  /** The provider's word for why the last reply ended; null when it gave none. */
+  /** Why the last reply ended, as the provider calls it; null when it gave no reason. */
   readonly finishReason: string | null;
 }
 
-/** The result of a closed turn, or the error that says why there is none. */
+/**
+ * The result of a closed turn, or the error that says why there is none.
+ *
+ * @param cause of the error, where the turn was cancelled by an abort signal.
+ */
 export const resultOf = (
   threadId: string,
   askId: string,
@@ -37,8 +41,8 @@ export const resultOf = (
     : new TurnFailedError(summary, outcome.failure);
 };
 
-/** What there is of an ask that never opened a turn. */
-export const unanswered = (threadId: string, askId: string): TurnSummary => ({
+/** The summary of an ask for which no turn was opened. */
+export const summaryWithoutTurn = (threadId: string, askId: string): TurnSummary => ({
   threadId,
   askId,
   turn: null,

@@ -1,19 +1,19 @@
 import type { ContextUnfit, Failure, LimitReached, Message, Usage } from "@colloquy/machine";
 
-/** What a turn came to, however it ended. */
+/** What there is of a turn, however it ended. */
 export interface TurnSummary {
   readonly threadId: string;
   readonly askId: string;
-  /** The number of the turn; null for an ask that no turn answers. */
+  /** The number of the turn; null for an ask for which no turn was opened. */
   readonly turn: number | null;
-  /** The text of its last assistant message; of one that ended early, what had been shown. */
+  /** The text of its last assistant message; of a message that ended early, the part that had been shown. */
   readonly text: string;
   /** All messages of the turn, the ask's first. */
   readonly messages: readonly Message[];
   readonly usage: Usage;
 }
 
-/** An ask's turn did not end with an answer. `summary` has what there is. */
+/** An ask got no answer. `summary` has what there is of its turn. */
 export class TurnError extends Error {
   override readonly name: string = "TurnError";
   readonly summary: TurnSummary;
@@ -25,7 +25,7 @@ export class TurnError extends Error {
   }
 }
 
-/** The model could not be called, or not often enough. */
+/** The model call failed, and no retry helped or was allowed. */
 export class TurnFailedError extends TurnError {
   override readonly name = "TurnFailedError";
   readonly failure: Failure;
@@ -61,7 +61,7 @@ export class ContextUnfitError extends TurnError {
   }
 }
 
-/** The turn was cancelled, or the ask withdrawn before one opened. `cause` is the reason of the signal that did it. */
+/** The turn was cancelled, or the ask before it had one. `cause` is the reason of the abort signal, where one did it. */
 export class TurnCancelledError extends TurnError {
   override readonly name = "TurnCancelledError";
   readonly reason: string | null;
@@ -72,10 +72,10 @@ export class TurnCancelledError extends TurnError {
   }
 }
 
-/** The ask waited for its turn, and another took its place, as `latest` and `interrupt` have it. Nothing was asked. */
+/** Another ask replaced this one while it waited in the queue, under the overlap `latest` or `interrupt`. The model saw nothing of it. */
 export class AskSupersededError extends TurnError {
   override readonly name = "AskSupersededError";
-  /** The ask that took its place; null where that is not known any more. */
+  /** The ask that replaced it; null where the state does not name it any more. */
   readonly by: string | null;
 
   constructor(summary: TurnSummary, by: string | null) {
@@ -85,7 +85,7 @@ export class AskSupersededError extends TurnError {
   }
 }
 
-/** The ask joined a turn, and the turn ended before the model could be shown it. Nothing of it was said. */
+/** The ask joined an open turn, which ended before a prompt could show it. The model saw nothing of it. */
 export class AskReturnedError extends TurnError {
   override readonly name = "AskReturnedError";
   /** The turn that it joined; null where that is not known any more. */
@@ -101,7 +101,7 @@ export class AskReturnedError extends TurnError {
   }
 }
 
-/** Whether that message is what fills the room: most of what must be shown, and without it there would be room. */
+/** Whether the largest message is to blame: it is at least half of what must be shown, and without it the rest would fit. */
 const isFilledBy = (largest: ContextUnfit["largest"], fixed: number, available: number): boolean =>
   largest !== null && 2 * largest.tokens >= fixed && fixed - largest.tokens <= available;
 

@@ -3,7 +3,7 @@ import { isIdle } from "../activity/idle.ts";
 import { announce, showApproval } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
-import { askedEarlier } from "../ask/earlier-ask.ts";
+import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { JournalUnreadableError, StoreError, ThreadHeldError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import { HeldLease } from "../journal/lease.ts";
@@ -54,14 +54,14 @@ export class Following implements Diversion {
     );
   }
 
-  /** Leaves it as an inbox item; what can't be one fails. */
+  /** Posts an envelope as an inbox item. An event that can't be one fails. */
   post(envelope: Envelope): void {
     const { sender } = envelope;
     const { clock, leaseTtlMs } = this.#follower.host;
     if (sender instanceof Ask) sender.waits(clock.now() + leaseTtlMs);
     if (sender instanceof Ask && sender.event === null) {
       // Before the journal was read, it is found there as all others are.
-      if (this.#isCaughtUp) sender.refused(askedEarlier, this.#journal.state);
+      if (this.#isCaughtUp) sender.refused(notAskedEarlier, this.#journal.state);
       return;
     }
     if ("event" in envelope && mayBeInInbox(envelope.event)) this.outbox.add(envelope, envelope.event);
@@ -74,12 +74,12 @@ export class Following implements Diversion {
     return this.outbox.takeBack(sender);
   }
 
-  /** Stops following; what was left as an inbox item stays. */
+  /** Stops following. Posted inbox items stay in the inbox. */
   end(): readonly Envelope[] {
     this.#over = true;
     this.#wake?.();
-    const { left, others } = this.outbox.takeAll();
-    return [...left.values(), ...others];
+    const { posted, others } = this.outbox.takeAll();
+    return [...posted.values(), ...others];
   }
 
   /**
@@ -114,19 +114,19 @@ export class Following implements Diversion {
       await this.#round();
       this.#failingSince = null;
     } catch (thrown) {
-      this.#bear(thrown);
+      this.#tolerate(thrown);
     }
   }
 
-  /** One look at all there is. */
+  /** Posts what is due, and reads the answers and the journal. */
   async #round(): Promise<void> {
-    // What was asked before may stand in the journal, however far back, and must not be asked again.
+    // An ask may be in the journal already, however far back, and must not be posted again.
     if (this.outbox.isDue) await this.#read();
     await this.outbox.send();
     await this.#readAnswers();
   }
 
-  /** An answer is had before the journal is read, which then holds what it is about. */
+  /** The answers are fetched before the journal is read, so that the journal then has the entries they name. */
   async #readAnswers(): Promise<void> {
     const answers = await this.outbox.answers();
     await this.#read();
@@ -141,7 +141,7 @@ export class Following implements Diversion {
     if (state !== null && !this.#isCaughtUp) {
       for (const ask of asks.all()) {
         if (ask.isKnownTo(state)) this.#seen.add(ask.askId);
-        else if (ask.event === null) ask.refused(askedEarlier, state);
+        else if (ask.event === null) ask.refused(notAskedEarlier, state);
       }
       this.#isCaughtUp = true;
     }
@@ -198,7 +198,7 @@ export class Following implements Diversion {
 
   /** Waits for the next round. With nothing to follow it waits for longer, and is true when nothing came meanwhile. */
   async #pause(): Promise<boolean> {
-    if (this.#over || (this.outbox.hasNews && this.#failingSince === null)) return false;
+    if (this.#over || (this.outbox.hasNew && this.#failingSince === null)) return false;
     const { pollMs, idleMs, clock } = this.#follower.host;
     const waits = this.#waits;
     this.#idleSince = waits ? null : (this.#idleSince ?? clock.now());
@@ -233,13 +233,13 @@ export class Following implements Diversion {
       return lease;
     } catch (thrown) {
       await lease?.release();
-      this.#bear(thrown);
+      this.#tolerate(thrown);
       return null;
     }
   }
 
-  /** A store may be away for a moment, as a holder bears it. */
-  #bear(thrown: unknown): void {
+  /** Tolerates a failing store for as long as a lease lasts, as the holder does; then throws. */
+  #tolerate(thrown: unknown): void {
     const { host, threadId } = this.#follower;
     const now = host.clock.now();
     this.#failingSince ??= now;

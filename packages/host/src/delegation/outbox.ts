@@ -9,17 +9,17 @@ import { fromStore } from "../ports/store-call.ts";
 import type { Inbox, InboxAnswer } from "../ports/store.ts";
 import { readAnswer } from "./inbox-items.ts";
 
-/** The inbox items that a host has left, or is about to leave, for the holder of a thread, until they are answered. */
+/** The inbox items that this host has posted, or is about to post, to the holder of a thread, until they are answered. */
 export class Outbox {
   readonly #threadId: string;
   readonly #host: HostContext;
   readonly #inbox: Inbox;
-  /** Not left yet, oldest first. */
+  /** Not posted yet, oldest first. */
   readonly #waiting: OutgoingItem[] = [];
-  /** Left, oldest first, by id; the last one perhaps not yet. */
-  readonly #left = new Map<string, OutgoingItem>();
-  /** The one that is being left, or that could not be: it is not known whether it is there. */
-  #beingLeft: OutgoingItem | null = null;
+  /** Posted, oldest first, by id. The newest may still be under way. */
+  readonly #posted = new Map<string, OutgoingItem>();
+  /** The item whose post is under way or has failed: it may or may not be in the inbox. */
+  #beingPosted: OutgoingItem | null = null;
   #sending: Promise<void> | null = null;
 
   constructor(threadId: string, host: HostContext, inbox: Inbox) {
@@ -29,44 +29,45 @@ export class Outbox {
   }
 
   get size(): number {
-    return this.#waiting.length + this.#left.size;
+    return this.#waiting.length + this.#posted.size;
   }
 
-  /** Whether there is something to leave. */
+  /** Whether there is an item to post, for the first time or again. */
   get isDue(): boolean {
-    return this.#waiting.length > 0 || this.#beingLeft !== null || this.#forgotten !== null;
+    return this.#waiting.length > 0 || this.#beingPosted !== null || this.#overdue !== null;
   }
 
-  /** Whether there is something that was not tried to be left yet. */
-  get hasNews(): boolean {
+  /** Whether there is an item whose post was not tried yet. */
+  get hasNew(): boolean {
     return this.#waiting.length > 0;
   }
 
-  /** @param event is that of the envelope. */
+  /** Adds the event of an envelope, to be posted. */
   add(envelope: EventEnvelope, event: Event): void {
     const { ids } = this.#host;
     const { sender } = envelope;
-    // An ask that has been here before is left once, however often the lease comes and goes.
+    // An ask that was posted before keeps its id, so that it is posted once, however often the lease is lost and taken.
     const id = sender instanceof Ask ? (sender.inboxId ??= ids.draw("item")) : ids.draw("item");
-    this.#waiting.push({ id, envelope, event, leftAt: null });
+    this.#waiting.push({ id, envelope, event, postedAt: null });
   }
 
-  /** Adds an ask whose inbox item may have been lost, or taken by a holder whose journal was: under an id of its own. */
+  /** Adds an ask again, under a new id: the store lost its inbox item, or the entry that accepted it. */
   addAnew(ask: Ask, event: Event): void {
     if (this.#waiting.some(({ envelope }) => envelope.sender === ask)) return;
-    for (const item of this.#left.values()) if (item.envelope.sender === ask && item.leftAt !== null) this.#drop(item);
+    for (const item of this.#posted.values())
+      if (item.envelope.sender === ask && item.postedAt !== null) this.#drop(item);
     ask.inboxId = null;
     this.add({ event, sender: ask }, event);
   }
 
-  /** Takes out what was not left yet. False when there is no such inbox item. */
+  /** Removes an item that was not posted yet. False when there is none of that sender. */
   takeBack(sender: Sender): boolean {
     const index = this.#waiting.findIndex(({ envelope }) => envelope.sender === sender);
     if (index >= 0) this.#waiting.splice(index, 1);
     return index >= 0;
   }
 
-  /** Leaves what was not left yet, and again what lies unanswered for long. @throws StoreError */
+  /** Posts the waiting items, and again the oldest one where it is unanswered for too long. @throws StoreError */
   send(): Promise<void> {
     this.#sending ??= this.#sendAll().finally(() => {
       this.#sending = null;
@@ -74,11 +75,11 @@ export class Outbox {
     return this.#sending;
   }
 
-  /** The answers that there are, from the oldest inbox item to the first that has none. @throws StoreError */
+  /** The answers to the posted items, from the oldest up to the first that has none. @throws StoreError */
   async answers(): Promise<readonly Answered[]> {
     const answered: Answered[] = [];
-    for (const item of this.#left.values()) {
-      if (item.leftAt === null) break;
+    for (const item of this.#posted.values()) {
+      if (item.postedAt === null) break;
       const answer = await this.#tried("look for an answer", () => this.#inbox.answerTo(this.#threadId, item.id));
       const read = readAnswer(answer);
       if (read === null) break;
@@ -87,16 +88,16 @@ export class Outbox {
     return answered;
   }
 
-  /** Whether the inbox item of an answer is still waited for. */
+  /** Whether an answer to that item is still expected. */
   waitsFor({ item }: Answered): boolean {
-    return this.#left.has(item.id);
+    return this.#posted.has(item.id);
   }
 
   /** Passes an answer on to the sender of its envelope. */
   async settle({ item, answer }: Answered, refused: (sender: Sender, answer: RefusedItem) => void): Promise<void> {
-    if (!this.#left.has(item.id)) return;
+    if (!this.#posted.has(item.id)) return;
     const { sender } = item.envelope;
-    // Asks learn from the journal that they were taken.
+    // An ask learns from the journal that it was accepted.
     if (sender !== null && answer.handled && !(sender instanceof Ask)) {
       const [stored] = await this.#tried("read the journal", () => this.#host.store.read(this.#threadId, answer.seq));
       const entry = decodeEntry(stored, answer.seq);
@@ -106,59 +107,59 @@ export class Outbox {
     this.#drop(item);
   }
 
-  /** Drops the inbox items of asks that are in the journal, or are no longer waited for. */
+  /** Drops the items of asks that match, such as those that are in the journal already. */
   dropAsks(test: (ask: Ask) => boolean): void {
     const isDropped = ({ envelope }: OutgoingItem): boolean => envelope.sender instanceof Ask && test(envelope.sender);
     for (const item of this.#waiting.splice(0)) {
       if (isDropped(item)) this.#drop(item);
       else this.#waiting.push(item);
     }
-    for (const item of this.#left.values()) if (item.leftAt !== null && isDropped(item)) this.#drop(item);
+    for (const item of this.#posted.values()) if (item.postedAt !== null && isDropped(item)) this.#drop(item);
   }
 
-  /** Nothing is being left any more. */
+  /** Resolves when no post is under way. */
   async settled(): Promise<void> {
     await this.#sending?.catch(() => {});
   }
 
-  /** All that is not answered, for a host that has the lease now: the envelopes of inbox items that were left, by id, and the others. */
-  takeAll(): { readonly left: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
-    const left = new Map([...this.#left].map(([id, { envelope }]) => [id, envelope]));
-    this.#left.clear();
-    return { left, others: this.#waiting.splice(0).map(({ envelope }) => envelope) };
+  /** Empties the outbox, for a host that has taken the lease: the envelopes of posted items by id, and those not posted. */
+  takeAll(): { readonly posted: Map<string, EventEnvelope>; readonly others: readonly EventEnvelope[] } {
+    const posted = new Map([...this.#posted].map(([id, { envelope }]) => [id, envelope]));
+    this.#posted.clear();
+    return { posted, others: this.#waiting.splice(0).map(({ envelope }) => envelope) };
   }
 
   async #sendAll(): Promise<void> {
-    const forgotten = this.#forgotten;
-    if (forgotten !== null) await this.#leave(forgotten);
+    const overdue = this.#overdue;
+    if (overdue !== null) await this.#post(overdue);
     for (let item = this.#next(); item !== undefined; item = this.#next()) {
-      this.#beingLeft = item;
-      this.#left.set(item.id, item);
-      await this.#leave(item);
-      this.#beingLeft = null;
+      this.#beingPosted = item;
+      this.#posted.set(item.id, item);
+      await this.#post(item);
+      this.#beingPosted = null;
     }
   }
 
   #next(): OutgoingItem | undefined {
-    return this.#beingLeft ?? this.#waiting.shift();
+    return this.#beingPosted ?? this.#waiting.shift();
   }
 
-  /** The oldest inbox item, where it lies unanswered for long: the holder may have cleared it away, with its answer, while this host did not look. */
-  get #forgotten(): OutgoingItem | null {
+  /** The oldest posted item, where it is unanswered for longer than a lease lasts: the holder may have cleared away both it and its answer. */
+  get #overdue(): OutgoingItem | null {
     const { clock, leaseTtlMs } = this.#host;
-    const [oldest] = this.#left.values();
-    const leftAt = oldest?.leftAt ?? null;
-    return oldest !== undefined && leftAt !== null && leftAt + leaseTtlMs <= clock.now() ? oldest : null;
+    const [oldest] = this.#posted.values();
+    const postedAt = oldest?.postedAt ?? null;
+    return oldest !== undefined && postedAt !== null && postedAt + leaseTtlMs <= clock.now() ? oldest : null;
   }
 
-  async #leave(item: OutgoingItem): Promise<void> {
+  async #post(item: OutgoingItem): Promise<void> {
     const { id, event } = item;
     await this.#tried("leave an inbox item", () => this.#inbox.post(this.#threadId, { id, event }));
-    item.leftAt = this.#host.clock.now();
+    item.postedAt = this.#host.clock.now();
   }
 
   #drop({ id }: OutgoingItem): void {
-    this.#left.delete(id);
+    this.#posted.delete(id);
     void this.#discard(id);
   }
 
@@ -179,11 +180,11 @@ interface OutgoingItem {
   readonly id: string;
   readonly envelope: EventEnvelope;
   readonly event: Event;
-  /** Null before it was. */
-  leftAt: number | null;
+  /** When it was posted; null before. */
+  postedAt: number | null;
 }
 
-/** An inbox item and what became of it. */
+/** A posted item and its answer. */
 export interface Answered {
   readonly item: OutgoingItem;
   readonly answer: InboxAnswer;

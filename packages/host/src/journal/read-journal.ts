@@ -6,7 +6,7 @@ import type { HostContext } from "../context/host-context.ts";
 import { fromStore } from "../ports/store-call.ts";
 
 /**
- * All entries of a thread, as they are stored; none for an unknown one. Needs no lease.
+ * Reads and decodes all entries of a thread; an unknown thread has none. Needs no lease.
  *
  * @throws JournalUnreadableError, StoreError
  */
@@ -22,23 +22,23 @@ export const readJournal = async ({ store }: HostContext, threadId: string): Pro
   return entries.right;
 };
 
-/** The entries of a thread from a seq on, as the store has them. @throws StoreError */
+/** The undecoded entries of a thread from `fromSeq` on. @throws StoreError */
 export const readFrom = (store: HostContext["store"], threadId: string, fromSeq: number): Promise<readonly unknown[]> =>
   fromStore(threadId, "read the journal", async () => {
     const stored: unknown = await store.read(threadId, fromSeq);
-    // A store may be anybody's code.
+    // The store may be foreign JavaScript, so its answer is checked.
     if (Array.isArray(stored)) return stored as readonly unknown[];
     throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of entries`);
   });
 
-/** An entry as it is stored, which is to have a seq; or what is wrong with it. */
+/** Decodes a stored entry, and checks that its seq is the expected one. Left says what is wrong. */
 export const entryAt = (stored: unknown, seq: number): Either.Either<string, Entry> => {
   const entry = decodeEntry(stored, seq);
   if (Either.isLeft(entry)) return Either.left(describeDecodeError(entry.left));
   return entry.right.seq === seq ? entry : Either.left(`entry ${entry.right.seq} stands where ${seq} should`);
 };
 
-/** The state after entries of a thread. @throws JournalUnreadableError */
+/** The state that all entries of a thread fold to. @throws JournalUnreadableError */
 export const foldedState = (threadId: string, entries: readonly Entry[]): State => {
   const state = fold(entries);
   if (Either.isRight(state)) return state.right;

@@ -3,12 +3,12 @@ import { messageOf } from "../boundary/thrown.ts";
 import type { StoredSnapshot } from "../ports/store.ts";
 
 /**
- * The chunks of a snapshot. Where its store can't read them at once, a chunk that was looked for in vain is
- * fetched, and looked for again: so of a long thread no more is read than what is looked at.
+ * Reads the chunks of a snapshot. Reading is synchronous. Where the store can't read at once, a missing chunk is noted,
+ * fetched, and the work done again: so of a long thread only the chunks that are needed are fetched.
  */
 export class SnapshotReader {
   readonly #stored: StoredSnapshot | null;
-  /** What was fetched; null stands for all. Absent where nothing was, as of most threads. */
+  /** The chunks that were fetched; the member null stands for all. The set is made with the first fetch, which most threads never need. */
   #fetched: Set<string | null> | null = null;
   #underWay: Map<string | null, Promise<void>> | null = null;
   #missed: string | null = null;
@@ -59,8 +59,8 @@ export class SnapshotReader {
   }
 
   /**
-   * Does something that reads it, and does it again when what it missed was fetched, so it must be pure. What is missed
-   * in silence counts as well.
+   * Runs `work`, which reads the snapshot, and runs it again each time that a chunk it missed was fetched; so it must be
+   * pure. A miss that `work` catches itself counts as well.
    *
    * @throws what `work` throws; SnapshotDamagedError
    */
@@ -68,17 +68,18 @@ export class SnapshotReader {
     for (let misses = 1; ; misses++) {
       this.#missed = null;
       const done = attempted(work);
-      const missed = this.#takeMissed();
+      const missed = this.#missedChunk();
       if (missed === null || !(await this.fetch(misses < missesMost ? missed : null))) return done();
     }
   }
 
-  #takeMissed(): string | null {
+  /** A call, since the compiler believes that the field is still null. */
+  #missedChunk(): string | null {
     return this.#missed;
   }
 }
 
-/** So many chunks are fetched one by one; after more misses all are fetched at once. */
+/** How many chunks are fetched one by one; from this miss on all are fetched at once. */
 export const missesMost = 16;
 
 const attempted = <Done>(work: () => Done): (() => Done) => {

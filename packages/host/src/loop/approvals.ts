@@ -5,8 +5,8 @@ import type { RegisteredTool } from "../tools/registry.ts";
 import type { ToolCall } from "../tools/tool.ts";
 
 /**
- * Why a call may not run as it stands: because exactly what would be run now was not approved. Null where it may. What
- * was approved for another version, or for arguments that are validated otherwise today, is asked anew.
+ * Why a call needs an approval before it runs; null where it may run. An approval counts only for the same version of the
+ * tool and the same validated arguments; otherwise the call is withheld again, for the same reason as before.
  */
 export const whyWithheld = async (
   { declaration, needsApproval }: RegisteredTool,
@@ -27,7 +27,7 @@ export const whyWithheld = async (
   return needed === false ? null : "declared";
 };
 
-/** The event of a call that has to be approved first. */
+/** The event that withholds a call until it is approved. */
 export const withheld = (
   { declaration }: RegisteredTool,
   { id }: CallTool,
@@ -44,8 +44,8 @@ export const withheld = (
 });
 
 /**
- * The event of a call that a crash interrupted, whose outcome is unknown, and that a person is to decide about. Where its
- * arguments don't fit any more it is a failure: the model reads that the outcome is unknown.
+ * The event that withholds a call which a crash interrupted: its outcome is unknown, and a person decides whether it runs
+ * again. Where its arguments are not valid any more, `otherwise` fails it, and the model reads that the outcome is unknown.
  */
 export const withheldAfterCrash = async (
   tool: RegisteredTool,
@@ -57,7 +57,7 @@ export const withheldAfterCrash = async (
     const read = await readArguments(call.arguments, tool.schema, tool.declaration.parameters);
     return "problem" in read ? otherwise : withheld(tool, call, approvableArguments(read), "unknown_outcome", at);
   } catch {
-    // A validator may be anybody's code.
+    // A validator is foreign code, and may throw.
     return otherwise;
   }
 };

@@ -21,8 +21,9 @@ export interface Candidate extends Follower, Worker {
   end(reason: Error): void;
 }
 
-/** What a loop knows of the one before it. */
-export interface LoopBefore {
+/** What a loop takes over from the loop of the same thread before it. */
+export interface PreviousLoop {
+  /** Resolves when that loop has ended; undefined where there was none. */
   readonly over: Promise<void> | undefined;
   /** Under which name the lease is to be taken. */
   readonly owner: string;
@@ -31,8 +32,8 @@ export interface LoopBefore {
 }
 
 /**
- * Takes the lease of a thread, or follows its holder until it is free: meanwhile the mailbox is diverted to the inbox. Null when
- * there was nothing left to follow.
+ * Takes the lease of a thread, or follows the host that has it until the lease is free: meanwhile the mailbox is diverted
+ * to the inbox. Null where the loop ended first, as it does when there is nothing left to follow.
  *
  * @throws ThreadHeldError where it can't be followed; StoreError, JournalUnreadableError
  */
@@ -40,12 +41,12 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   const { threadId, owner, host, lost } = candidate;
   const { active, store } = host;
   const onLost = (error: LeaseLostError): void => candidate.end(error);
-  // Where it was lost, what became of its asks meanwhile has to be read before anything else.
+  // After a lost lease the journal is read first: another host may have answered the asks meanwhile.
   const lease = lost === null ? await HeldLease.take(threadId, host, onLost, owner) : null;
   if (lease !== null) return new LeasedThread(lease, candidate, null);
   if (candidate.hasEnded) return null;
   if (store.inbox === undefined || !mayFollow(host)) throw new ThreadHeldError(threadId);
-  // Nothing of it is worked on here.
+  // Another host works on it, so it needs no slot here.
   active.leave(candidate);
   const following = new Following(candidate, store.inbox, () => candidate.end(new ThreadHeldError(threadId)));
   mailbox.divert(following);
@@ -54,12 +55,12 @@ export const leaseThread = async (candidate: Candidate, mailbox: Mailbox): Promi
   if (!candidate.hasEnded) await active.enter(candidate);
   mailbox.divert(null);
   for (const ask of candidate.asks.all()) ask.goesOn();
-  const { left, others } = following.outbox.takeAll();
+  const { posted, others } = following.outbox.takeAll();
   for (const envelope of others) mailbox.add(envelope);
-  return new LeasedThread(followed, candidate, left);
+  return new LeasedThread(followed, candidate, posted);
 };
 
-/** Whether what is asked on a thread that another host holds may be left there. */
+/** Whether asks on a thread that another host holds may be posted to its inbox. */
 export const mayFollow = ({ store, whenHeld }: HostContext): boolean =>
   store.inbox !== undefined && whenHeld === "enqueue";
 
@@ -69,9 +70,9 @@ export class LeasedThread {
   readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
-  /** What was missed of the snapshot since the last entry. */
+  /** How many reads since the last entry missed a chunk of the snapshot. */
   #misses = 0;
-  /** Envelopes of inbox items that this host left before, by their ids. */
+  /** Envelopes of inbox items that this host posted while it followed, by id; null once they are handed over. */
   #own: Map<string, EventEnvelope> | null;
 
   constructor(lease: HeldLease, candidate: Candidate, own: Map<string, EventEnvelope> | null) {
@@ -88,7 +89,7 @@ export class LeasedThread {
     return this.#lease.lease;
   }
 
-  /** What the older turns of the state are read by. */
+  /** Reads the older turns of the state from the snapshot. */
   get reader(): SnapshotReader {
     return this.#snapshots.reader;
   }
@@ -98,12 +99,12 @@ export class LeasedThread {
     return this.#lease.ranOut;
   }
 
-  /** What others left for the thread, and what this host did. */
+  /** The inbox items of the thread as envelopes: those of other hosts, and those that this host posted itself. */
   async inboxItems(): Promise<readonly EventEnvelope[]> {
     const own = this.#own;
     this.#own = null;
     const items = (await this.#inbox?.collect(own)) ?? [];
-    // Of an inbox item that is there no more it is not known what became of it.
+    // An own item that is no longer in the inbox may have been handled or not: it is handled again, which is recognised.
     return [...items, ...(own?.values() ?? [])];
   }
 
@@ -111,12 +112,15 @@ export class LeasedThread {
     return this.#candidate.host;
   }
 
-  /** Notifies the sender of what changed nothing. Of an ask that is refused here nothing may come afterwards, by an inbox item that asks the same. */
+  /**
+   * Notifies the sender that its event was refused. Before a new ask is notified, inbox items with the same askId are refused
+   * too: otherwise one of them could still open a turn for an ask that was reported as refused.
+   */
   refuse(envelope: EventEnvelope | MadeEnvelope, refusal: Refusal, state: State): void {
     const { sender } = envelope;
     const isAsk = "event" in envelope && envelope.event.type === "ask.received" && sender instanceof Ask;
-    // One that finds nothing to join is refused as stale too, and was not made before; of one that says something else
-    // than the first of its id, that one may be an inbox item.
+    // "stale" and "invalid" may mean that the thread knows the askId already. They may also not: an ask that finds no turn to
+    // join is stale, and one that differs from the first of its askId is invalid, where that first one may be in the inbox.
     const mayBeKnown = refusal.kind === "stale" || refusal.kind === "invalid";
     const isNew = isAsk && (!mayBeKnown || askNamed(state, sender.askId) === null);
     if (isNew && this.#inbox !== null) void this.#refuseAsk(this.#inbox, sender, refusal, state);
@@ -126,17 +130,17 @@ export class LeasedThread {
   async #refuseAsk(inbox: HeldInbox, ask: Ask, refusal: Refusal, state: State): Promise<void> {
     try {
       await inbox.refuseAsk(ask.askId, refusal);
-      // A loop that has ended has failed its asks, or has them carried over.
+      // When a loop ends, it fails its asks or carries them over to the next loop.
       if (this.#candidate.hasEnded) return;
       const { host } = this.#candidate;
       await seenIn(host, { state, reader: this.reader }, (known) => ask.refused(refusal, known), "some");
     } catch (thrown) {
-      // Made by the inbox.
+      // The inbox throws only errors.
       if (!this.#candidate.hasEnded) ask.fail(thrown as Error);
     }
   }
 
-  /** The thread as the journal has it; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
+  /** The state of the thread; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
   async open(): Promise<State | null> {
     const opened = await openJournal(this.#candidate.host, this.lease);
     if (opened !== null) this.#snapshots.begin(opened);
@@ -144,8 +148,8 @@ export class LeasedThread {
   }
 
   /**
-   * After something of the snapshot could not be read: the same state, where that had only to be fetched; else that from
-   * the journal alone, which has all that a damaged snapshot held.
+   * The state to go on with after a chunk of the snapshot could not be read: the same one, where the chunk had only to be
+   * fetched; otherwise one that is folded from the whole journal, and the snapshot is given up.
    *
    * @throws JournalUnreadableError, StoreError
    */
@@ -161,7 +165,7 @@ export class LeasedThread {
     return loadWhole(host, threadId);
   }
 
-  /** From here on inbox items are looked for now and then. */
+  /** From here on the inbox is polled. */
   watch(): void {
     this.#inbox?.watch();
   }
@@ -177,12 +181,12 @@ export class LeasedThread {
     this.#snapshots.appended(this.lease, entry, state);
   }
 
-  /** Gives the thread back: what is to be written about it is written before. Never rejects. @param state null where it is not known to be right. */
+  /** Releases the lease, after a last snapshot and the answers to inbox items were written. Never rejects. @param state null where it may be wrong: then no snapshot is written. */
   async end(state: State | null): Promise<void> {
     const { clock, storeTimeoutMs, observation } = this.host;
     this.#inbox?.stop();
     try {
-      // A store that did not answer is not asked again, one thing after the other.
+      // Where the store did not answer an append in time, nothing more is written to it.
       if (!this.#lease.isUnanswered)
         await inTime(
           clock,
@@ -196,7 +200,7 @@ export class LeasedThread {
     await this.#lease.release();
   }
 
-  /** Never rejects. */
+  /** Writes what is left to write. */
   async #finish(state: State | null): Promise<void> {
     if (state !== null) await this.#snapshots.end(this.lease, state);
     await this.#inbox?.end();

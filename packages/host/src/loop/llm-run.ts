@@ -58,7 +58,7 @@ export class LlmRun implements Running, Responding, Sender {
   }
 
   journalProgress(): void {
-    const partial = this.#over ? undefined : this.#shown.takeNews();
+    const partial = this.#over ? undefined : this.#shown.takeNew();
     if (partial === undefined) return;
     const { host, state } = this.#loop;
     const event: LlmProgressed = {

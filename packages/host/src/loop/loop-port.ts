@@ -39,6 +39,6 @@ export interface LoopPort extends Worker {
   post(envelope: Envelope): void;
   /** Whether a model or a tool may be called now: only by the holder of the lease. One that ran out unnoticed ends the loop. */
   mayCall(): boolean;
-  /** Says what the thread does with its place. */
+  /** Reports what the thread does with its slot. */
   reportActivity(): void;
 }

@@ -3,7 +3,7 @@ import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { IdleTimer, isIdle } from "../activity/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
-import { askedEarlier } from "../ask/earlier-ask.ts";
+import { notAskedEarlier } from "../ask/earlier-ask.ts";
 import { resultsDecided } from "../ask/parts.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
@@ -12,7 +12,7 @@ import { type Envelope, type EventEnvelope, Mailbox, type MadeEnvelope } from ".
 import { LeaseLostError } from "../ports/store.ts";
 import { begin } from "./beginning.ts";
 import { decide, endedMeanwhile } from "./decide.ts";
-import { type Candidate, type LeasedThread, leaseThread, type LoopBefore, mayFollow } from "./leased-thread.ts";
+import { type Candidate, type LeasedThread, leaseThread, type PreviousLoop, mayFollow } from "./leased-thread.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
@@ -57,7 +57,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   constructor(
     threadId: string,
     host: HostContext,
-    before: LoopBefore,
+    before: PreviousLoop,
     onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void,
   ) {
     this.threadId = threadId;
@@ -109,7 +109,7 @@ export class ThreadLoop implements Candidate, LoopPort {
       return;
     }
     this.asks.add(ask);
-    const lookUp = (state: State): void => ask.refused(askedEarlier, state);
+    const lookUp = (state: State): void => ask.refused(notAskedEarlier, state);
     this.post(event === null ? { task: lookUp, sender: ask } : { event, sender: ask });
   }
 
@@ -138,7 +138,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.host.active.report(this, this.callsToModel > 0 ? "works" : "rests");
   }
 
-  /** Another thread waits for a place. */
+  /** Another thread waits for a slot. */
   makeRoom(): void {
     if (this.#isIdle()) void this.#letGo();
     else this.host.active.leave(this);

@@ -1,16 +1,16 @@
 import type { ReplyDraft } from "@colloquy/machine";
 import type { LlmDelta } from "../ports/llm.ts";
 
-/** What has been shown of a reply that still comes. Tool calls are left out: they may not be whole. */
+/** The text of a streamed reply that was shown so far. Tool calls are left out: they may be incomplete. */
 export class ShownReply {
   readonly #all: ShownPart[] = [];
-  /** What is new since it was last taken. */
-  #news: ShownPart[] = [];
+  /** What was shown since `takeNew` was called last. */
+  #new: ShownPart[] = [];
 
   add(delta: LlmDelta): void {
     if (delta.type === "toolCall" || delta.text === "") return;
     addTo(this.#all, delta.type, delta.text);
-    addTo(this.#news, delta.type, delta.text);
+    addTo(this.#new, delta.type, delta.text);
   }
 
   /** Undefined when nothing was shown. */
@@ -18,11 +18,11 @@ export class ShownReply {
     return draftOf(this.#all);
   }
 
-  /** What was shown since this was last asked; undefined when that is nothing. */
-  takeNews(): ReplyDraft | undefined {
-    const news = draftOf(this.#news);
-    this.#news = [];
-    return news;
+  /** What was shown since the last call; undefined when nothing was. */
+  takeNew(): ReplyDraft | undefined {
+    const shown = draftOf(this.#new);
+    this.#new = [];
+    return shown;
   }
 }
 
@@ -44,15 +44,15 @@ const draftOf = (parts: readonly ShownPart[]): ReplyDraft | undefined => {
   return { content: parts.map((part) => ({ ...part })) };
 };
 
-/** Whether a handler gave one: it may be written in JavaScript, and what was shown is journalled. */
+/** Whether the value is an `LlmDelta`. It is checked because handlers may be JavaScript, and shown text may be journalled. */
 export const isDelta = (given: unknown): boolean => {
   if (typeof given !== "object" || given === null || !("type" in given)) return false;
-  if (given.type === "toolCall") return isPieceOfCall(given);
+  if (given.type === "toolCall") return isCallDelta(given);
   const isText = given.type === "text" || given.type === "reasoning" || given.type === "refusal";
   return isText && "text" in given && typeof given.text === "string";
 };
 
-const isPieceOfCall = (given: object): boolean => {
+const isCallDelta = (given: object): boolean => {
   const { index, id, name, arguments: written } = given as { readonly [member: string]: unknown };
   if (!(Number.isSafeInteger(index) && Number(index) >= 0)) return false;
   return (id === null || typeof id === "string") && typeof name === "string" && typeof written === "string";

@@ -112,7 +112,7 @@ class Resuming {
   }
 }
 
-/** So many threads are looked at, or wait for their place, at a time. */
+/** How many threads are looked at, or wait for a slot, at a time. */
 const atOnce = 16;
 
 /** The asks of a thread in which something goes on when it is taken up, or in whose inbox something lies; null for others. */

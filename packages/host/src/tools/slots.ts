@@ -1,13 +1,13 @@
-/** So many places, and a queue for them, first come first served. A caller that waited may have given up meanwhile. */
+/** A semaphore: a number of slots, and a queue for them, first come first served. A caller may leave the queue. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(places: number) {
-    this.#free = places;
+  constructor(slots: number) {
+    this.#free = slots;
   }
 
-  /** Calls back when there is a place: at once, or when one is given back. */
+  /** Calls back when there is a slot: at once, or when one is given back. */
   take(callback: () => void): void {
     if (this.#free === 0) {
       this.#waiting.push(callback);
@@ -18,8 +18,8 @@ export class Slots {
   }
 
   /**
-   * Gives back what `take` with this callback got: its place, or its place in the queue. The next one is called
-   * when what is being done now is done: it may be about to be given up as well.
+   * Gives back the slot that `take` gave to this callback, or takes the callback out of the queue. The next one is called
+   * in a microtask: the running code may be about to take it out of the queue as well.
    */
   giveBack(callback: () => void): void {
     const index = this.#waiting.indexOf(callback);

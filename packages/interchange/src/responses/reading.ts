@@ -28,7 +28,7 @@ import {
   reasoningItem,
 } from "./item.ts";
 
-/** Reads the items of an input, an output, or several of them one after the other; a text is a user's message. */
+/** Reads the items of a Responses input or output, or of several of them in a row. A string is a user's message. */
 export const readResponseItems = (items: unknown): Either.Either<ImportProblem, Reading> => {
   const list = typeof items === "string" ? [{ role: "user", content: items }] : items;
   const book = notebook();
@@ -39,7 +39,7 @@ export const readResponseItems = (items: unknown): Either.Either<ImportProblem, 
     reply = null;
   };
   const read = eachItem<Json>(list, "Responses items", (value, index) =>
-    Either.map((item: Said | Heard) => {
+    Either.map((item: ReplyItem | InputPiece) => {
       if ("draft" in item) {
         flush();
         book.add(index, item.draft, item.opensNoTurn);
@@ -54,28 +54,28 @@ export const readResponseItems = (items: unknown): Either.Either<ImportProblem, 
   return Either.map((): Reading => book)(read);
 };
 
-/** What an item adds to the reply that it is part of. */
-interface Said {
+/** What an item of the model adds to a reply; consecutive ones are joined to one reply. */
+interface ReplyItem {
   readonly parts: readonly (ContentPart | ReasoningPart | RefusalPart)[];
   readonly call?: ToolCallDraft;
-  /** The fields of a message item, which begins a reply where one was said already. */
+  /** The other fields of a message item. A second message item begins another reply. */
   readonly message?: JsonObject;
 }
 
-interface Reply extends Omit<Said, "call"> {
+interface Reply extends Omit<ReplyItem, "call"> {
   readonly index: number;
   readonly calls: readonly ToolCallDraft[];
 }
 
-/** What an item says that is not a model's. */
-type Heard = Omit<Piece, "index">;
+/** The message of an item that is not the model's: of a system, a user or a tool. */
+type InputPiece = Omit<Piece, "index">;
 
 const readItem = (
   value: Json,
   index: number,
   answered: ReadonlySet<unknown>,
   lose: Lose,
-): Either.Either<ImportProblem, Said | Heard> => {
+): Either.Either<ImportProblem, ReplyItem | InputPiece> => {
   if (!isJsonObject(value)) return problem(index, `item ${index} is not a Responses item: expected an object`);
   const type = value["type"] ?? ("role" in value ? "message" : "item_reference");
   switch (type) {
@@ -84,9 +84,9 @@ const readItem = (
         shaped(messageItem, value, index, "a message"),
       );
     case "function_call":
-      return Either.map(() => saidCall(value))(shaped(functionCallItem, value, index, "a function_call"));
+      return Either.map(() => callItem(value))(shaped(functionCallItem, value, index, "a function_call"));
     case "custom_tool_call":
-      return Either.map(() => saidCall(value))(shaped(customCallItem, value, index, "a custom_tool_call"));
+      return Either.map(() => callItem(value))(shaped(customCallItem, value, index, "a custom_tool_call"));
     case "function_call_output":
     case "custom_tool_call_output":
       return Either.map((item: OutputItem) => readOutput(item, lose))(shaped(outputItem, value, index, `a ${type}`));
@@ -110,16 +110,16 @@ type MessageItem = ReturnType<typeof messageItem.parse>;
 type OutputItem = ReturnType<typeof outputItem.parse>;
 type OtherItem = ReturnType<typeof otherItem.parse>;
 
-const readMessage = ({ role, content }: MessageItem, item: JsonObject): Said | Heard => {
+const readMessage = ({ role, content }: MessageItem, item: JsonObject): ReplyItem | InputPiece => {
   const { type: _type, role: _role, content: _content, ...rest } = item;
   const fields = presentOf(rest);
   if (role === "assistant") return { parts: replyContentOfItem(content), message: fields };
   return { draft: { role, content: contentOfItem(content), ...providerOf({ responses: fields }) } };
 };
 
-const saidCall = (item: JsonObject): Said => ({ parts: [], call: callOfItem(item) });
+const callItem = (item: JsonObject): ReplyItem => ({ parts: [], call: callOfItem(item) });
 
-const readOutput = ({ type: _, call_id: toolCallId, output, ...rest }: OutputItem, lose: Lose): Heard => {
+const readOutput = ({ type: _, call_id: toolCallId, output, ...rest }: OutputItem, lose: Lose): InputPiece => {
   loseRest(lose, "", rest, "a result keeps its call and its content");
   return { draft: { role: "tool", toolCallId: toolCallId ?? null, content: contentOfItem(output) } };
 };
@@ -136,12 +136,15 @@ const textsOf = (list: Json | undefined): readonly string[] =>
     ? list.flatMap((part: Json) => (isJsonObject(part) && typeof part["text"] === "string" ? part["text"] : []))
     : [];
 
-/** An item that is kept as it came. With an output it is a call, and they are a round; else a part of what was said. */
+/**
+ * An item of a type that is kept as it came: an output is a tool message, an item that an output answers is a call, and all
+ * others are a part of the reply, or of a message of the role that they have.
+ */
 const readOther = (
   item: JsonObject & { readonly type: string },
   id: string | null,
   answered: ReadonlySet<unknown>,
-): Said | Heard => {
+): ReplyItem | InputPiece => {
   const part = foreignPart("responses", item);
   if (id !== null && isOutputType(item.type)) return { draft: { role: "tool", toolCallId: id, content: [part] } };
   if (id !== null && (clientCalls.includes(item.type) || answered.has(id)))
@@ -153,7 +156,7 @@ const readOther = (
   return { parts: [part] };
 };
 
-/** The ids of calls that an output answers. */
+/** The ids of the calls for which the list has an output. */
 const answeredCalls = (items: unknown): ReadonlySet<unknown> => {
   const list: readonly unknown[] = Array.isArray(items) ? items : [];
   return new Set(
@@ -163,21 +166,21 @@ const answeredCalls = (items: unknown): ReadonlySet<unknown> => {
   );
 };
 
-/** A second message of a model is a reply of its own, unless calls wait for their results. */
-const beginsAnother = (reply: Reply, said: Said): boolean =>
-  said.message !== undefined && reply.message !== undefined && reply.calls.length === 0;
+/** Whether an item begins another reply: a second message item does, unless the reply has calls that wait for their results. */
+const beginsAnother = (reply: Reply, added: ReplyItem): boolean =>
+  added.message !== undefined && reply.message !== undefined && reply.calls.length === 0;
 
-const joined = (reply: Reply | null, said: Said, lose: Lose, index: number): Reply => {
+const joined = (reply: Reply | null, added: ReplyItem, lose: Lose, index: number): Reply => {
   const before = reply ?? { index, parts: [], calls: [] };
-  if (before.calls.length > 0 && said.parts.length > 0)
+  if (before.calls.length > 0 && added.parts.length > 0)
     lose("", "its place behind a call", "a reply says what it says first, and calls last");
-  if (before.message !== undefined && said.message !== undefined)
-    loseRest(lose, "", said.message, "it joins the message before it, which asked for the same round");
-  const message = before.message ?? said.message;
+  if (before.message !== undefined && added.message !== undefined)
+    loseRest(lose, "", added.message, "it joins the message before it, which asked for the same round");
+  const message = before.message ?? added.message;
   return {
     index: before.index,
-    parts: [...before.parts, ...said.parts],
-    calls: said.call === undefined ? before.calls : [...before.calls, said.call],
+    parts: [...before.parts, ...added.parts],
+    calls: added.call === undefined ? before.calls : [...before.calls, added.call],
     ...(message === undefined ? {} : { message }),
   };
 };
