@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { noValueImportCycles } from "./rules/cycles.ts";
+import { noImportCycles } from "./rules/cycles.ts";
 import {
   housePage,
   packagesKeepTheirInsides,
@@ -118,8 +118,15 @@ const cases: readonly Case[] = [
         sources: [
           ...manifests,
           file("packages/host/src/loop.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
+          file("proof/crash/main.ts", 'import { at } from "../../packages/machine/src/index.ts";'),
+          file("examples/chat.ts", 'import { at } from "@colloquy/machine/thread/chunks";'),
+          file("packages/host/test/loop.test.ts", 'import { at } from "../../machine/src/thread/chunks.ts";'),
         ],
-        finds: [/reaches into packages\/machine: import @colloquy\/machine instead/],
+        finds: [
+          /loop\.ts:1 .*reaches into packages\/machine: import an entry point of @colloquy\/machine instead/,
+          /proof\/crash\/main\.ts:1 .*reaches into/,
+          /examples\/chat\.ts:1 .*reaches into/,
+        ],
       },
     ],
   },
@@ -156,6 +163,7 @@ const cases: readonly Case[] = [
           file("packages/machine/src/extras/more.ts"),
         ],
         finds: [
+          /packages\/host has no section/,
           /"extras" has no row/,
           /there is no room "cellar"/,
           /"thread" has no sentence/,
@@ -167,8 +175,8 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: "no value-import cycles",
-    rule: noValueImportCycles,
+    name: "no import cycles, of types neither",
+    rule: noImportCycles,
     samples: [
       {
         sources: [
@@ -178,7 +186,10 @@ const cases: readonly Case[] = [
           file("packages/cli/src/d.ts", 'import type { e } from "./e.ts";'),
           file("packages/cli/src/e.ts", 'import { d } from "./d.ts";'),
         ],
-        finds: [/^packages\/cli\/src\/a\.ts → .*b\.ts → .*c\.ts → packages\/cli\/src\/a\.ts/],
+        finds: [
+          /^packages\/cli\/src\/a\.ts → .*b\.ts → .*c\.ts → packages\/cli\/src\/a\.ts/,
+          /^packages\/cli\/src\/d\.ts → .*e\.ts → packages\/cli\/src\/d\.ts/,
+        ],
       },
       {
         sources: [

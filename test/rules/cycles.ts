@@ -1,16 +1,13 @@
 import { isModule, type Rule } from "./source.ts";
 import { linksOf, packagesOf } from "./workspace.ts";
 
-/** No module needs itself while it loads. Imports of types alone are gone by then, and may go round. */
-export const noValueImportCycles: Rule = (sources) => {
+/** No module needs itself, not for its types either: what goes round is read as one. */
+export const noImportCycles: Rule = (sources) => {
   const packages = packagesOf(sources);
   const edges = new Map<string, readonly string[]>(
     sources
       .filter(isModule)
-      .map((source) => [
-        source.path,
-        linksOf(source, packages).flatMap(({ target, typeOnly }) => (typeOnly || target === undefined ? [] : [target])),
-      ]),
+      .map((source) => [source.path, linksOf(source, packages).flatMap(({ target }) => target ?? [])]),
   );
   return cyclesOf(edges).map((cycle) => `${cycle.join(" → ")}: a cycle; move what both need into a module below them`);
 };

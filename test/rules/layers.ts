@@ -16,13 +16,23 @@ export const packagesPointDown: Rule = (sources) => {
   );
 };
 
-/** A package reaches another through its name, never into its folders. */
-export const packagesKeepTheirInsides: Rule = (sources) =>
-  linksOfPackages(sources).flatMap(({ source, owner, link, other }) =>
-    other !== undefined && other !== owner && link.specifier.startsWith(".")
-      ? [`${at(source, link)}: reaches into ${other.folder}: import ${other.name} instead`]
-      : [],
-  );
+/** What is no test reaches a package through its name and its entry points, never into its folders. */
+export const packagesKeepTheirInsides: Rule = (sources) => {
+  const packages = packagesOf(sources);
+  return sources
+    .filter(isModule)
+    .filter(({ path }) => !/(?:^|\/)test\/|\.test\.ts$/.test(path))
+    .flatMap((source) => {
+      const owner = packageAt(packages, source.path);
+      return linksOf(source, packages).flatMap((link) => {
+        const other = otherOf(link, packages);
+        const isPast = link.specifier.startsWith(".") || link.target === undefined;
+        return other !== undefined && other !== owner && isPast
+          ? [`${at(source, link)}: reaches into ${other.folder}: import an entry point of ${other.name} instead`]
+          : [];
+      });
+    });
+};
 
 /** A room imports only the rooms that its row names. The door of a package, its `src` itself, imports any, and no room imports the door. */
 export const roomsPointDown: Rule = (sources) =>
@@ -44,8 +54,12 @@ export const roomsPointDown: Rule = (sources) =>
   );
 
 /** Each room has a row with its sentence, each row a room, and the arrows of the rows lead nowhere back. */
-export const roomsAreOnThePage: Rule = (sources) =>
-  houses(sources).flatMap(({ base, title, rows }) => {
+export const roomsAreOnThePage: Rule = (sources) => [
+  ...packagesOf(sources)
+    .map(({ folder }) => folder)
+    .filter((folder) => folder.startsWith("packages/") && !sectionsOf(sources).has(folder))
+    .map((folder) => `${housePage}: ${folder} has no section`),
+  ...houses(sources).flatMap(({ base, title, rows }) => {
     const rooms = new Set(modulesIn(sources, base).map(({ path }) => roomOf(base, path)));
     const known = rows.map(({ name }) => name);
     return [
@@ -61,7 +75,8 @@ export const roomsAreOnThePage: Rule = (sources) =>
         ...(reachable(rows, imports).has(name) ? [`${title}: the arrows of "${name}" lead back to it`] : []),
       ]),
     ];
-  });
+  }),
+];
 
 /** A row of a table of the page. */
 interface Row {
@@ -80,7 +95,7 @@ interface House {
 
 const houses = (sources: readonly Source[]): readonly House[] =>
   [...sectionsOf(sources)]
-    .filter(([title]) => title !== "Packages")
+    .filter(([title]) => title.startsWith("packages/") || title === "proof")
     .map(([title, rows]) => ({ title, rows, base: title.startsWith("packages/") ? `${title}/src/` : `${title}/` }));
 
 /** The rows of each section of the page, by its heading. */

@@ -1,5 +1,5 @@
-export * from "./coverage.ts";
+export * from "./arbitraries/coverage.ts";
 export * from "./golden.ts";
 export * from "./scenario.ts";
-export { sequentialIds } from "./sequential-ids.ts";
-export { runningClock, virtualClock, type VirtualClock } from "./virtual-clock.ts";
+export { sequentialIds } from "./ports/sequential-ids.ts";
+export { runningClock, virtualClock, type VirtualClock } from "./ports/virtual-clock.ts";

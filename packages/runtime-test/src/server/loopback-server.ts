@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Clock, LlmHandler } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import { runningClock } from "../virtual-clock.ts";
+import { runningClock } from "../ports/virtual-clock.ts";
 import { chatEndpoint } from "./chat-endpoint.ts";
 import { sendError, sendJson } from "./json-response.ts";
 import { playback } from "./playback.ts";

@@ -1,7 +1,7 @@
 import type { Clock, LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import { type CallLlm, digestOfPrompt, type Message, messagesFromSeed, type SeedDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { virtualClock } from "../../src/virtual-clock.ts";
+import { virtualClock } from "../../src/ports/virtual-clock.ts";
 
 /** The messages that drafts describe. */
 export const messagesOf = (drafts: readonly SeedDraft[]): readonly Message[] => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { reply, type Rule, ruleModel, toolCalls, viewPrompt } from "../../src/models/index.ts";
-import { virtualClock } from "../../src/virtual-clock.ts";
+import { virtualClock } from "../../src/ports/virtual-clock.ts";
 import { callOf, hear, messagesOf, unheard } from "./call.ts";
 
 const rules: readonly Rule[] = [

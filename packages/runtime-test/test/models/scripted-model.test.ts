@@ -1,7 +1,7 @@
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
 import { fails, never, reply, scriptedModel, streams, toolCalls, UnexpectedCallError } from "../../src/models/index.ts";
-import { virtualClock } from "../../src/virtual-clock.ts";
+import { virtualClock } from "../../src/ports/virtual-clock.ts";
 import { callOf, hear, unheard } from "./call.ts";
 
 describe("scriptedModel", () => {

@@ -9,7 +9,7 @@ import {
   toolCalls,
   viewPrompt,
 } from "../../src/models/index.ts";
-import { virtualClock } from "../../src/virtual-clock.ts";
+import { virtualClock } from "../../src/ports/virtual-clock.ts";
 import { eventsOf, post, question, readUntilCut, serverFor } from "./client.ts";
 
 const usage = { inputTokens: 10, outputTokens: 3, cacheReadTokens: 4, reasoningTokens: 1 };

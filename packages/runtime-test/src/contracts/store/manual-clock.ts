@@ -1,5 +1,5 @@
 import type { Clock } from "@colloquy/host";
-import { createWheel } from "../../virtual-clock.ts";
+import { createWheel } from "../../ports/virtual-clock.ts";
 
 /** A clock that stands still until somebody moves it. */
 export interface ManualClock extends Clock {

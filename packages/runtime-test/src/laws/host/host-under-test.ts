@@ -1,6 +1,6 @@
 import { type Clock, createHost, type Host, type HostOptions, memoryStore, type Store } from "@colloquy/host";
 import type * as fc from "fast-check";
-import { runningClock } from "../../virtual-clock.ts";
+import { runningClock } from "../../ports/virtual-clock.ts";
 import { LawBroken } from "../evidence/law-broken.ts";
 
 /** The host and the store that a law is to hold for. What is left out is Colloquy's own. */

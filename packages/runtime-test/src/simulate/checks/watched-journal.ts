@@ -13,7 +13,7 @@ import {
 import { fold, foldEntry } from "@colloquy/machine/journal";
 import { redactedText } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
-import { leafOf } from "../../coverage.ts";
+import { leafOf } from "../../arbitraries/coverage.ts";
 import { type Broken, brokenByDecision, brokenByPrompt, brokenBySummary, type PromptRules } from "./prompts.ts";
 import type { Opening, SimulatedProcess } from "../world/process.ts";
 import type { World } from "../world/world.ts";

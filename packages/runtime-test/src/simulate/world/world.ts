@@ -1,4 +1,4 @@
-import { type VirtualClock, virtualClock } from "../../virtual-clock.ts";
+import { type VirtualClock, virtualClock } from "../../ports/virtual-clock.ts";
 import type { Fault, Faults } from "./faults.ts";
 import { type Law, SimulationError } from "./simulation-error.ts";
 import { Scribbling } from "../../scribbling/scribbling.ts";

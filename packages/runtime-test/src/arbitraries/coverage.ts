@@ -1,5 +1,5 @@
 import type { EventType, State } from "@colloquy/machine";
-import type { Trace } from "./arbitraries/trace.ts";
+import type { Trace } from "./trace.ts";
 
 /** The states at the bottom of the chart. */
 export type Leaf =

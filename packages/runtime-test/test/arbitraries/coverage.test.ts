@@ -3,8 +3,8 @@ import { keepAll, type Policy } from "@colloquy/machine/policies";
 import { type Move, runSchedule, traceArbitrary } from "@colloquy/runtime-test/arbitraries";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { coverageOf, coverageTable, type Leaf, leaves, type PairCoverage } from "../src/coverage.ts";
-import { runs } from "./laws/runs.ts";
+import { coverageOf, coverageTable, type Leaf, leaves, type PairCoverage } from "../../src/arbitraries/coverage.ts";
+import { runs } from "../laws/runs.ts";
 
 // XState types the names of a machine's events as any text.
 const events = conversationMachine().events as readonly EventType[];

@@ -2,8 +2,8 @@ import { setImmediate as macrotask } from "node:timers/promises";
 import type { Clock } from "@colloquy/host";
 import { fc, test } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
-import { sequentialIds } from "../src/sequential-ids.ts";
-import { runningClock, virtualClock } from "../src/virtual-clock.ts";
+import { sequentialIds } from "../../src/ports/sequential-ids.ts";
+import { runningClock, virtualClock } from "../../src/ports/virtual-clock.ts";
 
 describe("virtualClock", () => {
   it("stands still until it is driven, also for what is overdue", async () => {
