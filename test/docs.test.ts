@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import * as host from "@colloquy/host";
+import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
 import * as machine from "@colloquy/machine";
 import * as hosting from "@colloquy/machine/hosting";
@@ -161,7 +162,7 @@ describe("the pages are whole", () => {
 
   it.each([
     { page: "docs/prompts.md", modules: [...ofMachine, interchange] },
-    { page: "docs/host.md", modules: [host, node] },
+    { page: "docs/host.md", modules: [host, hostStore, node] },
     { page: "docs/testing.md", modules: testing },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
@@ -184,7 +185,7 @@ describe("the pages are whole", () => {
   it.each([
     { name: "machine", modules: ofMachine },
     { name: "interchange", modules: [interchange] },
-    { name: "host", modules: [host] },
+    { name: "host", modules: [host, hostStore] },
     { name: "runtime-node", modules: [node] },
     { name: "runtime-test", modules: [...testing, arbitraries] },
     { name: "cli", modules: [cli] },

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-import { type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
+import { type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { ending, isUnreachable, NeverEnds } from "../kit/calls.ts";

@@ -1,4 +1,5 @@
-import type { Clock, Lease, Store, StoredSnapshot } from "@colloquy/host";
+import type { Clock, Store } from "@colloquy/host";
+import type { Lease, StoredSnapshot } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { methodsOf, type Through } from "../kit/store-methods.ts";

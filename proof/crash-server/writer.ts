@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 
-import { LeaseLostError, type Store } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { isUnreachable } from "../kit/calls.ts";

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { Lease, Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 
 import { digestIn, entryOf, threadIds } from "../kit/contents.ts";
 import { type EnvelopeState, envelopeProblems, snapshotProblems, unansweredIn } from "../kit/store-checks.ts";

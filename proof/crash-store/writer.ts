@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type Lease, LeaseLostError, type InboxAnswer, type Store } from "@colloquy/host";
+import { type Lease, LeaseLostError, type InboxAnswer } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 
 import type { Random } from "../kit/random.ts";
 import { chunkText, digestIn, entryOf, type Head, headIn, envelopeOf, threadIds } from "../kit/contents.ts";

@@ -1,7 +1,8 @@
 // A process that holds the conversation on a SQLite file, until it is done or killed. Started by `run.ts`.
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type LlmHandler, LeaseLostError, StoreError, ThreadHeldError, type ToolCall } from "@colloquy/host";
+import { type LlmHandler, StoreError, ThreadHeldError, type ToolCall } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import { checkPrompt } from "@colloquy/machine/policies";
 import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 

@@ -1,4 +1,5 @@
-import { LeaseLostError, SequenceConflictError, StoreError, ThreadHeldError } from "@colloquy/host";
+import { LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import { StoreError, ThreadHeldError } from "@colloquy/host";
 import { StorageError } from "@colloquy/runtime-node";
 import { LawBroken } from "@colloquy/runtime-test/laws";
 

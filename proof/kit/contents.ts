@@ -2,7 +2,7 @@
 // and the text of a chunk or an envelope follows from its id.
 import { createHash } from "node:crypto";
 
-import type { InboxItem } from "@colloquy/host";
+import type { InboxItem } from "@colloquy/host/store";
 import type { Entry, Json } from "@colloquy/machine";
 
 /** Threads that are written to at the same time; their ids try the names of files as well. */

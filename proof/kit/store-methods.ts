@@ -1,4 +1,5 @@
-import type { Inbox, Store } from "@colloquy/host";
+import type { Inbox } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 
 /** What each call of a store goes through. */
 export type Through = <Value>(call: () => Promise<Value>) => Promise<Value>;

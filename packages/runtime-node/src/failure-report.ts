@@ -1,4 +1,4 @@
-import { messageOf } from "@colloquy/host";
+import { messageOf } from "@colloquy/host/store";
 import { redact } from "./llm/secrets/redact.ts";
 
 /** Why something was thrown, without what looks like a secret and without the values of environment variables that are named like one. */

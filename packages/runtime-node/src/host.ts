@@ -5,11 +5,10 @@ import {
   type HostOptions as PureHostOptions,
   hostOptionNames,
   type LlmHandler,
-  type OptionNames,
-  problemOfOptions,
   type ThreadDefaults,
   type Tool,
 } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import {
   ConfigurationError,
   type ConversationMachine,

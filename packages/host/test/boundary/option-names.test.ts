@@ -2,17 +2,15 @@ import { ConfigurationError, conversationMachine } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import {
   AskRefusedError,
-  checkedListing,
-  checkedSearch,
   createHost,
   EventRefusedError,
   type HostOptions,
   ImportRefusedError,
   memoryStore,
-  problemOfOptions,
   resultReader,
   tool,
 } from "@colloquy/host";
+import { checkedListing, checkedSearch, problemOfOptions } from "@colloquy/host/store";
 import { errorOf, journalOf, manualClock, says, stage } from "../stage.ts";
 
 const clock = manualClock();

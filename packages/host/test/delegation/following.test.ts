@@ -2,14 +2,13 @@ import type { Event } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import {
   AskRefusedError,
-  type Inbox,
-  LeaseLostError,
   type LlmOutcome,
   memoryStore,
   type Store,
   ThreadHeldError,
   TurnCancelledError,
 } from "@colloquy/host";
+import { type Inbox, LeaseLostError } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
 import { mortal } from "../mortal-store.ts";
 import { entriesOf, errorOf, held, journalOf, manualClock, partsOf, says, settle, stage } from "../stage.ts";

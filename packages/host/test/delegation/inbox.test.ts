@@ -1,6 +1,7 @@
 import type { Event } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import { type Inbox, LeaseLostError, memoryStore, type Store } from "@colloquy/host";
+import { type Inbox, LeaseLostError } from "@colloquy/host/store";
+import { memoryStore, type Store } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { errorOf, held, journalOf, manualClock, says, settle, stage } from "../stage.ts";
 

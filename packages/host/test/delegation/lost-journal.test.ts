@@ -1,6 +1,7 @@
 // Stores that come back with an older copy of what they had, as a server does that is restored from a dump.
 import type { Entry } from "@colloquy/machine";
-import { type Inbox, memoryStore, type Store } from "@colloquy/host";
+import type { Inbox } from "@colloquy/host/store";
+import { memoryStore, type Store } from "@colloquy/host";
 import { expect, test } from "vitest";
 import { overriding } from "../gated-store.ts";
 import { entriesOf, held, manualClock, partsOf, says, settle, stage, type ManualClock } from "../stage.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LeaseLostError, memoryStore, StoreError, ThreadHeldError } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
+import { memoryStore, StoreError, ThreadHeldError } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import { calls, echo, errorOf, held, journalOf, manualClock, says, settle, stage } from "../stage.ts";
 

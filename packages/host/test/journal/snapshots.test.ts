@@ -4,7 +4,8 @@ import { lastTurns } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
 import { memoryStore, tool } from "@colloquy/host";
-import type { Store, StoredSnapshot } from "@colloquy/host";
+import type { Store } from "@colloquy/host";
+import type { StoredSnapshot } from "@colloquy/host/store";
 import { overriding } from "../gated-store.ts";
 import { calls, echo, manualClock, type ManualClock, says, stage, type Stage, type StageOptions } from "../stage.ts";
 

@@ -1,14 +1,7 @@
 import { ConfigurationError } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
-import {
-  type Inbox,
-  memoryStore,
-  type Store,
-  StoreError,
-  StoreTimeoutError,
-  tool,
-  TurnCancelledError,
-} from "@colloquy/host";
+import type { Inbox } from "@colloquy/host/store";
+import { memoryStore, type Store, StoreError, StoreTimeoutError, tool, TurnCancelledError } from "@colloquy/host";
 import { overriding } from "../gated-store.ts";
 import {
   calls,

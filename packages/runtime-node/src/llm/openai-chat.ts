@@ -1,4 +1,5 @@
-import { type LlmContext, type LlmHandler, type LlmOutcome, problemOfOptions } from "@colloquy/host";
+import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
+import { problemOfOptions } from "@colloquy/host/store";
 import { type CallLlm, ConfigurationError, type Failure, type JsonObject } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type { ClientOptions } from "openai";

@@ -1,4 +1,4 @@
-import type { StoredSnapshot } from "@colloquy/host";
+import type { StoredSnapshot } from "@colloquy/host/store";
 
 import { fromStorable, toStorable } from "./storable-text.ts";
 

@@ -1,4 +1,4 @@
-import { problemOfOptions } from "@colloquy/host";
+import { problemOfOptions } from "@colloquy/host/store";
 
 /** @throws RangeError for options of a store that nobody would read, and where the one that says where it is is missing */
 export const checkStoreOptions = <Options extends object>(

@@ -1,4 +1,5 @@
-import type { Inbox, Lease, InboxItem, Store } from "@colloquy/host";
+import type { Inbox, Lease, InboxItem } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import { expect } from "vitest";
 
 import { take } from "./journal.ts";

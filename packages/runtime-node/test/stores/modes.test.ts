@@ -3,7 +3,8 @@ import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Lease, Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 

@@ -1,4 +1,5 @@
-import { LeaseLostError, type Store } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import { type ManualClock, manualClock } from "@colloquy/runtime-test/contracts";
 import { afterEach, expect, test } from "vitest";
 

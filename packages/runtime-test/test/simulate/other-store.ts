@@ -1,4 +1,5 @@
-import { type Clock, type Lease, LeaseLostError, SequenceConflictError, type Store } from "@colloquy/host";
+import type { Clock, Store } from "@colloquy/host";
+import { type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 
 /** A store that has nothing in common with the one of the host but the port: one list of rows, and it answers later. */
 export const otherStore = ({ clock }: { readonly clock: Clock }): Store => {

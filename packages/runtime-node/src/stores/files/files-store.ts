@@ -1,17 +1,13 @@
 import {
   disposable,
-  type Clock,
   type Inbox,
   type Lease,
   LeaseLostError,
-  type ListOptions,
   pageOfThreads,
   type SnapshotDraft,
-  type Store,
   type StoredSnapshot,
-  type StoredThread,
-  type ThreadPage,
-} from "@colloquy/host";
+} from "@colloquy/host/store";
+import type { Clock, ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
 import { join, resolve } from "node:path";
 
 import type { Entry } from "@colloquy/machine";

@@ -1,7 +1,7 @@
 import { rmdirSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import type { InboxItem, InboxAnswer } from "@colloquy/host";
+import type { InboxItem, InboxAnswer } from "@colloquy/host/store";
 
 import { letterOf } from "../stored-json.ts";
 import { flushFolder, isFolderThere, makeFolder, namesIn, readIfThere, replaceFile } from "./disk.ts";

@@ -1,7 +1,8 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 
-import { factsOf, type StoredThread } from "@colloquy/host";
+import { factsOf } from "@colloquy/host/store";
+import type { StoredThread } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { StorageError } from "../storage-error.ts";

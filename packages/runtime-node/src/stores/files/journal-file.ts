@@ -1,6 +1,6 @@
 import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, rmSync } from "node:fs";
 
-import { SequenceConflictError } from "@colloquy/host";
+import { SequenceConflictError } from "@colloquy/host/store";
 
 import { bytesBetween, ifThere, lookAt, openFile, replaceFile, writeAll } from "./disk.ts";
 import { damaged, entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from "./journal-lines.ts";

@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 
-import type { SnapshotDraft, StoredSnapshot } from "@colloquy/host";
+import type { SnapshotDraft, StoredSnapshot } from "@colloquy/host/store";
 
 import { fromStorable, toStorable } from "../storable-text.ts";
 import { checkFolder, flushFolder, isFolderThere, makeFolder, readIfThere, removeFolder, replaceFile } from "./disk.ts";

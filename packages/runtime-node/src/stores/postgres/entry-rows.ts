@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { textOfEntry, wordsOf } from "@colloquy/host";
+import { textOfEntry, wordsOf } from "@colloquy/host/store";
 import { canonicalText, type Entry, type JsonObject } from "@colloquy/machine";
 
 /** Entries as columns, which is how a statement takes many rows at once. */

@@ -1,4 +1,4 @@
-import { type Inbox, LeaseLostError } from "@colloquy/host";
+import { type Inbox, LeaseLostError } from "@colloquy/host/store";
 
 import { fromStorable, toStorable } from "../storable-text.ts";
 import { refuseUnstorable } from "../store-arguments.ts";

@@ -1,11 +1,5 @@
-import {
-  checkedListing,
-  cursorOf,
-  type ListOptions,
-  type StoredThread,
-  type ThreadPage,
-  type TimeRange,
-} from "@colloquy/host";
+import { checkedListing, cursorOf } from "@colloquy/host/store";
+import type { ListOptions, StoredThread, ThreadPage, TimeRange } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";

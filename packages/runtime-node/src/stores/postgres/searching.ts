@@ -1,11 +1,5 @@
-import {
-  checkedSearch,
-  excerptOf,
-  type SearchHit,
-  type SearchOptions,
-  type SearchPage,
-  textOfEntry,
-} from "@colloquy/host";
+import { checkedSearch, excerptOf, textOfEntry } from "@colloquy/host/store";
+import type { SearchHit, SearchOptions, SearchPage } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import type { Connection } from "./connection.ts";

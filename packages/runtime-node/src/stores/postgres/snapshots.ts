@@ -1,4 +1,4 @@
-import { type Lease, LeaseLostError, type SnapshotDraft, type StoredSnapshot } from "@colloquy/host";
+import { type Lease, LeaseLostError, type SnapshotDraft, type StoredSnapshot } from "@colloquy/host/store";
 
 import type { Connection } from "./connection.ts";
 import { fetchedSnapshot } from "../fetched-snapshot.ts";

@@ -1,4 +1,4 @@
-import { type Inbox, LeaseLostError } from "@colloquy/host";
+import { type Inbox, LeaseLostError } from "@colloquy/host/store";
 
 import { refuseUnstorable } from "../store-arguments.ts";
 import { fromStorable, toStorable } from "../storable-text.ts";

@@ -1,4 +1,4 @@
-import type { ListingPlace } from "@colloquy/host";
+import type { ListingPlace } from "@colloquy/host/store";
 
 import { threadKeys } from "./scripts.ts";
 

@@ -1,12 +1,5 @@
-import {
-  checkedListing,
-  cursorOf,
-  isListed,
-  type ListingPlace,
-  type ListOptions,
-  type StoredThread,
-  type ThreadPage,
-} from "@colloquy/host";
+import { checkedListing, cursorOf, isListed, type ListingPlace } from "@colloquy/host/store";
+import type { ListOptions, StoredThread, ThreadPage } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";

@@ -1,12 +1,5 @@
-import {
-  type Clock,
-  disposable,
-  type Inbox,
-  type Lease,
-  LeaseLostError,
-  SequenceConflictError,
-  type Store,
-} from "@colloquy/host";
+import type { Clock, Store } from "@colloquy/host";
+import { disposable, type Inbox, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";

@@ -1,4 +1,4 @@
-import { factsOf, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host";
+import { factsOf, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { refuseGaps } from "../store-arguments.ts";

@@ -1,4 +1,4 @@
-import type { Inbox } from "@colloquy/host";
+import type { Inbox } from "@colloquy/host/store";
 
 import { answerOf, letterOf } from "../stored-json.ts";
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";

@@ -1,4 +1,5 @@
-import { factsOf, type Store } from "@colloquy/host";
+import { factsOf } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { noSuchEntry } from "../store-arguments.ts";

@@ -1,4 +1,5 @@
-import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
+import { type Lease, LeaseLostError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 
 import { checkTtl } from "../store-arguments.ts";
 import { attempt, type Connection, refuseUnstorable, writingAnyway } from "./connection.ts";

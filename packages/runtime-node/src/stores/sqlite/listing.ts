@@ -1,17 +1,8 @@
 import type { StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 
-import {
-  checkedListing,
-  comparePlaces,
-  cursorOf,
-  isListed,
-  type ListingPlace,
-  type ListOptions,
-  type Store,
-  type StoredThread,
-  type ThreadPage,
-} from "@colloquy/host";
+import { checkedListing, comparePlaces, cursorOf, isListed, type ListingPlace } from "@colloquy/host/store";
+import type { ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
 
 import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";

@@ -1,6 +1,6 @@
 import type { StatementSync } from "node:sqlite";
 
-import { textOfEntry, wordsOf } from "@colloquy/host";
+import { textOfEntry, wordsOf } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { attempt, type Connection, writing } from "./connection.ts";

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 
-import { checkedSearch, excerptOf, type SearchHit, type Store, textOfEntry } from "@colloquy/host";
+import { checkedSearch, excerptOf, textOfEntry } from "@colloquy/host/store";
+import type { SearchHit, Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import { pageOf } from "../pages.ts";

@@ -1,4 +1,5 @@
-import type { Store, StoredSnapshot } from "@colloquy/host";
+import type { Store } from "@colloquy/host";
+import type { StoredSnapshot } from "@colloquy/host/store";
 
 import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
 import { noSuchEntry } from "../store-arguments.ts";

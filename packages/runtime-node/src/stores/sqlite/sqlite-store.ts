@@ -1,4 +1,4 @@
-import { disposable } from "@colloquy/host";
+import { disposable } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
 import type { DatabaseSync } from "node:sqlite";
 

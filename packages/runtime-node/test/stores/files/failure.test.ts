@@ -14,7 +14,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 
-import type { Lease, Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 

@@ -1,4 +1,4 @@
-import type { Lease } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { filesStore } from "../../../src/stores/files/files-store.ts";

@@ -2,7 +2,8 @@ import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncat
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Lease, Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, test } from "vitest";
 

@@ -15,7 +15,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createHost, type Lease, type Store } from "@colloquy/host";
+import { createHost, type Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
 import { conversationMachine, type Entry, start } from "@colloquy/machine";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 

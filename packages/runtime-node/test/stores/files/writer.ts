@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate as breathe } from "node:timers/promises";
 
-import { LeaseLostError } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { randomIds } from "../../../src/ports/ids.ts";

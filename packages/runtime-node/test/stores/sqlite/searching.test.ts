@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { type Lease, memoryStore, type SearchHit, type SearchOptions, type Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import { memoryStore, type SearchHit, type SearchOptions, type Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, expect, test } from "vitest";

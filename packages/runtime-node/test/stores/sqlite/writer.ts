@@ -1,6 +1,6 @@
 import { once } from "node:events";
 
-import { SequenceConflictError } from "@colloquy/host";
+import { SequenceConflictError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { randomIds } from "../../../src/ports/ids.ts";

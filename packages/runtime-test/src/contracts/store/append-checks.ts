@@ -1,4 +1,4 @@
-import { LeaseLostError, SequenceConflictError } from "@colloquy/host";
+import { LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import { expect } from "vitest";
 
 import { append, begun, entriesFrom, entryOf, take, ttlMs } from "./sample-entries.ts";

@@ -1,4 +1,5 @@
-import { type Lease, SequenceConflictError, type Store } from "@colloquy/host";
+import { type Lease, SequenceConflictError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import * as fc from "fast-check";
 import { expect } from "vitest";
 

@@ -1,4 +1,5 @@
-import { type Inbox, LeaseLostError, type InboxItem, type InboxAnswer, type Store } from "@colloquy/host";
+import { type Inbox, LeaseLostError, type InboxItem, type InboxAnswer } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import { expect } from "vitest";
 
 import { begun, entryOf, lostLeases, take, write } from "./sample-entries.ts";

@@ -1,4 +1,4 @@
-import { LeaseLostError } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import { expect } from "vitest";
 
 import { append, begun, entriesFrom, entryOf, take, write } from "./sample-entries.ts";

@@ -1,4 +1,4 @@
-import { LeaseLostError } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 import { expect } from "vitest";
 

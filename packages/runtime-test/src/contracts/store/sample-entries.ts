@@ -1,4 +1,5 @@
-import type { Lease, Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import type { Entry, JsonObject } from "@colloquy/machine";
 
 import type { Subject } from "./subject.ts";

@@ -1,4 +1,5 @@
-import { type Lease, LeaseLostError, type Store } from "@colloquy/host";
+import { type Lease, LeaseLostError } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import { expect } from "vitest";
 
 import { append, begun, entriesFrom, entryOf, lostLeases, take, write } from "./sample-entries.ts";

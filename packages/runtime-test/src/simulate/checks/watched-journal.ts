@@ -1,4 +1,5 @@
-import type { Lease, Store } from "@colloquy/host";
+import type { Lease } from "@colloquy/host/store";
+import type { Store } from "@colloquy/host";
 import {
   type AnswerableEffect,
   type CallLlm,

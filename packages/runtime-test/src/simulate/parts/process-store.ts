@@ -1,4 +1,5 @@
-import type { Inbox, Lease, ListOptions, SnapshotDraft, Store, StoredSnapshot, ThreadPage } from "@colloquy/host";
+import type { Inbox, Lease, SnapshotDraft, StoredSnapshot } from "@colloquy/host/store";
+import type { ListOptions, Store, ThreadPage } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 import { never, type Opening, type SimulatedProcess } from "../world/process.ts";
 import type { Random } from "../world/random.ts";

@@ -1,4 +1,5 @@
-import { type Hooks, LeaseLostError, StoreError } from "@colloquy/host";
+import { type Hooks, StoreError } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import { Random } from "../world/random.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import { SimulatedFailure } from "../world/simulation-error.ts";

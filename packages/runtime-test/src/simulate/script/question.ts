@@ -6,15 +6,14 @@ import {
   type AskResult,
   AskSupersededError,
   ContextUnfitError,
-  LeaseLostError,
   LimitReachedError,
-  SequenceConflictError,
   StoreError,
   ThreadClosedError,
   ThreadHeldError,
   TurnCancelledError,
   TurnFailedError,
 } from "@colloquy/host";
+import { LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import type { AskAction } from "./script.ts";
 
 /** Something that a user wants to know, and asks again as long as nobody answers. */

@@ -1,12 +1,5 @@
-import {
-  createHost,
-  type Host,
-  type HostedThread,
-  memoryStore,
-  type Store,
-  type StoredSnapshot,
-  type Tool,
-} from "@colloquy/host";
+import { createHost, type Host, type HostedThread, memoryStore, type Store, type Tool } from "@colloquy/host";
+import type { StoredSnapshot } from "@colloquy/host/store";
 import type { HostUnderTest } from "@colloquy/runtime-test/laws";
 import { changed, changedHost } from "../../simulate/broken-host.ts";
 

@@ -1,15 +1,5 @@
-import {
-  type Clock,
-  type Inbox,
-  type Lease,
-  memoryStore,
-  type SearchHit,
-  type SearchPage,
-  type Store,
-  type StoredSnapshot,
-  textOfEntry,
-  wordsOf,
-} from "@colloquy/host";
+import { type Clock, memoryStore, type SearchHit, type SearchPage, type Store } from "@colloquy/host";
+import { type Inbox, type Lease, type StoredSnapshot, textOfEntry, wordsOf } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { type Fault, type Faults, present, searchOf } from "./fault.ts";

@@ -1,4 +1,5 @@
-import { type Clock, LeaseLostError, type Store } from "@colloquy/host";
+import type { Clock, Store } from "@colloquy/host";
+import { LeaseLostError } from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import type { Fault, Faults } from "./fault.ts";

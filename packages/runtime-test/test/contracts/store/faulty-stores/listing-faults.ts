@@ -1,4 +1,5 @@
-import { cursorOf, isListed, type ListOptions, type Store, type StoredThread } from "@colloquy/host";
+import { cursorOf, isListed } from "@colloquy/host/store";
+import type { ListOptions, Store, StoredThread } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
 import type { Fault, Faults } from "./fault.ts";
