@@ -38,7 +38,7 @@ export const benchmark = (): Promise<readonly Figure[]> =>
         name: `${turns} turns: the SQLite file with snapshots / their messages' JSON`,
         value: fileBytes(path) / said,
         most: 2.5,
-        note: `${fileBytes(path)} bytes, of them ${tableBytes(path, "snapshots")} in snapshots; nobody has searched it`,
+        note: `${fileBytes(path)} bytes, of them ${tableBytes(path, "snapshots")} in snapshots; it was never searched`,
       },
     ];
   });

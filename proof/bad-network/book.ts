@@ -7,7 +7,7 @@ export class Book {
   readonly violations: string[] = [];
   /** By the tag of each entry, which is drawn once. */
   readonly #entries = new Map<string, Noted>();
-  /** The number of the newest acknowledged snapshot of a thread, as long as nobody began to rewrite since. */
+  /** The number of the newest acknowledged snapshot of a thread, unless a rewrite began since. */
   readonly #snapshots = new Map<string, number>();
   readonly #envelopes = new Map<string, ReadonlyMap<string, EnvelopeState>>();
   acknowledged = 0;
@@ -65,13 +65,13 @@ export class Book {
     const found = new Set<string>();
     let token = 0;
     for (const [index, each] of stored.entries()) {
-      // What is not of this shape has no tag, and was written by nobody.
+      // A value of another shape has no tag, and was not written by any user of this run.
       const { seq, tag, version } = partsOf(each as Entry);
       const noted = this.#entries.get(tag);
       if (seq !== index) problems.push(`${threadId}: entry ${index} says that it is ${seq}`);
-      if (noted?.threadId !== threadId) problems.push(`${threadId}: nobody wrote entry ${index}, ${tag}`);
+      if (noted?.threadId !== threadId) problems.push(`${threadId}: entry ${index}, ${tag}, was never written`);
       else if (noted.seq !== index) problems.push(`${threadId}: ${tag} was written as ${noted.seq}, and is ${index}`);
-      else if (version > noted.attempted) problems.push(`${threadId}: nobody wrote version ${version} of ${tag}`);
+      else if (version > noted.attempted) problems.push(`${threadId}: version ${version} of ${tag} was never written`);
       if (found.has(tag)) problems.push(`${threadId}: ${tag} is there twice`);
       found.add(tag);
       const itsToken = Number(tag.split("/")[1]);
@@ -97,7 +97,7 @@ export class Book {
 
   #entry(tag: string): Noted {
     const noted = this.#entries.get(tag);
-    if (noted === undefined) throw new Error(`nobody noted ${tag}`);
+    if (noted === undefined) throw new Error(`${tag} was not noted`);
     return noted;
   }
 }

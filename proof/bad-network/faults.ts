@@ -9,7 +9,7 @@ export const faults = {
   believing: "an append without an answer counts as done",
   insisting: "an append without an answer is appended once more at the end",
   waiting: "a call without an answer is waited for",
-  throwing: "a call without an answer is also rejected where nobody looks",
+  throwing: "a call without an answer also causes an unhandled rejection",
 } as const;
 
 export type Fault = keyof typeof faults;

@@ -6,7 +6,7 @@ import { methodsOf, type Through } from "../kit/store-methods.ts";
 import { type Fuse, never } from "./fuse.ts";
 import type { Pace } from "./pace.ts";
 
-/** A clock that wakes nobody who is dead. */
+/** A clock that calls no callback of a dead process. */
 export const doomedClock = ({ clock }: Pace, fuse: Fuse): Clock => ({
   now: () => clock.now(),
   wakeAt: (dueAt, callback) =>

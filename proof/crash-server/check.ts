@@ -17,7 +17,7 @@ export const violationsIn = async (store: Store, writers: readonly Writer[]): Pr
         .map(([seq]) => `${threadId}: entry ${seq} was acknowledged, and ${journal[seq] ?? "nothing"} is there`),
       ...journal
         .filter((text, seq) => !attempted.has(text) || journal.indexOf(text) !== seq)
-        .map((text) => `${threadId}: nobody wrote ${text}, or it is there twice`),
+        .map((text) => `${threadId}: ${text} was never written, or is there twice`),
     ];
   });
   return (await Promise.all(violations)).flat();

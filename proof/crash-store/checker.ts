@@ -82,7 +82,7 @@ const appendProblems = async (
   added: Note[],
 ): Promise<readonly string[]> => {
   const lease = await soon(() => store.acquire(threadId, "checker", 1000));
-  if (lease === null) return [`nobody can take the lease`];
+  if (lease === null) return ["the lease can't be taken"];
   const entries = [length, length + 1].map((seq) => entryOf(threadId, seq, `checker ${length}`, 100));
   await store.append(lease, length - 1, entries);
   await store.release(lease);

@@ -29,7 +29,7 @@ export interface Run extends SeededRun {
 
 /**
  * Kills writers of one store, each at a moment that follows from the seed, and has a fresh process look at the store
- * after each. What it works on stays where it is when something is wrong and nobody built a fault in.
+ * after each. The files of the run are kept when something is wrong that no built-in fault explains.
  */
 export const run = (program: string, seed: number, target: Target): Promise<Run> =>
   inFolder(

@@ -30,7 +30,7 @@ export interface Run extends SeededRun {
 
 /**
  * Holds one conversation, crashes it as the seed says, and looks at what there is after each crash and at the end.
- * What it works on stays where it is when something is wrong and nobody built a fault in.
+ * The files of the run are kept when something is wrong that no built-in fault explains.
  */
 export const run = (program: string, seed: number, fault: Fault | null): Promise<Run> =>
   inFolder(

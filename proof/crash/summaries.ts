@@ -1,7 +1,7 @@
 import type { Journal } from "./journal.ts";
 import type { Recorded } from "./records.ts";
 
-/** How many summaries were asked for while nobody needed them, and how many because a prompt did not fit without. */
+/** How many summaries were asked for in the background, and how many were awaited because the prompt did not fit without. */
 export interface SummaryCounts {
   readonly background: number;
   readonly awaited: number;

@@ -44,7 +44,7 @@ export const runChild = async (program: string, options: unknown, killAfterMs: n
     kill();
   }, childSecondsMax * 1000);
   if (killAfterMs !== null) child.stdout.once("data", () => void setTimeout(kill, killAfterMs));
-  // The types of `once` can't tell what an event carries.
+  // The types of `once` don't know the arguments of an event.
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   const [stdout, stderr, [code, signal]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   clearTimeout(watchdog);

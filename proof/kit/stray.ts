@@ -1,14 +1,14 @@
-/** What is thrown where nobody catches it, which would end a process. */
+/** Uncaught errors and rejections, which would end a process. */
 export interface Stray {
   /** In words. */
   readonly noted: readonly string[];
   readonly end: () => void;
 }
 
-/** Notes it in place of ending the process, until its end. */
+/** Notes them, instead of ending the process, until `end` is called. */
 export const noteStray = (): Stray => {
   const noted: string[] = [];
-  const note = (thrown: unknown): void => void noted.push(`nobody caught ${String(thrown)}`);
+  const note = (thrown: unknown): void => void noted.push(`uncaught: ${String(thrown)}`);
   process.on("unhandledRejection", note).on("uncaughtException", note);
   return {
     noted,

@@ -1,4 +1,4 @@
-/** A mutant that no test can kill, since nobody could notice it. */
+/** A mutant that no test can kill, since it behaves as the original does. */
 export interface Equivalent {
   readonly path: string;
   /** The lines as they are, and as they are with the mutant, each on one line, as a survivor is printed. */

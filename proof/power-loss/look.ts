@@ -6,7 +6,7 @@ import type { Expected, EnvelopeState, ThreadState } from "./expected.ts";
 /** What a store shows of all threads. */
 export interface Seen {
   readonly threads: ReadonlyMap<string, SeenThread>;
-  /** What nobody should ever see. */
+  /** What must never be seen. */
   readonly violations: readonly string[];
 }
 

@@ -61,7 +61,7 @@ export const knownCases: CaseTable = new Map<string, Case>([
   ["0ea8a6229c4880d7", { response: "a745293e2e38c4b3", verdict: tooMany }],
   // A wrong key.
   ["f22061f6aa076107", { response: "6f825315c6fa7a7f", verdict: wrongKey }],
-  // Status 400 with an error of a test, of a type that nobody documents.
+  // Status 400 with an error of a test, of an undocumented type.
   ["23ce9c020cc17cb0", { response: "201c46168d871b71", verdict: badRequest }],
   ["8f276ca49ab2fd85", { response: "201c46168d871b71", verdict: badRequest }],
   // A deployment that is not there.

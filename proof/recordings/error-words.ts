@@ -19,7 +19,7 @@ export interface Meaning {
   readonly unless?: (status: number, message: string) => boolean;
 }
 
-/** The most telling meaning of an error's codes and types; null for words that nobody documents. */
+/** The most specific meaning of an error's codes and types; null for undocumented ones. */
 export const meaningOf = (words: readonly string[]): Meaning | null => {
   for (const { known, ...meaning } of meanings) {
     const word = words.find((each) => known.has(plain(each)));

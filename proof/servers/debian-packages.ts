@@ -14,7 +14,7 @@ import { dirname, join } from "node:path";
 
 /**
  * Unpacks Debian packages into a folder, with those that they need and this system does not have. Nothing is
- * installed, and nobody has to be root; what was downloaded is kept for the next time, where it can be. Throws an
+ * installed, and root is not needed; what was downloaded is kept for the next time, where it can be. Throws an
  * `Error` that names the way out, as on a system without apt.
  */
 export const unpackDebian = (wanted: RegExp, names: readonly string[], folder: string): void => {

@@ -54,7 +54,7 @@ export const endChild = async (child: ChildProcess, signal: NodeJS.Signals): Pro
   clearTimeout(timer);
 };
 
-/** A port of 127.0.0.1 that nobody listens on. */
+/** A port of 127.0.0.1 on which nothing listens. */
 export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -32,7 +32,7 @@ export interface Place {
   readonly leave: () => Promise<void>;
 }
 
-/** A place of its own, by the name of its store. The memory store keeps its texts where nobody can reach them. */
+/** A place of its own, by the name of its store. The memory store has none: its texts are in private memory. */
 export const places = {
   sqlite: async () => sqlitePlace(),
   files: async () => filesPlace(),

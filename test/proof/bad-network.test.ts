@@ -26,7 +26,7 @@ withPostgres("A bad network before PostgreSQL", () => {
 withRedis("A bad network before Redis", ({ url }) => {
   test("would show an append that is taken for done", async () => {
     const violations = await violationsOf({ store: "redis", url, fault: "believing" });
-    expect(violations).toMatch(/was acknowledged as \d+, and \S+ is there|nobody wrote entry/);
+    expect(violations).toMatch(/was acknowledged as \d+, and \S+ is there|entry \d+, \S+, was never written/);
   }, 60_000);
 
   test("would show a call that never ends", async () => {

@@ -73,7 +73,7 @@ describe("the check of writers", () => {
       /a was answered, and its asker/,
     ],
     ["finds a gap", ["a", "b"], reports, journal("a", "b").filter(({ seq }) => seq !== 1), /./],
-    ["finds what nobody asked", ["a"], reports, journal("a", "b"), /b was taken, and nobody asked it/],
+    ["finds an ask that was never made", ["a"], reports, journal("a", "b"), /b was accepted, but was never asked/],
   ])("%s", (_, asked, reported, stored, problem) => {
     const problems = checkWriters(asked, reported, stored);
     expect(problems.length === 0).toBe(problem === null);

@@ -6,7 +6,7 @@ export interface CommandSetting {
   readonly input: Readable;
   readonly output: Writable;
   readonly error: Writable;
-  /** Whether somebody types and reads. */
+  /** Whether a person types and reads. */
   readonly isTerminal: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Aborted when the process is asked to end. */
@@ -20,7 +20,7 @@ export interface CommandContext extends Omit<CommandSetting, "output" | "error">
   readonly errors: Screen;
 }
 
-/** Aborted when the process is asked to end, or when nobody reads what it writes any more. The first time only: a second one ends it. */
+/** Aborted when the process is asked to end, or when the reader of its output is gone. Only the first signal aborts it: a second one ends the process. */
 export const endingOf = (running: NodeJS.Process): AbortSignal => {
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) running.once(signal, () => ending.abort());

@@ -6,7 +6,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writ
  * @throws Error for what is not there, and for what is no file: reading a pipe or a device may never end.
  */
 export const readTextFile = (path: string): string => {
-  // Without the flag, opening a pipe waits for somebody who writes to it.
+  // Without the flag, opening a pipe blocks until another process writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
@@ -20,7 +20,7 @@ export const readTextFile = (path: string): string => {
 };
 
 /**
- * Writes a file that is not there yet, and that nobody else may read.
+ * Writes a new file that only its owner may read.
  *
  * @throws Error where something is already, also a link that leads nowhere.
  */

@@ -13,7 +13,7 @@ export interface ConverseOptions {
   readonly threadId: string;
   readonly input: Readable;
   readonly output: Writable;
-  /** Whether somebody types; otherwise each line of the input is a question. */
+  /** Whether a person types at a terminal; otherwise each line of the input is a question. */
   readonly isTerminal: boolean;
   /** Default: none. See `wantsColour`. */
   readonly colour?: boolean;
@@ -23,7 +23,7 @@ export interface ConverseOptions {
   readonly newThreadId?: () => string | Promise<string>;
 }
 
-/** What a conversation came to. */
+/** How a conversation ended. */
 export interface ConverseOutcome {
   /** The thread that it ended on. */
   readonly threadId: string;
@@ -32,10 +32,10 @@ export interface ConverseOutcome {
 }
 
 /**
- * A conversation, question by question, until the input ends or somebody quits. Answers are shown as they come,
+ * A conversation, question by question, until the input ends or the user quits. Answers are shown as they stream in,
  * each with its time, steps and tokens; at the end the total of the thread. `/help` lists the commands. Ctrl+C
- * cancels an answer, of which what was shown is kept; at the prompt it ends the conversation. An error is shown in
- * one line, and the conversation goes on: the promise does not reject for what a turn came to.
+ * cancels an answer, and what was shown of it is kept; at the prompt it ends the conversation. An error is shown in
+ * one line, and the conversation goes on: the promise does not reject when a turn fails.
  */
 export const converse = ({ output, colour = false, ...setting }: ConverseOptions): Promise<ConverseOutcome> =>
   converseOn(new Screen(output, colour), setting);

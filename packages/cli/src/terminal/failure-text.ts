@@ -30,7 +30,7 @@ const textOf = (thrown: unknown): string => {
   return reasonOf(thrown);
 };
 
-/** What somebody threw, in its own words. */
+/** The message of a thrown value; of one that is no error, its text. */
 export const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
 
 /** Nobody reads billionths, nor thousands of seconds. */

@@ -1,5 +1,5 @@
 /**
- * A text of somebody else's (a model, a tool, a server, a journal) without the characters that steer a terminal or
+ * Text from outside (a model, a tool, a server, a journal) without the characters that control a terminal or
  * hide what it says: control characters but tab and newline, and format characters, such as those that turn the
  * direction of writing. Joiners stay, since scripts and emoji need them.
  */

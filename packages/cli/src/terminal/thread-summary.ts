@@ -10,7 +10,7 @@ export const showThread = async (screen: Screen, thread: HostedThread): Promise<
   if (state === null) return screen.line(`new thread ${named(thread.id)}`, "dim");
   const turns = counted(turnsOf(state).length, "turn");
   screen.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
-  // A lease that still runs says no more: nobody knows yet whether its holder lives.
+  // A lease that has not run out says no more than this: its holder may have died already.
   if (state.context.open !== null)
     screen.line(
       "  its last turn is open: another process is answering it, or died at it; the next question comes after it",

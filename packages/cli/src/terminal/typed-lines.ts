@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import type { Lines, LinesSource } from "./lines.ts";
 
 /**
- * The lines that somebody types at a terminal, with its editing keys and history. What is typed while no line is
+ * The lines that the user types at a terminal, with its editing keys and history. What is typed while no line is
  * waited for is not shown then, and is there at the next prompt. Ctrl+C at the prompt ends the lines, and so does Ctrl+D.
  */
 export const typedLines = (source: LinesSource): Lines => {

@@ -12,7 +12,7 @@ export type AskPart =
   | ToolCallDelta
   | ToolCallPart
   | ToolResultPart
-  /** A tool call waits for somebody's approval: `thread.approve(request.id)` or `deny`. */
+  /** A tool call waits for approval: `thread.approve(request.id)` or `deny`. */
   | {
       readonly type: "approval.requested";
       readonly turn: number;

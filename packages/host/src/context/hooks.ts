@@ -44,7 +44,7 @@ export interface Observer {
   /** Each entry, when it is stored. */
   readonly entry?: (entry: Entry, threadId: string) => void;
   readonly signal?: (signal: Signal, threadId: string) => void;
-  /** A tool call waits for somebody's approval. Called again, under the same id, each time that the thread is opened and it still waits. */
+  /** A tool call waits for approval. Called again, under the same id, each time that the thread is opened and it still waits. */
   readonly approval?: (request: RequestApproval, threadId: string) => void;
 }
 

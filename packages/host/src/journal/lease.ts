@@ -130,7 +130,7 @@ const acquire = (threadId: string, owner: string, { store, leaseTtlMs }: HostCon
     const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);
     if (lease === null || isLease(lease)) return lease;
     const given = lease === undefined ? "nothing" : `what is no lease (${typeof lease})`;
-    throw new TypeError(`it gave ${given} in place of a lease, or of null while somebody else holds it`);
+    throw new TypeError(`it gave ${given} in place of a lease, or of null while another owner has it`);
   });
 
 const isLease = (value: unknown): value is Lease =>

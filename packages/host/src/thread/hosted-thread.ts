@@ -88,7 +88,7 @@ export class HostedThread {
     return (await look(this.#thread, (state) => asksOf(state, last))) ?? [];
   }
 
-  /** The tool calls that wait for somebody's approval. Takes no lease. */
+  /** The tool calls that wait for approval. Takes no lease. */
   async approvals(): Promise<readonly RequestApproval[]> {
     return (await look(this.#thread, approvalsOf)) ?? [];
   }

@@ -24,7 +24,7 @@ import {
 /**
  * The entry without its words, at the same place, of the same type and structure: "[redacted]" stands for texts, `{}` for
  * arguments, and metadata, people's names (who approved among them), provider fields and what else could reveal the words
- * are gone. What somebody named stays, so that what follows folds as before: ids, roles, tools and their versions, fields,
+ * are gone. Names that were given stay, so that later entries fold as before: ids, roles, tools and their versions, fields,
  * annotations, checkpoints, models; finish reasons and codes of failures that are single words; times and usage. Put
  * nothing private into those names. Doing it again changes nothing.
  */

@@ -86,7 +86,7 @@ const answerOf = (chat: DecodedChat): DecodedChoice | undefined =>
 const saysSomething = ({ content, tool_calls: calls, function_call: called, refusal }: JsonObject): boolean =>
   [content, calls, called, refusal].some((value) => (typeof value === "object" && value !== null) || Boolean(value));
 
-/** What was said, without calls and provider fields: nobody can say that they are whole, and half a signature is none. */
+/** The text that arrived, without calls and provider fields: they may be incomplete, and half a signature is worthless. */
 const partialOf = (chat: DecodedChat): ReplyDraft | undefined => {
   const answer = answerOf(chat);
   const reply = answer === undefined ? undefined : replyFromChatMessage({ ...answer.message, tool_calls: null });

@@ -4,8 +4,8 @@ import { randomBytes } from "node:crypto";
 import { StorageError } from "./storage-error.ts";
 
 /**
- * Room that is kept for the day on which the disk is full. Also what deletes has to write something first, and what
- * opens a store does: they take this room, and nobody has to make some before.
+ * Room that is set apart for when the disk is full. Deleting and opening a store have to write something first: they take
+ * this room, so that the user need not free some before.
  */
 export interface Reserve {
   /** Sets room apart, as much as there is. Where that is none, another time. */

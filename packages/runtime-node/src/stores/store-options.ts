@@ -1,6 +1,6 @@
 import { problemOfOptions } from "@colloquy/host/store";
 
-/** @throws RangeError for options of a store that nobody would read, and where the one that says where it is is missing */
+/** @throws RangeError for an option name that the store does not know, and where the option that says where the store is is missing */
 export const checkStoreOptions = <Options extends object>(
   store: string,
   options: Options,
@@ -19,7 +19,7 @@ export const checkBusyTimeout = (store: string, busyTimeoutMs: number): void => 
     throw new RangeError(`${store}: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
 };
 
-/** @throws RangeError for what is none of the words that an option may be */
+/** @throws RangeError for a value that is not one of the allowed words */
 export const checkWord = (option: string, value: string, words: readonly string[]): void => {
   if (!words.includes(value))
     throw new RangeError(

@@ -64,7 +64,7 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
   };
 };
 
-/** An id that somebody may wait for, or one that nobody does. */
+/** An id that may be awaited, or one that is not. */
 const oneOf = (known: readonly string[]): fc.Arbitrary<string> => {
   const strange = nameArbitrary.filter((name) => name !== "");
   return known.length === 0 ? strange : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, strange);

@@ -33,7 +33,7 @@ export const answerFor = (effect: AnswerableEffect, at: number): Event => {
 
 type Answer = { readonly at: number; readonly effectId: string };
 
-/** A call that somebody has to approve is withheld, as by a runtime that found its arguments valid. */
+/** A call that needs approval is withheld, as by a runtime that found its arguments valid. */
 const toolOutcomeOf = (move: MoveNamed<"answer" | "fail">, answer: Answer, call: CallTool): Event => {
   if (move.move === "fail") return { type: "tool.failed", ...answer, outcome: move.outcome, content: move.content };
   if (call.approval === "required")

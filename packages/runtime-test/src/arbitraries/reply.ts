@@ -23,7 +23,7 @@ export const replyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> => {
   );
 };
 
-/** What an assistant of somebody else's said, with tool calls. */
+/** A reply of a foreign assistant, with tool calls. */
 export const roundReplyArbitrary = (tools: ToolNames): fc.Arbitrary<ReplyDraft> =>
   recordOf({ toolCalls: fc.array(toolCallDraftArbitrary(tools), { minLength: 1, maxLength: 3 }) }, said);
 

@@ -139,7 +139,7 @@ const fireOf = (move: MoveNamed<"fire">, { now, out }: Situation): Event => {
   return { type: "timer.fired", at: move.early ? now : Math.max(now, timer.dueAt), effectId: timer.id };
 };
 
-/** What is answered too late: what was asked for last, or a timer that nobody ever started. */
+/** The effect of a late answer: the one that was asked for last, or a timer that was never started. */
 const lastAsked = ({ steps }: Situation): AnswerableEffect => {
   const asked = steps.flatMap(({ transition }): readonly Effect[] => transition.effects);
   return (

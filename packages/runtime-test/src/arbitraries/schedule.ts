@@ -75,7 +75,7 @@ type OutcomeMove =
       readonly reason?: string;
       readonly by?: string;
     }
-  /** A runtime does not run a tool, also one of which nobody wanted that. */
+  /** A runtime withholds a call, even of a tool that needs no approval. */
   | {
       readonly move: "withhold";
       readonly pick: Choice;

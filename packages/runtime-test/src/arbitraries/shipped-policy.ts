@@ -18,7 +18,7 @@ import { nameArbitrary } from "./text.ts";
 
 const field = nameArbitrary.filter((name) => name.trim() !== "");
 
-/** Policies that are shipped and have nobody write anything, with options that short conversations come up against. */
+/** The shipped policies that need no summary, with options whose limits short conversations reach. */
 export const plainPolicyArbitraries: { readonly [name: string]: fc.Arbitrary<Policy> } = {
   keepAll: fc.constant(keepAll()),
   lastTurns: fc

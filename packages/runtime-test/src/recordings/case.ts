@@ -4,8 +4,8 @@ import { z } from "zod";
 import { anyJson, anyObject, parseWith } from "./parse.ts";
 
 /**
- * A recorded conversation that somebody else's client had: its steps, and what each model call was sent. Field
- * names are those of the files. Fields that are not named here are of no account to a replay.
+ * A recorded conversation of another client: its steps, and what each model call was sent. Field
+ * names are those of the files. Fields that are not named here are ignored by a replay.
  */
 export interface RecordedCase {
   readonly id: string;

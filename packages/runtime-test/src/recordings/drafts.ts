@@ -90,7 +90,7 @@ const withoutCalls = (draft: SeedDraft): Drafted<MessageDraft> => {
   if (draft.role === "tool") return Either.left("a tool result can't be appended outside a round");
   if (draft.role !== "assistant") return Either.right(draft);
   if ("toolCalls" in draft && (draft.toolCalls?.length ?? 0) > 0)
-    return Either.left("an assistant message with calls can't be appended: nobody would answer them");
+    return Either.left("an assistant message with calls can't be appended: the calls would never be answered");
   const { name, provider } = draft;
   return Either.right({
     role: "assistant",

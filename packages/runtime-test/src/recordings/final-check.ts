@@ -55,7 +55,7 @@ export const figuresOf = (driven: Drive, recorded: RecordedCase): Figures => {
   };
 };
 
-/** The roles of the messages that nobody said here: those of the seed, and those that the client put there. */
+/** The roles of the messages that were not said in the run: those of the seed, and those that the client added. */
 const givenIn = (recorded: RecordedCase): readonly Json[] => [
   ...(recorded.seed ?? []).map((message) => message["role"] ?? null),
   ...recorded.steps.flatMap((step) => {

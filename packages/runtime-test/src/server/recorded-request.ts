@@ -8,7 +8,7 @@ export interface RecordedRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
-  /** By their names in small letters; what proves who somebody is has been replaced by "[withheld]". */
+  /** By their names in small letters; credentials have been replaced by "[withheld]". */
   readonly headers: { readonly [name: string]: string };
   /** The body as JSON; undefined when it is none. */
   readonly body: Json | undefined;

@@ -105,7 +105,7 @@ const transferHeaders: ReadonlySet<string> = new Set([
   "transfer-encoding",
 ]);
 
-/** Resolves when the piece has left, so that no two pieces leave together; or when nobody is there to take it. */
+/** Resolves when the piece was sent, so that no two pieces are sent together; or when the client is gone. */
 const written = (response: ServerResponse, piece: Uint8Array): Promise<void> =>
   new Promise((resolve) => {
     response.write(piece, () => resolve());

@@ -51,7 +51,7 @@ export class Ending {
     }
   }
 
-  /** A turn may be open, or wait, that nobody asks about any more: who asked gave up where it could not be seen. */
+  /** Whether a turn is open or queued. Its asker may have given up without a trace. */
   #isUnderWay(): boolean {
     const { state } = this.#cast.journal;
     return state !== null && (state.context.open !== null || state.context.queue.length > 0);
@@ -94,7 +94,7 @@ export class Ending {
 
   /**
    * Summaries that were asked for come, or fail. One whose handler never answers stays out, as does one whose process
-   * died, and costs nobody an answer; the next owner of the thread has it written again.
+   * died, and costs no user an answer; the next owner of the thread has it written again.
    */
   async #finishSummaries(): Promise<void> {
     if (await this.#summariesEnd()) return;

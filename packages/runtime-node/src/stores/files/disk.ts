@@ -75,7 +75,7 @@ export const replaceFile = (path: string, text: string | Buffer, flush: boolean)
 /** What a file is called while it is not whole. */
 export const partEnding = ".part";
 
-/** Makes a file, in the place of one that somebody left half done. Others may do the same in the same moment: each of them gets its own. */
+/** Makes a file, in place of one that a crash left half written. Several processes may do so at the same moment: each gets its own file. */
 export const createAnew = (path: string): number => {
   for (;;) {
     try {
@@ -109,7 +109,7 @@ export const makeStoreFolder = (path: string, flush: boolean): void => {
   }
   if (!flush) return;
   try {
-    // Also where it is there: nobody may have flushed it.
+    // Also where it exists already: the process that made it may not have flushed it.
     flushFolder(dirname(path));
   } catch (error) {
     // A folder may be one that others can only pass through. What else is wrong is reported when the store's is opened.

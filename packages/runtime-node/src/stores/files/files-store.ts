@@ -76,7 +76,7 @@ interface Setting {
   readonly busyTimeoutMs: number;
 }
 
-/** Nothing that it does waits for anything, so that nobody comes between a look at a lease and what is written. */
+/** All that it does is synchronous, so that no other call comes between the check of a lease and the write. */
 class StoreOfFiles implements Store {
   readonly inbox: Inbox;
   readonly #setting: Setting;
@@ -251,7 +251,7 @@ class StoreOfFiles implements Store {
     return this.#reserve.makingRoom(() => this.#exclusively(operation));
   }
 
-  /** Looks without the lock; and again with it, when somebody who writes may have made what it saw look damaged. */
+  /** Reads without the lock; where that finds damage, reads again with it, since a concurrent write may look like damage. */
   #reading<A>(read: (isSure: boolean) => A): A {
     return this.#inWords(() => {
       this.#leases.check();

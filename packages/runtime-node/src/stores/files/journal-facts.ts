@@ -13,7 +13,7 @@ import { entryIn, firstDamage, type Line, type StoredEntry, wholeLines } from ".
 /**
  * What the journals of a folder say of their threads. Remembers what it read for as long as a file does not change.
  *
- * Throws a `StorageError` for a journal that is damaged, or is no file. Where it `isSure` that nobody is writing, such a
+ * Throws a `StorageError` for a journal that is damaged, or is no file. Where the caller `isSure` that no process is writing, such a
  * thread is listed by what can be read of it: a reader of the thread gets the error, and the others are listed.
  */
 export const journalFacts = (folder: string): ((isSure: boolean) => readonly StoredThread[]) => {

@@ -69,10 +69,10 @@ export interface Addition {
 /** What was written. To be closed. */
 export interface Appended {
   readonly end: JournalEnd;
-  /** True when its folder has to be flushed too: the file is new, or one of another's that nobody may have flushed. */
+  /** True when its folder has to be flushed too: the file is new, or was made by a process that may not have flushed the folder. */
   readonly isNew: boolean;
   flush(): void;
-  /** Takes back what was written, if nobody wrote after it. Under the lock. */
+  /** Takes back what was written, unless another process wrote after it. Under the lock. */
   undo(): void;
   close(): void;
 }

@@ -75,7 +75,7 @@ const isJoined = (bytes: Buffer, append: readonly Line[], before: number | undef
   return !inDoubt || append.every((line, index) => seqIn(bytes, line) === before + 1 + index);
 };
 
-/** Not the first bytes of what somebody else put there, which is no journal and is to be left alone. */
+/** Whether a file begins as a journal does. A file that does not was put there by other software, and is left alone. */
 const beginsLikeJournal = (bytes: Buffer): boolean => bytes[0] === 0 || bytes.toString("latin1", 0, 8) === '{"seq":0';
 
 /** The last line of an append whose words are all there, whatever they are. */

@@ -11,13 +11,13 @@ import { reasonAgainst } from "./failure.ts";
  * The leases of a folder, and the lock under which its files are changed.
  *
  * Both are in one small SQLite file, for the sake of its lock: it belongs to the operating system, so that it ends with the
- * process that holds it, however that died, and nobody has to guess from a process id whether a lock is stale. A
- * process that is stopped while it holds the lock keeps it, and goes on where it stood: nobody came between its
- * look at the lease and what it writes.
+ * process that holds it, however that died, and no process has to guess from a process id whether a lock is stale. A
+ * process that is stopped while it holds the lock keeps it, and goes on where it stood: no other process came between its
+ * check of the lease and its write.
  */
 export interface Leases {
   /**
-   * Runs `operation` while nobody else changes anything in the folder. What it does to leases is kept when it
+   * Runs `operation` while no other process changes anything in the folder. What it does to leases is kept when it
    * returns, and undone when it throws. It must not wait for anything.
    */
   exclusively<A>(operation: (leases: HeldLeases) => A): A;

@@ -37,7 +37,7 @@ export const connect = (options: ConnectionOptions): Connection => {
   const address = given === undefined ? checkedAddressOf(connectionString ?? "") : addressOfTheirs(given);
   const name = `PostgreSQL store "${schema}"${address}`;
   // A server that goes away breaks the connections that wait in the pool, which makes new ones when they are needed.
-  // The pool reports it as an event, which ends the process where nobody listens.
+  // The pool emits it as an error event, which would end the process where nothing listens.
   if (pool.listenerCount("error") === 0) pool.on("error", ignore);
   const attempt = async <A>(operation: () => Promise<A>, limitMs = timeoutMs): Promise<A> => {
     if (closed) throw new StorageError("closed", `${name}: it was closed; open it again.`);

@@ -35,7 +35,7 @@ const sqlState = /^[0-9A-Z]{5}$/;
 const connectionMessages = /connection|timeout|terminated|not queryable|ended/i;
 
 const down = "its server is not there now; try again. Whether the last write arrived is not known";
-const refused = "the server lets nobody in; look at the user, its password, its rights and the name of the database";
+const refused = "the server refuses the login; check the user, its password, its rights and the name of the database";
 
 /** By SQLSTATE, or by its first two characters. */
 const problems: { readonly [code: string]: readonly [StorageProblem, string] | undefined } = {
@@ -58,9 +58,9 @@ const problems: { readonly [code: string]: readonly [StorageProblem, string] | u
   "3F": ["cannot-open", "its schema is gone; open the store again"],
   "42P01": ["cannot-open", "its tables are gone; open the store again"],
   "42883": ["cannot-open", "its functions are gone; open the store again"],
-  "55P03": ["locked", "somebody else keeps it locked; try again"],
-  "57014": ["locked", "the server called it off after statement_timeout; try again, or allow more"],
-  "40": ["locked", "somebody else wrote at the same moment; try again"],
+  "55P03": ["locked", "another client keeps it locked; try again"],
+  "57014": ["locked", "the server cancelled it after statement_timeout; try again, or allow more"],
+  "40": ["locked", "another client wrote at the same moment; try again"],
   "23505": ["corrupt", "entries were removed, and what is kept beside them was not; delete the thread, or restore it"],
   XX001: ["corrupt", "what is stored is damaged; restore it from a backup"],
   XX002: ["corrupt", "an index is damaged; run REINDEX on the schema"],

@@ -6,7 +6,7 @@
 export const functions = (schema: string): string =>
   [leases(schema), append(schema), rewrite(schema), snapshots(schema), letters(schema), deletion(schema)].join("\n");
 
-/** `acquire` gives a token, or null while somebody else holds the thread. */
+/** `acquire` gives a token, or null while another owner holds the thread. */
 const leases = (schema: string): string => `
   CREATE FUNCTION ${schema}.now_ms(given double precision) RETURNS double precision LANGUAGE sql AS $$
     SELECT coalesce(given, extract(epoch FROM clock_timestamp()) * 1000)

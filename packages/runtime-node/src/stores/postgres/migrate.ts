@@ -5,7 +5,7 @@ import { quoted, steps as released } from "./schema.ts";
 /**
  * Brings a schema up to the newest version, in one transaction. Two processes may do it at the same moment: the
  * second waits, and finds it done. One that is up to date is not written to, so that it can be read on a standby, and
- * not locked, so that nobody waits for a process that hangs. One that is silent for `timeoutMs` while it has the lock
+ * not locked, so that no process waits for one that hangs. A process that is silent for `timeoutMs` while it has the lock
  * loses it: the server need not notice that its network is dead.
  * Throws `StorageError` for a schema that a newer version wrote, and for one that belongs to something else.
  */

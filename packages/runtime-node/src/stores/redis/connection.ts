@@ -84,7 +84,7 @@ interface Way {
   readonly address: string;
   /** A client that is connected; rejects with the reason when it can't be. */
   readonly client: () => Promise<RedisClient>;
-  /** Breaks its connection: the next client has another. Not that of somebody else. */
+  /** Closes its connection: the next client gets another. A client that the user gave is left alone. */
   readonly drop: () => void;
 }
 
@@ -99,7 +99,7 @@ const evaluate = async (way: Way, { sha, text }: Script, options: ScriptOptions)
 };
 
 const givenWay = (client: RedisClient): Way => {
-  // A server that goes away is reported as an event also, which ends the process where nobody listens.
+  // A lost connection is emitted as an error event too, which would end the process where nothing listens.
   if (client.listenerCount("error") === 0) client.on("error", ignore);
   return { address: "", client: async () => client, drop: ignore };
 };

@@ -26,7 +26,7 @@ const wordsOf = (error: Error): string =>
 const gone =
   "its server does not answer; look whether it runs, and try again. Whether the last write arrived is not known";
 const notNow = "its server can't answer now; try again";
-const refused = "the server lets nobody in; look at the user, its password and its rights";
+const refused = "the server refuses the login; check the user, its password and its rights";
 
 /** By the first word of what Redis answers. */
 const problems: { readonly [word: string]: readonly [StorageProblem, string] | undefined } = {
@@ -41,6 +41,6 @@ const problems: { readonly [word: string]: readonly [StorageProblem, string] | u
   CLUSTERDOWN: ["unreachable", notNow],
   TRYAGAIN: ["unreachable", notNow],
   NOREPLICAS: ["unreachable", notNow],
-  BUSY: ["locked", "a script of somebody else keeps it busy; try again"],
+  BUSY: ["locked", "a script of another client keeps it busy; try again"],
   WRONGTYPE: ["not-a-store", "a key with its prefix belongs to something else; choose another prefix"],
 };

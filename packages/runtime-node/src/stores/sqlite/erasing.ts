@@ -22,7 +22,7 @@ export interface Eraser {
   readonly erase: (done: string) => void;
   /** Erases what is owed, if it can. */
   readonly settle: () => void;
-  /** The same, where it was to be done at once and could not, and nobody is in the way by now. */
+  /** The same, where an erasure that was due at once was blocked by another process, and no longer is. */
   readonly makeUp: () => void;
 }
 

@@ -17,7 +17,7 @@ export const cannotOpen = (error: unknown, path: string): unknown => {
   return new StorageError("cannot-open", `SQLite store "${path}": ${reasonAgainst(path)}.`, { cause: error });
 };
 
-/** True when somebody else holds the lock that was needed. */
+/** True when another connection holds the lock that was needed. */
 export const isBusy = (error: unknown): boolean => {
   const code = resultCodeOf(error);
   return code === resultCodes.busy || code === resultCodes.locked;

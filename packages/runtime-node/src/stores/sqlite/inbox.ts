@@ -5,7 +5,7 @@ import { attempt, type Connection, refuseUnstorable, writing } from "./connectio
 import type { Leases } from "./leases.ts";
 
 export interface SqliteInbox extends Inbox {
-  /** Within a transaction: nobody left anything for the thread. True when somebody had. */
+  /** Within a transaction: removes all inbox items of a thread. True when there were any. */
   readonly forget: (threadId: string) => boolean;
 }
 

@@ -9,7 +9,7 @@ import { newestSeq, seqsPerThread } from "./schema.ts";
 
 /**
  * The words of each entry, by its place. Made at the first search, and brought up to the journals at each: so that
- * appending costs nothing, and a file whose threads nobody searches holds nothing of it. It keeps what it was given, so
+ * appending costs nothing, and a file that is never searched has no index. It keeps what it was given, so
  * that what is taken out is what was put in, whatever version of this package did so.
  */
 export interface SearchIndex {
@@ -27,7 +27,7 @@ export const searchIndex = (connection: Connection): SearchIndex => {
   const { database } = connection;
   const isThere = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'said'");
   let statements: Statements | undefined;
-  // Another process may have made it meanwhile; nobody takes it away.
+  // Another process may have made it meanwhile; no process removes it.
   const ifThere = (): Statements | undefined =>
     (statements ??= isThere.get() === undefined ? undefined : prepareStatements(connection));
   const make = (): Statements => {
@@ -80,7 +80,7 @@ interface Statements {
   ) => Iterable<{ readonly seq: number; readonly body: string }>;
   readonly add: (place: number, words: readonly string[]) => void;
   readonly remove: (first: number, last: number) => void;
-  /** All is taken in up to a seq; where that is all, and nobody may append, it is so until a lease is acquired. */
+  /** All is taken in up to a seq; where that is all, and no lease allows an append, it is so until a lease is acquired. */
   readonly searched: (thread: number, seq: number, all: boolean) => void;
 }
 
@@ -120,7 +120,7 @@ const prepareStatements = ({ database }: Connection): Statements => {
   };
 };
 
-/** Entries and threads at once, and characters of what was said in them: while they are taken in, nobody else can write. */
+/** Entries and threads at once, and characters of what was said in them: while they are taken in, no other process can write. */
 const batch = 512;
 const batchLength = 1_000_000;
 

@@ -154,7 +154,7 @@ type Change =
   | { readonly type: "add"; readonly threadId: string; readonly at: number }
   | { readonly type: "append" | "delete"; readonly which: number };
 
-/** What somebody else does between two pages. `untouched` are the threads that were there from the first page on. */
+/** Makes a change of another process between two pages. `untouched` are the threads that were there from the first page on. */
 const apply = async (store: Store, change: Change, untouched: Set<string>): Promise<void> => {
   if (change.type === "add") {
     if ((await store.read(change.threadId)).length > 0) return;

@@ -1,7 +1,7 @@
 import type { Clock } from "@colloquy/host";
 import { createWheel } from "../../ports/virtual-clock.ts";
 
-/** A clock that stands still until somebody moves it. */
+/** A clock that stands still until a test moves it. */
 export interface ManualClock extends Clock {
   /** Moves the time on by so many milliseconds, and at once calls back, in order, what is due by then. */
   advance(ms: number): void;

@@ -54,13 +54,13 @@ export const startOf = (at: number, metadata?: JsonObject): Entry => ({
   event: { type: "thread.started", at, threadId: "any", ...(metadata && { metadata }) },
 });
 
-/** An entry in which somebody asks something. */
+/** An entry with an ask. */
 export const saying = (seq: number, input: string, at: number = seq): Entry => ({
   seq,
   event: { type: "ask.received", at, askId: `ask ${seq}`, input },
 });
 
-/** Leases under which nobody may write to `thread` any more, by what became of them. */
+/** Leases that don't allow a write to `thread` any more, by the way in which they were lost. */
 export const lostLeases = async (
   { store, clock }: Pick<Subject, "store" | "clock">,
   threadId: string,

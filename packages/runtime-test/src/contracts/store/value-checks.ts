@@ -5,7 +5,7 @@ import { expect } from "vitest";
 import { append, begun, entryOf, take } from "./sample-entries.ts";
 import type { StoreChecks, Subject } from "./subject.ts";
 
-/** That what was stored comes back as it was, and belongs to nobody else. */
+/** Stored values come back as they were, and share no object with the caller. */
 export const valueChecks: StoreChecks = {
   "gives back every JSON value exactly": async ({ fresh }) => {
     await fc.assert(

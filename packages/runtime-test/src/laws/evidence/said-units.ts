@@ -60,10 +60,10 @@ export const wholeOf = ({ system, closed, open }: SaidUnits): readonly Message[]
   ...messagesIn(open),
 ];
 
-/** The result of a call that is out, which nobody knows yet. */
+/** Whether a message stands for the unknown result of a call that still runs. */
 export const isGap = ({ synthesised, digest }: Message): boolean => synthesised === true && digest === "";
 
-/** What was said, with what a prompt shows in the place of results that nobody knows yet. */
+/** What was said, with what a prompt shows in place of results that are still unknown. */
 export const withGapsFilled = (said: SaidUnits, shown: readonly Message[]): SaidUnits => {
   const byId = new Map(shown.map((message) => [message.id, message]));
   const filled = (message: Message): Message => (isGap(message) ? (byId.get(message.id) ?? message) : message);
@@ -98,7 +98,7 @@ export const sumOfTokens = (counter: Counter, messages: readonly Message[]): num
   return tokens;
 };
 
-/** A call that is out stands with a message of its id, whose content nobody knows yet. */
+/** A call that still runs stands with a message of its id, whose content is still unknown. */
 const openMessages = ({ context: { open, conversation } }: State): readonly Message[] => {
   if (open === null) return conversation.appended;
   const { stage } = open;

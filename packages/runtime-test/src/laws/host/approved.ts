@@ -31,7 +31,7 @@ export const lawApproved = (log: readonly ApprovalLogItem[], tools: readonly Too
   }
 };
 
-/** A call of which somebody is asked, and what became of that. */
+/** A call for which approval was asked, and what became of that. */
 interface Asked {
   readonly question: RequestApproval;
   granted: boolean | null;
@@ -41,7 +41,7 @@ interface Asked {
 class Calls {
   readonly #tools: readonly ToolDeclaration[];
   #state: State | null = null;
-  /** What somebody was asked last about a call, by the key of the call. */
+  /** The last question about each call, by the key of the call. */
   readonly #asked = new Map<string, Asked>();
   readonly #ran = new Set<string>();
 
@@ -56,7 +56,7 @@ class Calls {
       if (effect.type !== "requestApproval" || before.some(({ id }) => id === effect.id)) continue;
       const key = keyOf(effect);
       if (this.#ran.has(key) && effect.because === "declared" && !this.#asked.has(key))
-        throw broken(`the call ${key} ran before somebody was asked`);
+        throw broken(`the call ${key} ran before approval was asked for`);
       this.#asked.set(key, { question: effect, granted: null, runs: 0 });
     }
     const { event } = entry;
@@ -71,13 +71,13 @@ class Calls {
     const asked = this.#asked.get(key);
     this.#ran.add(key);
     if (asked?.granted === false) throw broken(`the call ${key} was denied, and runs`);
-    if (call === undefined) throw broken(`the call ${key} runs, and nobody waits for it`);
+    if (call === undefined) throw broken(`the call ${key} runs, but is not outstanding`);
     if (asked === undefined) {
       if (this.#declared(call)?.approval === "always")
-        throw broken(`the call ${key} of "${call.name}" runs, and nobody was asked`);
+        throw broken(`the call ${key} of "${call.name}" runs, but approval was not asked for`);
       return;
     }
-    if (asked.granted === null) throw broken(`the call ${key} runs before somebody approved it`);
+    if (asked.granted === null) throw broken(`the call ${key} runs before it was approved`);
     asked.runs += 1;
     if (asked.runs > 1 && this.#declared(call)?.recovery !== "rerun")
       throw broken(`the call ${key} was approved once, and ran ${asked.runs} times`);

@@ -104,7 +104,7 @@ const asked = (host: Host, askId: string): AskHandle => {
   return handle;
 };
 
-/** Resolves when somebody is asked something: false; or when the ask has come to its end: true. */
+/** Resolves to false when an approval is asked for, and to true when the ask has ended. */
 const atRest = async ({ sleep }: Ground, thread: HostedThread, handle: AskHandle): Promise<boolean> => {
   const end = { over: false };
   const over = (): boolean => (end.over = true);

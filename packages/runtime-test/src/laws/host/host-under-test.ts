@@ -35,7 +35,7 @@ export interface Ground {
 /**
  * Plays one conversation, on a ground of its own. A conversation that never comes to rest breaks the law: a host that waits
  * for an ask which was forgotten polls its store for ever, and a clock that loses no time would let it. Afterwards the clock
- * wakes nobody any more.
+ * calls no callback any more.
  */
 export const onGround = async <Value>(
   subject: HostUnderTest,
@@ -57,7 +57,7 @@ export const onGround = async <Value>(
 /** The longest conversations of these laws need some hundred. */
 const wakeUpsMax = 10_000;
 
-/** A clock that wakes somebody only so many times, and nobody once it is stopped. */
+/** A clock that calls back at most `wakeUpsMax` times, and not at all once it is stopped. */
 const boundedClock = (clock: Clock, onMax: () => void): { readonly clock: Clock; readonly stop: () => void } => {
   let left = wakeUpsMax;
   return {

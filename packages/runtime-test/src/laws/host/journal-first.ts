@@ -149,7 +149,7 @@ const isBorneOut = (state: State, were: Seen, signal: Signal): boolean => {
   }
 };
 
-/** A call of a step that there was, and that nobody waits for any longer. */
+/** A call of an earlier step that is not awaited any more. */
 const isOver = (
   state: State,
   call: { readonly turn: number; readonly step: number; readonly attempt?: number; readonly position?: number },

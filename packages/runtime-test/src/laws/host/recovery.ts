@@ -41,8 +41,8 @@ export interface RecoveredRun {
  * What follows from such an entry may be another conversation, but every ask of the uncrashed run is there, in its
  * order, and where that run came to its end nothing is left outstanding. A call, by its tool and arguments, that was
  * answered in both runs was answered alike: with an outcome and a content that it also had without the crash. The
- * function of a tool that is not to be rerun is called at most once for each call, and once more each time that somebody
- * allowed it to run again. The script must fix the order of
+ * function of a tool that is not to be rerun is called at most once for each call, and once more each time that a
+ * second run was approved. The script must fix the order of
  * answers that come at the same time, and its tools must answer by their arguments alone.
  */
 export const lawRecovery = ({ uncrashed, resumed, tools, ran }: RecoveredRun): void => {
@@ -76,7 +76,7 @@ const requireFewRuns = (resumed: readonly Entry[], tools: readonly ToolDeclarati
   }
 };
 
-/** The first attempts of the calls that somebody allowed to run again, once for each time. */
+/** The first attempts of the calls that were approved to run again, once for each approval. */
 const allowedAgain = (entries: readonly Entry[]): readonly string[] =>
   entries.flatMap(({ event }, index) => {
     if (event.type !== "approval.answered" || !event.approved) return [];

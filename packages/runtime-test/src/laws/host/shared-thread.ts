@@ -59,7 +59,7 @@ const requireTakenOnce = (entries: readonly Entry[], asked: readonly string[]): 
   for (const { seq, event } of entries) {
     if (event.type !== "ask.received") continue;
     const { askId } = event;
-    if (!known.has(askId)) throw broken(`${askId} was taken, and nobody asked it`);
+    if (!known.has(askId)) throw broken(`${askId} was accepted, but was never asked`);
     if (taken.has(askId)) throw broken(`entry ${seq} takes ${askId} a second time`);
     taken.add(askId);
   }

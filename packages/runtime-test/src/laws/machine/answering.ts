@@ -7,8 +7,8 @@ import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
  * M6: `outstanding` is what was asked for, and neither answered nor cancelled: the very effects that the
- * transitions gave. Nothing is asked for twice, each is answered at most once, and an answer that nobody waits
- * for changes nothing.
+ * transitions gave. Nothing is asked for twice, each is answered at most once, and an answer that is not awaited
+ * changes nothing.
  */
 export const answering: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);
@@ -56,7 +56,7 @@ const settle = (out: Map<string, AnswerableEffect>, { event, transition }: Trace
   const answered = answeredBy(event);
   if (answered === null || !transition.handled) return;
   const effect = out.get(answered);
-  if (effect === undefined) throw new LawBroken("M6", `${name} answered "${answered}", for which nobody waits`);
+  if (effect === undefined) throw new LawBroken("M6", `${name} answered "${answered}", which was not outstanding`);
   if (event.type === "llm.progressed") return;
   if (event.type !== "tool.started") out.delete(answered);
   else if (effect.type === "callTool") out.set(answered, { ...effect, started: true });

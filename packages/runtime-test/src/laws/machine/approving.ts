@@ -5,8 +5,8 @@ import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
 
 /**
- * M6, of approvals: a call that is withheld is asked about, with exactly what was withheld, and does not run before somebody
- * approved that. Then it runs, as another attempt, and is given what was approved. One that was denied never runs. An
+ * M6, of approvals: a call that is withheld is asked about, with exactly what was withheld, and does not run before
+ * it was approved. Then it runs, as another attempt, and is given what was approved. One that was denied never runs. An
  * answer about something else than what is asked, by its digest, is refused.
  */
 export const approving: MachineLaw = (options, schedule, subject = realSubject) => {
@@ -21,7 +21,7 @@ export const approving: MachineLaw = (options, schedule, subject = realSubject) 
     else {
       const early = runs.find(({ approval }) => approval !== null && approval !== "required");
       if (early !== undefined)
-        throw new LawBroken("M6", `${name} runs ${early.id} as approved, and nobody approved it`);
+        throw new LawBroken("M6", `${name} runs ${early.id} as approved, but it was not approved`);
     }
     for (const question of questions) asked.set(question.id, question);
   }
@@ -53,7 +53,7 @@ const requireAnswered = (
   name: string,
 ): void => {
   const question = asked.get(event.effectId);
-  if (question === undefined) throw new LawBroken("M6", `${name} answers "${event.effectId}", which nobody asked`);
+  if (question === undefined) throw new LawBroken("M6", `${name} answers "${event.effectId}", which was not asked`);
   if (event.digest !== undefined && event.digest !== question.digest)
     throw new LawBroken("M6", `${name} is about ${event.digest}, and ${question.digest} was asked about`);
   const { because, version, arguments: withheld, callId } = question;

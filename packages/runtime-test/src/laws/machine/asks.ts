@@ -47,7 +47,7 @@ const mayMove = (moves: string, { event, before, transition }: HandledStep, askI
   return because === "left" && event.type === "thread.forked";
 };
 
-/** The asker is notified of what became of the ask; after a fork there is no notice, for nobody asked there. */
+/** The asker is notified of what became of the ask; after a fork there is no notice, since the fork has no asker. */
 const requireNotices = ({ event, before, transition }: HandledStep, name: string): void => {
   if (event.type === "thread.forked") return;
   const effects: readonly Effect[] = transition.effects;

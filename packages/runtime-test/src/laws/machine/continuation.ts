@@ -60,7 +60,7 @@ const callFor = (
   const next = subject.transition(machine, unlimited, event);
   if (!next.handled) throw new LawBroken("M9", `${name}: the ask was refused: ${next.refusal.reason}`);
   const effects: readonly { readonly type: string }[] = next.effects;
-  // Under keep-all nobody asks for summaries.
+  // The policy keep-all asks for no summaries.
   const call = effects.find((effect): effect is CallLlm => effect.type === "callLlm");
   if (call === undefined) throw new LawBroken("M9", `${name}: no model is called`);
   return call;

@@ -86,7 +86,7 @@ const scribblingSubject = (subject: Subject, scribbler: Scribbler): Subject => (
   },
 });
 
-/** The same options, whose data nobody else holds. */
+/** The same options, with a copy of their data that is shared with no other object. */
 const unshared = (options: MachineOptions): MachineOptions => ({ ...options, ...ownCopy(dataIn(options)) });
 
 /** The options without those that have functions. */

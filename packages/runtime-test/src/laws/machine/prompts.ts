@@ -35,7 +35,7 @@ export const wellFormedPrompts: MachineLaw = (options, schedule, subject = realS
     for (const machine of [own, ...othersFor(index + schedule.moves.length)]) {
       const { messages, cut } = subject.promptOf(machine, state);
       const name = `the prompt after entry ${state.context.seq} as ${cut.policy} cuts it`;
-      // Between turns nobody has said what is asked; only with that it is a prompt.
+      // Between turns the prompt may be empty: its question comes with the next ask.
       if (state.context.open !== null || messages.length > 0) requireWellFormed(messages, name);
       requireEnd(messages, openMessages(state), name);
     }
@@ -106,7 +106,7 @@ const requireWellFormed = (messages: readonly Message[], name: string): void => 
   if (ids.size < messages.length) throw new LawBroken("M10", `${name} shows a message twice`);
 };
 
-/** System messages that somebody appended have ids of their turn; only the thread's own has such. */
+/** The ids of the thread's own system messages; those that were appended have ids of their turn. */
 const systemId = /^s\d+$/;
 
 const requireEnd = (messages: readonly Message[], end: readonly { readonly id: string }[], name: string): void => {

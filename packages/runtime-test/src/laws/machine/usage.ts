@@ -52,7 +52,7 @@ export const usageAddsUp = (
 /**
  * M8, of a thread: its usage is the sum over its turns, the open one and `betweenTurns`, and the sum over its calls.
  * Each call is charged to the turn that it names, summaries to the one that was open when they were asked for, and
- * else between turns. A call that was stopped, and of which nobody says what it used, is a call all the same.
+ * else between turns. A call that was stopped, and whose usage is unknown, counts as a call all the same.
  */
 export const usageOfThread: MachineLaw = (options, schedule, subject = realSubject) => {
   const trace = traceFor(options, schedule, subject);

@@ -27,7 +27,7 @@ export const shownIsSubsequence: PolicyLaw = ({ views }) => {
 export const shownIsWellFormed: PolicyLaw = ({ views }) => {
   for (const look of views.flatMap(({ looks }) => looks)) {
     const { messages } = look.prompt;
-    // Between turns nobody has said what is asked; only with that it is a prompt.
+    // Between turns the prompt may be empty: its question comes with the next ask.
     const problem = look.state.context.open === null && messages.length === 0 ? null : problemOfPrompt(messages);
     if (problem !== null)
       throw new LawBroken("P2", `${lookNamed(look)} is not well-formed: ${problem}; ${cutNamed(look)}`);
@@ -81,7 +81,7 @@ const problemOfShown = (said: Message, shown: Message, unit: Unit | null, cut: C
   if (said.role !== shown.role) return `under the role ${shown.role}`;
   if (differenceOf(toolCallsOf(said), toolCallsOf(shown)) !== null) return "with other calls";
   if (differenceOf(said.parts.filter(isFirm), shown.parts.filter(isFirm)) !== null) return "with other parts";
-  // A call that is out has a result that nobody said yet; the open turn is for P3 to compare.
+  // A call that is still running has no result yet; P3 compares the open turn.
   if (isGap(said) || unit === null) return null;
   const difference = differenceOf(asDeclared(said, unit, cut).parts, shown.parts);
   return difference === null ? null : `otherwise than the cut declares: ${difference}`;

@@ -106,7 +106,7 @@ const lineOf = (text: string, turns: ReadonlyMap<number, Turn>, range: Summarise
     .map((summary) => summary.text.length)
     .filter((end) => said[end] === undefined || said[end] === "\n");
   const end = said.indexOf("\n");
-  // A line by rule stands only for a turn that nobody summed up.
+  // A line by rule stands only for a turn that no summary covers.
   const byRule = from === to && usable.length === 0 ? (end < 0 ? said.length : end) : null;
   const longest = written.length > 0 ? Math.max(...written) : byRule;
   return longest === null ? null : { from, to, length: length + longest + (said[longest] === "\n" ? 1 : 0) };

@@ -44,7 +44,7 @@ export const checkToolCall = (
   const { recovery } = declaration;
   const call = journal.asked.get(key);
   if (declaration.approval === "always" && call?.type === "callTool" && (call.approval ?? "required") === "required")
-    world.breaks("R1", `${declaration.name} (${key}) runs, and nobody approved it`);
+    world.breaks("R1", `${declaration.name} (${key}) runs, but was not approved`);
   if ((recovery === "once" || recovery === "ask") && !journal.started.has(key)) {
     world.breaks(
       "R1",

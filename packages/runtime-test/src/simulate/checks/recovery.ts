@@ -99,11 +99,11 @@ const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry
   }
 };
 
-/** A tool that nobody declared has no rule of its own. */
+/** An undeclared tool has the default rule. */
 const recoveryOf = (tools: readonly Tool[], name: string): ToolRecovery =>
   tools.find(({ declaration }) => declaration.name === name)?.declaration.recovery ?? "interrupted";
 
-/** Whether its calls wait for each other: nobody can say for how long. */
+/** Whether its calls wait for each other, for a time that is not known. */
 const waits = (tools: readonly Tool[], name: string): boolean =>
   tools.some(({ declaration }) => declaration.name === name && declaration.concurrency !== undefined);
 

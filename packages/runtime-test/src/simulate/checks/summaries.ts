@@ -22,7 +22,7 @@ export const checkWait = (
   });
 };
 
-/** The process that holds the thread; undefined while nobody does, so that nothing is done for it. */
+/** The process that holds the thread; undefined while none does, so that nothing is done for it. */
 export const holderOf = (
   processes: readonly SimulatedProcess[],
   { newestToken }: WatchedJournal,

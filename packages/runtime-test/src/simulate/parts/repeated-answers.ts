@@ -4,7 +4,7 @@ import { threadId } from "../checks/watched-journal.ts";
 import type { Processes } from "../world/processes.ts";
 import type { World } from "../world/world.ts";
 
-/** Answers that arrive once too often, or when nobody expects them any more. */
+/** Answers that arrive a second time, or when they are not awaited any more. */
 export class RepeatedAnswers {
   readonly #world: World;
   readonly #processes: Processes;

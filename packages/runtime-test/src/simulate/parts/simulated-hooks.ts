@@ -30,6 +30,6 @@ export const checkReported = (world: World, error: unknown, where: string): void
   if (where === "snapshot" && (world.hit.has("snapshotDamaged") || world.hasRewritten)) return;
   world.breaks(
     "settles",
-    `${where} failed with what nobody threw: ${error instanceof Error ? error.stack : String(error)}`,
+    `${where} failed with an error that no hook threw: ${error instanceof Error ? error.stack : String(error)}`,
   );
 };

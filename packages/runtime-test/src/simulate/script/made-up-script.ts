@@ -26,7 +26,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
   for (let left = random.whole(2, 5); left > 0; left--) {
     const again = asks > 0 && random.chance(0.08) ? { again: random.whole(0, asks - 1) } : {};
     const fresh = inputFrom(random, asks);
-    // Now and then somebody asks something else under the id of another ask.
+    // Now and then an ask with another input repeats the id of an earlier one.
     const input = again.again === undefined || asks % 3 === 0 ? fresh : (inputs[again.again] ?? fresh);
     inputs.push(input);
     actions.push({

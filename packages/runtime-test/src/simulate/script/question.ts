@@ -16,15 +16,15 @@ import {
 import { LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
 import type { AskAction } from "./script.ts";
 
-/** Something that a user wants to know, and asks again as long as nobody answers. */
+/** A question of a user, asked again until it is answered. */
 export interface Question extends How {
   readonly askId: string;
   readonly input: AskInput;
-  /** The handle to it, while somebody is at it. */
+  /** The handle to its ask, while there is one. */
   handle: AskHandle | null;
   end: AskEnd | null;
   tries: number;
-  /** It was asked where somebody else may hold the thread. */
+  /** It was asked on a host that may not hold the thread. */
   mayBeInboxItem: boolean;
 }
 

@@ -172,7 +172,7 @@ describe("what needs approval runs when it was granted, as it was granted", () =
 
   test.each<Fault>([
     ["a host that never comes to rest", restless, /approvals: the conversation did not come to rest/],
-    ["a host that asks nobody", { createHost: withoutApprovals }, /approvals: .* runs, and nobody was asked/],
+    ["a host that asks nobody", { createHost: withoutApprovals }, /approvals: .* runs, but approval was not asked for/],
     [
       "a host that runs something else",
       withTools((tool) => ({ ...tool, run: (_, call) => tool.run({ amount: 1_000 }, call) })),
@@ -189,7 +189,7 @@ describe("what needs approval runs when it was granted, as it was granted", () =
         ...tool,
         needsApproval: tool.needsApproval && ((...given) => (tool.run(...given), true)),
       })),
-      /approvals: .* ran before somebody was asked/,
+      /approvals: .* ran before approval was asked for/,
     ],
   ])("or else %s is found out", (_, subject, words) => finds(checkApprovals(subject, { runs: 200 }), words));
 });

@@ -65,14 +65,14 @@ describe("checkQuestions", () => {
 });
 
 describe("checkToolCall", () => {
-  it("finds a tool that runs, and that nobody approved", async () => {
+  it("finds a tool that runs without its approval", async () => {
     const script: Script = {
       actions: [{ type: "ask", input: "Post it." }],
       reply: ({ step }) => (step === 1 ? toolCalls([{ name: "post", arguments: { about: "it" } }]) : reply("Done.")),
     };
     const simulating = simulate({ seed: 1, script, faults: "none", createHost: withoutApprovals });
     await expect(simulating).rejects.toThrow(
-      /^law R1 is broken: post \(simulated\/1\.1\.0#1\) runs, and nobody approved it/u,
+      /^law R1 is broken: post \(simulated\/1\.1\.0#1\) runs, but was not approved/u,
     );
   });
 });
