@@ -1,17 +1,34 @@
 import { messageOf } from "@colloquy/host/store";
-import { redact } from "./llm/secrets/redact.ts";
+import { readCharacters, redact } from "./llm/secrets/redact.ts";
 
 /** Why something was thrown, without what looks like a secret and without the values of environment variables that are named like one. */
 export const reasonOf = (thrown: unknown): string => redact(messageOf(thrown), secretsOfEnvironment());
 
-/** Writes what a handler, a hook or an observer threw to the console, redacted like `reasonOf`, with the places in the code. */
+/** Writes what a handler, a hook or an observer threw to the console, with the places in the code, all redacted like `reasonOf`. */
 export const reportToConsole = (thrown: unknown, where: string): void => {
-  const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";
-  const places = stack.split("\n").filter((line) => /^\s+at /.test(line));
-  console.error([`Colloquy: ${where} failed: ${reasonOf(thrown)}`, ...places].join("\n"));
+  const places = redact(placesOf(thrown), secretsOfEnvironment());
+  console.error(`Colloquy: ${where} failed: ${reasonOf(thrown)}${places === "" ? "" : `\n${places}`}`);
 };
 
-const secretsOfEnvironment = (): readonly string[] =>
-  Object.entries(process.env).flatMap(([name, value]) => (isSecret.test(name) && value !== undefined ? [value] : []));
+/** Lines of the message may look like places, too. What is thrown may be anything: even reading its stack may throw. */
+const placesOf = (thrown: unknown): string => {
+  try {
+    const stack: unknown = thrown instanceof Error ? thrown.stack : undefined;
+    const lines = typeof stack === "string" ? stack.split("\n") : [];
+    return lines.filter((line) => /^\s+at /.test(line)).join("\n");
+  } catch {
+    return "";
+  }
+};
 
-const isSecret = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH/i;
+/**
+ * Each value, each of its lines, and both as they stand in a URL: a key of several lines is quoted in JSON, or in part.
+ * No more of each than is read of a text: patterns have their limits.
+ */
+const secretsOfEnvironment = (): readonly string[] =>
+  Object.entries(process.env)
+    .flatMap(([name, value = ""]) => (isSecret.test(name) ? [value, ...value.split(/\r?\n/)] : []))
+    .flatMap((text) => [text, encodeURIComponent(text.toWellFormed())])
+    .map((text) => text.slice(0, readCharacters));
+
+const isSecret = /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH/i;

@@ -46,18 +46,26 @@ export interface HostOptions extends Partial<Omit<PureHostOptions, "machine" | "
 export const createHost = (options: HostOptions): Host => {
   const problem = problemOfOptions("createHost", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
-  const { machine, system, tools = [], clock = systemClock, ...rest } = options;
+  const { machine, system, store, clock = systemClock, ...rest } = givenOf(options);
+  const tools = rest.tools ?? [];
   return createPureHost({
     ids: randomIds,
     onObserverError: reportToConsole,
     describeThrown: reasonOf,
     ...rest,
     machine: isConversationMachine(machine) ? machine : machineOf(machine, tools),
-    store: options.store ?? unkeptStore(clock),
+    store: store ?? unkeptStore(clock),
     clock,
     tools,
-    ...(system === undefined ? {} : { thread: threadWith(system, options.thread) }),
+    ...(system === undefined ? {} : { thread: threadWith(system, rest.thread ?? {}) }),
   });
+};
+
+/** Each option, read once wherever it stands: options may be an object of a class. What is `undefined` is left out. */
+const givenOf = (options: HostOptions): HostOptions => {
+  const given = Object.keys(optionNames).map((name): [string, unknown] => [name, Reflect.get(options, name)]);
+  // The same members, by their names.
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined)) as object as HostOptions;
 };
 
 const optionNames: OptionNames<HostOptions> = {
@@ -70,6 +78,10 @@ const optionNames: OptionNames<HostOptions> = {
 };
 
 const machineOf = (options: Omit<MachineOptions, "tools"> = {}, tools: readonly Tool[]): ConversationMachine => {
+  if (typeof options !== "object" || options === null)
+    throw new ConfigurationError(
+      "createHost: machine is neither a conversation machine, which conversationMachine() makes, nor the options of one",
+    );
   if ("tools" in options && options.tools !== undefined)
     throw new ConfigurationError(
       "createHost: machine has tools; name tools once, in the option tools of createHost, which declares them to the machine",
@@ -77,7 +89,7 @@ const machineOf = (options: Omit<MachineOptions, "tools"> = {}, tools: readonly 
   return conversationMachine({ ...options, tools: declarationsOf(tools) });
 };
 
-const threadWith = (system: SystemDraft, thread: ThreadDefaults = {}): ThreadDefaults => {
+const threadWith = (system: SystemDraft, thread: ThreadDefaults): ThreadDefaults => {
   if (thread.system !== undefined)
     throw new ConfigurationError("createHost has both system and thread.system; give one of them");
   return { ...thread, system };

@@ -147,6 +147,14 @@ describe("options that can't be used are named", () => {
         tools: [weather],
       },
     ],
+    [
+      /^createHost: machine is neither a conversation machine, .* nor the options of one$/,
+      { llm, store, machine: null },
+    ],
+    [
+      /^createHost: machine is neither a conversation machine, .* nor the options of one$/,
+      { llm, store, machine: "x" },
+    ],
     [/^createHost: llm is of type string; it must be a function$/, { llm: "gpt-4o-mini", store }],
     [/^createHost: store\.append is of type undefined; it must be a function$/, { llm, store: {} }],
   ])("%s", (words, options) => {
@@ -191,6 +199,45 @@ describe("what a model handler throws", () => {
     for (const text of [String(error), printed, journal]) expect(text).not.toMatch(/ada:pw|sk-abc|correct-horse/);
   });
 
+  const fails = async (thrown: unknown, options: object = {}): Promise<readonly [error: string, printed: string]> => {
+    const llm: LlmHandler = async () => {
+      throw thrown;
+    };
+    await using host = createHost({ llm, store: memoryStore(), ...options });
+    const error = await host.ask("x").then(String, String);
+    await new Promise((resolve) => setImmediate(resolve));
+    return [error, vi.mocked(console.error).mock.calls.flat().join("\n")];
+  };
+
+  test.each<[where: string, said: (secret: string) => unknown]>([
+    ["in a line of the message that looks like a place", (secret) => new Error(`failed\n    at ${secret}`)],
+    ["in a URL", (secret) => new Error(`GET https://host/?x=${encodeURIComponent(secret)}`)],
+    ["in JSON", (secret) => ({ text: `<${secret}>` })],
+    ["in part", (secret) => new Error(`invalid: ${secret.split("\n")[1] ?? secret}`)],
+  ])("is without a secret that stands %s", async (_, said) => {
+    for (const secret of ["correct-horse/+staple", "-----BEGIN\ncorrect-horse\n-----END"]) {
+      vi.stubEnv("DB_PASS", secret);
+      expect((await fails(said(secret))).join("\n")).not.toContain("correct-horse");
+    }
+  });
+
+  test.each<[what: string, thrown: unknown, printed: string]>([
+    [
+      "a stack that throws",
+      Object.defineProperty(new Error("e"), "stack", { get: () => JSON.parse("{") }),
+      "failed: e",
+    ],
+    ["a stack that is no text", Object.assign(new Error("e"), { stack: 7 }), "failed: e"],
+    ["nothing", undefined, "failed: undefined"],
+  ])("is on the console where it has %s", async (_, thrown, printed) => {
+    expect((await fails(thrown))[1]).toBe(`Colloquy: llm ${printed}`);
+  });
+
+  test("takes no long time where the environment has a long secret", async () => {
+    vi.stubEnv("LONG_KEY", "a".repeat(100_000));
+    expect((await fails(new Error("a".repeat(4_096))))[0]).toContain("[redacted]");
+  });
+
   test("is received by onObserverError in place of the console, where one is given", async () => {
     const received: unknown[] = [];
     await using host = createHost({
@@ -205,6 +252,31 @@ describe("what a model handler throws", () => {
 });
 
 describe("each call that is valid for the pure createHost means the same", () => {
+  test("options of a class, and those that are undefined or null", async () => {
+    class Options {
+      readonly #store = memoryStore();
+      get llm(): LlmHandler {
+        return says("ok");
+      }
+      get store() {
+        return this.#store;
+      }
+      get ids() {
+        return undefined;
+      }
+      get tools() {
+        return null;
+      }
+      get thread() {
+        return null;
+      }
+      readonly system = "Be kind.";
+    }
+    await using host = createHost(untyped(new Options()));
+    expect((await host.ask("x")).text).toBe("ok");
+    expect(console.warn).not.toHaveBeenCalled();
+  });
+
   test("two hosts on one thread", () => checkSharedThread({ createHost }, { runs: 8 }));
   test("approvals", () => checkApprovals({ createHost }, { runs: 8 }));
   test("redaction", () => checkRedaction({ createHost }, { runs: 8 }));

@@ -27,13 +27,16 @@ export const callModel = async (
   }
 };
 
-/** A description that fails or is no text is none. */
+/** A description that fails or is no text is none; the call has failed, and does not wait for a promise of one. */
 const reasonOf = ({ describeThrown, observation }: HostContext, thrown: unknown): string => {
+  const failed = (error: unknown): void => observation.report(error, "describeThrown");
   try {
     const reason: unknown = describeThrown?.(thrown);
     if (typeof reason === "string") return `: ${reason}`;
-  } catch (failed) {
-    observation.report(failed, "describeThrown");
+    // Else its rejection would end the process.
+    if (reason instanceof Promise) reason.catch(failed);
+  } catch (error) {
+    failed(error);
   }
   return "; onObserverError was given the error";
 };

@@ -80,6 +80,23 @@ describe("an ask", () => {
     expect(await message()).toContain("reply.content");
   });
 
+  test("has failed where describeThrown gives a promise, and a rejection of it is reported", async () => {
+    const reported: unknown[] = [];
+    // Functions written in JavaScript return what their types would not allow.
+    const describeThrown = (() => Promise.reject(new Error("no words"))) as unknown as () => string;
+    const { host } = stage({
+      script: [() => Promise.reject(new Error("boom"))],
+      describeThrown,
+      onObserverError: (error, where) => reported.push([String(error), where]),
+    });
+    expect(String(await errorOf(host.ask("hi")))).toContain("the llm handler threw; onObserverError was given");
+    await settle();
+    expect(reported).toEqual([
+      ["Error: boom", "llm"],
+      ["Error: no words", "describeThrown"],
+    ]);
+  });
+
   test("waits for the retry of a failed call, on the clock", async () => {
     const failure = { kind: "overloaded", message: "busy", retryable: true } as const;
     const { host, clock, model } = stage({ script: [{ type: "failed", failure }, says("done")] });
