@@ -12,9 +12,6 @@ import type { AskPart } from "./parts.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
-/** How often an ask survives a lost lease, or a store that lost its entry. After that it fails: a fault that often is no accident. */
-const carriedMost = 16;
-
 /** Is notified when an ask gets a turn, loses it, or is settled. */
 export interface AskWatcher {
   joined(ask: Ask, turn: number): void;
@@ -297,3 +294,6 @@ export class Ask implements AskHandle, Sender {
     this.abort(messageOf(this.#signal?.reason));
   };
 }
+
+/** How often an ask survives a lost lease, or a store that lost its entry. After that it fails: a fault that often is no accident. */
+const carriedMost = 16;

@@ -133,7 +133,7 @@ export class HeldInbox {
     const { threadId } = this.#lease;
     return fromStore(threadId, "look into its inbox", async () => {
       const stored: unknown = await this.#inbox.unanswered(threadId);
-      // A store may be anybody's code.
+      // A store is foreign code: its answer is checked.
       if (Array.isArray(stored)) return stored as readonly unknown[];
       throw new TypeError(`it gave ${stored === null ? "null" : typeof stored}, not a list of inbox items`);
     });

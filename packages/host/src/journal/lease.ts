@@ -126,7 +126,7 @@ export const withLease = async <Done>(
 
 const acquire = (threadId: string, owner: string, { store, leaseTtlMs }: HostContext): Promise<Lease | null> =>
   fromStore(threadId, "acquire its lease", async () => {
-    // A store may be anybody's code.
+    // A store is foreign code: its answer is checked.
     const lease: unknown = await store.acquire(threadId, owner, leaseTtlMs);
     if (lease === null || isLease(lease)) return lease;
     const given = lease === undefined ? "nothing" : `what is no lease (${typeof lease})`;

@@ -69,7 +69,7 @@ export const inTime = <Answer>(
 
 type Timed = <Answer>(call: string, answer: () => Promise<Answer>, ms?: number) => Promise<Answer>;
 
-/** Never throws: a store may be anybody's code. */
+/** Never throws, though a store is foreign code that may. */
 const attempted = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => work();
 
 const withFetch = (stored: StoredSnapshot | null, timed: Timed): StoredSnapshot | null => {

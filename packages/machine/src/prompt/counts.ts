@@ -103,7 +103,7 @@ const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((ke
 /** So many shorter forms of a message are kept, the newest: as many as `fitOversized` tries anew at each prompt, and some. */
 const mostShrunk = 16;
 
-/** Total: a counter may be anybody's code. */
+/** Never throws, though a counter may be foreign code that does. */
 export const counted = (count: () => number): number | null => {
   try {
     const tokens = count();

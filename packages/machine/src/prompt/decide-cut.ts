@@ -46,7 +46,7 @@ export const decideCut = (policy: Policy, situation: Situation): CutDecision => 
       ...(decision.reasons === undefined ? {} : { reasons: decision.reasons }),
     };
   } catch (thrown) {
-    // A policy may be anybody's code; what it throws must not stop the conversation.
+    // A policy may be foreign code; an error of it must not stop the conversation.
     return keepingAll(situation.interrupted, `policy "${label}" threw: ${inWords(thrown)}`);
   }
 };

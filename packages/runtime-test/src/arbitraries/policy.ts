@@ -164,7 +164,7 @@ export function hostilePolicies(): readonly Policy[] {
       throw new Error("no decision today");
     }),
     policyNamed("throws-a-text", {}, () => {
-      // oxlint-disable-next-line typescript/only-throw-error -- a policy may be anybody's code
+      // oxlint-disable-next-line typescript/only-throw-error -- a policy may be foreign code
       throw "a text";
     }),
     policyNamed("throws-nothing-printable", {}, () => {

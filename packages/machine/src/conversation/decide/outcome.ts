@@ -143,7 +143,7 @@ export const costOf = (
   return cost === null ? {} : { cost };
 };
 
-/** Total: pricing may be anybody's code, and what is no amount of money is no price. */
+/** Never throws, though pricing may be foreign code that does. A result that is no amount of money counts as no price. */
 const priceOf = (pricing: Pricing, usage: ReportedUsage, model: string | null): Cost | null => {
   try {
     const cost = pricing.price(usage, model);

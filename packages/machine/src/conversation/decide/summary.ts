@@ -11,8 +11,8 @@ import type { Settings } from "./settings.ts";
 import { giveUp, receiveSummary, summaryText } from "../update/summary.ts";
 
 /**
- * What the outcome of a summary leads to: whether it is used, the call that waited for it, and the next summary
- * that is wanted; after a failure none until the next turn or step.
+ * Decides what follows from the outcome of a summary call: whether the summary is used, the model call that waited for it,
+ * and the next summary. After a failure no summary is asked for until the next turn or step.
  */
 export const decideSummaryOutcome = (
   settings: Settings,
@@ -30,7 +30,7 @@ export const decideSummaryOutcome = (
   if (open?.stage.type === "compacting") {
     const limit = limitSpent(settings, open, event.at);
     if (limit !== null) return { ...outcome, limit };
-    // One that came may not be enough, and another be had, as long as the call may wait.
+    // One summary may not be enough: another is asked for, as long as the model call may wait.
     const asked = {
       open: () => open,
       saysNothing: open.messages.length === 0,
@@ -44,7 +44,7 @@ export const decideSummaryOutcome = (
   return { ...outcome, ...decideSummary(settings, after, situationOf(settings, after, { open: () => open })) };
 };
 
-/** What the end of the wait for a summary leads to: the call that waited does without it. */
+/** Decides what follows when the time to wait for a summary is over: the model call that waited goes without it. */
 export const decideWaited = (settings: Settings, data: ConversationData, open: OpenTurn, at: number): Decided => {
   const { summarising } = data;
   const after = summarising === null ? data : giveUp(data, summarising);
@@ -54,7 +54,7 @@ export const decideWaited = (settings: Settings, data: ConversationData, open: O
   return decideStep(settings, after, asked);
 };
 
-/** Why a reply can't stand for what was said; null when it can. */
+/** Why a reply can't serve as the summary; null when it can. */
 const problemOf = ({ policy, counts }: Settings, event: LlmCompleted): string | null => {
   if ((event.reply.toolCalls ?? []).length > 0) return "the model asked for tools instead of a summary";
   const text = summaryText(event);

@@ -13,8 +13,8 @@ export interface Move {
 }
 
 /**
- * Takes back the newest turns of the path, as many as there are at most. Messages that wait for the next turn are the newest
- * one: a move of the head makes them a turn, which is shown as it would be if the head moved now.
+ * Where an undo moves the head: over the `steps` newest turns of the path, or over all where it has fewer. Appended messages
+ * that wait for the next turn count as the newest turn, since a move of the head makes them one.
  */
 export const undoTarget = (state: State, steps: number): Move => {
   const turns: Turn[] = [];
@@ -26,13 +26,13 @@ export const undoTarget = (state: State, steps: number): Move => {
 };
 
 /**
- * Goes from the head towards the newest turn that continues from it, by as many turns as there are on that way at most.
- * After an undo that is the way back. Where several ways lead on it is that of the newest turn, whichever was undone last:
- * to choose, move the head. Nothing continues from messages that wait for the next turn.
+ * Where a redo moves the head: by `steps` turns, or fewer where there are no more, towards the newest turn that descends from
+ * the head. After an undo that is the way back. Where several branches descend from the head, the one with the newest turn
+ * is taken, even if another was undone last; to take another, move the head. No turn descends from appended messages.
  */
 export const redoTarget = (state: State, steps: number): Move => {
   const conversation = sealed(state);
-  const numbers = wayTo(conversation, newestBehind(conversation)).slice(0, Math.max(steps, 0));
+  const numbers = wayTo(conversation, newestDescendant(conversation)).slice(0, Math.max(steps, 0));
   const turns = numbers.flatMap((number) => turnOf(conversation, number) ?? []).reverse();
   return { head: turns[0]?.number ?? conversation.head, turns };
 };
@@ -40,17 +40,17 @@ export const redoTarget = (state: State, steps: number): Move => {
 /** The thread as a move of the head would find it. */
 const sealed = ({ context: { conversation, updatedAt } }: State): Thread => sealAppended(conversation, updatedAt);
 
-/** The newest turn that continues from the head; the head itself where none does. */
-const newestBehind = (thread: Thread): number => {
+/** The newest turn that descends from the head; the head itself where none does. */
+const newestDescendant = (thread: Thread): number => {
   for (let number = thread.turns.length; number > thread.head;) {
     if (isBefore(thread, thread.head, number)) return number;
-    // Those that lead straight to a turn that does not continue from the head do not either.
+    // If a turn does not descend from the head, no turn of its straight run does either.
     number = (turnOf(thread, number)?.place.straightFrom ?? number) - 1;
   }
   return thread.head;
 };
 
-/** The turns from the head to another one behind it, oldest first. Whole runs at a time: a turn in between costs no look. */
+/** The numbers of the turns after the head up to a descendant of it, oldest first. Straight runs are added whole, without a look at each turn. */
 const wayTo = (thread: Thread, last: number): readonly number[] => {
   const runs: (readonly number[])[] = [];
   for (let number = last; number > thread.head;) {

@@ -7,14 +7,14 @@ import { approvalId, isSameEffect, placeIn, toolId } from "../protocol/effect-id
 export const callsOf = ({ open }: ConversationData): readonly RoundCall[] =>
   open?.stage.type === "running" ? open.stage.calls : [];
 
-/** The place in its round of the call that an effect's id names, where there is one of that place: read off the id. */
+/** The position in its round that an effect's id names. Whether the round has a call there is not checked. */
 export const positionNamedBy = (effectId: string): number => {
   const place = placeIn(effectId);
   const end = place.search(/[#!]/u);
   return Number(place.slice(place.lastIndexOf(".", end) + 1, end));
 };
 
-/** The place of the unanswered call whose run has an effect's id, thread aside; -1 when it is not awaited. */
+/** The position of the unanswered call whose run has this effect id, whatever thread the id names; -1 when there is none. */
 export const positionOut = (threadId: string, calls: readonly RoundCall[], effectId: string): number => {
   const position = positionNamedBy(effectId);
   const call = calls[position];
@@ -25,14 +25,14 @@ export const positionOut = (threadId: string, calls: readonly RoundCall[], effec
 export const allAnswered = (calls: readonly RoundCall[], but?: number): boolean =>
   calls.findLastIndex(({ result }, index) => result === null && index !== but) === -1;
 
-/** Whether a call runs or may; those that are left wait for an approval. */
+/** Whether an unanswered call runs or may run. Where none does, the unanswered ones wait for approval. */
 export const someRun = (calls: readonly RoundCall[]): boolean => calls.findLastIndex(runs) !== -1;
 
-/** The id of the effect that runs a call; undefined while an approval is asked for, and once it is answered. */
+/** The id of the effect that runs a call; undefined while its approval is asked for, and once the call is answered. */
 export const runOut = (threadId: string, call: RoundCall): string | undefined =>
   runs(call) ? toolId(threadId, call.callId, call.attempt) : undefined;
 
-/** The id of the question whether a call may run; undefined while it is not asked. */
+/** The id of the `requestApproval` effect of a call; undefined while no approval is asked for. */
 export const approvalOut = (threadId: string, { callId, approval, result }: RoundCall): string | undefined =>
   result === null && approval?.status === "requested" ? approvalId(threadId, callId, approval.number) : undefined;
 
