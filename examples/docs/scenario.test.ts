@@ -1,4 +1,4 @@
-// A scenario: what is told, and all that comes of it. docs/testing.md shows it.
+// A scenario: what happens, and all that comes of it. docs/testing.md shows it.
 import { conversationMachine, type Event } from "@colloquy/machine";
 import { anything, scenario } from "@colloquy/runtime-test";
 import { expect, test } from "vitest";
@@ -14,7 +14,7 @@ const called: Event = {
 };
 
 test("a limit of one step ends the turn where the second would begin", () => {
-  scenario({ machine, told: [asked] }, [called], {
+  scenario({ machine, events: [asked] }, [called], {
     phase: "error",
     effects: [
       { type: "publish", signal: { type: "model.replied", toolCalls: 1 } },
@@ -28,6 +28,6 @@ test("a limit of one step ends the turn where the second would begin", () => {
 });
 
 test("what is not mentioned is an error", () => {
-  const silent = () => scenario({ machine, told: [asked] }, [called], { phase: "error", effects: [], changes: {} });
+  const silent = () => scenario({ machine, events: [asked] }, [called], { phase: "error", effects: [], changes: {} });
   expect(silent).toThrow(/effects\.0: not mentioned/);
 });

@@ -49,7 +49,7 @@ export const startTalk = (stores: readonly Store[], asksEach: number, limitMs: n
       const asked = hosts.flatMap((_, index) => idsOf(index));
       const stored = await store.read(threadId);
       return violationsOfLaw(() =>
-        lawSharedThread({ asked, told: answers, stored, ran, tools: declarationsOf(tools) }),
+        lawSharedThread({ asked, answered: answers, stored, ran, tools: declarationsOf(tools) }),
       );
     },
   };

@@ -10,7 +10,7 @@ export const checkWriters = (
   stored: readonly unknown[],
 ): readonly string[] => {
   const answers = reports.flatMap((report) => (report.type === "answered" ? [report] : []));
-  const broken = violationsOfLaw(() => lawSharedThread({ asked, told: answers, stored }));
+  const broken = violationsOfLaw(() => lawSharedThread({ asked, answered: answers, stored }));
   if (broken.length > 0) return broken;
   return answers
     .filter(({ askId, text }) => text !== answerTo(askId))

@@ -17,7 +17,7 @@ import {
 } from "@colloquy/machine";
 
 /** An event to send, or a line of prose that stands in the trace as it is. */
-export type Told = Event | string;
+export type TraceItem = Event | string;
 
 /**
  * What a machine answers to events, as text to be read and kept: each event above a line of dashes, below it what
@@ -25,7 +25,7 @@ export type Told = Event | string;
  *
  * @param input how the thread begins. Default: thread `t`, at 0, with nothing in it.
  */
-export const traceOf = (machine: ConversationMachine, items: readonly Told[], input?: ThreadInput): string => {
+export const traceOf = (machine: ConversationMachine, items: readonly TraceItem[], input?: ThreadInput): string => {
   const given = input ?? { threadId: "t", at: 0 };
   let { state } = start(machine, given);
   const blocks = [[commandOf({ type: "thread.started", ...given }), "----", `0 ${placeOf(state)}`].join("\n")];

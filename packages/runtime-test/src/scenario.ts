@@ -19,7 +19,7 @@ export interface Given {
   /** How the thread begins. Default: thread `t`, at 0, with nothing in it. */
   readonly input?: ThreadInput;
   /** The events that came before; each must be handled. */
-  readonly told?: readonly Event[];
+  readonly events?: readonly Event[];
 }
 
 /** What must come of the events: all of it, and nothing else. */
@@ -94,9 +94,9 @@ export const dataOf = ({ context }: State): Expected => {
   return plain as Expected;
 };
 
-const stateGiven = ({ machine, input, told = [] }: Given): State => {
+const stateGiven = ({ machine, input, events = [] }: Given): State => {
   let { state } = start(machine, input ?? { threadId: "t", at: 0 });
-  for (const [index, event] of told.entries()) {
+  for (const [index, event] of events.entries()) {
     const next = transition(machine, state, event);
     if (!next.handled)
       throw new ScenarioError(`event ${index} of those before (${event.type}) was refused: ${next.refusal.reason}`);

@@ -50,7 +50,7 @@ const completed: Then = {
 
 const failing = (then: Then, when: readonly Event[] = [answer]): string => {
   try {
-    scenario({ machine, told: [ask] }, when, then);
+    scenario({ machine, events: [ask] }, when, then);
   } catch (error) {
     if (error instanceof ScenarioError) return error.message;
     throw error;
@@ -60,12 +60,12 @@ const failing = (then: Then, when: readonly Event[] = [answer]): string => {
 
 describe("scenario", () => {
   test("passes when all that happens is said, and gives the state", () => {
-    expect(phaseOf(scenario({ machine, told: [ask] }, [answer], completed))).toBe("completed");
+    expect(phaseOf(scenario({ machine, events: [ask] }, [answer], completed))).toBe("completed");
   });
 
   test("nothing happens: nothing is to be said but how it was refused", () => {
     const stale: Event = { ...answer, effectId: "t/9.9#1" };
-    const state = scenario({ machine, told: [ask] }, [stale], {
+    const state = scenario({ machine, events: [ask] }, [stale], {
       phase: "awaiting_llm",
       effects: [],
       changes: {},
@@ -122,7 +122,7 @@ describe("scenario", () => {
   });
 
   test("what was told before must be handled", () => {
-    expect(() => scenario({ machine, told: [answer] }, [], completed)).toThrow(
+    expect(() => scenario({ machine, events: [answer] }, [], completed)).toThrow(
       /event 0 .*llm\.completed.* was refused/,
     );
   });

@@ -1,4 +1,4 @@
-import type { Told } from "@colloquy/runtime-test";
+import type { TraceItem } from "@colloquy/runtime-test";
 import type {
   Event,
   Failure,
@@ -15,7 +15,7 @@ export interface Story {
   readonly name: string;
   readonly options?: MachineOptions;
   readonly input?: ThreadInput;
-  readonly told: readonly Told[];
+  readonly told: readonly TraceItem[];
 }
 
 export const ask = (

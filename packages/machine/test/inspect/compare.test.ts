@@ -136,7 +136,7 @@ describe("going through a recording", () => {
         const machine = conversationMachine({ ...options, ...(policy === null ? {} : { policy }) });
         // A thread that is told of a configuration that is not the machine's has no instruction for summaries.
         const moves = schedule.moves.filter(
-          ({ move, ...told }) => !(move === "tell" && JSON.stringify(told).includes("thread.configured")),
+          ({ move, ...told }) => !(move === "send" && JSON.stringify(told).includes("thread.configured")),
         );
         const trace = runSchedule(machine, { ...schedule, moves });
         const sent = handledSteps(trace).flatMap(({ transition: { effects } }) =>

@@ -16,7 +16,7 @@ export type Leaf =
 export interface PairCoverage {
   readonly leaf: Leaf;
   readonly event: EventType;
-  readonly told: number;
+  readonly sent: number;
   readonly handled: number;
 }
 
@@ -42,25 +42,25 @@ export const leafOf = ({ value }: State): Leaf => {
  * those that never came among them.
  */
 export const coverageOf = (traces: Iterable<Trace>, events: readonly EventType[]): readonly PairCoverage[] => {
-  const counts = new Map<string, { told: number; handled: number }>();
+  const counts = new Map<string, { sent: number; handled: number }>();
   for (const { steps } of traces) {
     for (const { before, event, transition } of steps) {
       const key = `${leafOf(before)} ${event.type}`;
-      const { told, handled } = counts.get(key) ?? { told: 0, handled: 0 };
-      counts.set(key, { told: told + 1, handled: handled + (transition.handled ? 1 : 0) });
+      const { sent, handled } = counts.get(key) ?? { sent: 0, handled: 0 };
+      counts.set(key, { sent: sent + 1, handled: handled + (transition.handled ? 1 : 0) });
     }
   }
   return leaves.flatMap((leaf) =>
-    events.map((event) => ({ leaf, event, ...(counts.get(`${leaf} ${event}`) ?? { told: 0, handled: 0 }) })),
+    events.map((event) => ({ leaf, event, ...(counts.get(`${leaf} ${event}`) ?? { sent: 0, handled: 0 }) })),
   );
 };
 
-/** A table for a person: a row for each event, a column for each state, `handled/told` in each cell. */
+/** A table for a person: a row for each event, a column for each state, `handled/sent` in each cell. */
 export const coverageTable = (coverage: readonly PairCoverage[]): string => {
   const events = [...new Set(coverage.map(({ event }) => event))];
   const cell = (event: EventType, leaf: Leaf): string => {
     const pair = coverage.find((candidate) => candidate.event === event && candidate.leaf === leaf);
-    return pair === undefined ? "" : `${pair.handled}/${pair.told}`;
+    return pair === undefined ? "" : `${pair.handled}/${pair.sent}`;
   };
   const rows = [["", ...leaves], ...events.map((event) => [event, ...leaves.map((leaf) => cell(event, leaf))])];
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];

@@ -74,7 +74,7 @@ const eventOf = (move: Move, situation: Situation): Event => {
       const effect = pickFrom(out, move.pick);
       return effect === undefined ? strayTimer(at) : answerFor({ ...effect, id: `elsewhere/${effect.id}` }, at);
     }
-    case "tell":
+    case "send":
       return move.event;
     case "reconfigure":
       return { type: "thread.configured", at, configuration: configurationOfMachine(situation.machine) };

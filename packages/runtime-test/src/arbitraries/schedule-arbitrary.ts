@@ -66,7 +66,7 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
         { weight: 1, arbitrary: named("reconfigure", {}) },
         { weight: 2, arbitrary: named("repeat", { pick }) },
         { weight: 1, arbitrary: named("foreign", { pick }) },
-        { weight: 2, arbitrary: named("tell", { event: strayEvent }) },
+        { weight: 2, arbitrary: named("send", { event: strayEvent }) },
       ),
     )
     .map(([afterMs, move]): Move => ({ afterMs, ...move }));

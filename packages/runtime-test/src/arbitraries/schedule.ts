@@ -112,4 +112,4 @@ type EditMove =
 type StrayMove =
   | { readonly move: "repeat"; readonly pick: Choice }
   | { readonly move: "foreign"; readonly pick: Choice }
-  | { readonly move: "tell"; readonly event: Event };
+  | { readonly move: "send"; readonly event: Event };

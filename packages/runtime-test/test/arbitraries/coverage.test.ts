@@ -60,7 +60,7 @@ const answer: Move = {
 const failure: Failure = { kind: "overloaded", message: "later", retryable: true };
 const fail: Move = { afterMs: 1, move: "fail", pick: 0, failure, outcome: "failed", content: "" };
 const failForGood: Move = { ...fail, failure: { ...failure, retryable: false } };
-const tell = (event: Event): Move => ({ afterMs: 1, move: "tell", event });
+const tell = (event: Event): Move => ({ afterMs: 1, move: "send", event });
 
 /** Answers to calls that were never made. */
 const strays: readonly Move[] = [
@@ -206,7 +206,7 @@ describe("states and events", () => {
   }, 60_000);
 
   test("every event was told in every state", () => {
-    expect(coverage.filter(({ told }) => told === 0).map(named)).toEqual([]);
+    expect(coverage.filter(({ sent }) => sent === 0).map(named)).toEqual([]);
   });
 
   test("every event was handled wherever nothing explains that it can't be", () => {

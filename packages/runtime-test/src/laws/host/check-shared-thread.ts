@@ -78,14 +78,14 @@ const played = async (ground: Ground, all: readonly Happening[]): Promise<Shared
   }
   for (const { goOn } of processes) goOn();
   for (let index = 1; index <= asks; index++) ask(processes[index % 2 === 0 ? 0 : 1].host, index);
-  const told = (await Promise.allSettled(handles)).flatMap((end) =>
+  const answered = (await Promise.allSettled(handles)).flatMap((end) =>
     end.status === "fulfilled" ? [{ askId: end.value.askId, turn: end.value.turn, text: end.value.text }] : [],
   );
   for (const process of processes) await process.host.close();
   const stored = await ground.store.read("default");
   await ground.store.close();
   const asked = Array.from({ length: asks }, (_, index) => `ask-${index + 1}`);
-  return { asked, told, stored, ran, tools: declarationsOf([act([], async () => {})]) };
+  return { asked, answered, stored, ran, tools: declarationsOf([act([], async () => {})]) };
 };
 
 const processOf = (inner: Store, open: (store: Store, owner: string) => Host, owner: string): Process => {

@@ -10,7 +10,7 @@ export interface SharedThreadRun {
   /** The id of each ask, once, however often it was asked. */
   readonly asked: readonly string[];
   /** The results that askers had, one for each time that an asker had the result of a turn. */
-  readonly told: readonly { readonly askId: string; readonly turn: number; readonly text: string }[];
+  readonly answered: readonly { readonly askId: string; readonly turn: number; readonly text: string }[];
   /** The journal, as the store has it. */
   readonly stored: readonly unknown[];
   /** Each time that the function of a tool was called, in whatever process, by its idempotency key. Default: none. */
@@ -24,16 +24,16 @@ export interface SharedThreadRun {
  * once, is answered by one turn, and its asker had that result, with that turn's answer; a tool that is not to be run
  * again ran at most once for a call, and no call has a result of a function that never ran.
  */
-export const lawSharedThread = ({ asked, told, stored, ran = [], tools = [] }: SharedThreadRun): void => {
+export const lawSharedThread = ({ asked, answered, stored, ran = [], tools = [] }: SharedThreadRun): void => {
   const entries = decoded(stored);
   const state = folded(entries);
   requireTakenOnce(entries, asked);
   const turns = turnsOfAsks(state);
   for (const askId of asked) requireAnswered(askId, turns.get(askId) ?? []);
-  for (const each of told) requireResult(each, state, turns.get(each.askId) ?? []);
-  const answered = new Set(told.map(({ askId }) => askId));
+  for (const each of answered) requireResult(each, state, turns.get(each.askId) ?? []);
+  const answeredIds = new Set(answered.map(({ askId }) => askId));
   for (const askId of asked) {
-    if (!answered.has(askId)) throw broken(`${askId} was answered, and its asker had no result`);
+    if (!answeredIds.has(askId)) throw broken(`${askId} was answered, and its asker had no result`);
   }
   requireRuns(entries, ran, tools);
 };
@@ -80,7 +80,7 @@ const requireAnswered = (askId: string, turns: readonly (number | null)[]): void
 };
 
 const requireResult = (
-  { askId, turn, text }: SharedThreadRun["told"][number],
+  { askId, turn, text }: SharedThreadRun["answered"][number],
   state: State | null,
   turns: readonly (number | null)[],
 ): void => {

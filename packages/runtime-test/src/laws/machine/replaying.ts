@@ -12,7 +12,7 @@ import { type MachineLaw, stepNamed, traceFor } from "./machine-law.ts";
  */
 export const replaying: MachineLaw = (options, schedule, subject = realSubject) => {
   // An event out of nowhere may echo a digest that nothing was sent under, which is a difference indeed.
-  const moves = schedule.moves.filter(({ move }) => move !== "reconfigure" && move !== "tell");
+  const moves = schedule.moves.filter(({ move }) => move !== "reconfigure" && move !== "send");
   const trace = traceFor(options, { ...schedule, moves }, subject);
   const machine = conversationMachine(options);
   let state = subject.start(machine, schedule.input).state;

@@ -129,7 +129,7 @@ const unwritten = <Result>(run: () => Result): Result => {
 export const unchanging = (schedule: Schedule): Schedule => ({
   ...schedule,
   moves: schedule.moves.filter(
-    (move) => move.move !== "reconfigure" && !(move.move === "tell" && move.event.type === "thread.configured"),
+    (move) => move.move !== "reconfigure" && !(move.move === "send" && move.event.type === "thread.configured"),
   ),
 });
 
