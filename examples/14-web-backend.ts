@@ -1,5 +1,6 @@
 // A web backend: it streams answers to the browser as server-sent events, cancels a turn whose client goes away, has a
-// person approve tool calls, and goes on after a restart. `PORT=8080 node examples/14-web-backend.ts` starts it.
+// person approve tool calls, and goes on after a restart: `PORT=8080 THREADS=shop.db node examples/14-web-backend.ts`
+// starts it, and `curl -N localhost:8080/ada/asks -d '{"text":"Hello"}'` asks. The routes are below.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import { messagesOf, textOf } from "@colloquy/machine";
@@ -46,14 +47,15 @@ const routes: Readonly<Record<string, Route>> = {
 };
 
 const server = createServer((request, response) => {
-  const [, threadId = "", what = ""] = (request.url ?? "").split("/").map(decodeURIComponent);
+  const [, thread = "", what = ""] = (request.url ?? "").split("/");
   const route = routes[`${request.method} ${what}`];
   if (route === undefined) return void response.writeHead(404).end();
   const failed = ({ message }: Error): void => {
     if (!response.headersSent) response.writeHead(400);
     response.write(`event: error\ndata: ${JSON.stringify(message)}\n\n`);
   };
-  void route(threadId, request, response)
+  void Promise.resolve(thread)
+    .then((encoded) => route(decodeURIComponent(encoded), request, response))
     .catch(failed)
     .finally(() => response.end());
 });

@@ -91,7 +91,8 @@ export interface ImportOptions {
 export const hostContextOf = (options: HostOptions): HostContext => {
   const problem =
     problemOfOptions("createHost", options, hostOptionNames) ??
-    problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames);
+    problemOfOptions("createHost: thread", options.thread ?? {}, threadDefaultNames) ??
+    problemOfOptions("createHost: hooks", options.hooks ?? {}, hookNames);
   if (problem !== null) throw new ConfigurationError(problem);
   checkParts(options);
   const { machine, llm, clock, ids, leaseTtlMs = 30_000, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
@@ -107,7 +108,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     ["snapshotEvery", snapshotEvery, 0],
   ] as const) {
     if (!(Number.isSafeInteger(value) && value >= least))
-      throw new ConfigurationError(`${name} is ${value}; it must be a whole number, ${least} or more`);
+      throw new ConfigurationError(`${name} is ${JSON.stringify(value)}; it must be a whole number, ${least} or more`);
   }
   if (whenHeld !== "enqueue" && whenHeld !== "reject")
     throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
@@ -187,5 +188,14 @@ const methodsOfParts = [
   ["clock", "wakeAt"],
   ["ids", "draw"],
 ] as const;
+
+const hookNames: OptionNames<Hooks> = {
+  beforeTurn: true,
+  afterTurn: true,
+  beforeStep: true,
+  afterStep: true,
+  beforeToolCall: true,
+  afterToolCall: true,
+};
 
 export const importOptionNames: OptionNames<ImportOptions> = { threadId: true, metadata: true };

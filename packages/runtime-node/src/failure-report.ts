@@ -31,4 +31,5 @@ const secretsOfEnvironment = (): readonly string[] =>
     .flatMap((text) => [text, encodeURIComponent(text.toWellFormed())])
     .map((text) => text.slice(0, readCharacters));
 
-const isSecret = /KEY|TOKEN|SECRET|PASS|CREDENTIAL|AUTH/i;
+/** By whole words: `GIT_AUTHOR_NAME` is no secret. */
+const isSecret = /(?:^|_)(?:\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)|PASS|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;

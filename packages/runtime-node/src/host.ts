@@ -48,17 +48,20 @@ export const createHost = (options: HostOptions): Host => {
   if (problem !== null) throw new ConfigurationError(problem);
   const { machine, system, store, clock = systemClock, ...rest } = givenOf(options);
   const tools = rest.tools ?? [];
-  return createPureHost({
+  const host = createPureHost({
     ids: randomIds,
     onObserverError: reportToConsole,
     describeThrown: reasonOf,
     ...rest,
     machine: isConversationMachine(machine) ? machine : machineOf(machine, tools),
-    store: store ?? unkeptStore(clock),
+    store: store ?? memoryStore({ clock }),
     clock,
     tools,
     ...(system === undefined ? {} : { thread: threadWith(system, rest.thread ?? {}) }),
   });
+  // When all options are right: an error must not stand below it.
+  if (store === undefined) console.warn(notKept);
+  return host;
 };
 
 /** Each option, read once wherever it stands: options may be an object of a class. What is `undefined` is left out. */
@@ -95,9 +98,5 @@ const threadWith = (system: SystemDraft, thread: ThreadDefaults): ThreadDefaults
   return { ...thread, system };
 };
 
-const unkeptStore = (clock: PureHostOptions["clock"]): PureHostOptions["store"] => {
-  console.warn(
-    'Colloquy keeps the conversations of this host in memory, until the process ends; createHost({ store: sqliteStore({ path: "threads.db" }) }) keeps them, and createHost({ store: memoryStore() }) says that this is meant.',
-  );
-  return memoryStore({ clock });
-};
+const notKept =
+  'Colloquy keeps the conversations of this host in memory, until the process ends; createHost({ store: sqliteStore({ path: "threads.db" }) }) keeps them, and createHost({ store: memoryStore() }) says that this is meant.';

@@ -1,7 +1,7 @@
 import { canonicalText, ConfigurationError, type Json, type ToolDeclaration } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { Slots } from "./slots.ts";
-import type { Tool } from "./tool.ts";
+import { checkTools, type Tool } from "./tool.ts";
 
 /** The tools of a host by name, each with the places for its calls. */
 export type ToolRegistry = ReadonlyMap<string, RegisteredTool>;
@@ -19,6 +19,7 @@ export interface RegisteredTool extends Tool {
  */
 export const toolRegistry = (tools: readonly Tool[], declared: readonly ToolDeclaration[]): ToolRegistry => {
   const registry = new Map<string, RegisteredTool>();
+  checkTools(tools);
   for (const tool of tools) {
     const { name, concurrency } = tool.declaration;
     if (registry.has(name))

@@ -81,7 +81,16 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
   const problem = problemOfOptions("tool", definition, definitionNames);
   if (problem !== null) throw new ConfigurationError(problem);
   const { name, description, version, input, recovery, approval, timeoutMs, concurrency, run } = definition;
-  if (name === "") throw new ConfigurationError("a tool needs a name that is not empty");
+  if (typeof name !== "string" || name === "")
+    throw new ConfigurationError("a tool needs a name: a text that is not empty");
+  if (typeof description !== "string")
+    throw new ConfigurationError(`tool "${name}": description is of type ${typeof description}; it must be a text`);
+  if (typeof run !== "function")
+    throw new ConfigurationError(`tool "${name}": run is of type ${typeof run}; it must be a function`);
+  if (!isInput(input))
+    throw new ConfigurationError(
+      `tool "${name}": input is no Standard Schema (of zod, valibot, arktype, …); give a JSON Schema as { jsonSchema }`,
+    );
   for (const [option, value] of Object.entries({ timeoutMs, concurrency })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 1)) {
       throw new ConfigurationError(`tool "${name}": ${option} is ${value}; it must be a whole number of 1 or more`);
@@ -111,8 +120,25 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
 };
 
 /** What to declare to `conversationMachine`, and to a model, about tools. */
-export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] =>
-  tools.map(({ declaration }) => declaration);
+export const declarationsOf = (tools: readonly Tool[]): readonly Tool["declaration"][] => {
+  checkTools(tools);
+  return tools.map(({ declaration }) => declaration);
+};
+
+/** Refuses what is no list of tools, for callers in JavaScript. @throws ConfigurationError */
+export const checkTools = (tools: readonly Tool[]): void => {
+  if (!Array.isArray(tools)) throw new ConfigurationError("tools is no list; give [tool({ name, … }), …]");
+  const place = tools.findIndex((given: unknown) => !isTool(given));
+  if (place >= 0) throw new ConfigurationError(`tools.${place} is none that tool({ name, … }) made`);
+};
+
+const isTool = (given: unknown): boolean =>
+  typeof given === "object" &&
+  given !== null &&
+  "run" in given &&
+  typeof given.run === "function" &&
+  "declaration" in given &&
+  typeof given.declaration === "object";
 
 const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
   name: "required",
@@ -126,6 +152,11 @@ const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
   concurrency: true,
   run: "required",
 };
+
+const isInput = (input: unknown): boolean =>
+  (typeof input === "object" || typeof input === "function") &&
+  input !== null &&
+  ("~standard" in input || "jsonSchema" in input);
 
 const parametersOf = (name: string, input: ToolInput): JsonObject => {
   if ("jsonSchema" in input) return input.jsonSchema;

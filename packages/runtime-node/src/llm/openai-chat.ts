@@ -41,7 +41,7 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
 export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
   const problem = problemOfOptions("openaiChat", given, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
-  const client = given.client ?? new OpenAI(frozenCopy(pick(given, connectionOptions)));
+  const client = given.client ?? new OpenAI({ ...keyOf(given), ...frozenCopy(pick(given, connectionOptions)) });
   const options: ChatRequestOptions = frozenCopy(pick(given, requestOptions));
   refuseCredentials(client.baseURL);
   return async (call, context) => {
@@ -50,6 +50,16 @@ export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
       ? { type: "failed", failure: { kind: "bad_request", message: body.left, retryable: false } }
       : perform(client, call, body.right, context);
   };
+};
+
+/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
+const keyOf = ({ apiKey, baseURL }: Pick<ClientOptions, "apiKey" | "baseURL">): Pick<ClientOptions, "apiKey"> => {
+  const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL } = process.env;
+  if ([apiKey, OPENAI_API_KEY, OPENAI_ADMIN_KEY].some((key) => key !== undefined && key !== "")) return {};
+  if ((baseURL ?? OPENAI_BASE_URL ?? "") !== "") return { apiKey: "none" };
+  throw new ConfigurationError(
+    "openaiChat has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none",
+  );
 };
 
 const requestOptions = { model: true, tools: true, stream: true, includeUsage: true } as const;

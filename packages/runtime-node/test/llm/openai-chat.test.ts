@@ -1,7 +1,7 @@
 import OpenAI from "openai";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { openaiChat } from "../../src/llm/openai-chat.ts";
-import type { CallLlm } from "@colloquy/machine";
+import { type CallLlm, ConfigurationError } from "@colloquy/machine";
 import { z } from "zod";
 import { callOf, handlerFor, perform, testClock } from "./call.ts";
 import { answering, answeringJson, begin, chatServer, chunkOf, eventOf } from "./server.ts";
@@ -233,9 +233,12 @@ describe("a request", () => {
   });
 
   test("without a key can't be made, and says so at once", () => {
-    const { OPENAI_API_KEY: key } = process.env;
-    delete process.env["OPENAI_API_KEY"];
-    expect(() => openaiChat({ baseURL: "http://127.0.0.1:1", tools: [] })).toThrow(/apiKey/);
-    if (key !== undefined) process.env["OPENAI_API_KEY"] = key;
+    vi.stubEnv("OPENAI_API_KEY", undefined);
+    vi.stubEnv("OPENAI_BASE_URL", undefined);
+    expect(() => openaiChat({ tools: [] })).toThrow(ConfigurationError);
+    expect(() => openaiChat({ tools: [] })).toThrow("openaiChat has no key: set OPENAI_API_KEY, or give apiKey");
+    // A server of one's own needs none.
+    expect(openaiChat({ baseURL: "http://127.0.0.1:1" })).toBeTypeOf("function");
+    vi.unstubAllEnvs();
   });
 });

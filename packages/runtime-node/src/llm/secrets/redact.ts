@@ -28,6 +28,9 @@ const patterns: readonly (readonly [RegExp, string])[] = [
     /\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|fw|r8|csk|gh[opsu]|github_pat|glpat)[-_]|AKIA|ASIA|AIza)[\w*-]{6,}[\w*]/g,
     mark,
   ],
+  [/\bxox[a-z]-[\w-]{8,}/g, mark],
+  // A JSON Web Token, whose signature is part of the secret.
+  [/\beyJ[\w-]+\.[\w-]+(?:\.[\w-]+)?/g, mark],
   // 32 or more letters and digits in one run, with both among them, that no id's prefix (`req_`) leads.
   [/(?<![\w/-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z0-9+]{32,}={0,2}(?![\w-])/g, mark],
 ];

@@ -16,6 +16,8 @@ export interface Connection {
   readonly name: string;
   readonly file: OpenedFile;
   readonly clock: Pick<Clock, "now">;
+  /** Whether the driver reads a text with a NUL as it was written. */
+  readonly keepsNul: boolean;
   readonly reserve: Reserve;
   readonly begin: StatementSync;
   readonly commit: StatementSync;
@@ -34,6 +36,7 @@ export const connectionOver = (
   file: openedFile(database, path, clock),
   clock,
   reserve,
+  keepsNul: database.prepare("SELECT ? AS text").get("a\0b")?.["text"] === "a\0b",
   begin: database.prepare("BEGIN IMMEDIATE"),
   commit: database.prepare("COMMIT"),
   rollback: database.prepare("ROLLBACK"),
@@ -71,5 +74,12 @@ export const writing = <A>(connection: Connection, operation: () => A): A =>
 export const writingAnyway = <A>(connection: Connection, operation: () => A): A =>
   connection.reserve.makingRoom(() => writing(connection, operation));
 
-/** SQLite keeps text as UTF-8, which has no lone surrogates: two ids would become one. */
-export const refuseUnstorable = ({ name }: Connection, threadId: string): void => refuseTorn(name, threadId);
+/** SQLite keeps text as UTF-8, which has no lone surrogates: two ids would become one. Node's older drivers read it up to a NUL. */
+export const refuseUnstorable = ({ name, keepsNul }: Connection, threadId: string): void => {
+  refuseTorn(name, threadId);
+  if (keepsNul || !threadId.includes("\0")) return;
+  throw new StorageError(
+    "invalid-id",
+    `${name}: the thread id ${JSON.stringify(threadId.slice(0, 100))} holds NUL, up to which this version of Node reads a text; choose another id, or take a newer Node.`,
+  );
+};
