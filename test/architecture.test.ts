@@ -20,6 +20,8 @@ import {
   functionLinesMax,
   functionsAreShort,
   vocabularyLinesMax,
+  filesAreWhole,
+  fileLinesMin,
 } from "./rules/size.ts";
 import { type Rule, type Source, sourcesIn } from "./rules/source.ts";
 
@@ -294,6 +296,20 @@ const cases: readonly Case[] = [
           file("packages/host/src/many-words.ts", ...repeated("export type A = 1;", vocabularyLinesMax + 1)),
         ],
         finds: [/long\.ts: 301 lines/, /many-words\.ts: 401 lines, at most 400/],
+      },
+    ],
+  },
+  {
+    name: `files have ${fileLinesMin} lines or more, or a reason`,
+    rule: filesAreWhole,
+    samples: [
+      {
+        sources: [
+          file("packages/host/src/loop/fragment.ts", ...repeated("// a line", fileLinesMin - 1)),
+          file("packages/host/src/loop/whole.ts", ...repeated("// a line", fileLinesMin)),
+          file("packages/host/src/ports/clock.ts", "export interface Clock {}"),
+        ],
+        finds: [/fragment\.ts: fewer than 12 lines/],
       },
     ],
   },

@@ -35,6 +35,34 @@ export const functionsAreShort: Rule = (sources) =>
     return found;
   });
 
+/** A file is a whole concept, or says why it is so small. */
+export const filesAreWhole: Rule = (sources) =>
+  sources
+    .filter((source) => isProduct(source) && !source.path.startsWith("examples/"))
+    .filter(({ path, text }) => text.trimEnd().split("\n").length < fileLinesMin && !isSmallForAReason(path))
+    .map(({ path }) => `${path}: fewer than ${fileLinesMin} lines: join it to what it belongs to`);
+
+/** The fewest lines of a file that is no entry point, port, error or worker. */
+export const fileLinesMin = 12;
+
+const isSmallForAReason = (path: string): boolean => smallOnPurpose.some((pattern) => pattern.test(path));
+
+const smallOnPurpose: readonly RegExp[] = [
+  // Entry points: lists of what others may import.
+  /\/index\.ts$/,
+  /^packages\/[^/]+\/src\/[^/]+\.ts$/,
+  // A port, or a type that many rooms need and that needs none of them.
+  /\/ports\/[^/]+\.ts$/,
+  /^packages\/machine\/src\/thread\/json\.ts$/,
+  /^bench\/peers\/peer\.ts$/,
+  // An error class that many rooms throw.
+  /-error\.ts$/,
+  // A worker's entry: what it runs lies beside it.
+  /\/worker\.ts$/,
+  // One function of its own: the store that the door takes by itself; pages of all stores.
+  /^packages\/runtime-node\/src\/stores\/(?:memory-store|pages)\.ts$/,
+];
+
 /** A file's name says what is in it. */
 export const filesAreNamed: Rule = (sources) =>
   sources

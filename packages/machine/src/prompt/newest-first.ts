@@ -3,9 +3,9 @@
  * in any case: a policy that cuts seldom shows more most of the time.
  */
 export interface NewestFirst {
-  /** So many of the newest turns. Those in which nothing was said count, and the seed is the oldest. */
+  /** How many of the newest turns. Those in which nothing was said count, and the seed is the oldest. */
   readonly turns?: number;
-  /** So many of the newest messages, those of the open turn counted. */
+  /** How many of the newest messages, those of the open turn counted. */
   readonly messages?: number;
   /** A room of its own, less what it leaves free for the answer. Unit: tokens, as models report them. */
   readonly tokens?: number;

@@ -8,9 +8,9 @@ import { fits } from "./fits.ts";
 import { newestClosed, openUnits } from "./open-units.ts";
 
 export interface ClearResultsOptions {
-  /** The results of so many of the newest rounds stay, those of the open turn counted. Default 3. */
+  /** How many of the newest rounds keep their results, those of the open turn counted. Default 3. */
   readonly keep?: number;
-  /** So many rounds more may stand before the older ones are cleared anew, so that the prompt's beginning changes seldom. Default 0. */
+  /** How many more rounds may come before the older ones are cleared anew, so that the prompt's beginning changes seldom. Default 0. */
   readonly slack?: number;
   /** `pressed`: only when the whole thread does not fit the room. Default `pressed`. */
   readonly when?: "pressed" | "always";

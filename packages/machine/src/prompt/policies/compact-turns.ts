@@ -8,7 +8,7 @@ import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summ
 import { tokenWindow } from "./token-window.ts";
 
 export interface CompactTurnsOptions extends SummaryOptions {
-  /** So many of the newest turns that have ended stay as they are; fewer only where they do not fit the room. Default 4. */
+  /** How many of the newest closed turns stay as they are; fewer only where they do not fit the room. Default 4. */
   readonly keepTurns?: number;
   /** The share of the room from which on the older turns are summarised, from 0 to 1. Default 0.8. */
   readonly at?: number;

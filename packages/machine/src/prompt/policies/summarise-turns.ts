@@ -5,9 +5,9 @@ import { turnInstruction } from "./summary-instructions.ts";
 import { mostSummaryFailures, summaryOptions, type SummaryOptions } from "./summary-options.ts";
 
 export interface SummariseTurnsOptions extends SummaryOptions {
-  /** So many of the newest turns that have ended are shown at all, the seed counted as the oldest. 0 shows none. Default 20. */
+  /** How many of the newest closed turns are shown at all, the seed counted as the oldest. 0 shows none. Default 20. */
   readonly maxTurns?: number;
-  /** Of them, so many of the newest are shown as they are. Default 0. */
+  /** How many of these, the newest, are shown as they are. Default 0. */
   readonly keepTurns?: number;
 }
 
