@@ -8,7 +8,7 @@ export type {
   Summarising,
   Waking,
 } from "./conversation/protocol/data.ts";
-export { callIdAt, turnOfEffect } from "./conversation/protocol/effect-id.ts";
+export { callIdAt, placeIn, turnOfEffect } from "./conversation/protocol/effect-id.ts";
 export { readEvent } from "./conversation/protocol/event-shape.ts";
 export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
 export { configurationOfMachine, isConversationMachine } from "./conversation/machine.ts";

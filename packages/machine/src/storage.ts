@@ -1,7 +1,7 @@
 // What a host keeps beside a journal, and the one way in which a journal is rewritten.
 export { redactedText } from "./conversation/update/redacted.ts";
 export { redactEntry } from "./redaction/redact.ts";
-export { entriesToRedact, type RedactionTarget } from "./redaction/target.ts";
+export { entriesToRedact, isRedactionTarget, type RedactionTarget } from "./redaction/target.ts";
 export { SnapshotDamagedError } from "./snapshot/chunks.ts";
 export {
   anchorOf,

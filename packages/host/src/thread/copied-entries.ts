@@ -1,3 +1,4 @@
+import { placeIn } from "@colloquy/machine/hosting";
 import { canonicalText, type Entry, turnNumbered } from "@colloquy/machine";
 import { fold } from "@colloquy/machine/journal";
 import { entriesToRedact, redactEntry, type RedactionTarget } from "@colloquy/machine/storage";
@@ -64,7 +65,7 @@ const bareText = (entry: Entry): string => {
 
 const ofNoThread = (event: Entry["event"]): object => {
   if (event.type === "thread.started") return { ...event, threadId: "" };
-  return "effectId" in event ? { ...event, effectId: event.effectId.slice(event.effectId.lastIndexOf("/")) } : event;
+  return "effectId" in event ? { ...event, effectId: placeIn(event.effectId) } : event;
 };
 
 const turnOf = (target: RedactionTarget): number | null => {

@@ -1,6 +1,6 @@
 import { type Entry, type Refusal, type State, type ThreadRedacted, transition } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import { entriesToRedact, type RedactionTarget } from "@colloquy/machine/storage";
+import { entriesToRedact, isRedactionTarget, type RedactionTarget } from "@colloquy/machine/storage";
 import * as Either from "fp-ts/lib/Either.js";
 import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
 import { givenEvent } from "../boundary/given-event.ts";
@@ -31,7 +31,7 @@ export const redactThread = async (
   checkOptions(thread, "redact", options, redactOptionNames);
   const { reason } = options;
   const [target, copies] = frozenCopy([given, options.copies ?? []] as const);
-  if (!isTarget(target)) throw new EventRefusedError(thread.id, noTarget);
+  if (!isRedactionTarget(target)) throw new EventRefusedError(thread.id, noTarget);
   const chosen = (entries: readonly Entry[]) => Either.mapLeft(refusalOf)(entriesToRedact(entries, target));
   if (copies.length > 0) await redactCopies(thread, target, chosen, copies, reason);
   return redactEntries(thread, chosen, reason);
@@ -127,14 +127,6 @@ const journalled = async (
 };
 
 const redactOptionNames: OptionNames<RedactOptions> = { reason: true, copies: true };
-
-/** Callers in JavaScript hand in anything, and a turn that is named otherwise would be one of which nothing is found. */
-const isTarget = (target: unknown): boolean => {
-  if (typeof target !== "object" || target === null) return false;
-  if ("turn" in target) return Number.isSafeInteger(target.turn);
-  if ("message" in target) return typeof target.message === "string";
-  return "seqs" in target && Array.isArray(target.seqs) && target.seqs.every(Number.isSafeInteger);
-};
 
 const noTarget: Refusal = {
   kind: "invalid",

@@ -24,7 +24,7 @@ export const entriesToRedact = (
   entries: readonly Entry[],
   target: RedactionTarget,
 ): Either.Either<string, readonly number[]> => {
-  if (!isTarget(target))
+  if (!isRedactionTarget(target))
     return Either.left(
       `${JSON.stringify(target) ?? "nothing"} names nothing to redact: give { turn } (a number), { message } (an id) or { seqs } (numbers)`,
     );
@@ -44,7 +44,7 @@ export const entriesToRedact = (
 };
 
 /** A caller without types may give anything; what is taken for a target and means nothing would leave the words where they are. */
-const isTarget = (given: unknown): given is RedactionTarget => {
+export const isRedactionTarget = (given: unknown): given is RedactionTarget => {
   if (typeof given !== "object" || given === null) return false;
   if ("turn" in given) return Number.isSafeInteger(given.turn);
   if ("message" in given) return typeof given.message === "string";
