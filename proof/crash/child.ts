@@ -74,7 +74,8 @@ const main = async (options: ChildOptions): Promise<void> => {
     clock: systemClock,
     ids: randomIds,
     tools: toolsOf(run, overrule),
-    leaseTtlMs: 300,
+    // Longer than a busy machine keeps a process waiting: the judge takes a lost lease for a crash that there was not.
+    leaseTtlMs: 600,
     ...(owner !== null && { owner }),
   });
   process.stdout.write("ready\n");

@@ -52,12 +52,10 @@ export const toolsOf = (
 
 /** A host for the conversation. */
 export const hostOf = (parts: Omit<HostOptions, "machine" | "tools"> & { readonly tools: readonly Tool[] }): Host =>
-  createHost({ ...parts, machine: machineOf(toolsOf(neverRun)) });
+  createHost({ ...parts, machine: machineOf(parts.tools) });
 
 /** Resolves when no summary is being written. A process that does not wait may be faster or slower than a summary. */
 export const summariesWritten = async (host: Host): Promise<void> => {
   const thread = host.thread(threadId);
   while ((await thread.state())?.context.summarising !== null) await delay(1);
 };
-
-const neverRun = (): Promise<string> => Promise.reject(new Error("only the host's tools run"));

@@ -108,7 +108,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     ["snapshotEvery", snapshotEvery, 0],
   ] as const) {
     if (!(Number.isSafeInteger(value) && value >= least))
-      throw new ConfigurationError(`${name} is ${JSON.stringify(value)}; it must be a whole number, ${least} or more`);
+      throw new ConfigurationError(`${name} is ${wordsOf(value)}; it must be a whole number, ${least} or more`);
   }
   if (whenHeld !== "enqueue" && whenHeld !== "reject")
     throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
@@ -188,6 +188,9 @@ const methodsOfParts = [
   ["clock", "wakeAt"],
   ["ids", "draw"],
 ] as const;
+
+/** Numbers as they are, `NaN` too, and texts with their quotes. */
+const wordsOf = (value: unknown): string => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
 const hookNames: OptionNames<Hooks> = {
   beforeTurn: true,
