@@ -2,7 +2,15 @@
 // follows from turn, step and attempt, so that two runs differ only by what crashing did to them.
 import { setTimeout as delay } from "node:timers/promises";
 
-import { createHost, type Host, type HostOptions, type LlmOutcome, type Tool, type ToolCall } from "@colloquy/host";
+import {
+  createHost,
+  declarationsOf,
+  type Host,
+  type HostOptions,
+  type LlmOutcome,
+  type Tool,
+  type ToolCall,
+} from "@colloquy/host";
 import { type CallLlm, conversationMachine, type ConversationMachine, type ToolRecovery } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 
@@ -50,9 +58,21 @@ export const toolsOf = (
   return scriptedTools(Object.fromEntries(rules), run);
 };
 
-/** A host for the conversation. */
+/** A host for the conversation. Tools that are overruled are declared so without a word in its configuration. */
 export const hostOf = (parts: Omit<HostOptions, "machine" | "tools"> & { readonly tools: readonly Tool[] }): Host =>
-  createHost({ ...parts, machine: machineOf(parts.tools) });
+  createHost({ ...parts, machine: declaring(machineOf(toolsOf(neverRun)), parts.tools) });
+
+/** The same machine with other declarations. Its internals are reached past the types: no user could seed this fault. */
+const declaring = (machine: ConversationMachine, tools: readonly Tool[]): ConversationMachine => {
+  const [internals] = Object.getOwnPropertySymbols(machine);
+  if (internals === undefined) throw new Error("a machine has internals under a symbol");
+  // Whatever they are: only the declarations differ.
+  const { settings, ...rest } = Reflect.get(machine, internals) as { readonly settings: object };
+  const value = { ...rest, settings: { ...settings, tools: declarationsOf(tools) } };
+  return Object.create(machine, { [internals]: { value } }) as ConversationMachine;
+};
+
+const neverRun = (): Promise<string> => Promise.reject(new Error("only the host's tools run"));
 
 /** Resolves when no summary is being written. A process that does not wait may be faster or slower than a summary. */
 export const summariesWritten = async (host: Host): Promise<void> => {
