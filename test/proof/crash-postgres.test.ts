@@ -6,6 +6,6 @@ import { withPostgres } from "../../packages/runtime-node/test/stores/postgres/s
 withPostgres("PostgreSQL that is killed", () => {
   test("would be noticed to lose what it acknowledged before it was written", async () => {
     const { violations } = await crashPostgres(5, 1, "asynchronous-commit");
-    expect(violations.join("\n")).toMatch(/entry \d+ was acknowledged, and (nothing|\S+) is there/);
+    expect(violations.join("\n")).toMatch(/entry \d+ was acknowledged, and nothing is there/);
   });
 });
