@@ -1,0 +1,42 @@
+import type { SchemaIssue, StandardSchema } from "@colloquy/host";
+import type { Json } from "@colloquy/machine";
+import { fieldsGiven } from "./fields.ts";
+
+/** What goes into a program and what comes out, each by a Standard Schema: zod, valibot, arktype and others have it. */
+export interface Signature<Given extends object, Inputs extends object, Outputs extends object, Result extends object> {
+  readonly inputs: StandardSchema<Given, Inputs>;
+  readonly outputs: StandardSchema<Outputs, Result>;
+}
+
+/** Inputs or outputs do not fit the signature of their program. */
+export class SignatureError extends TypeError {
+  override readonly name = "SignatureError";
+  readonly issues: readonly SchemaIssue[];
+
+  constructor(what: string, issues: readonly SchemaIssue[]) {
+    super(`${what} do not fit its signature: ${issues.map(inWords).join("; ")}`);
+    this.issues = issues;
+  }
+}
+
+/**
+ * What the schema makes of a value, as plain JSON, which is what a thread keeps.
+ *
+ * @param what the value is: `the inputs of "qa"`.
+ * @throws SignatureError where it does not fit, TypeError where a journal could not keep it
+ */
+export const validated = async (
+  what: string,
+  schema: StandardSchema<never, object> | StandardSchema<object, object> | undefined,
+  given: unknown,
+): Promise<{ readonly [field: string]: Json }> => {
+  if (schema === undefined) return fieldsGiven(what, given);
+  const result = await schema["~standard"].validate(given);
+  if (result.issues !== undefined) throw new SignatureError(what, result.issues);
+  return fieldsGiven(what, result.value);
+};
+
+const inWords = ({ message, path = [] }: SchemaIssue): string => {
+  const keys = path.map((segment) => String(typeof segment === "object" ? segment.key : segment));
+  return keys.length === 0 ? message : `"${keys.join(".")}": ${message}`;
+};
