@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
+import * as datasets from "@colloquy/datasets";
 import * as host from "@colloquy/host";
 import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
@@ -85,6 +86,7 @@ const programs = [
     run: () => import("../examples/docs/either.ts"),
     says: 'an event: system.reset\nno event: the event at "type": unknown event type "system.rest"',
   },
+  { path: "examples/docs/datasets.ts", run: () => import("../examples/docs/datasets.ts"), says: "1 row of 2 examples" },
   { path: "examples/docs/embedding.ts", run: () => import("../examples/docs/embedding.ts"), says: "A line.\n" },
   {
     path: "examples/docs/reading-parts.ts",
@@ -164,6 +166,7 @@ describe("the pages are whole", () => {
     { page: "docs/prompts.md", modules: [...ofMachine, interchange] },
     { page: "docs/host.md", modules: [host, hostStore, node] },
     { page: "docs/testing.md", modules: testing },
+    { page: "docs/datasets.md", modules: [datasets] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));
@@ -185,6 +188,7 @@ describe("the pages are whole", () => {
   it.each([
     { name: "machine", modules: ofMachine },
     { name: "interchange", modules: [interchange] },
+    { name: "datasets", modules: [datasets] },
     { name: "host", modules: [host, hostStore] },
     { name: "runtime-node", modules: [node] },
     { name: "runtime-test", modules: [...testing, arbitraries] },

@@ -1,0 +1,148 @@
+import {
+  ConfigurationError,
+  digestOf,
+  type Entry,
+  type JsonObject,
+  type State,
+  type ToolDeclaration,
+  turnNumbered,
+  turnsOf,
+} from "@colloquy/machine";
+import type { NamedJournal } from "@colloquy/machine/inspect";
+import type { Counter } from "@colloquy/machine/policies";
+import * as Either from "fp-ts/lib/Either.js";
+import { tokensOfExample } from "./count.ts";
+import type { Example, LeftOut, LeftOutBecause } from "./example.ts";
+import { reasonAgainst } from "./reasons.ts";
+import { type RecordedCall, recordedCalls } from "./recorded-calls.ts";
+
+export interface LineariseOptions {
+  /** `turn`: the answer of each turn. `step`: each reply, also those that call tools. Default `turn`. */
+  readonly per?: "turn" | "step";
+  /** The declarations of the tools that were offered; journals have their names and digests alone. Default: none. */
+  readonly tools?: readonly ToolDeclaration[];
+  /** `kept`: turns on the path of their thread. `all`: those of other branches too, as pairs need them. Default `kept`. */
+  readonly turns?: "kept" | "all";
+  /** The name of the annotation that scores a turn: a number, or true for 1 and false for 0; the newest counts. Default `score`. */
+  readonly score?: string;
+  /** Turns that are scored lower, or not at all, are left out. Default: none are. */
+  readonly minScore?: number;
+  /** Counts the tokens of each example. */
+  readonly counter?: Counter;
+}
+
+/** The examples of some journals, and what became of the rest. */
+export interface Linearised {
+  /** In the order of journals and entries. */
+  readonly examples: readonly Example[];
+  readonly leftOut: readonly LeftOut[];
+  /** Journals that can't be folded, and why. */
+  readonly unreadable: readonly { readonly thread: string; readonly reason: string }[];
+  /** Tools whose declaration is not the one that was offered, and in how many examples. */
+  readonly tools: readonly DoubtfulTool[];
+}
+
+/** `missing`: it is not declared, so that examples have its name alone. `changed`: it is declared in other words than it was offered in. */
+export interface DoubtfulTool {
+  readonly name: string;
+  readonly is: "missing" | "changed";
+  readonly examples: number;
+}
+
+/**
+ * What models were shown and replied in recorded conversations, as training examples: each prompt as it was sent at that
+ * step, under the cuts and summaries of then, whatever the thread came to since. What nobody should learn from is left
+ * out, and listed with the reason. Pure, and total for entries that were decoded.
+ *
+ * Turns that were added whole count too, each reply with all that stood before it. Where a copy (a fork) and the thread that it was
+ * copied from are both given, what they share comes once.
+ *
+ * @throws ConfigurationError for a `minScore` that is no number.
+ */
+export const linearise = (journals: readonly NamedJournal[], options: LineariseOptions = {}): Linearised => {
+  const { minScore, tools = [] } = options;
+  if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
+    throw new ConfigurationError(`minScore is ${String(minScore)}; it must be a number`);
+  const examples: Example[] = [];
+  const leftOut: LeftOut[] = [];
+  const unreadable: { readonly thread: string; readonly reason: string }[] = [];
+  const doubts = new Map<string, DoubtfulTool>();
+  const given = new Set(journals.map(({ entries }) => idOf(entries)));
+  for (const { name: thread, entries } of journals) {
+    const read = recordedCalls(entries);
+    if (Either.isLeft(read)) {
+      unreadable.push({ thread, reason: `entry ${read.left.seq}: ${read.left.reason}` });
+      continue;
+    }
+    const { end } = read.right;
+    const kept = new Set(turnsOf(end).map(({ number }) => number));
+    const copied = copiedUpTo(entries, given);
+    for (const call of callsFor(read.right.calls, options)) {
+      const { turn, step, prompt, reply, model } = call;
+      const score = scoreOf(end, turn, options.score ?? "score");
+      const isKept = kept.has(turn);
+      const because =
+        reasonAgainst(call, end) ??
+        (call.seq < copied ? "copied" : !isKept && options.turns !== "all" ? "undone" : scoreReason(score, minScore));
+      if (because !== null) {
+        leftOut.push({ thread, turn, step, because });
+        continue;
+      }
+      const offered = offeredTools(call, tools, importedTools(end.context.metadata), doubts);
+      const tokens = options.counter === undefined ? null : tokensOfExample(options.counter, prompt, reply);
+      examples.push({ thread, turn, step, prompt, reply, tools: offered, model, kept: isKept, score, tokens });
+    }
+  }
+  return { examples, leftOut, unreadable, tools: [...doubts.values()] };
+};
+
+const idOf = (entries: readonly Entry[]): string | null => {
+  const event = entries[0]?.event;
+  return event?.type === "thread.started" ? event.threadId : null;
+};
+
+/** The entry up to which a journal is a copy of another one that is given; 0 where it is none. */
+const copiedUpTo = (entries: readonly Entry[], given: ReadonlySet<string | null>): number =>
+  entries.reduce(
+    (seq, entry) => (entry.event.type === "thread.forked" && given.has(entry.event.from.threadId) ? entry.seq : seq),
+    0,
+  );
+
+const callsFor = (calls: readonly RecordedCall[], { per = "turn" }: LineariseOptions): readonly RecordedCall[] =>
+  per === "step" ? calls : [...new Map(calls.map((call) => [call.turn, call])).values()];
+
+const scoreOf = (end: State, number: number, name: string): number | null => {
+  const value = turnNumbered(end, number)?.annotations?.findLast((annotation) => annotation.name === name)?.value;
+  return typeof value === "boolean" ? Number(value) : typeof value === "number" ? value : null;
+};
+
+const scoreReason = (score: number | null, minScore: number | undefined): LeftOutBecause | null =>
+  minScore === undefined || (score !== null && score >= minScore) ? null : "score";
+
+/** What a thread that was imported from a data set was offered; see `importDataset`. */
+const importedTools = (metadata: JsonObject): readonly ToolDeclaration[] => {
+  const { tools } = metadata;
+  return Array.isArray(tools) ? tools.filter(isDeclaration) : [];
+};
+
+const isDeclaration = (value: unknown): value is ToolDeclaration =>
+  typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
+
+const offeredTools = (
+  { offered }: RecordedCall,
+  tools: readonly ToolDeclaration[],
+  imported: readonly ToolDeclaration[],
+  doubts: Map<string, DoubtfulTool>,
+): readonly ToolDeclaration[] => {
+  if (offered === null) return imported.length > 0 ? imported : tools;
+  return offered.map(({ name, digest }) => {
+    const tool = tools.find((each) => each.name === name);
+    const is = tool === undefined ? "missing" : digestOfTool(tool) === digest ? null : "changed";
+    if (is !== null) doubts.set(name, { name, is, examples: (doubts.get(name)?.examples ?? 0) + 1 });
+    return tool ?? { name };
+  });
+};
+
+/** As the machine makes the digest of an offered tool. */
+const digestOfTool = ({ name, description, parameters }: ToolDeclaration): string =>
+  digestOf({ name, description: description ?? null, parameters: parameters ?? null });

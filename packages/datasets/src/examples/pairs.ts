@@ -1,0 +1,77 @@
+import { canonicalText, digestOfPrompt } from "@colloquy/machine";
+import type { Example, Pair } from "./example.ts";
+
+export interface PairOptions {
+  /** `score`: the reply of the turn with the higher score. `kept`: that of the branch on the path, since the others were undone. Default `score`. */
+  readonly prefer?: "score" | "kept";
+  /** Of the replies to one prompt. `bestAndWorst`: one pair. `all`: a pair for each two that are not equally good. Default `bestAndWorst`. */
+  readonly which?: "bestAndWorst" | "all";
+}
+
+/** The pairs of some examples, and how many prompts gave none. */
+export interface Paired {
+  readonly pairs: readonly Pair[];
+  readonly leftOut: PromptsWithoutPairs;
+}
+
+export interface PromptsWithoutPairs {
+  /** Prompts with a single reply that is scored. */
+  readonly alone: number;
+  /** Prompts whose replies are all equally good. */
+  readonly ties: number;
+  /** Two replies of another score that say the same. */
+  readonly same: number;
+  /** Examples without a score. */
+  readonly unscored: number;
+}
+
+/**
+ * Pairs the replies to the same prompt: those of two branches of one turn, of forks of one thread, or of threads that
+ * began alike. The same prompt is one whose messages and tools are the same for a model. Give it the examples of
+ * `linearise(journals, { turns: "all" })`. Pure.
+ */
+export const pairsOf = (examples: readonly Example[], { prefer = "score", which }: PairOptions = {}): Paired => {
+  const goodness = ({ kept, score }: Example): number | null => (prefer === "kept" ? Number(kept) : score);
+  const scored = examples.flatMap((example) => {
+    const good = goodness(example);
+    return good === null ? [] : [{ example, good }];
+  });
+  const prompts = new Map<string, Scored[]>();
+  for (const each of scored) {
+    const { prompt, tools } = each.example;
+    const key = `${digestOfPrompt(prompt)} ${canonicalText(tools)}`;
+    prompts.set(key, [...(prompts.get(key) ?? []), each]);
+  }
+  const pairs: Pair[] = [];
+  let alone = 0;
+  let ties = 0;
+  let same = 0;
+  for (const replies of prompts.values()) {
+    // Stable: of equally good ones the first stays first.
+    const best = replies.toSorted((left, right) => right.good - left.good);
+    const found = which === "all" ? allPairs(best) : endsOf(best);
+    const unlike = found.filter(({ chosen, rejected }) => chosen.reply.digest !== rejected.reply.digest);
+    if (replies.length === 1) alone++;
+    else if (found.length === 0) ties++;
+    same += found.length - unlike.length;
+    pairs.push(...unlike);
+  }
+  return { pairs, leftOut: { alone, ties, same, unscored: examples.length - scored.length } };
+};
+
+interface Scored {
+  readonly example: Example;
+  readonly good: number;
+}
+
+const allPairs = (best: readonly Scored[]): readonly Pair[] =>
+  best.flatMap((chosen, place) => best.slice(place + 1).flatMap((rejected) => pairOf(chosen, rejected)));
+
+const endsOf = (best: readonly Scored[]): readonly Pair[] => {
+  const [first] = best;
+  const last = best.at(-1);
+  return first === undefined || last === undefined ? [] : pairOf(first, last);
+};
+
+const pairOf = (chosen: Scored, rejected: Scored): readonly Pair[] =>
+  chosen.good > rejected.good ? [{ chosen: chosen.example, rejected: rejected.example }] : [];

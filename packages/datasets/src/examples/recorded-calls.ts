@@ -1,0 +1,123 @@
+import {
+  type Chunks,
+  type Entry,
+  type JsonObject,
+  type LaterEntry,
+  type Message,
+  messagesOf,
+  outstanding,
+  type State,
+  toArray,
+  turnNumbered,
+} from "@colloquy/machine";
+import { placeIn } from "@colloquy/machine/hosting";
+import { fold, foldEntry, type JournalError } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+
+/** An answering model call of a journal that completed, as it was then. */
+export interface RecordedCall {
+  readonly seq: number;
+  readonly turn: number;
+  readonly step: number;
+  readonly prompt: readonly Message[];
+  readonly reply: Message;
+  /** The tools that it was offered, by name and digest; null where the journal does not say. */
+  readonly offered: readonly { readonly name: string; readonly digest: string }[] | null;
+  readonly model: JsonObject;
+  /** The provider's word for why the reply ended. */
+  readonly finishReason: string | null;
+  /** What was sent is what the journal renders. */
+  readonly isAsSent: boolean;
+  /** An entry of its turn before the reply was written by a recovery. */
+  readonly isRecovered: boolean;
+  readonly isRedacted: boolean;
+}
+
+/** All such calls of a journal, and its end. */
+export interface RecordedCalls {
+  /** In order. The replies of turns that were added whole are among them; the seed is not looked at. */
+  readonly calls: readonly RecordedCall[];
+  readonly end: State;
+}
+
+/** Reads the calls of a journal, each with its prompt as the journal's own cuts render it. */
+export const recordedCalls = (entries: readonly Entry[]): Either.Either<JournalError, RecordedCalls> => {
+  const whole = fold(entries);
+  const begun = fold(entries.slice(0, 1));
+  if (Either.isLeft(whole)) return whole;
+  if (Either.isLeft(begun)) return begun;
+  const calls: RecordedCall[] = [];
+  let state = begun.right;
+  let recovered = 0;
+  for (const entry of entries) {
+    if (!isLater(entry)) continue;
+    const before = state;
+    state = foldEntry(before, entry);
+    const turn = before.context.open?.number ?? 0;
+    if (entry.recovered === true) recovered = turn;
+    const call = entry.event.type === "turn.added" ? null : completedCall(entry, before, state, recovered === turn);
+    if (call !== null) calls.push(call);
+    if (entry.event.type === "turn.added") calls.push(...addedCalls(entry, before, state));
+  }
+  return Either.right({ calls, end: whole.right });
+};
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
+
+const completedCall = (
+  { seq, event, redacted }: LaterEntry,
+  before: State,
+  after: State,
+  isRecovered: boolean,
+): RecordedCall | null => {
+  const { open } = before.context;
+  if (event.type !== "llm.completed" || open === null) return null;
+  // A journal may be a copy under another id, so only places are compared.
+  const call = outstanding(before).find(({ id }) => placeIn(id) === placeIn(event.effectId));
+  if (call?.type !== "callLlm" || call.purpose !== "answer") return null;
+  const reply = saidIn(after, open.number)
+    .slice(open.messages.length)
+    .find(({ role }) => role === "assistant");
+  if (reply === undefined) return null;
+  return {
+    seq,
+    turn: open.number,
+    step: open.step,
+    prompt: call.messages,
+    reply,
+    offered: call.tools ?? null,
+    model: call.model,
+    finishReason: event.finishReason,
+    isAsSent: event.promptDigest === undefined || event.promptDigest === call.promptDigest,
+    isRecovered,
+    isRedacted: redacted === true,
+  };
+};
+
+/** The replies of a turn that was added whole: what each was shown is all that stood before it. */
+const addedCalls = ({ seq, redacted }: LaterEntry, before: State, after: State): readonly RecordedCall[] => {
+  const { conversation, model } = after.context;
+  const turn = conversation.turns.length;
+  if (turn === before.context.conversation.turns.length) return [];
+  const messages = saidIn(after, turn);
+  const path = messagesOf(after);
+  const earlier = [
+    ...(conversation.system === null ? [] : [conversation.system]),
+    ...path.slice(0, path.length - messages.length),
+  ];
+  const replies = messages.flatMap(({ role }, index) => (role === "assistant" ? [index] : []));
+  return replies.flatMap((place, index) => {
+    const reply = messages[place];
+    if (reply === undefined) return [];
+    const prompt = [...earlier, ...messages.slice(0, place)];
+    const same = { seq, turn, model, offered: null, finishReason: null, isAsSent: true, isRecovered: false };
+    return [{ ...same, step: index + 1, prompt, reply, isRedacted: redacted === true }];
+  });
+};
+
+const saidIn = (state: State, number: number): readonly Message[] => {
+  const { open } = state.context;
+  const said: Chunks<Message> | undefined =
+    open?.number === number ? open.messages : turnNumbered(state, number)?.messages;
+  return said === undefined ? [] : toArray(said);
+};

@@ -1,0 +1,129 @@
+import { conversationMachine, type Entry, type Event, type JsonObject, start, transition } from "@colloquy/machine";
+import type { SeedDraft } from "@colloquy/machine";
+import { fromChatMessages, type Imported, type Loss } from "@colloquy/interchange";
+import * as Either from "fp-ts/lib/Either.js";
+import { type DatasetRow, readRow, type RowFormat } from "./row.ts";
+
+export interface ImportDatasetOptions {
+  /** `sft`, `dpo`: OpenAI's. `trl`: `messages`, `prompt` and `completion`, or `prompt`, `chosen` and `rejected`. */
+  readonly from: RowFormat;
+  /** The id of the thread of a line, from 1. Default `line-1` and so on. */
+  readonly threadId?: (line: number) => string;
+  /** When the threads were made, in milliseconds since the epoch. Default 0. */
+  readonly at?: number;
+}
+
+/** The threads of a data set. */
+export interface ImportedDataset {
+  /** One for each line that could be read, as a journal. */
+  readonly threads: readonly { readonly line: number; readonly entries: readonly Entry[] }[];
+  /** Lines that could not, and why. */
+  readonly problems: readonly { readonly line: number; readonly reason: string }[];
+  /** What a thread has no place for. */
+  readonly losses: readonly (Loss & { readonly line: number })[];
+}
+
+/**
+ * Threads from a data set in JSON lines. Each line becomes a journal whose turns were added whole; the replies to prefer and to
+ * avoid become two branches of one turn, annotated `score` 1 and 0. What is needed to write the same line again is kept: tools as
+ * the thread's metadata `tools`, `parallel_tool_calls` as its model parameter, and `weight: 0` as metadata of the message.
+ * Pure; a line that can't be read does not stop the others.
+ */
+export const importDataset = (text: string, options: ImportDatasetOptions): ImportedDataset => {
+  const { from, threadId = (line) => `line-${line}`, at = 0 } = options;
+  const threads: { readonly line: number; readonly entries: readonly Entry[] }[] = [];
+  const problems: { readonly line: number; readonly reason: string }[] = [];
+  const losses: (Loss & { readonly line: number })[] = [];
+  for (const [index, each] of text.split("\n").entries()) {
+    if (each.trim() === "") continue;
+    const line = index + 1;
+    const thread = Either.chain((row: DatasetRow) => threadOf(row, { threadId: threadId(line), at }))(
+      Either.chain((value: unknown) => readRow(value, from))(jsonIn(each)),
+    );
+    if (Either.isLeft(thread)) {
+      problems.push({ line, reason: thread.left });
+      continue;
+    }
+    threads.push({ line, entries: thread.right.entries });
+    losses.push(...thread.right.losses.map((loss) => ({ ...loss, line })));
+  }
+  return { threads, problems, losses };
+};
+
+const jsonIn = (line: string): Either.Either<string, unknown> => {
+  try {
+    return Either.right(JSON.parse(line));
+  } catch {
+    return Either.left(`it is no JSON: ${JSON.stringify(line.slice(0, 60))}`);
+  }
+};
+
+interface Begun {
+  readonly threadId: string;
+  readonly at: number;
+}
+
+const threadOf = (
+  row: DatasetRow,
+  begun: Begun,
+): Either.Either<string, { readonly entries: readonly Entry[]; readonly losses: readonly Loss[] }> => {
+  const [first, second] = row.conversations.map(({ messages, weights }) =>
+    Either.bimap(
+      ({ reason }: { readonly reason: string }) => reason,
+      (imported: Imported) => ({ ...imported, turns: withWeights(imported.turns, weights) }),
+    )(fromChatMessages(messages)),
+  );
+  if (first === undefined || Either.isLeft(first)) return first ?? Either.left("it has no messages");
+  if (second !== undefined && Either.isLeft(second)) return second;
+  const { system, turns, losses } = first.right;
+  const other = second?.right.turns.at(-1);
+  const { at } = begun;
+  const before = turns.length - 1;
+  const events: readonly Event[] = [
+    ...turns.map((messages): Event => ({ type: "turn.added", at, messages })),
+    ...(other === undefined
+      ? []
+      : ([
+          { type: "turn.annotated", at, turn: before + 1, name: "score", value: 1 },
+          { type: "head.moved", at, to: before },
+          { type: "turn.added", at, messages: other },
+          { type: "turn.annotated", at, turn: before + 2, name: "score", value: 0 },
+          { type: "head.moved", at, to: before + 1 },
+        ] satisfies readonly Event[])),
+  ];
+  const metadata: JsonObject = row.tools.length === 0 ? {} : { tools: row.tools };
+  return Either.map((entries: readonly Entry[]) => ({ entries, losses: [...row.losses, ...losses] }))(
+    journalOf({ ...begun, ...(system === null ? {} : { system }), metadata, model: row.model }, events),
+  );
+};
+
+/** The readers of messages keep their order, and nothing that they do not know. */
+const withWeights = (
+  turns: readonly (readonly SeedDraft[])[],
+  weights: readonly boolean[],
+): readonly (readonly SeedDraft[])[] => {
+  let reply = 0;
+  return turns.map((drafts) =>
+    drafts.map((draft) => {
+      if (draft.role !== "assistant") return draft;
+      return weights[reply++] === false ? { ...draft, metadata: { weight: 0 } } : draft;
+    }),
+  );
+};
+
+const journalOf = (
+  input: Parameters<typeof start>[1],
+  events: readonly Event[],
+): Either.Either<string, readonly Entry[]> => {
+  const machine = conversationMachine();
+  const begun = start(machine, input);
+  const entries: Entry[] = [begun.entry];
+  let { state } = begun;
+  for (const event of events) {
+    const step = transition(machine, state, event);
+    if (!step.handled) return Either.left(step.refusal.reason);
+    entries.push(step.entry);
+    state = step.state;
+  }
+  return Either.right(entries);
+};

@@ -1,0 +1,162 @@
+import type { JsonObject } from "@colloquy/machine";
+import type { Loss } from "@colloquy/interchange";
+import * as Either from "fp-ts/lib/Either.js";
+
+/** The families of data sets that are read. */
+export type RowFormat = "sft" | "dpo" | "trl";
+
+/** A line of a data set, whichever its format is. */
+export interface DatasetRow {
+  /** One, or two that differ in their last message: the better one first. */
+  readonly conversations: readonly RowConversation[];
+  /** Declarations, as a thread has them. */
+  readonly tools: readonly JsonObject[];
+  /** Parameters of the call. */
+  readonly model: JsonObject;
+  readonly losses: readonly Loss[];
+}
+
+export interface RowConversation {
+  /** As chat completions write them. */
+  readonly messages: readonly JsonObject[];
+  /** Whether the replies are trained, in their order. */
+  readonly weights: readonly boolean[];
+}
+
+/** A line as its format has it, or in words why it is none of that format. */
+export const readRow = (value: unknown, format: RowFormat): Either.Either<string, DatasetRow> => {
+  if (!isObject(value)) return Either.left(`it is no JSON object: ${excerpt(value)}`);
+  switch (format) {
+    case "sft":
+      return wholeRow(value);
+    case "dpo":
+      return dpoRow(value);
+    case "trl":
+      return "messages" in value ? wholeRow(value) : trlRow(value);
+  }
+};
+
+const wholeRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
+  const { messages, tools, parallel_tool_calls: parallel, ...rest } = row;
+  if (!isMessages(messages)) return notMessages("messages", messages);
+  return rowOf([conversationOf(messages)], { tools, parallel, rest });
+};
+
+const dpoRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
+  const { input, preferred_output: preferred, non_preferred_output: other, ...rest } = row;
+  if (!isObject(input)) return Either.left(`input is no object with messages: ${excerpt(input)}`);
+  const { messages, tools, parallel_tool_calls: parallel, ...restOfInput } = input;
+  return pairRow({ messages, preferred, other }, ["input.messages", "preferred_output", "non_preferred_output"], {
+    tools,
+    parallel,
+    rest: { ...rest, ...restOfInput },
+  });
+};
+
+const trlRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
+  const { prompt, completion, chosen, rejected, tools, ...rest } = row;
+  const others = { tools, parallel: undefined, rest };
+  if (completion === undefined)
+    return pairRow({ messages: prompt, preferred: chosen, other: rejected }, ["prompt", "chosen", "rejected"], others);
+  if (!isMessages(prompt)) return notMessages("prompt", prompt);
+  if (!isMessages(completion)) return notMessages("completion", completion);
+  return rowOf([conversationOf([...prompt.map(untrained), ...completion])], others);
+};
+
+interface Branches {
+  readonly messages: unknown;
+  readonly preferred: unknown;
+  readonly other: unknown;
+}
+
+const pairRow = (
+  { messages, preferred, other }: Branches,
+  [ofMessages, ofPreferred, ofOther]: readonly [string, string, string],
+  others: Others,
+): Either.Either<string, DatasetRow> => {
+  if (!isMessages(messages)) return notMessages(ofMessages, messages);
+  for (const [name, output] of [
+    [ofPreferred, preferred],
+    [ofOther, other],
+  ] as const)
+    if (!isMessages(output) || output.length !== 1 || output[0]?.["role"] !== "assistant")
+      return Either.left(`${name} is not one message of an assistant: ${excerpt(output)}`);
+  const shared = messages.map(untrained);
+  return rowOf(
+    [preferred, other].map((output) => conversationOf([...shared, ...(isMessages(output) ? output : [])])),
+    others,
+  );
+};
+
+/** What a row has beside its messages. */
+interface Others {
+  readonly tools: unknown;
+  readonly parallel: unknown;
+  readonly rest: JsonObject;
+}
+
+const rowOf = (
+  conversations: readonly RowConversation[],
+  { tools, parallel, rest }: Others,
+): Either.Either<string, DatasetRow> => {
+  const lines = Object.keys(rest).map((field): Loss => ({
+    index: 0,
+    path: field,
+    what: `the field "${field}"`,
+    why: "a thread has no place for it",
+  }));
+  const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
+  const declared = given.flatMap(declarationOf);
+  if (tools !== undefined && tools !== null && (!Array.isArray(tools) || declared.length !== given.length))
+    return Either.left(`tools is no list of function tools: ${excerpt(tools)}`);
+  const model = typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {};
+  return Either.right({ conversations, tools: declared, model, losses: lines });
+};
+
+const declarationOf = (tool: unknown): readonly JsonObject[] => {
+  const called = isObject(tool) && tool["type"] === "function" ? tool["function"] : undefined;
+  if (!isObject(called) || typeof called["name"] !== "string") return [];
+  const { name, description, parameters } = called;
+  return [
+    {
+      name,
+      ...(typeof description === "string" ? { description } : {}),
+      ...(isObject(parameters) ? { parameters } : {}),
+    },
+  ];
+};
+
+const conversationOf = (messages: readonly JsonObject[]): RowConversation => ({
+  messages: [...messages.map(({ weight: _, ...message }) => message), ...resultsAfter(messages.at(-1))],
+  weights: messages.flatMap(({ role, weight }) => (role === "assistant" ? [weight !== 0] : [])),
+});
+
+/** A row may end with calls, and a thread has no call without its result. */
+const resultsAfter = (last: JsonObject | undefined): readonly JsonObject[] => {
+  const calls = last?.["role"] === "assistant" ? last["tool_calls"] : undefined;
+  return Array.isArray(calls)
+    ? calls.map((call: unknown) => ({
+        role: "tool",
+        content: "No result: the data set ends with the call.",
+        ...(isObject(call) && call["id"] !== undefined ? { tool_call_id: call["id"] } : {}),
+      }))
+    : [];
+};
+
+const untrained = (message: JsonObject): JsonObject =>
+  message["role"] === "assistant" ? { ...message, weight: 0 } : message;
+
+const notMessages = (name: string, value: unknown): Either.Either<string, never> =>
+  Either.left(
+    typeof value === "string"
+      ? `${name} is a plain text; give a list of messages`
+      : `${name} is no list of messages: ${excerpt(value)}`,
+  );
+
+const isMessages = (value: unknown): value is readonly JsonObject[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isObject);
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const excerpt = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 120);

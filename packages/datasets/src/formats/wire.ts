@@ -1,0 +1,99 @@
+import type { Json, JsonObject, Message, ToolDeclaration } from "@colloquy/machine";
+import { type ChatMessage, toChatMessages } from "@colloquy/interchange";
+import type { LeftOutBecause } from "../examples/example.ts";
+
+/** What of a conversation a format wants in its own way. */
+export interface Dialect {
+  /** Arguments of calls: as the text that the model wrote, or as the object that it is. */
+  readonly arguments: "text" | "object";
+  /** Whether users may show images. */
+  readonly images: boolean;
+}
+
+/** Messages as a data set has them; or why it can't have them. */
+export type WireMessages = { readonly messages: readonly JsonObject[] } | { readonly because: LeftOutBecause };
+
+/** Notes what of a message a data set has no place for. */
+export type LoseField = (what: string, why: string) => void;
+
+/**
+ * Messages as chat completions write them, with no member but those that trainers know: role, content, name, tool calls
+ * and the id that a result answers. Contents are texts, but for those that show an image.
+ */
+export const wireMessages = (messages: readonly Message[], dialect: Dialect, lose: LoseField): WireMessages => {
+  const { value, losses } = toChatMessages(messages);
+  for (const { what, why } of losses) lose(what, why);
+  const wire: JsonObject[] = [];
+  for (const message of value) {
+    const content = contentOf(message, dialect, lose);
+    const calls = callsOf(message, dialect);
+    if (content === null || calls === null) return { because: "content" };
+    if (content === "" && calls.length === 0 && message.role !== "tool") return { because: "empty" };
+    for (const field of Object.keys(message))
+      if (!known.includes(field)) lose(`the field "${field}"`, "trainers do not know it");
+    if (message.role === "developer") lose('the role "developer"', "trainers know it as system");
+    wire.push({
+      role: message.role === "developer" ? "system" : message.role,
+      content,
+      ...(message.name === undefined || message.name === "" ? {} : { name: message.name }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      ...(message.tool_call_id === undefined ? {} : { tool_call_id: message.tool_call_id }),
+    });
+  }
+  return { messages: wire };
+};
+
+/** A tool as chat completions declare it. */
+export const wireTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({
+  type: "function",
+  function: {
+    name,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined ? {} : { parameters }),
+  },
+});
+
+const known: readonly string[] = ["role", "content", "name", "tool_calls", "tool_call_id", "refusal"];
+
+/** Null for what the format has no place for. */
+const contentOf = (
+  message: ChatMessage,
+  { images }: Dialect,
+  lose: LoseField,
+): string | readonly JsonObject[] | null => {
+  const { content, refusal, role } = message;
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? []);
+  const texts = parts.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? [text] : []));
+  if (refusal !== undefined) lose("a refusal", "it is written as a text");
+  if (texts.length === parts.length) {
+    const all = refusal === undefined ? texts : [...texts, refusal];
+    if (all.length > 1) lose("where the parts of a content begin and end", "they are written as one text");
+    return all.filter((text) => text !== "").join("\n");
+  }
+  if (!images || role !== "user" || parts.some(({ type }) => type !== "text" && type !== "image_url")) return null;
+  return parts.map(({ type, text, image_url: image }): JsonObject =>
+    type === "text" ? { type, text } : { type, image_url: image },
+  );
+};
+
+const callsOf = ({ tool_calls: calls = [] }: ChatMessage, dialect: Dialect): readonly JsonObject[] | null => {
+  const written = calls.flatMap(({ id, type, function: called }): readonly JsonObject[] => {
+    if (type !== "function" || !isObject(called) || typeof called["arguments"] !== "string") return [];
+    const given = dialect.arguments === "text" ? called["arguments"] : objectIn(called["arguments"]);
+    return [{ ...(id === undefined ? {} : { id }), type, function: { name: called["name"], arguments: given } }];
+  });
+  return written.length === calls.length ? written : null;
+};
+
+/** Arguments that are no JSON object are a text in every format. */
+const objectIn = (text: string): Json => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : text;
+  } catch {
+    return text;
+  }
+};
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

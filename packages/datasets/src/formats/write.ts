@@ -1,0 +1,124 @@
+import type { JsonObject } from "@colloquy/machine";
+import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
+import { type Dialect, type LoseField, wireMessages, wireTool } from "./wire.ts";
+
+/** The rows of a data set, and what of the examples is not in them. */
+export interface Dataset {
+  /** Each a JSON object; `jsonLines` makes a file of them. */
+  readonly rows: readonly JsonObject[];
+  /** Examples that the format has no place for; of a pair, its chosen one. */
+  readonly leftOut: readonly LeftOut[];
+  /** What was written in another way, or not at all, and in how many messages of the rows. */
+  readonly losses: readonly DatasetLoss[];
+}
+
+export interface DatasetLoss {
+  readonly what: string;
+  readonly why: string;
+  readonly times: number;
+}
+
+/**
+ * Examples for OpenAI's supervised fine-tuning: `{ messages, tools?, parallel_tool_calls? }`. Of the messages of an
+ * assistant the last is trained; all others have `weight: 0`.
+ */
+export const toSft = (examples: readonly Example[]): Dataset =>
+  written(examples, openai, (example, { prompt, reply }) => ({
+    messages: [
+      ...prompt.map((message) => (message["role"] === "assistant" ? { ...message, weight: 0 } : message)),
+      reply,
+    ],
+    ...toolsOf(example),
+  }));
+
+/** Pairs for OpenAI's direct preference optimisation: `{ input: { messages, … }, preferred_output, non_preferred_output }`. */
+export const toDpo = (pairs: readonly Pair[]): Dataset =>
+  written(pairs, openai, ({ chosen }, { prompt, reply, other }) => ({
+    input: { messages: prompt, ...toolsOf(chosen) },
+    preferred_output: [reply],
+    non_preferred_output: [other],
+  }));
+
+/** Examples for TRL as whole conversations (`messages`), or with what is trained apart (`prompt`, `completion`; the default). */
+export const toTrl = (examples: readonly Example[], { as = "promptCompletion" }: TrlOptions = {}): Dataset =>
+  written(examples, trl, (example, { prompt, reply }) => ({
+    ...(as === "messages" ? { messages: [...prompt, reply] } : { prompt, completion: [reply] }),
+    ...trlTools(example),
+  }));
+
+export interface TrlOptions {
+  readonly as?: "promptCompletion" | "messages";
+}
+
+/** Pairs for TRL's preference training: `prompt`, `chosen`, `rejected`. */
+export const toTrlPreferences = (pairs: readonly Pair[]): Dataset =>
+  written(pairs, trl, ({ chosen }, { prompt, reply, other }) => ({
+    prompt,
+    chosen: [reply],
+    rejected: [other],
+    ...trlTools(chosen),
+  }));
+
+/** One JSON value a line. */
+export const jsonLines = (rows: readonly JsonObject[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+
+const openai: Dialect = { arguments: "text", images: true };
+
+/** Chat templates take texts, and most of them want arguments as objects. */
+const trl: Dialect = { arguments: "object", images: false };
+
+const toolsOf = ({ tools, model: { parallel_tool_calls: parallel } }: Example): JsonObject =>
+  tools.length === 0
+    ? {}
+    : { tools: tools.map(wireTool), ...(typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {}) };
+
+const trlTools = ({ tools }: Example): JsonObject => (tools.length === 0 ? {} : { tools: tools.map(wireTool) });
+
+/** The messages of a row. */
+interface RowMessages {
+  readonly prompt: readonly JsonObject[];
+  readonly reply: JsonObject;
+  /** The reply that was not preferred. */
+  readonly other: JsonObject | null;
+}
+
+const written = <From extends Example | Pair>(
+  given: readonly From[],
+  dialect: Dialect,
+  row: (from: From, messages: RowMessages) => JsonObject,
+): Dataset => {
+  const rows: JsonObject[] = [];
+  const leftOut: LeftOut[] = [];
+  const losses = new Map<string, DatasetLoss>();
+  for (const from of given) {
+    const noted: (readonly [what: string, why: string])[] = [];
+    const messages = messagesOf(from, dialect, (what, why) => noted.push([what, why]));
+    if ("because" in messages) {
+      const { thread, turn, step } = "chosen" in from ? from.chosen : from;
+      leftOut.push({ thread, turn, step, because: messages.because });
+      continue;
+    }
+    rows.push(row(from, messages));
+    for (const [what, why] of noted) {
+      const key = `${what}: ${why}`;
+      losses.set(key, { what, why, times: (losses.get(key)?.times ?? 0) + 1 });
+    }
+  }
+  return { rows, leftOut, losses: [...losses.values()] };
+};
+
+const messagesOf = (
+  from: Example | Pair,
+  dialect: Dialect,
+  lose: LoseField,
+): RowMessages | { readonly because: LeftOutBecause } => {
+  const { prompt, reply } = "chosen" in from ? from.chosen : from;
+  const shown = wireMessages([...prompt, reply], dialect, lose);
+  if ("because" in shown) return shown;
+  const other = "chosen" in from ? wireMessages([from.rejected.reply], dialect, lose) : null;
+  if (other !== null && "because" in other) return other;
+  const last = shown.messages.at(-1);
+  if (last === undefined) return { because: "empty" };
+  return { prompt: shown.messages.slice(0, -1), reply: last, other: other?.messages[0] ?? null };
+};

@@ -1,0 +1,16 @@
+export type * from "./examples/example.ts";
+export { type DoubtfulTool, linearise, type Linearised, type LineariseOptions } from "./examples/linearise.ts";
+export { type Paired, type PairOptions, pairsOf, type PromptsWithoutPairs } from "./examples/pairs.ts";
+export { type ImportDatasetOptions, importDataset, type ImportedDataset } from "./formats/read.ts";
+export { type DatasetOrigin, datasetReport } from "./formats/report.ts";
+export type { RowFormat } from "./formats/row.ts";
+export {
+  type Dataset,
+  type DatasetLoss,
+  jsonLines,
+  toDpo,
+  toSft,
+  toTrl,
+  type TrlOptions,
+  toTrlPreferences,
+} from "./formats/write.ts";

@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { Template } from "@huggingface/jinja";
+
+/** A chat template of a model, as its tokenizer has it. */
+export interface ChatTemplate {
+  /** Its place in the list of `@huggingface/ollama-utils`. */
+  readonly place: number;
+  /** The prompt of these messages; null where the template refuses them (a role or an order that its model does not know). */
+  readonly render: (row: RenderedRow, addGenerationPrompt: boolean) => string | null;
+}
+
+/** What a trainer renders. */
+export interface RenderedRow {
+  readonly messages: readonly unknown[];
+  readonly tools: readonly unknown[];
+}
+
+/** The chat templates of the models on the Hugging Face hub that `@huggingface/ollama-utils` ships. */
+export const chatTemplates = (): readonly ChatTemplate[] => {
+  const entry = require.resolve("@huggingface/ollama-utils");
+  const source = readFileSync(join(dirname(entry), "../src/chat-template-automap.ts"), "utf8");
+  return [...source.matchAll(/gguf:\s*("(?:[^"\\]|\\.)*")/g)].flatMap(([, text = '""'], place) => {
+    const template = parsed(String(JSON.parse(text)));
+    return template === null ? [] : [{ place, render: renderer(template) }];
+  });
+};
+
+const require = createRequire(import.meta.url);
+
+const parsed = (text: string): Template | null => {
+  try {
+    return new Template(text);
+  } catch {
+    return null;
+  }
+};
+
+const renderer =
+  (template: Template): ChatTemplate["render"] =>
+  ({ messages, tools }, addGenerationPrompt) => {
+    try {
+      return template.render({
+        messages,
+        ...(tools.length === 0 ? {} : { tools }),
+        add_generation_prompt: addGenerationPrompt,
+        bos_token: "<s>",
+        eos_token: "</s>",
+        date_string: "26 Jul 2024",
+      });
+    } catch {
+      return null;
+    }
+  };
