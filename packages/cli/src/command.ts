@@ -72,7 +72,11 @@ export const commands: Readonly<Record<string, Command>> = {
     takesPaths: false,
     run: (_, values, context) => listThreads(values, context),
   },
-  export: { options: ["store", "as", "to", "all"], takesPaths: true, run: exportThreads },
+  export: {
+    options: ["store", "as", "to", "all", "options", "per", "score", "min-score"],
+    takesPaths: true,
+    run: exportThreads,
+  },
   import: { options: ["store", "from", "thread", "repair"], takesPaths: true, run: importThreads },
 };
 
@@ -122,7 +126,9 @@ const help = `colloquy: converse with a language model from the terminal
   colloquy export THREAD --store STORE    a thread, as its journal or as messages
   colloquy export --all --to FOLDER --store STORE
                                           all of them, each as a file
-  colloquy import FILES --store STORE     threads from journals, or from messages
+  colloquy export --all --as sft --to FILE --store STORE
+                                          all of them, as one data set for training
+  colloquy import FILES --store STORE     threads from journals, messages or data sets
   colloquy --help                         this
   colloquy --version                      the version
 
@@ -153,11 +159,17 @@ Options of threads:
 
 Options of export and import:
   --as, --from      journal (default), chat (OpenAI's chat messages), responses (its Responses items),
-                    model, ui (the AI SDK's ModelMessage and UIMessage)
+                    model, ui (the AI SDK's ModelMessage and UIMessage); or a data set in JSON lines, of
+                    one thread, several, or all: sft, dpo (OpenAI's fine-tuning), trl, and to write
+                    trl-messages, trl-preferences
   --to FILE         write to a file that is not there yet, which only its owner may read
                     (default: to the output)
   --all             export every thread that is kept, each to a file in the folder --to
   --thread ID       the thread to make (default: the journal's own; of messages: drawn)
+  --per turn|step   of a data set: an example for each turn (default), or for each reply in it
+  --score NAME      of a data set: the annotation that scores a turn (default: score)
+  --min-score N     of a data set: leave out what is scored lower, or not at all
+  --options MODULE  of a data set: the options of the machine, with its tools and its counter
   --repair          mend messages: calls without results, results without calls; each is reported
 
 The key for the server is read from OPENAI_API_KEY.

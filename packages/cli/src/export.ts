@@ -1,21 +1,23 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import { fold } from "@colloquy/machine/journal";
 import { type Entry, type Message, messagesOf } from "@colloquy/machine";
 import type { Loss } from "@colloquy/interchange";
 import type { Store } from "@colloquy/host";
-import { withRedactions } from "@colloquy/host/store";
 import type { CommandContext } from "./command-context.ts";
+import { isWrittenDataset, writtenDatasets } from "./dataset-formats.ts";
+import { type DatasetOptions, datasetOptionNames, exportDataset } from "./export-dataset.ts";
 import { withStore } from "./kept-threads.ts";
 import { formatNamed, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
+import { storedEntries } from "./stored-entries.ts";
 import { failureText } from "./terminal/failure-text.ts";
 import { named, oneLine, printableJson } from "./terminal/printable.ts";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 
 /** From where, as what, and where to: a file that is not there yet; with `all`, for every thread, a folder. */
-type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all">;
+type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all"> & DatasetOptions;
 
 /**
  * Writes a thread, or all of a store: as journals, without loss, or as the messages of another format. What that can't
@@ -25,10 +27,13 @@ type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all">;
  */
 export const exportThreads = (
   ids: readonly string[],
-  { store: path, as = "journal", to, all = false }: ExportOptions,
+  { store: path, as = "journal", to, all = false, ...rest }: ExportOptions,
   { screen, errors }: Pick<CommandContext, "screen" | "errors">,
 ): Promise<number> =>
   withStore(path, async (store) => {
+    if (isWrittenDataset(as)) return exportDataset(store, { ids, as, all, to, options: rest }, { screen, errors });
+    const [stray] = Object.keys(rest).filter((name) => datasetOptionNames.includes(name));
+    if (stray !== undefined) throw new Error(`--${stray} is for data sets: export --as ${writtenDatasets.join(", ")}`);
     const write = writerOf(as);
     const lost = (threadId: string, losses: readonly Loss[]): void => {
       for (const loss of losses)
@@ -101,24 +106,16 @@ type Writer = (
 const writerOf = (as: string): Writer => {
   if (as === "journal")
     return (threadId, stored) => ({
-      text: entriesIn(threadId, stored)
+      text: storedEntries(threadId, stored)
         .map((entry) => `${printableJson(entry)}\n`)
         .join(""),
       losses: [],
     });
   const { write } = formatNamed("--as", as);
   return (threadId, stored) => {
-    const { value, losses } = write(messagesIn(threadId, entriesIn(threadId, stored)));
+    const { value, losses } = write(messagesIn(threadId, storedEntries(threadId, stored)));
     return { text: `${printableJson(value, 2)}\n`, losses };
   };
-};
-
-/** Also where a crash came between, what was to be redacted is not shown any more. */
-const entriesIn = (threadId: string, stored: readonly unknown[]): readonly Entry[] => {
-  if (stored.length === 0) throw new Error(`there is no thread "${threadId}"; \`colloquy threads\` lists them`);
-  const decoded = decodeJournal(stored);
-  if ("left" in decoded) throw new Error(`thread "${threadId}" can't be read: ${describeDecodeError(decoded.left)}`);
-  return withRedactions(decoded.right);
 };
 
 /** The path, led by the system message. */

@@ -1,7 +1,9 @@
-import { createHost, type Host, ThreadExistsError } from "@colloquy/host";
+import { createHost, type Host, type HostedThread, ThreadExistsError } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import type { CommandContext } from "./command-context.ts";
+import { isReadDataset } from "./dataset-formats.ts";
+import { type ReadFile, threadsFromDataset } from "./import-dataset.ts";
 import { journalFile, journalPaths } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
 import { asCommand, formatNamed, lossLine } from "./message-formats.ts";
@@ -14,7 +16,7 @@ import { readTextFile } from "./text-file.ts";
 type ImportOptions = Pick<OptionValues, "store" | "from" | "thread" | "repair">;
 
 /**
- * Makes a thread from each file: a journal, or the messages of another format, as JSON. What a thread has no place for is
+ * Makes a thread from each file: a journal, or the messages of another format, as JSON; or from each line of a data set. What a thread has no place for is
  * reported on the error output, and so is a file that holds no such conversation, or whose thread is there already. Each is
  * tried, whatever becomes of the others. Gives the exit code: 0; 1 where one could not be imported.
  *
@@ -45,8 +47,9 @@ export const importThreads = async (
   try {
     for (const path of files) {
       try {
-        const id = await read(host, path, (line) => errors.line(`${named(path)}: ${oneLine(line)}`));
-        screen.line(named(id));
+        const found = await read(host, path, (line) => errors.line(`${named(path)}: ${oneLine(line)}`));
+        for (const id of found.ids) screen.line(named(id));
+        failures += found.failures;
       } catch (thrown) {
         errors.line(`colloquy: ${named(path)}: ${failureText(withAdvice(thrown))}`);
         failures++;
@@ -66,8 +69,8 @@ const withAdvice = (thrown: unknown): unknown =>
       })
     : thrown;
 
-/** Imports a file. Resolves with the id of its thread; rejects with why there is none. */
-type Reader = (host: Host, path: string, report: (line: string) => void) => Promise<string>;
+/** Imports a file. Resolves with the ids of its threads; rejects with why there are none. */
+type Reader = (host: Host, path: string, report: (line: string) => void) => Promise<ReadFile>;
 
 const readerOf = ({ from = "journal", thread, repair = false }: ImportOptions): Reader => {
   const under = thread === undefined ? {} : { threadId: thread };
@@ -76,17 +79,24 @@ const readerOf = ({ from = "journal", thread, repair = false }: ImportOptions): 
     return async (host, path) => {
       const file = journalFile(path);
       if (!("entries" in file)) throw new Error(`it can't be read: ${file.problem}${hintOf(path)}`);
-      return (await host.importJournal(file.entries, under)).id;
+      return one(await host.importJournal(file.entries, under));
     };
+  }
+  if (isReadDataset(from)) {
+    if (repair) throw new Error(`--repair mends messages of another format, and ${from} is a data set`);
+    if (thread !== undefined) throw new Error("--thread names one thread, and each line of a data set is one");
+    return (host, path, report) => threadsFromDataset(host, path, from, report);
   }
   const { read } = formatNamed("--from", from);
   return async (host, path, report) => {
     const conversation = read(jsonIn(path), { repair });
     if ("left" in conversation) throw new Error(asCommand(conversation.left.reason));
     for (const loss of conversation.right.losses) report(lossLine("item", loss));
-    return (await host.importMessages(conversation.right, under)).id;
+    return one(await host.importMessages(conversation.right, under));
   };
 };
+
+const one = ({ id }: HostedThread): ReadFile => ({ ids: [id], failures: 0 });
 
 /** For a file that is one list: not the lines of a journal, but what another format would be. */
 const hintOf = (path: string): string => {

@@ -10,6 +10,7 @@ import {
   toUiMessages,
 } from "@colloquy/interchange";
 import type { Message } from "@colloquy/machine";
+import { readDatasets, writtenDatasets } from "./dataset-formats.ts";
 
 /** How messages are read and written that have the form of another library. */
 interface MessageFormat {
@@ -21,7 +22,10 @@ interface MessageFormat {
 export const formatNamed = (option: "--as" | "--from", name: string): MessageFormat => {
   const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (format !== undefined) return format;
-  throw new Error(`${option} is "${name}"; it must be one of: journal, ${Object.keys(formats).join(", ")}`);
+  const rows = option === "--as" ? writtenDatasets : readDatasets;
+  throw new Error(
+    `${option} is "${name}"; it must be one of: ${["journal", ...Object.keys(formats), ...rows].join(", ")}`,
+  );
 };
 
 const formats: Readonly<Record<string, MessageFormat>> = {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
+import { conversationMachine, type ConversationMachine, type MachineOptions } from "@colloquy/machine";
 import { isPipeOrDevice } from "./text-file.ts";
 import { reasonOf } from "./terminal/failure-text.ts";
 
@@ -10,15 +10,20 @@ import { reasonOf } from "./terminal/failure-text.ts";
  *
  * @throws Error for a module that can't be loaded, or whose default export is no such options.
  */
-export const machineFromModule = async (path: string | undefined): Promise<ConversationMachine> => {
-  if (path === undefined) return conversationMachine();
+export const machineFromModule = async (path: string | undefined): Promise<ConversationMachine> =>
+  conversationMachine(await optionsFromModule(path));
+
+/** The options themselves, which a machine takes; none without a module. @throws Error as above */
+export const optionsFromModule = async (path: string | undefined): Promise<MachineOptions> => {
+  if (path === undefined) return {};
   const options = await defaultExportOf(path);
   if (!isRecord(options))
     throw new Error(
       `"${path}" has no machine options: its default export is ${kindOf(options)}; make it those, such as { policy }`,
     );
   try {
-    return conversationMachine(options);
+    conversationMachine(options);
+    return options;
   } catch (thrown) {
     throw new Error(`the options of "${path}" can't be used: ${reasonOf(thrown)}`, { cause: thrown });
   }

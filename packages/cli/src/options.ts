@@ -18,6 +18,9 @@ export const optionKinds = {
   as: { type: "string" },
   to: { type: "string" },
   all: { type: "boolean" },
+  per: { type: "string" },
+  score: { type: "string" },
+  "min-score": { type: "string" },
   from: { type: "string" },
   repair: { type: "boolean" },
 } as const;

@@ -40,6 +40,8 @@ export interface Linearised {
   readonly unreadable: readonly { readonly thread: string; readonly reason: string }[];
   /** Tools whose declaration is not the one that was offered, and in how many examples. */
   readonly tools: readonly DoubtfulTool[];
+  /** What counted the tokens: `name@version`; null for no counter. */
+  readonly countedBy: string | null;
 }
 
 /** `missing`: it is not declared, so that examples have its name alone. `changed`: it is declared in other words than it was offered in. */
@@ -93,7 +95,9 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
       examples.push({ thread, turn, step, prompt, reply, tools: offered, model, kept: isKept, score, tokens });
     }
   }
-  return { examples, leftOut, unreadable, tools: [...doubts.values()] };
+  const { counter } = options;
+  const countedBy = counter === undefined ? null : `${counter.name}@${counter.version}`;
+  return { examples, leftOut, unreadable, tools: [...doubts.values()], countedBy };
 };
 
 const idOf = (entries: readonly Entry[]): string | null => {

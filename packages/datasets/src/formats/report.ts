@@ -13,13 +13,15 @@ export interface DatasetOrigin {
 
 /** What became of some conversations as a data set, for a person: a line for each thing, the rows first. Names and words of the conversations stand in it as they are. */
 export const datasetReport = ({ linearised, dataset, pairs }: DatasetOrigin): readonly string[] => {
-  const { examples, leftOut, unreadable, tools } = linearised;
+  const { examples, leftOut, unreadable, tools, countedBy } = linearised;
   const counted = examples.flatMap(({ tokens }) => tokens ?? []);
   const total = counted.reduce((sum, tokens) => sum + tokens.total, 0);
   const trained = counted.reduce((sum, tokens) => sum + tokens.trained, 0);
   return [
     `${numbered(dataset.rows.length, "row")} of ${numbered(examples.length, "example")}`,
-    ...(counted.length === 0 ? [] : [`${numbered(total, "token")} in the examples, ${trained} of them trained`]),
+    ...(countedBy === null
+      ? []
+      : [`${numbered(total, "token")} in the examples, ${trained} of them trained (by ${countedBy})`]),
     ...leftOutLines([...leftOut, ...dataset.leftOut]),
     ...(pairs === undefined ? [] : pairLines(pairs)),
     ...tools.map(({ name, is, examples: count }) => `${doubts[is](name)} (${numbered(count, "example")})`),

@@ -1,0 +1,50 @@
+import {
+  type Dataset,
+  type Linearised,
+  pairsOf,
+  type PromptsWithoutPairs,
+  type RowFormat,
+  toDpo,
+  toSft,
+  toTrl,
+  toTrlPreferences,
+} from "@colloquy/datasets";
+
+/** The formats of data sets that are written, by the values of `--as`. */
+export type WrittenDataset = "sft" | "dpo" | "trl" | "trl-messages" | "trl-preferences";
+
+/** Rows, and what of the examples made no pair where the format is one of pairs. */
+export interface WrittenRows {
+  readonly dataset: Dataset;
+  readonly pairs?: PromptsWithoutPairs;
+}
+
+/** Examples as rows of a format. */
+export const rowsAs = (as: WrittenDataset, { examples }: Linearised): WrittenRows => {
+  switch (as) {
+    case "sft":
+      return { dataset: toSft(examples) };
+    case "trl":
+      return { dataset: toTrl(examples) };
+    case "trl-messages":
+      return { dataset: toTrl(examples, { as: "messages" }) };
+    case "dpo":
+    case "trl-preferences": {
+      const { pairs, leftOut } = pairsOf(examples);
+      return { dataset: as === "dpo" ? toDpo(pairs) : toTrlPreferences(pairs), pairs: leftOut };
+    }
+  }
+};
+
+/** Whether a format is one of pairs, which other branches are needed for. */
+export const isOfPairs = (as: WrittenDataset): boolean => as === "dpo" || as === "trl-preferences";
+
+export const writtenDatasets: readonly WrittenDataset[] = ["sft", "dpo", "trl", "trl-messages", "trl-preferences"];
+
+/** The values of `--from` that name data sets. */
+export const readDatasets: readonly RowFormat[] = ["sft", "dpo", "trl"];
+
+export const isWrittenDataset = (name: string): name is WrittenDataset =>
+  writtenDatasets.some((format) => format === name);
+
+export const isReadDataset = (name: string): name is RowFormat => readDatasets.some((format) => format === name);

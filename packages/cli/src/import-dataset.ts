@@ -1,0 +1,26 @@
+import { importDataset, type RowFormat } from "@colloquy/datasets";
+import type { Host } from "@colloquy/host";
+import { readTextFile } from "./text-file.ts";
+
+/** What came of a file: its threads, and what in it is none. */
+export interface ReadFile {
+  readonly ids: readonly string[];
+  /** Of lines that could not be read. */
+  readonly failures: number;
+}
+
+/** Makes a thread of each line of a data set, under ids that are drawn. Reports what is wrong with a line, and goes on. */
+export const threadsFromDataset = async (
+  host: Host,
+  path: string,
+  from: RowFormat,
+  report: (line: string) => void,
+): Promise<ReadFile> => {
+  const { threads, problems, losses } = importDataset(readTextFile(path), { from });
+  if (threads.length + problems.length === 0) throw new Error("it has no line");
+  for (const { line, reason } of problems) report(`line ${line}: ${reason}`);
+  for (const { line, what, why } of losses) report(`not carried: line ${line}: ${what}: ${why}`);
+  const ids: string[] = [];
+  for (const { entries } of threads) ids.push((await host.importJournal(entries, { threadId: "new" })).id);
+  return { ids, failures: problems.length };
+};
