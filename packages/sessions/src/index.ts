@@ -4,5 +4,18 @@ export type { Fields, GivenExchange } from "./program/fields.ts";
 export type { Exchange, Memory } from "./program/memory.ts";
 export type { NestedAskOptions, Program, ProgramContext, ProgramFunction } from "./program/program.ts";
 export { type Signature, SignatureError } from "./program/signature.ts";
+export type { RecordedExampleOptions, Records } from "./records.ts";
+export { type DspyOptions, type DspySession, fromDspySession } from "./saved/from-dspy-session.ts";
+export type { SavedSession } from "./saved/saved-session.ts";
+export {
+  type Example,
+  type ExampleHistory,
+  type ExampleOptions,
+  type Examples,
+  type LeftOut,
+  mergeExamples,
+} from "./score/examples.ts";
+export { type Metric, scoreOf, type ScoreOptions } from "./score/score.ts";
 export { session, type Session } from "./session.ts";
+export type { TurnPrompt } from "./shown/turn-prompt.ts";
 export type { SessionTurn } from "./thread/turns.ts";

@@ -6,11 +6,16 @@ import { type AnyOptions, type SessionCore, sessionCore } from "./core/core.ts";
 import type { SessionOptions } from "./core/options.ts";
 import { fieldsOf, partsOf } from "./program/fields.ts";
 import type { Program } from "./program/program.ts";
+import { type Records, recordsOf } from "./records.ts";
+import { journalIn } from "./saved/saved-session.ts";
 import { type Signature, validated } from "./program/signature.ts";
 import { type SessionTurn, sessionTurns } from "./thread/turns.ts";
 
 /** A program with turns: what one of its threads remembers. */
-export interface Session<Given extends object, Inputs extends object, Result extends object> {
+export interface Session<Given extends object, Inputs extends object, Result extends object> extends Records<
+  Inputs,
+  Result
+> {
   readonly thread: HostedThread;
   /** Calls the program, and records the turn. */
   call(inputs: Given, options?: CallOptions): CallHandle<Result>;
@@ -18,6 +23,14 @@ export interface Session<Given extends object, Inputs extends object, Result ext
   user(id: string): Session<Given, Inputs, Result>;
   /** The recorded calls, oldest first. */
   turns(): Promise<readonly SessionTurn<Inputs, Result>[]>;
+  /**
+   * A session on a thread that `save` gave, or `fromDspySession`: as it was, and it goes on from there.
+   *
+   * @param options `threadId` is the id of the new thread. Default: the one that it had.
+   * @throws ImportRefusedError for what is no saved session, one of another version or one that is damaged; nothing is
+   *   stored. ThreadExistsError where there is such a thread already.
+   */
+  load(saved: unknown, options?: { readonly threadId?: string }): Promise<Session<Given, Inputs, Result>>;
   close(): Promise<void>;
 }
 
@@ -47,6 +60,8 @@ const boundTo = (core: SessionCore, thread: HostedThread): Session<object, objec
   call: (inputs, options) => call(core, thread, inputs, options),
   user: (id) => boundTo(core, core.host.thread(`${core.options.name}:${id}`)),
   turns: async () => sessionTurns(await thread.state()),
+  ...recordsOf(core, thread),
+  load: async (saved, options) => boundTo(core, await core.host.importJournal(journalIn(saved), options)),
   close: () => core.host.close(),
 });
 

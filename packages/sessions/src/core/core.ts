@@ -52,7 +52,7 @@ export const sessionCore = (program: Program<never, object>, options: AnyOptions
 const mostQueued = 1_000;
 
 /** What a prompt shows of a session. */
-const policyOf = ({ maxTurns, excludeFields, onlyInputFields }: AnyOptions): Policy =>
+export const policyOf = ({ maxTurns, excludeFields, onlyInputFields }: AnyOptions): Policy =>
   compose(
     ...(excludeFields === undefined ? [] : [omitFields(excludeFields)]),
     ...(onlyInputFields === undefined ? [] : [onlyInputs(onlyInputFields)]),

@@ -32,7 +32,7 @@ export const sessionTurns = (state: State | null): readonly SessionTurn[] =>
         .map(sessionTurn);
 
 /** A turn as a recorded call. */
-const sessionTurn = ({ number, messages, usage, annotations = [], metadata = {} }: Turn): SessionTurn => {
+export const sessionTurn = ({ number, messages, usage, annotations = [], metadata = {} }: Turn): SessionTurn => {
   const said = toArray(messages);
   const inputs = fieldsOf(said.find(({ role }) => role === "user"));
   const outputs = fieldsOf(said.findLast(({ role }) => role === "assistant"));

@@ -1,0 +1,115 @@
+import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError, turnsOf } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { policyOf, type SessionCore } from "./core/core.ts";
+import { type SavedSession, savedSession } from "./saved/saved-session.ts";
+import { type ExampleOptions, type Examples, examplesOf } from "./score/examples.ts";
+import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./score/score.ts";
+import { shownIn, type ShownTurns } from "./shown/shown-in.ts";
+import { memoryShown, promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
+import { sessionTurns } from "./thread/turns.ts";
+
+/** What can be made of the turns that a session recorded. */
+export interface Records<Inputs extends object, Result extends object> {
+  /**
+   * Scores each turn, and notes its score as an annotation of the turn. Gives the scores in the order of the turns. No
+   * score is noted before all of them are known.
+   */
+  score<Gold>(metric: Metric<Inputs, Result, Gold>, options?: ScoreOptions<Gold>): Promise<readonly number[]>;
+  /**
+   * The turns as examples to learn from, oldest first, and which of them are none, and why.
+   *
+   * @param options with a `metric`, turns are scored by it before.
+   */
+  examples<Gold>(options?: RecordedExampleOptions<Inputs, Result, Gold>): Promise<Examples<Inputs, Result>>;
+  /**
+   * What the program of a turn was called with, exactly as it was, whatever became of the thread since; only words that
+   * were redacted are gone. Null where no program was called, as for a turn that was added by hand.
+   *
+   * @throws RangeError when there is no such turn.
+   */
+  promptOfTurn(turn: number): Promise<TurnPrompt | null>;
+  /** All that the thread says, as plain JSON, for `load`. */
+  save(): Promise<SavedSession>;
+}
+
+/** How turns become examples. */
+export interface RecordedExampleOptions<Inputs extends object, Result extends object, Gold = unknown>
+  extends ExampleOptions, ScoreOptions<Gold> {
+  readonly metric?: Metric<Inputs, Result, Gold>;
+}
+
+/** The records of a thread. */
+export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
+  score: async (metric, options = {}) => {
+    checkOptions("score", options, scoreOptionNames);
+    return score(core, thread, metric, options);
+  },
+  examples: async (options = {}) => {
+    checkOptions("examples", options, exampleOptionNames);
+    return examples(core, thread, options);
+  },
+  promptOfTurn: async (turn) => {
+    const { state, shown } = await journalled(thread);
+    const found = shown.get(turn);
+    if (found !== undefined) return promptShown(found);
+    const { length } = state.context.conversation.turns;
+    if (Number.isSafeInteger(turn) && turn > 0 && turn <= length) return null;
+    const there = length === 0 ? "none" : `1 to ${length}`;
+    throw new RangeError(`thread "${thread.id}" has no turn ${turn}; there are ${there}`);
+  },
+  save: async () => savedSession(await thread.exportJournal()),
+});
+
+const score = async <Gold>(
+  { options: { host } }: SessionCore,
+  thread: HostedThread,
+  metric: Metric<object, object, Gold>,
+  options: ScoreOptions<Gold>,
+): Promise<readonly number[]> => {
+  const turns = sessionTurns(await thread.state());
+  const scores = await scoresOf(turns, metric, options, (error, turn) =>
+    host?.onObserverError?.(error, `the metric, for turn ${turn}`),
+  );
+  await noteScores(thread, turns, scores);
+  return scores;
+};
+
+const examples = async <Gold>(
+  core: SessionCore,
+  thread: HostedThread,
+  options: RecordedExampleOptions<object, object, Gold>,
+): Promise<Examples> => {
+  const { metric } = options;
+  if (metric !== undefined) await score(core, thread, metric, options);
+  if ((await thread.state()) === null) return examplesOf(thread.id, [], options);
+  const { state, shown, isRedacted } = await journalled(thread);
+  const sources = turnsOf(state).map((turn) => ({
+    turn,
+    isRedacted: isRedacted(turn),
+    memory: () => memoryShown(shown.get(turn.number), policyOf(core.options)),
+  }));
+  return examplesOf(thread.id, sources, options);
+};
+
+const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
+  const read = shownIn(await thread.exportJournal());
+  if (Either.isRight(read)) return read.right;
+  throw new JournalUnreadableError(thread.id, `entry ${read.left.seq}: ${read.left.reason}`);
+};
+
+const checkOptions = (of: string, options: object, names: Readonly<Record<string, true | "required">>): void => {
+  const problem = problemOfOptions(of, options, names);
+  if (problem !== null) throw new ConfigurationError(problem);
+};
+
+const scoreOptionNames: OptionNames<ScoreOptions> = { gold: true, onMetricError: true };
+
+const exampleOptionNames: OptionNames<RecordedExampleOptions<object, object>> = {
+  ...scoreOptionNames,
+  metric: true,
+  minScore: true,
+  strict: true,
+  includeHistory: true,
+};

@@ -1,0 +1,53 @@
+import { type Entry, type LaterEntry, type Message, outstanding, type State, type Turn } from "@colloquy/machine";
+import { turnOfEffect } from "@colloquy/machine/hosting";
+import { fold, foldEntry, type JournalError } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+
+/** What a journal says of its turns, whatever became of the thread since. */
+export interface ShownTurns {
+  /** At the end. */
+  readonly state: State;
+  /** What each turn was answered from, by its number. */
+  readonly shown: ReadonlyMap<number, Shown>;
+  /** Whether words of a turn were taken out. */
+  readonly isRedacted: (turn: Turn) => boolean;
+}
+
+/**
+ * The messages that the program was called with, its inputs the last of them; of a turn that was added by hand, for which
+ * nothing was called, the state that it was added to.
+ */
+export type Shown =
+  | { readonly type: "called"; readonly messages: readonly Message[] }
+  | { readonly type: "added"; readonly to: State };
+
+/** What each turn of a journal was answered from: needs nothing of the configuration, then or now. */
+export const shownIn = (entries: readonly Entry[]): Either.Either<JournalError, ShownTurns> => {
+  const begun = fold(entries.slice(0, 1));
+  if (Either.isLeft(begun)) return begun;
+  const shown = new Map<number, Shown>();
+  const redacted = new Set<string | number>();
+  let state = begun.right;
+  for (const entry of entries.filter(isLater)) {
+    const before = state;
+    state = foldEntry(before, entry);
+    const { open, conversation } = state.context;
+    const added = entry.event.type === "turn.added" ? conversation.turns.length : null;
+    if (added !== null) shown.set(added, { type: "added", to: before });
+    if (entry.redacted === true) redacted.add(added ?? saidBy(entry));
+    if (open === null || open.stage.type !== "responding" || shown.has(open.number)) continue;
+    const call = outstanding(state).find((effect) => effect.type === "callLlm" && effect.purpose === "answer");
+    if (call?.type === "callLlm") shown.set(open.number, { type: "called", messages: call.messages });
+  }
+  const isRedacted = ({ number, asks }: Turn): boolean =>
+    redacted.has(number) || asks.some(({ askId }) => redacted.has(askId));
+  return Either.right({ state, shown, isRedacted });
+};
+
+/** The ask that an entry brought, or the turn that it is an answer in; none for what is of no turn. */
+const saidBy = ({ event }: LaterEntry): string | number => {
+  if (event.type === "ask.received") return event.askId;
+  return ("effectId" in event ? turnOfEffect(event.effectId) : null) ?? 0;
+};
+
+const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
