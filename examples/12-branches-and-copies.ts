@@ -44,4 +44,8 @@ await show("in the copy as well", copy);
 
 const journal = await copy.exportJournal();
 await show("read in again", await host.importJournal(journal, { threadId: "story-3" }));
+
+const elsewhere = await thread.ask("there was a bookseller", { from: 1, whenBusy: "fork" });
+console.log(`turn ${elsewhere.turn} of ${elsewhere.threadId}`);
+await show("behind the first turn");
 await host.close();

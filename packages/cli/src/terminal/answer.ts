@@ -39,6 +39,8 @@ const showPart = (screen: Screen, part: AskPart): void => {
       return screen.line(`  ${oneLine(part.request.name)} waits for an approval: ${oneLine(part.request.id)}`, "dim");
     case "wait.started":
       return screen.line("  waiting for the process that has the thread, or for its lease to run out", "dim");
+    case "thread.forked":
+      return screen.line(`  the thread is busy; it goes on as thread ${oneLine(part.threadId)}`, "dim");
     case "thread.lost":
       return screen.line("  another process went on with the thread; what was shown is void", "dim");
     case "parts.dropped":

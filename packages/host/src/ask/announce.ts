@@ -1,5 +1,6 @@
 import { approvalsOf, type Signal, type State, type ToolWithheld, turnNumbered } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
+import { approvalPart } from "./parts.ts";
 
 /** Notifies asks of what a signal says of them. The state is the one after it. */
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
@@ -62,9 +63,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
 export const showApproval = (asks: Asks, { effectId }: ToolWithheld, state: State): void => {
   const call = effectId.slice(0, effectId.lastIndexOf("#"));
   const request = approvalsOf(state).find(({ id }) => id.startsWith(`${call}!`));
-  if (request === undefined) return;
-  const { turn, step } = request;
-  asks.emit(turn, { type: "approval.requested", turn, step, request });
+  if (request !== undefined) asks.emit(request.turn, approvalPart(request));
 };
 
 /** An ask that joined the turn and was never shown is none of its asks: a signal of its own says so. */

@@ -22,12 +22,24 @@ export interface AskOptions {
   readonly limits?: Limits;
   /** What becomes of it while a turn is open. Default: as the machine says. */
   readonly overlap?: OverlapType;
+  /**
+   * The turn opens behind this one (0: at the beginning), or behind a checkpoint: the head moves there and the ask is taken
+   * in one entry, so nothing comes between. It never waits: while a turn is open, `whenBusy` says what becomes of it. The
+   * thread's journal rises to format 2, which versions before 0.2 refuse to read.
+   */
+  readonly from?: AskReceived["from"];
+  /**
+   * What becomes of an ask with `from` while a turn is open. `fork`: the thread is forked at that turn, nothing is run
+   * again, and the ask goes on there, which a part `thread.forked` says, and the `threadId` of handle and result. Its id is
+   * derived, so that the same askId finds the same fork. Default `reject`: it is refused as busy.
+   */
+  readonly whenBusy?: "reject" | "fork";
   /** Laid over the host's tool context, member by member, for this turn's tools; where one turn answers several asks, that of the first. Never journalled. */
   readonly toolContext?: ToolContext;
 }
 
 /** How something is asked that is only for the turn that is open. */
-export interface SteerOptions extends Omit<AskOptions, "overlap"> {
+export interface SteerOptions extends Omit<AskOptions, "overlap" | "from" | "whenBusy"> {
   /** The ask whose turn it is for. Default: whichever is open. */
   readonly during?: string;
 }
@@ -40,10 +52,12 @@ export const askOptionNames: OptionNames<AskOptions> = {
   model: true,
   limits: true,
   overlap: true,
+  from: true,
+  whenBusy: true,
   toolContext: true,
 };
 
-const { overlap: _, ...sharedNames } = askOptionNames;
+const { overlap: _, from: __, whenBusy: ___, ...sharedNames } = askOptionNames;
 
 export const steerOptionNames: OptionNames<SteerOptions> = { ...sharedNames, during: true };
 
@@ -52,11 +66,12 @@ export const askEvent = (
   at: number,
   askId: string,
   input: AskInput,
-  { name, metadata, model, limits, overlap }: AskOptions,
+  { name, metadata, model, limits, overlap, from }: AskOptions,
   joins?: AskReceived["joins"],
 ): Either.Either<Refusal, AskReceived> => {
   const event: AskReceived = { type: "ask.received", at, askId, input };
   const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
-  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? joins) === undefined) return Either.right(event);
-  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, joins });
+  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? joins) === undefined)
+    return Either.right(event);
+  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, joins });
 };

@@ -15,6 +15,7 @@ import type { AskResult } from "./result.ts";
  * all, is shown only where it happens. Should this host take the thread over meanwhile, all is shown from there on.
  */
 export interface AskHandle extends PromiseLike<AskResult>, AsyncIterable<AskPart> {
+  /** Another one from the part `thread.forked` on. */
   readonly threadId: string;
   readonly askId: string;
   /** Cancels the turn, or withdraws the ask where it still waits. What had been shown is kept. Does nothing after the end. */

@@ -1,5 +1,5 @@
 import type { AskReceived, Refusal, State, Turn } from "@colloquy/machine";
-import { approvalsOf, askNamed, turnNumbered } from "@colloquy/machine";
+import { askNamed, turnNumbered } from "@colloquy/machine";
 import { askedOtherwise, isSameInput, refusalOfRepeat } from "@colloquy/machine/hosting";
 import type { CodeWaits } from "../activity/code-waits.ts";
 import { AskRefusedError } from "../boundary/errors.ts";
@@ -7,41 +7,33 @@ import { messageOf } from "../boundary/thrown.ts";
 import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { AskHandle } from "./ask-handle.ts";
+import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
 import { PartQueue } from "./part-queue.ts";
-import type { AskPart } from "./parts.ts";
+import { type AskPart, partsAwaited } from "./parts.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
-/** Is notified when an ask gets a turn, loses it, or is settled. */
-export interface AskWatcher {
-  joined(ask: Ask, turn: number): void;
-  /** Its turn is gone, and it has none. */
-  left(ask: Ask): void;
-  settled(ask: Ask): void;
-}
-
-/** Stops an ask. True when its event had not been handled yet, so that nothing of it is journalled. */
-export type StopAsk = (ask: Ask, reason: string | undefined) => boolean;
-
 /** An ask on its way through a thread's loop, and the handle to it. */
 export class Ask implements AskHandle, Sender {
-  readonly threadId: string;
+  threadId: string;
   readonly askId: string;
   readonly toolContext: ToolContext | undefined;
   /** What is asked; null before the ask was sent, and for a handle that only looks up an earlier ask. */
   event: AskReceived | null = null;
   /** The id of the inbox item by which it was passed to another host; null where there is none. */
   inboxId: string | null = null;
+  /** Finds it another thread where this one is busy; null where it is refused then. */
+  whenBusy: (() => void) | null = null;
   #turn: number | null = null;
   readonly #parts = new PartQueue();
-  readonly #stop: StopAsk;
+  readonly #stop: StopAsk<Ask>;
   readonly #waits: CodeWaits | null;
   #signal: AbortSignal | null = null;
   /** Why it was aborted here. */
   #reason: string | null = null;
   #outcome: AskResult | Error | null = null;
   #promise: PromiseWithResolvers<AskResult> | null = null;
-  #watcher: AskWatcher | null = null;
+  #watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
   /** Whether it says what the first ask of its id said. */
   #isChecked = false;
@@ -51,7 +43,7 @@ export class Ask implements AskHandle, Sender {
     threadId: string,
     askId: string,
     toolContext: ToolContext | undefined,
-    stop: StopAsk,
+    stop: StopAsk<Ask>,
     waits: CodeWaits | null = null,
   ) {
     this.threadId = threadId;
@@ -71,7 +63,7 @@ export class Ask implements AskHandle, Sender {
   }
 
   /** Sets the watcher that is notified from here on; null for none. */
-  watch(watcher: AskWatcher | null): void {
+  watch(watcher: AskWatcher<Ask> | null): void {
     this.#watcher = watcher;
   }
 
@@ -111,8 +103,19 @@ export class Ask implements AskHandle, Sender {
 
   /** No turn will be opened for it. */
   withdraw(): void {
-    const summary = summaryWithoutTurn(this.threadId, this.askId);
-    this.fail(new TurnCancelledError(summary, this.#reason, this.#cause()));
+    this.fail(new TurnCancelledError(summaryWithoutTurn(this.threadId, this.askId), this.#reason, this.#cause()));
+  }
+
+  /** It is no longer an ask of its thread, and goes on in another one. */
+  moveTo(threadId: string): void {
+    this.#watcher?.settled(this);
+    this.#watcher = null;
+    this.#isChecked = false;
+    this.event = null;
+    this.inboxId = null;
+    this.whenBusy = null;
+    this.threadId = threadId;
+    this.goesOn();
   }
 
   /** The store lost the entry that accepted it, so what was shown of its turn is void. False when that happened too often. */
@@ -141,7 +144,8 @@ export class Ask implements AskHandle, Sender {
       if (state !== null && this.isKnownTo(state)) return;
       if (refusal.turn !== undefined) return this.join(refusal.turn);
     }
-    this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
+    if (refusal.kind === "busy" && this.whenBusy !== null) this.whenBusy();
+    else this.fail(new AskRefusedError(this.threadId, this.askId, refusal));
   }
 
   /** It is refused where it says something else than the ask that came first under its id. */
@@ -188,10 +192,7 @@ export class Ask implements AskHandle, Sender {
   #joinUnderWay(turn: number, state: State): void {
     if (this.settled || this.#turn === turn) return;
     this.join(turn);
-    if (state.context.open?.stage.type !== "running") return;
-    for (const request of approvalsOf(state)) {
-      this.push({ type: "approval.requested", turn, step: request.step, request });
-    }
+    for (const part of partsAwaited(state)) this.push(part);
   }
 
   /** The loop that ends fails its asks, or has them carried over. */

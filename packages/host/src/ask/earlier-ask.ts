@@ -1,6 +1,7 @@
 import type { Refusal } from "@colloquy/machine";
 import type { CodeWaits } from "../activity/code-waits.ts";
-import { Ask, type StopAsk } from "./ask.ts";
+import type { StopAsk } from "./ask-watcher.ts";
+import { Ask } from "./ask.ts";
 
 /**
  * A handle to an ask that was made before, on this host or another. While no code awaits it, the thread need not be
@@ -12,7 +13,7 @@ export class EarlierAsk extends Ask {
   #isAttached = true;
 
   /** @param attach hands the ask to the loop of its thread. The maker of the handle does that the first time. */
-  constructor(threadId: string, askId: string, stop: StopAsk, waits: CodeWaits, attach: (ask: Ask) => void) {
+  constructor(threadId: string, askId: string, stop: StopAsk<Ask>, waits: CodeWaits, attach: (ask: Ask) => void) {
     super(threadId, askId, undefined, stop, waits);
     this.#attach = attach;
   }

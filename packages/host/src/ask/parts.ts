@@ -1,4 +1,5 @@
 import type { Content, Entry, RequestApproval, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
+import { approvalsOf } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
 
 /**
@@ -29,6 +30,8 @@ export type AskPart =
   | { readonly type: "wait.started"; readonly for: "lease"; readonly until: number }
   /** It goes on: this host has the thread now, or the other one did something about the ask. */
   | { readonly type: "wait.ended" }
+  /** The thread was busy, and the ask goes on in this fork of it, behind that turn (`whenBusy: "fork"`). */
+  | { readonly type: "thread.forked"; readonly threadId: string; readonly turn: number }
   /** This host lost the thread: what was shown of the step that is under way is void. It is made anew, and shown where that happens: here only if the thread comes back. */
   | { readonly type: "thread.lost"; readonly turn: number }
   /** The parts were not read in time: this many older ones were let go. */
@@ -88,6 +91,16 @@ interface CallPlace extends Place {
   /** The id of the call in messages, approvals and what tools are given. */
   readonly callId: string;
 }
+
+/** What the open turn waits for from outside, as it was shown when that was asked for. */
+export const partsAwaited = (state: State): readonly AskPart[] =>
+  state.context.open?.stage.type === "running" ? approvalsOf(state).map((request) => approvalPart(request)) : [];
+
+/** A call waits for approval. */
+export const approvalPart = (request: RequestApproval): AskPart => {
+  const { turn, step } = request;
+  return { type: "approval.requested", turn, step, request };
+};
 
 /** The results that an entry gives in tools' places. */
 export const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {

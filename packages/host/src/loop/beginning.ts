@@ -1,4 +1,4 @@
-import { start, type State } from "@colloquy/machine";
+import { type Event, start, type State, type ThreadStarted } from "@colloquy/machine";
 import { ThreadUnknownError } from "../boundary/errors.ts";
 import { givenStart } from "../boundary/given-event.ts";
 import type { HostContext } from "../context/host-context.ts";
@@ -21,7 +21,7 @@ export const begin = async (
   const { first } = mailbox;
   const sent = first !== undefined && "event" in first ? first : null;
   const explicit = sent?.event.type === "thread.started" ? sent.event : null;
-  if (explicit === null && !mailbox.some((envelope) => "event" in envelope && makesThread.has(envelope.event.type)))
+  if (explicit === null && !mailbox.some((envelope) => "event" in envelope && makesThread(envelope.event)))
     throw new ThreadUnknownError(threadId);
   const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
   const { type: _, ...input } = givenStart(given);
@@ -35,11 +35,8 @@ export const begin = async (
   observation.entry(entry, threadId);
 };
 
-/** Events that mean something to a thread that is not there yet. */
-const makesThread: ReadonlySet<string> = new Set([
-  "ask.received",
-  "message.appended",
-  "round.appended",
-  "system.changed",
-  "turn.added",
-]);
+/** Whether an event means something to a thread that is not there yet. An ask behind a turn does not: no turn is there. */
+const makesThread = (event: Event | ThreadStarted): boolean =>
+  event.type === "ask.received" ? (event.from ?? 0) === 0 : making.has(event.type);
+
+const making: ReadonlySet<string> = new Set(["message.appended", "round.appended", "system.changed", "turn.added"]);

@@ -9,6 +9,7 @@ import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
 import { type Envelope, type EventEnvelope, Mailbox, type MadeEnvelope } from "../mailbox/mailbox.ts";
+import { riseFirst } from "../mailbox/raise-format.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import { begin } from "./beginning.ts";
 import { decide, endedMeanwhile } from "./decide.ts";
@@ -25,9 +26,8 @@ import { recover } from "./recovery.ts";
  * 3. Only then take over the new state and perform the effects, in order.
  * 4. Only then take the next event. What performs an effect answers by an event, never otherwise.
  *
- * Whatever goes wrong in between (the store fails, the lease is lost) ends the loop, and what it was doing is
- * stopped: it is not known how far it got. The next use of the thread reads the journal and recovers, as it would
- * after a crash.
+ * Whatever goes wrong in between (the store fails, the lease is lost) ends the loop, and what it was doing is stopped: it
+ * is not known how far it got. The next use of the thread reads the journal and recovers, as it would after a crash.
  */
 export class ThreadLoop implements Candidate, LoopPort {
   readonly threadId: string;
@@ -40,8 +40,7 @@ export class ThreadLoop implements Candidate, LoopPort {
   responding: Responding | null = null;
   readonly #mailbox = new Mailbox();
   readonly #onEnd: (loop: ThreadLoop, carried: readonly Ask[]) => void;
-  /** Opening, or between taking an event and having performed its effects. */
-  #busy = true;
+  #busy = true; // opening, or between taking an event and having performed its effects
   #state: State | null = null;
   #leased: LeasedThread | null = null;
   /** What must be over before the lease can be given back. */
@@ -151,7 +150,7 @@ export class ThreadLoop implements Candidate, LoopPort {
       if (this.#ended === null) this.#leased = await leaseThread(this, this.#mailbox);
       if (this.#ended === null && this.#leased !== null) await this.#begin(this.#leased);
     } catch (thrown) {
-      // What is thrown here was made by this package, or is what `start` says of a seed.
+      // Made by this package, or what `start` says of a seed.
       this.end(thrown instanceof Error ? thrown : new StoreError(this.threadId, "open it", thrown));
     }
     this.#drain();
@@ -171,7 +170,8 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.#busy = true;
     const leased = this.#leased;
     if (this.#ended !== null || leased === null) return;
-    for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
+    for (let taken = this.#mailbox.take(); taken !== undefined; taken = this.#mailbox.take()) {
+      const envelope = riseFirst(this.host.machine, this.#mailbox, this.#state, taken);
       try {
         if (this.#state === null) continue;
         if ("task" in envelope) {

@@ -1,5 +1,6 @@
 import { type Effect, type Entry, type StartTimer, type Turn, turnNumbered } from "@colloquy/machine";
 import { announce } from "../ask/announce.ts";
+import { approvalPart } from "../ask/parts.ts";
 import { LlmRun } from "./llm-run.ts";
 import type { LoopPort } from "./loop-port.ts";
 import { SummaryRun } from "./summary-run.ts";
@@ -30,8 +31,7 @@ const performers: Performers = {
   },
   callTool: (loop, effect) => new ToolRun(loop, effect).begin(),
   requestApproval: (loop, effect) => {
-    const { turn, step } = effect;
-    loop.asks.emit(turn, { type: "approval.requested", turn, step, request: effect });
+    loop.asks.emit(effect.turn, approvalPart(effect));
     loop.host.observation.approval(effect, loop.threadId);
   },
   // Nothing is kept running for a question.

@@ -10,18 +10,20 @@ import {
   type SteerOptions,
 } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
-import { Ask, type StopAsk } from "../ask/ask.ts";
+import type { StopAsk } from "../ask/ask-watcher.ts";
+import { Ask } from "../ask/ask.ts";
 import { withContext } from "../ask/asks.ts";
 import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import { messageOf } from "../boundary/thrown.ts";
 import type { Ids } from "../ports/ids.ts";
+import { askOrFork, problemOfBusy } from "./ask-or-fork.ts";
 import type { ThreadRef } from "./thread-ref.ts";
 
 /** Asks on a thread. */
 export const askOn = (thread: ThreadRef, input: AskInput, options: AskOptions): AskHandle => {
-  const problem = problemOfOptions("ask", options, askOptionNames);
+  const problem = problemOfOptions("ask", options, askOptionNames) ?? problemOfBusy(options);
   return problem === null ? asked(thread, input, options) : refusedAsk(thread.id, thread.host.ids, options, problem);
 };
 
@@ -43,7 +45,7 @@ export const refusedAsk = (threadId: string, ids: Ids, options: AskOptions | nul
 /** A handle to an ask that was made before. */
 export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
   const waits = new CodeWaits(thread.host.active);
-  const stop: StopAsk = (stopped, reason) => {
+  const stop: StopAsk<Ask> = (stopped, reason) => {
     cancel(thread, stopped, reason);
     return false;
   };
@@ -58,7 +60,9 @@ const asked = (thread: ThreadRef, input: AskInput, options: AskOptions, joins?: 
   const { askId = host.ids.draw("ask"), signal, toolContext } = options;
   const waits = new CodeWaits(host.active);
   const context = toolContext == null ? undefined : withContext(toolContext, undefined);
-  const ask = new Ask(id, askId, context, (stopped, reason) => stop(thread, stopped, reason), waits);
+  const stopped: StopAsk<Ask> = (ask, reason) =>
+    ask.event === null || stop({ ...thread, id: ask.threadId }, ask, reason);
+  const ask = new Ask(id, askId, context, stopped, waits);
   // Callers in JavaScript hand in anything.
   if (signal !== undefined && typeof signal?.addEventListener !== "function")
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
@@ -69,8 +73,11 @@ const asked = (thread: ThreadRef, input: AskInput, options: AskOptions, joins?: 
     ask.fail(new AskRefusedError(id, askId, event.left));
     return ask;
   }
-  ask.event = event.right;
-  post(thread, ask, waits);
+  if (options.whenBusy === "fork") void askOrFork(thread, ask, event.right, (where) => post(where, ask, waits));
+  else {
+    ask.event = event.right;
+    post(thread, ask, waits);
+  }
   return ask;
 };
 

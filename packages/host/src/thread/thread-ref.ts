@@ -8,7 +8,6 @@ import { type HostContext, type ThreadDefaults, threadDefaultNames } from "../co
 import { type Extent, lookAt, seenIn } from "../journal/opening.ts";
 import type { ThreadLoop } from "../loop/loop.ts";
 import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
-import { raiseFor } from "../mailbox/raise-format.ts";
 import type { Ids } from "../ports/ids.ts";
 
 /** A thread by its id, and the host that it is of: what the functions of its handle work on. */
@@ -78,8 +77,6 @@ export const deliver = (
   sent: Pick<EventEnvelope, "event"> | Pick<MadeEnvelope, "make">,
 ): Promise<Receipt> =>
   inLoop(thread, (loop, resolve, failed) => {
-    const raised = "event" in sent ? raiseFor(thread.host.machine, sent.event) : null;
-    if (raised !== null) loop.post(raised);
     loop.post({
       ...sent,
       sender: {

@@ -48,8 +48,8 @@ const problemOf = (
 ): string | null => {
   const data = before.context;
   const format = formatOf(data);
-  if (neededFormat(event.type) > format)
-    return `"${event.type}" needs format ${neededFormat(event.type)}, and the journal has format ${format} here`;
+  if (neededFormat(event) > format)
+    return `"${event.type}" needs format ${neededFormat(event)}, and the journal has format ${format} here`;
   if (!isAwaited(data, event) && "effectId" in event) {
     const awaited = outstanding(before).map(({ id }) => `"${id}"`);
     return `"${event.type}" answers "${event.effectId}", which was not awaited; outstanding was ${awaited.join(", ") || "nothing"}`;

@@ -91,6 +91,7 @@ const turnRange = zod.strictObject({ from: count, to: count });
 const inOrder = ({ from, to }: { readonly from: number; readonly to: number }): boolean => from <= to;
 const turns = turnRange.refine(inOrder, "a range of turns begins behind its end");
 const fields = zod.strictObject({ omit: list(text).optional(), inputs: list(text).optional() });
+const head = zod.union([count, object({ checkpoint: text })]);
 const outcome = zod.enum(["failed", "refused", "interrupted", "unknown"]);
 
 const event = <const Type extends string, Shape extends zod.ZodRawShape>(type: Type, shape: Shape) =>
@@ -117,6 +118,7 @@ export const eventSchema = zod.discriminatedUnion("type", [
     limits: limits.optional(),
     overlap: zod.enum(["reject", "queue", "merge", "latest", "interrupt", "steer"]).optional(),
     joins: object({ askId: text.optional() }).optional(),
+    from: head.optional(),
     partial: reply.optional(),
   }),
   event("message.appended", { message: messageDraft }),
@@ -171,7 +173,7 @@ export const eventSchema = zod.discriminatedUnion("type", [
   event("turn.added", { messages: list(seedDraft), metadata: jsonObject.optional() }),
   event("turn.annotated", { turn: count, name: text, value: json, metadata: jsonObject.optional() }),
   event("answer.truncated", { turn: count, characters: count }),
-  event("head.moved", { to: zod.union([count, object({ checkpoint: text })]) }),
+  event("head.moved", { to: head }),
   event("checkpoint.named", { name: text }),
   event("message.pinned", { message: text, pinned: zod.boolean() }),
   event("metadata.changed", { metadata: jsonObject }),

@@ -118,6 +118,7 @@ const rulesOf: {
     limits: keep,
     overlap: keep,
     joins: keep,
+    from: keep,
     partial: redactReply,
   },
   "message.appended": { message: redactMessage },

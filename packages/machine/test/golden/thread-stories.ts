@@ -182,6 +182,26 @@ const edits: readonly Story[] = [
     ],
   },
   {
+    name: "ask-from",
+    options: { overlap: { type: "queue", max: 1 } },
+    told: [
+      ask(1, "a", "Name a colour."),
+      reply(2, "t/1.1#1", "Red."),
+      ask(3, "b", "Another one."),
+      reply(4, "t/2.1#1", "Blue."),
+      "An ask that says behind which turn its own opens needs format 2 of the journal.",
+      ask(5, "c", "A darker one.", { from: 1 }),
+      { type: "thread.configured", at: 6, format: 2, configuration: { fingerprint: "as before" } },
+      "The head moves and the turn opens in one entry.",
+      ask(7, "c", "A darker one.", { from: 1 }),
+      "It never waits: where it would open is known only now.",
+      ask(8, "d", "A lighter one.", { from: 2 }),
+      reply(9, "t/3.1#1", "Maroon."),
+      ask(10, "d", "A lighter one.", { from: 7 }),
+      ask(11, "d", "A lighter one.", { from: { checkpoint: "home" } }),
+    ],
+  },
+  {
     name: "round-appended",
     options: { ...approved, overlap: { type: "queue", max: 1 } },
     told: [

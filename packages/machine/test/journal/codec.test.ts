@@ -195,6 +195,7 @@ const optional: {
     limits: true,
     overlap: true,
     joins: true,
+    from: true,
     partial: true,
   },
   "message.appended": {},

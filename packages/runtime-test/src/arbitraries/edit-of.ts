@@ -21,9 +21,7 @@ export type EditName =
 /** The event of a move that edits the thread. */
 export const editOf = (move: MoveNamed<EditName>, situation: Situation): Event => {
   const { now: at, state } = situation;
-  const turns = state.context.conversation.turns.length;
-  // One more than there are, now and then.
-  const turn = (pick: number): number => (turns === 0 ? pick : 1 + (pick % (turns + 1)));
+  const turn = (pick: number): number => turnPicked(state, pick);
   switch (move.move) {
     case "append":
       return { type: "message.appended", at, message: move.message };
@@ -59,6 +57,12 @@ export const editOf = (move: MoveNamed<EditName>, situation: Situation): Event =
         ...(move.reason === undefined ? {} : { reason: move.reason }),
       };
   }
+};
+
+/** The number of a turn, or of one more than there are, now and then. */
+export const turnPicked = ({ context }: State, pick: number): number => {
+  const turns = context.conversation.turns.length;
+  return turns === 0 ? pick : 1 + (pick % (turns + 1));
 };
 
 const pinOf = ({ pick, pinned }: MoveNamed<"pin">, state: State): string => {

@@ -50,6 +50,7 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
         limits: limitsArbitrary,
         overlap: fc.constantFrom(...overlapTypes),
         joins: recordOf({}, { askId }),
+        from: fc.oneof(fc.nat({ max: 4 }), recordOf({ checkpoint: nameArbitrary })),
       },
     ),
     "timer.fired": eventOf("timer.fired", { effectId }),

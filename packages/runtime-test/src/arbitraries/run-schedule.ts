@@ -1,6 +1,7 @@
 import type { AnswerableEffect, ConversationMachine, Effect, Event } from "@colloquy/machine";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
-import { editOf } from "./edit-of.ts";
+import { raiseFormatFor } from "@colloquy/machine/journal";
+import { editOf, turnPicked } from "./edit-of.ts";
 import { answerFor, outcomeOf } from "./outcome-of.ts";
 import type { Move, Schedule } from "./schedule.ts";
 import { type MoveNamed, pickEffect, pickFrom, type Situation, strayTimer } from "./situation.ts";
@@ -84,15 +85,17 @@ const eventOf = (move: Move, situation: Situation): Event => {
 };
 
 const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Event => {
-  const { move: _, afterMs: __, joins, ...asked } = move;
+  const { move: _, afterMs: __, joins, from, ...asked } = move;
   const askId = joins === "open" ? state.context.open?.asks[0]?.askId : joins === "nobody" ? "nobody" : undefined;
-  return {
+  const event: Event = {
     type: "ask.received",
     at,
     askId: `ask-${index}`,
     ...asked,
     ...(joins === undefined ? {} : { joins: askId === undefined ? {} : { askId } }),
+    ...(from === undefined ? {} : { from: typeof from === "number" ? turnPicked(state, from) - 1 : from }),
   };
+  return raiseFormatFor(state, event) ?? event;
 };
 
 const cancelOf = (move: MoveNamed<"cancel">, { now: at, state, index }: Situation): Event => {

@@ -91,14 +91,15 @@ const strayEvent = eventArbitrary({
   askIds: ["ask-0", "ask-1", "stray"],
 });
 
-/** Half of the asks leave it to the machine what becomes of them; few are only for the turn that is open. */
+/** Half of the asks leave it to the machine what becomes of them; few are only for the turn that is open, or open theirs elsewhere. */
 const ask = fc.oneof(
   { weight: 5, arbitrary: askOf() },
   { weight: 4, arbitrary: askOf("overlap") },
   { weight: 1, arbitrary: askOf("joins") },
+  { weight: 1, arbitrary: askOf("from") },
 );
 
-function askOf(...where: readonly ("overlap" | "joins")[]) {
+function askOf(...where: readonly ("overlap" | "joins" | "from")[]) {
   const input = fc.oneof(
     { weight: 4, arbitrary: contentArbitrary },
     { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
@@ -111,6 +112,7 @@ function askOf(...where: readonly ("overlap" | "joins")[]) {
       input,
       ...(where.includes("overlap") ? { overlap: fc.constantFrom(...overlapTypes) } : {}),
       ...(where.includes("joins") ? { joins } : {}),
+      ...(where.includes("from") ? { from: fc.oneof(pick, recordOf({ checkpoint })) } : {}),
     },
     { name: nameArbitrary, metadata: jsonObjectArbitrary, model: jsonObjectArbitrary, limits },
   );

@@ -36,6 +36,8 @@ type AskMove =
   | ({ readonly move: "ask" } & Pick<AskReceived, "input" | "name" | "metadata" | "model" | "limits" | "overlap"> & {
         /** It is only for the turn that is open: that of its first ask, anybody's, or one that there is not. */
         readonly joins?: "open" | "anybody" | "nobody";
+        /** Behind which turn. The first one of a thread lets its journal rise to the format that it needs. */
+        readonly from?: Choice | { readonly checkpoint: string };
       })
   | {
       readonly move: "cancel";

@@ -12,6 +12,8 @@ import { problemOfLimits } from "../protocol/limits.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
+import { movedFor } from "../update/edit.ts";
+import { decideMove, turnAnswering } from "./head.ts";
 import type { Settings } from "./settings.ts";
 
 /** Whether an ask is taken, and whether it opens a turn or waits. */
@@ -22,6 +24,7 @@ export const decideAsk = (
 ): Either.Either<Refusal, Decided> => {
   const refusal = refusalOfAsk(data, event);
   if (refusal !== null) return Either.left(refusal);
+  if (event.from !== undefined) return decideFrom(settings, data, event, event.from);
   if (data.open === null && data.queue.length === 0)
     return Either.right(decideOpening(settings, data, [event], event.at));
   return decideOverlap(settings, data, event);
@@ -34,9 +37,23 @@ export const refusalOfAsk = (data: ConversationData, event: AskReceived): Refusa
   if (repeated !== null) return refusalOfRepeat({ context: data }, event) ?? repeated;
   const problem = problemOfAsk(data, event);
   if (problem !== null) return invalid(problem);
+  const elsewhere = event.from === undefined ? null : refusalOfFrom(data, event, event.from);
+  if (elsewhere !== null) return elsewhere;
   const problemOfJoining = event.joins === undefined ? null : problemOfJoins(data.open, event.joins.askId);
   return problemOfJoining === null ? null : { kind: "stale", reason: problemOfJoining };
 };
+
+/** The turn opens behind another one, as if the head had moved there before. */
+const decideFrom = (
+  settings: Settings,
+  data: ConversationData,
+  event: AskReceived,
+  from: NonNullable<AskReceived["from"]>,
+): Either.Either<Refusal, Decided> =>
+  Either.map((moved: Decided): Decided => {
+    const there = moved.summaryStale === true ? { ...data, summarising: null } : data;
+    return { ...moved, ...decideOpening(settings, movedFor(there, event), [event], event.at) };
+  })(decideMove(data, from));
 
 /** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged. */
 export const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
@@ -114,6 +131,24 @@ const problemOfJoins = (open: OpenTurn | null, askId: string | undefined): strin
     : `the open turn ${open.number} does not answer ask "${askId}"; it answers ${asks.map((id) => `"${id}"`).join(", ")}`;
 };
 
+/** Why a turn can't be opened where an ask wants it. */
+const refusalOfFrom = (
+  data: ConversationData,
+  { overlap = "reject", joins }: AskReceived,
+  from: NonNullable<AskReceived["from"]>,
+): Refusal | null => {
+  if (joins !== undefined || overlap !== "reject")
+    return invalid(
+      `an ask that says where its turn opens never ${joins === undefined ? "waits or interrupts" : "joins another"}; leave out from, or ${joins === undefined ? `overlap: "${overlap}"` : "joins"}`,
+    );
+  const move = decideMove(data, from);
+  if (Either.isLeft(move)) return move.left;
+  const turn = turnAnswering(data);
+  if (turn === null) return null;
+  const reason = `turn ${turn} is open or about to be, so the head can't move; wait for its end, cancel it, or ask in a fork: whenBusy: "fork" of the host's ask makes one`;
+  return { kind: "busy", reason };
+};
+
 const saysNothing = (event: AskReceived): boolean =>
   draftsOf(event).every(({ content }) =>
     typeof content === "string"
@@ -162,7 +197,9 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
     if (problem !== null) return problem;
   }
   const asksNothing = draftsOf(event).length === 0 || event.input === "" || event.input.length === 0;
-  return asksNothing && isEmpty(data) ? "there is nothing to send: the thread is empty, and so is the input" : null;
+  return asksNothing && isEmpty(movedFor(data, event))
+    ? "there is nothing to send: the thread is empty, and so is the input"
+    : null;
 };
 
 const isEmpty = (data: ConversationData): boolean => {

@@ -1,12 +1,13 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { at } from "../../thread/chunks.ts";
 import { textOf } from "../../thread/message.ts";
-import { isBefore, turnOf } from "../../thread/path.ts";
+import { turnOf } from "../../thread/path.ts";
 import { messagesFromSeed } from "../../thread/seed.ts";
-import type { ConversationData, Summarising } from "../protocol/data.ts";
+import type { ConversationData } from "../protocol/data.ts";
+import { decideMove, noTurn, staleSummary, turnAnswering } from "./head.ts";
 import { decidePin } from "./pin.ts";
 import { interruptedResults } from "./step.ts";
-import { answerIndexOf, checkpointOf } from "../update/edit.ts";
+import { answerIndexOf } from "../update/edit.ts";
 import type {
   AnswerTruncated,
   AskReceived,
@@ -104,17 +105,7 @@ const decideEdit = (
       });
     }
     case "head.moved":
-      if (typeof event.to === "number") {
-        return event.to === 0 || turnOf(thread, event.to) !== undefined
-          ? Either.right(leaving(data, event.to))
-          : noTurn(data, event.to);
-      }
-      return checkpointOf(thread, event.to.checkpoint) !== undefined
-        ? Either.right(leaving(data, checkpointOf(thread, event.to.checkpoint) ?? 0))
-        : refuse(
-            "unknown",
-            `no checkpoint "${event.to.checkpoint}"; there are: ${Object.keys(thread.checkpoints).join(", ") || "none"}`,
-          );
+      return decideMove(data, event.to);
     case "checkpoint.named":
       return event.name === "" ? refuse("invalid", "a checkpoint needs a name") : Either.right(nothing);
   }
@@ -139,24 +130,8 @@ const decideRedaction = (data: ConversationData, { seqs, type }: ThreadRedacted)
     : refuse("invalid", `entry ${wrong} can't be redacted: give entries from 0 to ${data.seq}, in order, each once`);
 };
 
-/** The turn that is open, or about to be. */
-const turnAnswering = ({ open, waking, conversation }: ConversationData): number | null =>
-  open?.number ?? (waking === null ? null : conversation.turns.length + 1);
-
 const busyWith = (turn: number, type: string): Either.Either<Refusal, never> =>
   refuse("busy", `turn ${turn} is open or about to be; wait for its end or cancel it before "${type}"`);
-
-/** A summary that is being written is called off when its turns leave the path. */
-const leaving = (data: ConversationData, head: number): Decided =>
-  staleSummary(data, ({ covers }) => !isBefore(data.conversation, covers.to, head));
-
-const staleSummary = (data: ConversationData, isStale: (summarising: Summarising) => boolean): Decided =>
-  data.summarising !== null && isStale(data.summarising) ? { summaryStale: true } : nothing;
-
-const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
-  const { length } = data.conversation.turns;
-  return refuse("unknown", `no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
-};
 
 /**
  * How many UTF-16 units the first so many characters of an answer take, a character being what a reader takes for one

@@ -176,4 +176,4 @@ export interface Approvable {
 }
 
 /** An ask that waits for the turn before it. */
-export type QueuedAsk = Omit<AskReceived, "type" | "partial">;
+export type QueuedAsk = Omit<AskReceived, "type" | "partial" | "from">;

@@ -155,6 +155,8 @@ const configuration = object({
   summariser: optional(object({ instruction: text, model: optional(jsonObject) })),
   tools: optional(list(object({ name: text, digest: text }))),
 });
+const checkpoint = object({ checkpoint: text });
+const head: Shape = (value) => (typeof value === "number" ? count(value) : checkpoint(value));
 const failed = ["failed", "refused", "interrupted", "unknown"] as const;
 const answer = { effectId: text };
 const outcomeOfCall = { ...answer, usage, promptDigest: optional(text), model: optional(text) };
@@ -172,6 +174,7 @@ const members: { readonly [Type in Event["type"]]: Members } = {
     limits: optional(limits),
     overlap: optional(oneOf("reject", "queue", "merge", "latest", "interrupt", "steer")),
     joins: optional(object({ askId: optional(text) })),
+    from: optional(head),
     partial: optional(reply),
   },
   "message.appended": { message: messageDraft },
@@ -210,9 +213,7 @@ const members: { readonly [Type in Event["type"]]: Members } = {
   "turn.added": { messages: list(seedDraft), metadata },
   "turn.annotated": { turn: count, name: text, value: json, metadata },
   "answer.truncated": { turn: count, characters: count },
-  "head.moved": {
-    to: (value) => (typeof value === "number" ? count(value) : object({ checkpoint: text })(value)),
-  },
+  "head.moved": { to: head },
   "checkpoint.named": { name: text },
   "message.pinned": { message: text, pinned: bool },
   "metadata.changed": { metadata: jsonObject },

@@ -56,6 +56,11 @@ export interface AskReceived {
   readonly overlap?: OverlapType;
   /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. A deadline of its own does nothing there: the turn's runs already. */
   readonly joins?: { readonly askId?: string };
+  /**
+   * The head moves there, as by `head.moved`, and the turn opens behind it: 0 for the beginning. Never waits and never
+   * interrupts: refused as busy while a turn is open or about to be. Needs format 2 of the journal.
+   */
+  readonly from?: HeadMoved["to"];
   /** What had been shown of the reply that it interrupts; kept and marked incomplete. */
   readonly partial?: ReplyDraft;
 }

@@ -1,16 +1,22 @@
 import type { ConversationData } from "./data.ts";
 import { firstFormat, journalFormat } from "./entry.ts";
-import type { Event, EventType, ThreadConfigured } from "./event.ts";
+import type { Event, ThreadConfigured } from "./event.ts";
 import type { State } from "./state.ts";
-
-/** The types of events that came with a later format than the first, and that format. */
-const neededFormats: { readonly [Type in EventType]?: number } = { "round.appended": 2 };
 
 /** The format that the journal of a thread has. */
 export const formatOf = ({ format }: Pick<ConversationData, "format">): number => format ?? firstFormat;
 
-/** The format that a journal must have for events of a type. */
-export const neededFormat = (type: EventType): number => neededFormats[type] ?? firstFormat;
+/** The format that a journal must have for an event. */
+export const neededFormat = (event: Event): number => {
+  switch (event.type) {
+    case "round.appended":
+      return 2;
+    case "ask.received":
+      return event.from === undefined ? firstFormat : 2;
+    default:
+      return firstFormat;
+  }
+};
 
 /** Why an event does not go into a journal of the thread's format, with the way out; null where it does. */
 export const problemOfFormat = (data: ConversationData, event: Event): string | null => {
@@ -20,7 +26,7 @@ export const problemOfFormat = (data: ConversationData, event: Event): string | 
     if (event.format > journalFormat)
       return `this version writes journals up to format ${journalFormat}; format ${event.format} needs a newer one`;
   }
-  const needed = neededFormat(event.type);
+  const needed = neededFormat(event);
   return needed <= format
     ? null
     : `"${event.type}" needs format ${needed} of the journal, and this thread has format ${format}: send "thread.configured" with format ${needed} first, which raiseFormatFor makes`;
@@ -31,7 +37,7 @@ export const problemOfFormat = (data: ConversationData, event: Event): string | 
  * it has that format. Its configuration is that of the thread. From then on a version that is too old to read the journal says so in words.
  */
 export const raiseFormatFor = ({ context }: State, event: Event): ThreadConfigured | null => {
-  const format = neededFormat(event.type);
+  const format = neededFormat(event);
   return format <= formatOf(context)
     ? null
     : { type: "thread.configured", at: event.at, format, configuration: context.configuration };

@@ -11,9 +11,11 @@ import type { Thread } from "../../thread/thread.ts";
 import type { Annotation, Turn } from "../../thread/turn.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { ConversationData } from "../protocol/data.ts";
+import { formatOf, neededFormat } from "../protocol/format.ts";
 import type {
   AnswerTruncated,
   AppendedResult,
+  AskReceived,
   HeadMoved,
   MessagePinned,
   RoundAppended,
@@ -98,11 +100,17 @@ export const sealAppended = (thread: Thread, at: number): Thread =>
   thread.appended.length === 0 ? thread : closedTurn(thread, thread.appended, at, undefined);
 
 /** The head moves, to a turn or to a checkpoint. */
-export const moveHead = (thread: Thread, event: HeadMoved): Thread => {
+export const moveHead = (thread: Thread, event: Pick<HeadMoved, "at" | "to">): Thread => {
   const sealed = sealAppended(thread, event.at);
   const to = typeof event.to === "number" ? event.to : checkpointOf(sealed, event.to.checkpoint);
   return to === 0 || turnOf(sealed, to ?? -1) !== undefined ? { ...sealed, head: to ?? sealed.head } : sealed;
 };
+
+/** The thread as an ask finds it that says where its turn opens. Of a format that does not know this it is a member among others. */
+export const movedFor = (data: ConversationData, event: AskReceived): ConversationData =>
+  event.from === undefined || neededFormat(event) > formatOf(data)
+    ? data
+    : { ...data, conversation: moveHead(data.conversation, { at: event.at, to: event.from }) };
 
 /** The head that a checkpoint names; undefined for none. Names are data: one may be called like a member that every object has. */
 export const checkpointOf = (thread: Thread, name: string): number | undefined =>

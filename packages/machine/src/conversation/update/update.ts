@@ -8,6 +8,7 @@ import {
   appendMessage,
   appendRound,
   changeSystem,
+  movedFor,
   moveHead,
   nameCheckpoint,
   pinMessage,
@@ -88,7 +89,7 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
     case "message.appended":
       return said(appendMessage(data, event.message));
     case "round.appended":
-      return neededFormat(event.type) > formatOf(data) ? staying(data) : said(appendRound(data, event));
+      return neededFormat(event) > formatOf(data) ? staying(data) : said(appendRound(data, event));
     case "system.changed":
       return staying({ ...data, conversation: changeSystem(data.conversation, event.system) });
     case "system.reset":
@@ -175,7 +176,7 @@ const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided
   const { open } = data;
   const ask = askOf(event);
   if (decided.queued !== undefined) return enqueue(data, ask, decided.queued, decided);
-  if (open === null) return openTurn(data, [ask], decided, ask.at);
+  if (open === null) return openTurn(movedFor(data, event), [ask], decided, ask.at);
   if (decided.joins === true) return joinTurn(data, open, ask);
   return decided.interrupts === true ? interruptFor(data, open, ask, event.partial, decided) : staying(data);
 };
@@ -248,7 +249,7 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-const askOf = ({ type: _, partial: __, ...ask }: AskReceived): QueuedAsk => ask;
+const askOf = ({ type: _, partial: __, from: ___, ...ask }: AskReceived): QueuedAsk => ask;
 
 /** Whether a prompt is fuller than the last one by a grade. */
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);

@@ -97,6 +97,7 @@ const strayEvents = ({ context }: State): readonly Event[] => {
     { type: "answer.truncated", at, turn: 999, characters: 0 },
     { type: "head.moved", at, to: 999 },
     { type: "head.moved", at, to: { checkpoint: "hasOwnProperty" } },
+    { type: "ask.received", at, askId: "from nowhere", input: "x", from: 999 },
     { type: "checkpoint.named", at, name: "" },
     { type: "turn.added", at, messages: [{ role: "tool", toolCallId: null, content: "" }] },
   ];

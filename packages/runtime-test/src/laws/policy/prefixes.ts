@@ -70,11 +70,13 @@ export const cutsSeldom = (options: MachineOptions, turns = 80): void => {
 };
 
 const isCause = ({ event, before, transition: { entry, state } }: HandledStep, omitting: boolean): boolean => {
-  if (entry.decided?.cut !== undefined || causes.has(event.type)) return true;
+  if (entry.decided?.cut !== undefined || causes.has(event.type) || movesHead(event)) return true;
   const { length } = state.context.conversation.turns;
   const ended = length > before.context.conversation.turns.length ? turnNumbered(state, length) : undefined;
   return omitting && ended !== undefined && ended.outcome.status !== "completed";
 };
+
+const movesHead = (event: Event): boolean => event.type === "ask.received" && event.from !== undefined;
 
 const causes: ReadonlySet<Event["type"]> = new Set([
   "system.changed",

@@ -91,7 +91,7 @@ interface Report extends Pick<TurnSummary, "turn" | "text"> {
 
 const reportOf = (end: AskEnd): Report | null => {
   if ("status" in end) return end;
-  if ("refusal" in end) return null;
+  if ("refusal" in end || end.name === "ThreadUnknownError") return null;
   return { ...end.summary, status: end.name === "TurnCancelledError" ? "cancelled" : "failed" };
 };
 

@@ -215,7 +215,8 @@ const patienceMs = 400;
 
 const triesMax = 200;
 
-const howOf = ({ limits, overlap }: How): Pick<How, "limits" | "overlap"> => ({
+const howOf = ({ limits, overlap, from }: How): Pick<How, "limits" | "overlap" | "from"> => ({
+  ...(from === undefined ? {} : { from }),
   ...(limits === undefined ? {} : { limits }),
   ...(overlap === undefined ? {} : { overlap }),
 });

@@ -20,6 +20,7 @@ import { simulatedTools } from "./simulated-tools.ts";
 /** What a user does in a conversation of this seed: two to five things to talk about, and what comes in between. */
 export const madeUpActions = (seed: number): readonly Action[] => {
   const random = new Random(seed, "script");
+  const elsewhere = new Random(seed, "elsewhere");
   const actions: Action[] = [];
   const inputs: AskInput[] = [];
   let asks = 0;
@@ -34,6 +35,8 @@ export const madeUpActions = (seed: number): readonly Action[] => {
       input,
       ...limitsFrom(random),
       ...(random.chance(0.2) ? { overlap: random.pick(overlapTypes) } : {}),
+      // Where it is also to wait or to interrupt it is refused.
+      ...(elsewhere.chance(0.1) ? { from: elsewhere.whole(0, 2) } : {}),
       ...again,
       afterMs: gapFrom(random),
     });

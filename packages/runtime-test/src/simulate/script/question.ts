@@ -10,6 +10,7 @@ import {
   StoreError,
   ThreadClosedError,
   ThreadHeldError,
+  ThreadUnknownError,
   TurnCancelledError,
   TurnFailedError,
 } from "@colloquy/host";
@@ -29,7 +30,7 @@ export interface Question extends How {
 }
 
 /** How something is asked. */
-export interface How extends Pick<AskAction, "limits" | "overlap"> {
+export interface How extends Pick<AskAction, "limits" | "overlap" | "from"> {
   /** It is only for the turn that is open. */
   readonly steers?: boolean;
 }
@@ -43,7 +44,9 @@ export type AskEnd =
   | TurnCancelledError
   | AskSupersededError
   | AskReturnedError
-  | AskRefusedError;
+  | AskRefusedError
+  /** It was to open its turn behind another, and nothing was asked before it. */
+  | ThreadUnknownError;
 
 /** The host could not say; asking again may help. */
 export const isPassing = (error: unknown): boolean =>
@@ -61,6 +64,7 @@ export const isEnd = (end: unknown): end is AskEnd =>
   end instanceof AskSupersededError ||
   end instanceof AskReturnedError ||
   end instanceof AskRefusedError ||
+  end instanceof ThreadUnknownError ||
   (typeof end === "object" && end !== null && "status" in end && end.status === "completed");
 
 /** For the trace. */

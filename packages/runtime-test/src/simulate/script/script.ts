@@ -48,6 +48,8 @@ export interface AskAction {
   readonly limits?: Limits;
   /** What becomes of it while a turn is open. Default: as the machine says. */
   readonly overlap?: OverlapType;
+  /** The turn behind which it opens its own. Default: the head. */
+  readonly from?: number;
   /** The id of an earlier ask of the script, by its place from 0: asked twice. Default: one of its own. */
   readonly again?: number;
 }

@@ -102,9 +102,9 @@ describe("checkMachineLaws", () => {
 
   test("says which law does not hold, for which schedule, and from which seed", () => {
     const subject = { ...realSubject, promptOf: emptyPrompt };
-    const run = () => checkMachineLaws({}, { runs: 200, seed: 7, subject });
+    const run = () => checkMachineLaws({}, { runs: 200, seed: 8, subject });
     expect(run).toThrow(/M10: the prompt after entry \d+ .* it is empty/);
-    expect(run).toThrow(/seed: 7/);
+    expect(run).toThrow(/seed: 8/);
     expect(run).toThrow(/Counterexample: .*"moves":\[\{/);
   });
 });

@@ -1,0 +1,178 @@
+import { describe, expect, test } from "vitest";
+import { AskRefusedError, ThreadUnknownError } from "@colloquy/host";
+import { entriesOf, errorOf, held, journalOf, partsOf, says, settle, stage, texts } from "../stage.ts";
+
+const answers = ["A1", "A2", "A3", "A4"].map(says);
+
+describe("an ask behind a turn", () => {
+  test("moves the head and is taken in one entry, for which the journal rises", async () => {
+    const { host, store } = stage({ script: answers });
+    const thread = host.thread();
+    for (const question of ["Q1", "Q2"]) await thread.ask(question);
+    expect(await thread.ask("Q3", { from: 1 })).toMatchObject({ text: "A3", turn: 3, threadId: "default" });
+    expect(await texts(thread)).toEqual(["Q1", "A1", "Q3", "A3"]);
+    expect((await journalOf(store)).slice(5)).toEqual(["thread.configured", "ask.received", "llm.completed"]);
+    await thread.ask("Q4", { from: 0 });
+    expect(await texts(thread)).toEqual(["Q4", "A4"]);
+    expect((await journalOf(store)).slice(8)).toEqual(["ask.received", "llm.completed"]);
+  });
+
+  test("an unknown turn is refused with what there is, and neither the thread nor its format rises for it", async () => {
+    const { host, store } = stage({ script: answers });
+    await host.ask("Q1");
+    const before = await journalOf(store);
+    expect(await errorOf(host.ask("Q2", { from: 7 }))).toMatchObject({
+      name: "AskRefusedError",
+      refusal: { kind: "unknown", reason: "no closed turn 7; there are 1 to 1" },
+    });
+    expect(await journalOf(store)).toEqual(before);
+    expect(await errorOf(host.ask("Q", { threadId: "none", from: 1 }))).toBeInstanceOf(ThreadUnknownError);
+    expect(await entriesOf(store, "none")).toEqual([]);
+    expect((await host.ask("Q", { threadId: "none", from: 0 })).text).toBe("A2");
+  });
+
+  test("options that say nothing are refused in words", async () => {
+    const { host } = stage({ script: answers });
+    const thread = host.thread();
+    const reasonOf = async (ask: PromiseLike<unknown>): Promise<string> => String(await errorOf(ask));
+    expect(await reasonOf(thread.ask("Q", { whenBusy: "fork" }))).toMatch(/needs from/);
+    // @ts-expect-error -- as a caller in JavaScript may write
+    expect(await reasonOf(thread.ask("Q", { from: 0, whenBusy: "wait" }))).toMatch(/must be "reject" or "fork"/);
+    // @ts-expect-error -- as above
+    expect(await reasonOf(thread.steer("Q", { from: 0 }))).toMatch(/no option "from"/);
+  });
+
+  test("a busy thread refuses it, and names the ways out", async () => {
+    const model = held();
+    const { host } = stage({ script: [says("A1"), model.step], machine: { overlap: { type: "queue", max: 5 } } });
+    await host.ask("Q1");
+    const open = host.ask("Q2");
+    await settle();
+    const error = await errorOf(host.ask("Q3", { from: 1 }));
+    expect(error).toBeInstanceOf(AskRefusedError);
+    expect(String(error)).toMatch(/busy: turn 2 is open.*wait for its end, cancel it, or ask in a fork/);
+    model.answer(says("A2"));
+    await open;
+  });
+});
+
+describe("an ask behind a turn of a busy thread that may fork it", () => {
+  const busy = async () => {
+    const model = held();
+    const on = stage({ script: [says("A1"), model.step, says("in the fork"), says("later")] });
+    await on.host.ask("Q1");
+    const open = on.host.ask("Q2");
+    await settle();
+    return { ...on, open, end: () => model.answer(says("A2")) };
+  };
+  const asking = { from: 1, whenBusy: "fork", askId: "branch" } as const;
+
+  test("goes on in a fork, which handle, parts and result name, and nothing is run again", async () => {
+    const { host, model, store, open, end } = await busy();
+    const before = await entriesOf(store);
+    const asked = host.ask("Q3", asking);
+    const result = await asked;
+    expect(result).toMatchObject({ text: "in the fork", turn: 2 });
+    expect(asked.threadId).toBe(result.threadId);
+    expect(result.threadId).toMatch(/^fork-[a-z\d]+$/);
+    expect((await partsOf(asked))[0]).toEqual({ type: "thread.forked", threadId: result.threadId, turn: 1 });
+    expect(await entriesOf(store)).toEqual(before);
+    expect(model.calls.map(({ messages }) => messages.length)).toEqual([1, 3, 3]);
+    expect(await texts(host.thread(asked.threadId))).toEqual(["Q1", "A1", "Q3", "in the fork"]);
+    end();
+    expect((await open).text).toBe("A2");
+  });
+
+  test("the same ask again finds the same fork, also from another process when the thread is free again", async () => {
+    const { host, another, open, end } = await busy();
+    const first = await host.ask("Q3", asking);
+    end();
+    await open;
+    await host.close();
+    const second = another({ script: [says("never")] });
+    expect(await second.host.ask("Q3", asking)).toEqual(first);
+    expect(second.model.calls).toEqual([]);
+    const other = await errorOf(second.host.ask("something else", asking));
+    expect(other).toMatchObject({ threadId: first.threadId, refusal: { kind: "invalid" } });
+  });
+
+  test("a fork that a crash left without its ask is gone on with", async () => {
+    const { host, another, end, open } = await busy();
+    const { threadId } = await host.ask("Q3", asking);
+    await host.thread(threadId).delete();
+    await host.thread().fork({ turn: 1, threadId });
+    end();
+    await open;
+    await host.close();
+    const second = another({ script: [says("anew")] });
+    expect(await second.host.ask("Q3", asking)).toMatchObject({ text: "anew", threadId, turn: 2 });
+  });
+
+  test("stays in a thread that is not busy, and is found there again", async () => {
+    const { host } = stage({ script: answers });
+    const thread = host.thread();
+    for (const question of ["Q1", "Q2"]) await thread.ask(question);
+    const first = await thread.ask("Q3", asking);
+    expect(first).toMatchObject({ threadId: "default", text: "A3", turn: 3 });
+    expect(await thread.ask("Q3", asking)).toEqual(first);
+    expect((await host.threads()).threads).toHaveLength(1);
+  });
+
+  test("a checkpoint is the turn that it was when it was asked first", async () => {
+    const model = held();
+    const { host } = stage({ script: [says("A1"), says("A2"), model.step, says("in the fork")] });
+    const thread = host.thread();
+    await thread.ask("Q1");
+    await thread.checkpoint("here");
+    await thread.ask("Q2");
+    const open = thread.ask("open");
+    await settle();
+    const again = { from: { checkpoint: "here" }, whenBusy: "fork", askId: "branch" } as const;
+    const first = await thread.ask("Q3", again);
+    expect(await texts(host.thread(first.threadId))).toEqual(["Q1", "A1", "Q3", "in the fork"]);
+    model.answer(says("A3"));
+    await open;
+    await thread.checkpoint("here");
+    expect(await thread.ask("Q3", again)).toEqual(first);
+  });
+
+  test("another thread of the fork's id is never asked", async () => {
+    const { host, end, open } = await busy();
+    const { threadId } = await host.ask("Q3", asking);
+    await host.thread(threadId).delete();
+    await host.thread(threadId).start();
+    expect(await errorOf(host.ask("Q3", asking))).toMatchObject({ refusal: { kind: "invalid" } });
+    end();
+    await open;
+  });
+
+  test("one that is aborted before it was posted leaves nothing behind", async () => {
+    const { host, store, end, open } = await busy();
+    const before = await entriesOf(store);
+    const asked = host.ask("Q3", asking);
+    asked.abort("never mind");
+    expect(await errorOf(asked)).toMatchObject({ name: "TurnCancelledError" });
+    await settle();
+    expect(await entriesOf(store)).toEqual(before);
+    expect((await host.threads()).threads).toHaveLength(1);
+    end();
+    await open;
+  });
+
+  test("a host that has not the thread reaches it by the inbox, and forks it where it is refused", async () => {
+    const { host, another, clock, open, end } = await busy();
+    const second = another({ script: [says("elsewhere")] });
+    const refused = errorOf(second.host.ask("Q3", { from: 1, askId: "plain" }));
+    const asked = second.host.ask("Q3", asking);
+    for (let polls = 0; polls < 5; polls++) await clock.advance(1_000);
+    expect(await refused).toMatchObject({ refusal: { kind: "busy" } });
+    const result = await asked;
+    expect(result.text).toBe("elsewhere");
+    end();
+    expect((await open).text).toBe("A2");
+    const inPlace = second.host.ask("Q4", { from: 1 });
+    for (let polls = 0; polls < 5; polls++) await clock.advance(1_000);
+    expect(await inPlace).toMatchObject({ threadId: "default", turn: 3, text: "in the fork" });
+    await host.close();
+  });
+});

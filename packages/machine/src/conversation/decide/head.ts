@@ -1,0 +1,39 @@
+import * as Either from "fp-ts/lib/Either.js";
+import { isBefore, turnOf } from "../../thread/path.ts";
+import type { ConversationData, Summarising } from "../protocol/data.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { HeadMoved } from "../protocol/event.ts";
+import { type Refusal, refuse } from "../protocol/refusal.ts";
+import { checkpointOf } from "../update/edit.ts";
+
+/** Whether there is a place to which the head is to move, and what that puts an end to. */
+export const decideMove = (data: ConversationData, to: HeadMoved["to"]): Either.Either<Refusal, Decided> => {
+  const { conversation } = data;
+  if (typeof to === "number")
+    return to === 0 || turnOf(conversation, to) !== undefined ? Either.right(leaving(data, to)) : noTurn(data, to);
+  const turn = checkpointOf(conversation, to.checkpoint);
+  return turn === undefined
+    ? refuse(
+        "unknown",
+        `no checkpoint "${to.checkpoint}"; there are: ${Object.keys(conversation.checkpoints).join(", ") || "none"}`,
+      )
+    : Either.right(leaving(data, turn));
+};
+
+/** The turn that is open, or about to be; null where none is. */
+export const turnAnswering = ({ open, waking, conversation }: ConversationData): number | null =>
+  open?.number ?? (waking === null ? null : conversation.turns.length + 1);
+
+/** The summary that is being written is called off where it says nothing of use any more. */
+export const staleSummary = (data: ConversationData, isStale: (summarising: Summarising) => boolean): Decided =>
+  data.summarising !== null && isStale(data.summarising) ? { summaryStale: true } : {};
+
+/** The refusal of what names a turn that is not there. */
+export const noTurn = (data: ConversationData, turn: number): Either.Either<Refusal, never> => {
+  const { length } = data.conversation.turns;
+  return refuse("unknown", `no closed turn ${turn}; there are ${length === 0 ? "none" : `1 to ${length}`}`);
+};
+
+/** A summary that is being written is called off when its turns leave the path. */
+const leaving = (data: ConversationData, head: number): Decided =>
+  staleSummary(data, ({ covers }) => !isBefore(data.conversation, covers.to, head));
