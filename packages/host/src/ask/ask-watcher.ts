@@ -1,5 +1,9 @@
-/** Is notified when an ask gets a turn, loses it, or is done with. */
+/**
+ * Is notified when an ask gets a turn, loses it, or is done with. Of asks in general, so that an ask and whoever keeps
+ * asks can both name it.
+ */
 export interface AskWatcher<Ask> {
+  /** A turn answers it, or it waits to join one. */
   joined(ask: Ask, turn: number): void;
   /** Its turn is gone, and it has none. */
   left(ask: Ask): void;
