@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import * as datasets from "@colloquy/datasets";
+import * as agents from "@colloquy/agents";
 import * as host from "@colloquy/host";
 import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
@@ -40,6 +41,17 @@ const shown = pages.flatMap(outputsOf);
 
 /** The programs that pages show, and what each of them says, at least in part. */
 const programs = [
+  {
+    path: "examples/docs/agent-problems.ts",
+    run: () => import("../examples/docs/agent-problems.ts"),
+    says: "agent.yaml:2:8: model is 4",
+  },
+  {
+    // Its agent names the tool of examples/16-agent/shelves.ts.
+    path: "examples/16-agent/main.ts",
+    run: () => import("../examples/16-agent/main.ts"),
+    says: "It stands on shelf 7 (question 2 that I remember).\narchivist: turn 1 of ada/archivist, 87 tokens\n",
+  },
   {
     path: "examples/docs/asking.ts",
     run: () => import("../examples/docs/asking.ts"),
@@ -165,6 +177,7 @@ describe("the pages are whole", () => {
   it.each([
     { page: "docs/prompts.md", modules: [...ofMachine, interchange] },
     { page: "docs/host.md", modules: [host, hostStore, node] },
+    { page: "docs/agents.md", modules: [agents] },
     { page: "docs/testing.md", modules: testing },
     { page: "docs/datasets.md", modules: [datasets] },
   ])("$page names all that its packages export", ({ page, modules }) => {

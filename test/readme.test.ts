@@ -11,9 +11,9 @@ interface Snippet {
   readonly code: string;
 }
 
-/** TypeScript of a page, with the file that runs it. */
+/** TypeScript and YAML of a page, with the file that runs it. */
 const snippetsOf = (text: string): readonly Snippet[] =>
-  [...text.matchAll(/(?:<!-- (\S+) -->\s*)?```ts\n([\s\S]*?)```/g)].map(([, source, code]) => ({
+  [...text.matchAll(/(?:<!-- (\S+) -->\s*)?```(?:ts|yaml)\n([\s\S]*?)```/g)].map(([, source, code]) => ({
     source: source ?? null,
     code: code ?? "",
   }));

@@ -1,30 +1,30 @@
-import { createHost, type HostedThread, memoryStore } from "@colloquy/host";
+import { type Agent, agentHost } from "@colloquy/agents";
+import { createHost, type HostedThread, type HostOptions, memoryStore } from "@colloquy/host";
 import { compactTurns } from "@colloquy/machine/policies";
 import { conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
+import { agentOf, notesOf } from "./agent-chat.ts";
 import type { CommandContext } from "./command-context.ts";
 import { openStore } from "./kept-threads.ts";
-import { converseOn } from "./terminal/converse.ts";
+import { converseOn, type ConverseOptions } from "./terminal/converse.ts";
 import { oneLine } from "./terminal/printable.ts";
 import type { OptionValues } from "./options.ts";
 
-type ChatOptions = Pick<OptionValues, "thread" | "store" | "model" | "base-url" | "system" | "window">;
+type ChatOptions = Pick<
+  OptionValues,
+  "thread" | "store" | "model" | "base-url" | "system" | "window" | "agent" | "allow-tools"
+>;
 
-/** A conversation with a model on a server, without tools. Gives the exit code. */
+/** A conversation with a model on a server, or with the agent of a file. Gives the exit code. */
 export const chat = async (options: ChatOptions, context: CommandContext): Promise<number> => {
   const { input, screen, isTerminal, environment, signal } = context;
-  const { apiKey, baseURL, model } = serverOf(options, environment);
-  const { store: file, thread: threadId = "chat", system, window } = options;
+  const agent = await agentOf(options, context);
+  const { apiKey, baseURL, model } = serverOf(options, agent, environment);
+  const { store: file, thread: threadId = "chat" } = options;
   const llm = openaiChat({ apiKey, baseURL, model, tools: [] });
-  const machine = conversationMachine({
-    // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that another process answers, or died at.
-    idleTimeoutMs: 120_000,
-    overlap: { type: "queue", max: 64 },
-    ...(window === undefined ? {} : within(window)),
-  });
+  const system = options.system ?? agent?.instructions ?? undefined;
   const store = file === undefined ? memoryStore({ clock: systemClock }) : openStore(file);
-  const host = createHost({
-    machine,
+  const { host, ...notes } = hostOf(options, agent, {
     store,
     llm,
     clock: systemClock,
@@ -35,14 +35,35 @@ export const chat = async (options: ChatOptions, context: CommandContext): Promi
   });
   try {
     const kept = file === undefined ? "nothing is kept (--store FILE would)" : `kept in ${file}`;
-    screen.line(oneLine(`${model} at ${withoutSecrets(baseURL)}; ${kept}`));
+    const who = agent === null ? "" : `${agent.name}: `;
+    screen.line(oneLine(`${who}${model} at ${withoutSecrets(baseURL)}; ${kept}`));
     if (system !== undefined) await useSystem(host.thread(threadId), system);
-    const { failures } = await converseOn(screen, { host, threadId, input, isTerminal, signal });
+    const { failures } = await converseOn(screen, { host, threadId, input, isTerminal, signal, ...notes });
     return !isTerminal && (failures > 0 || signal.aborted) ? 1 : 0;
   } finally {
     await host.close();
     await store.close();
   }
+};
+
+/** The host, and what it says of subagents behind the figures of a turn. */
+const hostOf = (
+  { window, model }: ChatOptions,
+  agent: Agent | null,
+  parts: Omit<HostOptions, "machine">,
+): Pick<ConverseOptions, "host" | "notes"> => {
+  // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that another process answers, or died at.
+  const waiting: MachineOptions = { idleTimeoutMs: 120_000, overlap: { type: "queue", max: 64 } };
+  const budget = window === undefined ? {} : { budget: budgetOf(window) };
+  if (agent !== null) {
+    const named = model === undefined ? {} : { model };
+    // What is thrown stands in the error of the ask.
+    const quiet = { onObserverError: () => {} };
+    const host = agentHost(agent, { ...parts, ...quiet, ...named, machine: { ...waiting, ...budget } });
+    return { host, notes: notesOf(host) };
+  }
+  const policy = window === undefined ? {} : { policy: compactTurns() };
+  return { host: createHost({ ...parts, machine: conversationMachine({ ...waiting, ...budget, ...policy }) }) };
 };
 
 interface Server {
@@ -51,7 +72,7 @@ interface Server {
   readonly model: string;
 }
 
-const serverOf = (options: ChatOptions, environment: CommandContext["environment"]): Server => {
+const serverOf = (options: ChatOptions, agent: Agent | null, environment: CommandContext["environment"]): Server => {
   const given = options["base-url"] ?? present(environment["OPENAI_BASE_URL"]);
   const apiKey = present(environment["OPENAI_API_KEY"]);
   if (apiKey === undefined && given === undefined) {
@@ -64,7 +85,7 @@ const serverOf = (options: ChatOptions, environment: CommandContext["environment
     // The client wants a key, also for a server that wants none.
     apiKey: apiKey ?? "none",
     baseURL: given ?? "https://api.openai.com/v1",
-    model: options.model ?? present(environment["OPENAI_MODEL"]) ?? "gpt-4o-mini",
+    model: options.model ?? agent?.model ?? present(environment["OPENAI_MODEL"]) ?? "gpt-4o-mini",
   };
 };
 
@@ -73,14 +94,13 @@ const withoutSecrets = (address: string): string => {
   return `${url.protocol}//${url.host}${url.pathname}`;
 };
 
-/** Keeps prompts within a window: older turns are summarised when it fills. */
-const within = (window: string): Pick<MachineOptions, "budget" | "policy"> => {
+/** The window, with room for an answer. */
+const budgetOf = (window: string): NonNullable<MachineOptions["budget"]> => {
   const tokens = Number(window);
   if (!(Number.isSafeInteger(tokens) && tokens >= 1)) {
     throw new Error(`--window is "${window}"; it must be a whole number of tokens, such as 128000`);
   }
-  const reserve = Math.min(Math.floor(tokens / 4), longestAnswer);
-  return { budget: { tokens, reserve }, policy: compactTurns() };
+  return { tokens, reserve: Math.min(Math.floor(tokens / 4), longestAnswer) };
 };
 
 /** What answers seldom exceed. Unit: tokens. */

@@ -61,7 +61,7 @@ interface Command {
 /** By name. */
 export const commands: Readonly<Record<string, Command>> = {
   chat: {
-    options: ["thread", "store", "model", "base-url", "system", "window"],
+    options: ["thread", "store", "model", "base-url", "system", "window", "agent", "allow-tools"],
     takesPaths: false,
     run: (_, values, context) => chat(values, context),
   },
@@ -142,6 +142,9 @@ Options of chat:
   --system TEXT     the system prompt
   --window TOKENS   how many tokens the model takes, question and answer: older turns are
                     summed up when it fills (default: no bound)
+  --agent FILE      the agent that a YAML or Markdown file describes; --model and --system go
+                    before what it says
+  --allow-tools     load the modules of its tools, which runs their code: only for files that you trust
 
 Journals are files in JSON lines; compare takes folders of .jsonl files too. A module's default export is a
 machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.

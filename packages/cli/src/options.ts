@@ -10,6 +10,8 @@ export const optionKinds = {
   "base-url": { type: "string" },
   system: { type: "string" },
   window: { type: "string" },
+  agent: { type: "string" },
+  "allow-tools": { type: "boolean" },
   before: { type: "string" },
   after: { type: "string" },
   options: { type: "string" },

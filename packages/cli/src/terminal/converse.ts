@@ -21,6 +21,8 @@ export interface ConverseOptions {
   readonly signal?: AbortSignal;
   /** What `/new` calls a thread. Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
+  /** Lines that are shown behind the figures of a turn. Default: none. */
+  readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
 
 /** How a conversation ended. */
@@ -48,7 +50,8 @@ export const converseOn = async (
   const { host, threadId, input, isTerminal, signal } = options;
   const lines = (isTerminal ? typedLines : pipedLines)({ input, screen, prompt: "> " });
   const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
-  const conversation = new TerminalConversation({ host, threadId, screen, newThreadId }, lines);
+  const notes = options.notes ?? (async (): Promise<readonly string[]> => []);
+  const conversation = new TerminalConversation({ host, threadId, screen, newThreadId, notes }, lines);
   const end = (): void => conversation.end();
   signal?.addEventListener("abort", end);
   try {

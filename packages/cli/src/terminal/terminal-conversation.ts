@@ -14,6 +14,7 @@ export interface ConversationSetting {
   readonly threadId: string;
   readonly screen: Screen;
   readonly newThreadId: () => string | Promise<string>;
+  readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
 
 /** A conversation that is under way: on one thread at a time, line by line. */
@@ -84,7 +85,9 @@ export class TerminalConversation {
   async #showFigures(number: number): Promise<void> {
     const state = await this.thread.state();
     const turn = state === null ? undefined : turnNumbered(state, number);
-    if (turn !== undefined) this.screen.line(figuresOf(turn), "dim");
+    if (turn === undefined) return;
+    this.screen.line(figuresOf(turn), "dim");
+    for (const note of await this.#setting.notes(this.thread.id, number)) this.screen.line(note, "dim");
   }
 
   async #attempt(step: () => Promise<void>): Promise<void> {

@@ -1,0 +1,101 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { createHost, type Host, type HostOptions, type LlmHandler, type Store } from "@colloquy/runtime-node";
+import type { Agent } from "./file/agent.ts";
+import { AgentHosts } from "./subagents/agent-hosts.ts";
+import { agentMachine, type AgentMachineOptions } from "./subagents/agent-machine.ts";
+import { subagentCalls, type SubagentCall } from "./subagents/calls.ts";
+
+/** What the agent of a file runs with: a model handler, a store, and whatever is to be other than the file says. */
+export interface AgentHostOptions extends Omit<HostOptions, "llm" | "machine" | "store" | "tools"> {
+  /** Calls all models: which one the file names stands in the parameters of the call, as `model`. Either this or `models`. */
+  readonly llm?: LlmHandler;
+  /** The handler for the model of that name; null where no file names one. */
+  readonly models?: (model: string | null) => LlmHandler;
+  /** Keeps the threads of the agent, and beside them those of its subagents. */
+  readonly store: Store;
+  /** The model, in place of the file's; also of subagents that name none. */
+  readonly model?: string;
+  /** What goes before what the file says. Subagents take over all but `limits`, `model`, `overlap` and `policy`. */
+  readonly machine?: AgentMachineOptions;
+}
+
+/** The conversations of an agent. `threads` and `resumeAll` pass over those of its subagents: they go on with the calls that they answer. */
+export interface AgentHost extends Host {
+  readonly agent: Agent;
+  /** The calls of subagents in a thread, or in one turn of it, and what they took: it is not in the usage of the thread. Takes no lease. */
+  calls(threadId: string, turn?: number): Promise<readonly SubagentCall[]>;
+  /** The host of a subagent, by the names of the tools that lead to it: to answer an approval on a nested thread, for instance. */
+  subagent(...names: readonly [string, ...string[]]): Host;
+}
+
+/**
+ * Makes a host in which an agent answers: with its instructions, model, tools, limits and memory, and its subagents as tools.
+ * What the options say goes before what the file says.
+ *
+ * @throws ConfigurationError for options that are invalid.
+ */
+export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
+  const { llm, models, model: named, machine = {}, store, ...others } = given;
+  const { system, thread, defaultThread, owner, ...options } = others;
+  const { limits: _, model: __, overlap: ___, policy: ____, ...inherited } = machine;
+  const handlerOf = handlersOf(llm, models);
+  const owned = owner === undefined ? {} : { owner };
+  const below = new AgentHosts({ handlerOf, options: { ...options, ...owned, store }, machine: inherited });
+  const model = named ?? agent.model;
+  const says = system ?? agent.instructions;
+  const host = createHost({
+    ...options,
+    ...owned,
+    ...(defaultThread === undefined ? {} : { defaultThread }),
+    thread: { ...(says === null ? {} : { system: says }), ...thread },
+    ...below.partsOf(agent, model),
+    store: withoutNested(store),
+    machine: agentMachine(agent, model, machine),
+  });
+  const close = async (): Promise<void> => {
+    // The caller first: what its calls have asked is not cancelled then, and goes on when they do.
+    await host.close();
+    await below.close();
+  };
+  return {
+    agent,
+    ask: (...asked) => host.ask(...asked),
+    thread: (id) => host.thread(id),
+    threads: (wanted) => host.threads(wanted),
+    search: (...wanted) => host.search(...wanted),
+    importJournal: (...journal) => host.importJournal(...journal),
+    importMessages: (...messages) => host.importMessages(...messages),
+    resumeAll: (wanted) => host.resumeAll(wanted),
+    calls: (threadId, turn) => subagentCalls(host, agent, threadId, turn),
+    subagent: (...names) => below.at(agent, model, names),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+};
+
+const handlersOf = (
+  llm: AgentHostOptions["llm"],
+  models: AgentHostOptions["models"],
+): ((model: string | null) => LlmHandler) => {
+  if (models !== undefined && llm === undefined) return models;
+  if (llm !== undefined && models === undefined) return () => llm;
+  throw new ConfigurationError(
+    "agentHost takes either llm, which calls all models, or models, a function that gives what calls the model of a name",
+  );
+};
+
+/** The store as it is, but for the threads of subagents, which are not listed: their callers take them up. */
+const withoutNested = (store: Store): Store => {
+  const list: Store["list"] = async (options) => {
+    const page = await store.list(options);
+    return { ...page, threads: page.threads.filter(({ metadata }) => metadata["parentThread"] === undefined) };
+  };
+  return new Proxy(store, {
+    get: (target, name): unknown => {
+      if (name === "list") return list;
+      const member: unknown = Reflect.get(target, name, target);
+      // Stores may be objects of a class with private members.
+      return typeof member === "function" ? member.bind(target) : member;
+    },
+  });
+};

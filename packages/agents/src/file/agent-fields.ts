@@ -1,0 +1,162 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { z } from "zod";
+import type { AgentMemory, SubagentMemory } from "./agent.ts";
+
+/** What a file says, as it says it. */
+export interface AgentFields {
+  readonly version?: 1 | undefined;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly model?: string | undefined;
+  readonly modelParameters?: JsonObject | undefined;
+  readonly instructions?: string | undefined;
+  readonly signature?: { readonly inputs: SignatureFields; readonly outputs: SignatureFields } | undefined;
+  readonly tools?: readonly string[] | undefined;
+  readonly subagents?: readonly (string | SubagentFields)[] | undefined;
+  readonly memory?:
+    | {
+        readonly maxTurns?: number | undefined;
+        readonly compression?: AgentMemory["compression"] | undefined;
+      }
+    | undefined;
+  readonly limits?: { readonly steps?: number | undefined } | undefined;
+  readonly compression?: AgentMemory["compression"] | undefined;
+  readonly max_context_turns?: number | undefined;
+  readonly max_iters?: number | undefined;
+}
+
+/** Fields by their types: the name of one, or JSON Schema. */
+export interface SignatureFields {
+  readonly [field: string]: "string" | "number" | "integer" | "boolean" | JsonObject;
+}
+
+/** A subagent with more than its file. */
+export interface SubagentFields {
+  readonly file: string;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly memory?: SubagentMemory | undefined;
+}
+
+// The message of each schema says what the value must be; what it is, and where, is put before it.
+
+const nameText = "a name of at most 64 letters, digits, - and _ that begins with a letter";
+const name = z.string(nameText).regex(/^[A-Za-z][\w-]{0,63}$/, nameText);
+const text = z.string("a text");
+const count = z.int("a whole number of 0 or more").min(0, "a whole number of 0 or more");
+const compression = z.enum(["concise", "verbose", "none"], "one of concise, verbose, none");
+
+const json: z.ZodType<Json> = z.lazy(() =>
+  z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(json), z.record(z.string(), json)], "a JSON value"),
+);
+
+const parametersText = "a mapping of names to JSON values";
+const parameters = z.record(z.string(), json, parametersText);
+
+const fieldTypes = ["string", "number", "integer", "boolean"] as const;
+const fieldText = `one of ${fieldTypes.join(", ")}, or a mapping that is a JSON schema`;
+const fieldsText = "a mapping of at least one name to its type, such as { question: string }";
+const fields = z
+  .record(z.string(), z.union([z.enum(fieldTypes), z.record(z.string(), json)], fieldText), fieldsText)
+  .refine((given) => Object.keys(given).length > 0, fieldsText);
+
+const subagentOptions = z.strictObject({
+  file: text.describe("The file of the agent, relative to this one."),
+  name: name.optional().describe("What the tool is called. Default: the name of the agent."),
+  description: text.optional().describe("For the model that calls it. Default: the description of the agent."),
+  memory: z
+    .enum(["parent", "own", "none"])
+    .optional()
+    .describe("What it remembers: with the path of its caller (default), all calls of the thread, or nothing."),
+});
+
+const subagentText =
+  "./file.yaml, or { file, name, description, memory } of which memory is parent (default), own or none";
+
+const memory = z.strictObject(
+  {
+    maxTurns: count.optional().describe("How many earlier turns are shown. Default 20."),
+    compression: compression.optional().describe("How they are summed up. Default concise."),
+  },
+  "{ maxTurns, compression }",
+);
+
+const limits = z.strictObject({ steps: count.optional().describe("Model calls of a turn. Default 20.") }, "{ steps }");
+
+const signature = z.strictObject({ inputs: fields, outputs: fields }, "{ inputs, outputs }");
+
+const whole = z
+  .strictObject(
+    {
+      version: z.literal(1, "1").optional().describe("The version of this format: 1."),
+      name: name.describe("What the agent is called; as a subagent also the name of its tool."),
+      description: text.optional().describe("What it does, for agents that may call it."),
+      model: text.optional().describe("The model that answers."),
+      modelParameters: parameters.optional().describe("Parameters of the model, such as temperature."),
+      instructions: text.optional().describe("The system prompt. In Markdown the body of the file."),
+      signature: signature.optional().describe("What goes in and what comes out; outputs are checked."),
+      tools: z
+        .array(z.string("./file.ts#export"), "a list of ./file.ts#export")
+        .optional()
+        .describe("Exports of modules, relative to this file. Loading them runs their code, so it has to be allowed."),
+      subagents: z
+        .array(z.union([z.string(), subagentOptions], subagentText), `a list of ${subagentText}`)
+        .optional()
+        .describe("Agents that it may call as tools."),
+      memory: memory.optional().describe("What it remembers of earlier turns."),
+      limits: limits.optional().describe("How far a turn may go."),
+      compression: compression.optional().describe("Another word for memory.compression."),
+      max_context_turns: count.optional().describe("Another word for memory.maxTurns."),
+      max_iters: count.optional().describe("Another word for limits.steps."),
+    },
+    "a mapping with at least a name",
+  )
+  .describe("An agent of Colloquy.");
+
+/** What the file of an agent may say. From it come the checks, and the JSON Schema for editors. */
+export const agentFields: z.ZodType<AgentFields> = whole;
+
+/** The names of the fields that there are, of the file itself under "" and of those within it under theirs. */
+export const knownFields: Readonly<Record<string, readonly string[]>> = {
+  "": Object.keys(whole.shape),
+  memory: Object.keys(memory.shape),
+  limits: Object.keys(limits.shape),
+  signature: Object.keys(signature.shape),
+};
+
+/** The words of other files, and what they are here: .prompt.yml, .agent.md, Prompty, docker agent, ADK, DSPy. */
+export const foreignFields: Readonly<Record<string, string>> = {
+  instruction: "instructions",
+  system: "instructions",
+  system_prompt: "instructions",
+  prompt: "instructions",
+  messages: "instructions, which is the system prompt",
+  template: "instructions; they are a plain text, without placeholders",
+  parameters: "modelParameters",
+  model_parameters: "modelParameters",
+  configuration: "model and modelParameters",
+  generate_content_config: "modelParameters",
+  inputs: "signature: { inputs }",
+  input_schema: "signature: { inputs }",
+  outputs: "signature: { outputs }",
+  output_schema: "signature: { outputs }",
+  responseFormat: "signature: { outputs }",
+  jsonSchema: "signature: { outputs }",
+  sub_agents: "subagents",
+  agents: "subagents, each in a file of its own",
+  handoffs: "subagents",
+  toolsets: "tools",
+  mcp_servers: "tools, exports of modules: ./file.ts#export",
+  num_history_items: "memory: { maxTurns }",
+  max_turns: "memory: { maxTurns }",
+  max_steps: "limits: { steps }",
+  max_iterations: "limits: { steps }",
+  title: "name",
+};
+
+/** The words of DSPy's agents, and the fields that they stand for. */
+export const aliases: readonly (readonly [alias: keyof AgentFields, group: "memory" | "limits", field: string])[] = [
+  ["compression", "memory", "compression"],
+  ["max_context_turns", "memory", "maxTurns"],
+  ["max_iters", "limits", "steps"],
+];

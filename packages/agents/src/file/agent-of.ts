@@ -1,0 +1,45 @@
+import type { Tool } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import type { Agent, Subagent } from "./agent.ts";
+import type { AgentFields, SignatureFields } from "./agent-fields.ts";
+
+/** The agent that these fields say, with defaults for what they leave out. */
+export const agentOf = (
+  file: string,
+  fields: AgentFields,
+  tools: readonly Tool[],
+  subagents: readonly Subagent[],
+): Agent => {
+  const { name, description = null, model = null, modelParameters = {}, instructions = null, signature } = fields;
+  const { memory = {}, limits = {}, compression, max_context_turns, max_iters } = fields;
+  return Object.freeze({
+    file,
+    name,
+    description,
+    model,
+    modelParameters: frozenCopy(modelParameters),
+    instructions,
+    signature:
+      signature === undefined
+        ? null
+        : frozenCopy({ inputs: objectOf(signature.inputs), outputs: objectOf(signature.outputs) }),
+    tools: Object.freeze(tools),
+    subagents: Object.freeze(subagents),
+    memory: Object.freeze({
+      maxTurns: memory.maxTurns ?? max_context_turns ?? 20,
+      compression: memory.compression ?? compression ?? "concise",
+    }),
+    limits: Object.freeze({ steps: limits.steps ?? max_iters ?? 20 }),
+  });
+};
+
+/** JSON Schema of an object with exactly these fields. */
+const objectOf = (fields: SignatureFields): JsonObject => ({
+  type: "object",
+  properties: Object.fromEntries(
+    Object.entries(fields).map(([name, type]) => [name, typeof type === "string" ? { type } : type]),
+  ),
+  required: Object.keys(fields),
+  additionalProperties: false,
+});

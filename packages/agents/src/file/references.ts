@@ -1,0 +1,29 @@
+import { realpath } from "node:fs/promises";
+import { basename, dirname, extname, isAbsolute, relative, resolve, sep } from "node:path";
+
+/** Whether a path names a file in a way that the file of an agent may. */
+const isRelative = /^\.\.?\//;
+
+/**
+ * The real path of what the file of an agent refers to: relative to that file, and inside a folder, links followed.
+ *
+ * @param extensions with the dot.
+ * @throws Error in words for any other path.
+ */
+export const referredFile = async (
+  reference: string,
+  from: string,
+  { root, extensions }: { readonly root: string; readonly extensions: readonly string[] },
+): Promise<string> => {
+  const example = `./${basename(reference).replace(/\W.*/, "") || "file"}${extensions[0] ?? ""}`;
+  if (!isRelative.test(reference) || /[\\\0]|%2f|%5c/i.test(reference))
+    throw new Error(`it must be a path relative to the agent's file, with plain slashes, such as ${example}`);
+  const real = await realpath(resolve(dirname(from), reference)).catch(() => null);
+  if (real === null) throw new Error("there is no such file");
+  const inside = relative(root, real);
+  if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside))
+    throw new Error(`it lies outside of ${root}; move it there, or give a folder around both as the option root`);
+  if (!extensions.includes(extname(real)))
+    throw new Error(`it ends in "${extname(real)}"; it must be one of ${extensions.join(", ")}`);
+  return real;
+};

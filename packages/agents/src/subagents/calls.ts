@@ -1,0 +1,74 @@
+import type { Host } from "@colloquy/host";
+import {
+  type Message,
+  noUsage,
+  type State,
+  toArray,
+  toolCallsOf,
+  turnNumbered,
+  type TurnStatus,
+  type Usage,
+  usageMonoid,
+} from "@colloquy/machine";
+import type { Agent } from "../file/agent.ts";
+import { nestedThreadId, turnsByCall } from "./nested-thread.ts";
+
+/** A call of a subagent, and what came of it. */
+export interface SubagentCall {
+  /** What the tool is called. */
+  readonly name: string;
+  readonly callId: string;
+  /** The nested thread, and its turn that answers; null where there is none yet, or none any more. */
+  readonly threadId: string;
+  readonly turn: number | null;
+  readonly status: TurnStatus | null;
+  /** What it took, that of the calls below included. */
+  readonly usage: Usage;
+  /** The calls of its own subagents. */
+  readonly calls: readonly SubagentCall[];
+}
+
+/** The calls of subagents in a turn of a thread, or in all of its turns, in their order. Takes no lease. */
+export const subagentCalls = async (
+  host: Host,
+  agent: Agent,
+  threadId: string,
+  turn?: number,
+): Promise<readonly SubagentCall[]> => {
+  const state = await host.thread(threadId).state();
+  if (state === null) return [];
+  const found: SubagentCall[] = [];
+  const nested = new Map<string, State | null>();
+  for (const { name, callId } of messagesIn(state, turn).flatMap(toolCallsOf)) {
+    const subagent = agent.subagents.find((each) => each.name === name);
+    if (subagent === undefined) continue;
+    const id = nestedThreadId(subagent, threadId, callId);
+    if (!nested.has(id)) nested.set(id, await host.thread(id).state());
+    const place = placeOf(nested.get(id) ?? null, callId);
+    const calls = place.turn === null ? [] : await subagentCalls(host, subagent.agent, id, place.turn);
+    const usage = calls.reduce((sum, each) => usageMonoid.concat(sum, each.usage), place.usage);
+    found.push({ name, callId, threadId: id, ...place, usage, calls });
+  }
+  return found;
+};
+
+/** What was said in a turn, or in all turns, the open one included. */
+const messagesIn = (state: State, turn?: number): readonly Message[] => {
+  const { conversation, open } = state.context;
+  const closed = turn === undefined ? toArray(conversation.turns) : [turnNumbered(state, turn)];
+  const isOpen = open !== null && (turn === undefined || turn === open.number);
+  return [
+    ...closed.flatMap((each) => (each === undefined ? [] : toArray(each.messages))),
+    ...(isOpen ? toArray(open.messages) : []),
+  ];
+};
+
+const placeOf = (state: State | null, callId: string): Pick<SubagentCall, "turn" | "status" | "usage"> => {
+  const open = state?.context.open ?? null;
+  if (open !== null && open.asks.some(({ askId }) => askId === callId))
+    return { turn: open.number, status: "open", usage: open.usage };
+  const turn = state === null ? undefined : turnNumbered(state, turnsByCall(state).get(callId) ?? 0);
+  return turn === undefined
+    ? { turn: null, status: null, usage: noUsage }
+    : { turn: turn.number, status: turn.outcome.status, usage: turn.usage };
+};

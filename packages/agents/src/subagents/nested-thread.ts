@@ -1,0 +1,96 @@
+import type { Host, HostedThread, ToolCall } from "@colloquy/host";
+import {
+  askNamed,
+  type JsonObject,
+  lastTurnOf,
+  type Message,
+  type State,
+  textOf,
+  toArray,
+  toolCallsOf,
+  turnNumbered,
+} from "@colloquy/machine";
+import type { Subagent } from "../file/agent.ts";
+
+/**
+ * The thread that answers a call of a subagent. With the id of the call as the id of its ask it says what the call's
+ * idempotency key does: which call of which thread.
+ */
+export const nestedThreadId = ({ name, memory }: Subagent, parentThread: string, callId: string): string =>
+  memory === "none" ? `${parentThread}/${name}/${callId}` : `${parentThread}/${name}`;
+
+/** What the metadata of nested threads, and of asks on them, say of where they come from. */
+export const originOf = ({ name }: Subagent, { threadId, turn }: ToolCall): JsonObject => ({
+  parentThread: threadId,
+  parentTurn: turn,
+  node: name,
+});
+
+/**
+ * The thread that answers a call, at the place from which it goes on. That place follows from the caller's present path, so
+ * whatever moves that one's head, or copies it, takes the conversation with its subagents along.
+ */
+export const nestedThread = async (host: Host, subagent: Subagent, call: ToolCall): Promise<HostedThread> => {
+  const { memory, agent } = subagent;
+  const thread = host.thread(nestedThreadId(subagent, call.threadId, call.callId));
+  const caller = call.state();
+  if (memory === "parent" && (await thread.state()) === null) await copyOfOrigin(host, subagent, call, caller);
+  const state = await thread.state();
+  if (state === null) {
+    const system = agent.instructions === null ? {} : { system: agent.instructions };
+    await thread.start({ metadata: originOf(subagent, call), ...system });
+    return thread;
+  }
+  const { conversation, metadata, open } = state.context;
+  if (metadata["parentThread"] !== call.threadId)
+    throw new Error(`there is another thread called "${thread.id}", which is not that of a subagent`);
+  // Asked before a crash: it has a place already.
+  if (askNamed(state, call.callId) !== null) return thread;
+  if (memory === "parent") {
+    // Left by a turn of the caller that is over.
+    if (open !== null) await thread.cancel("its caller went on without it");
+    const place = newestCallOnPath(caller, turnsByCall(state));
+    if (conversation.head !== place) await thread.moveHead(place);
+  }
+  const says = conversation.system === null ? null : textOf(conversation.system);
+  if (says !== agent.instructions) await thread.changeSystem(agent.instructions);
+  return thread;
+};
+
+/** The turns that answered calls, by the ids of these, which their asks have. */
+export const turnsByCall = ({ context }: State): ReadonlyMap<string, number> =>
+  new Map(toArray(context.conversation.turns).flatMap(({ asks, number }) => asks.map(({ askId }) => [askId, number])));
+
+/** The nested turn of the newest call on the caller's path that has one; 0 for none. */
+const newestCallOnPath = (caller: State, turns: ReadonlyMap<string, number>): number => {
+  const newest = (messages: readonly Message[]): number | undefined => {
+    const calls = messages.flatMap(toolCallsOf);
+    return turns.get(calls.findLast(({ callId }) => turns.has(callId))?.callId ?? "");
+  };
+  const { open } = caller.context;
+  const inOpen = open === null ? undefined : newest(toArray(open.messages));
+  if (inOpen !== undefined) return inOpen;
+  for (let turn = lastTurnOf(caller); turn !== undefined; turn = turnNumbered(caller, turn.parent)) {
+    const found = newest(toArray(turn.messages));
+    if (found !== undefined) return found;
+  }
+  return 0;
+};
+
+/** A caller that is a fork goes on with a copy of what its subagent had said until then. */
+const copyOfOrigin = async (host: Host, subagent: Subagent, call: ToolCall, caller: State): Promise<void> => {
+  let last = Infinity;
+  for (let origin = caller.context.forkedFrom; origin !== null;) {
+    last = Math.min(last, origin.turn);
+    const nested = host.thread(nestedThreadId(subagent, origin.threadId, call.callId));
+    const state = await nested.state();
+    if (state !== null) {
+      // The id of a call begins with its turn, and calls are answered one after the other.
+      const turn = [...turnsByCall(state)].findLast(([callId]) => Number.parseInt(callId, 10) <= last)?.[1];
+      const threadId = nestedThreadId(subagent, call.threadId, call.callId);
+      if (turn !== undefined) await nested.fork({ turn, threadId, metadata: originOf(subagent, call) });
+      return;
+    }
+    origin = (await host.thread(origin.threadId).state())?.context.forkedFrom ?? null;
+  }
+};

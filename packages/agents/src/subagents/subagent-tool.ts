@@ -1,0 +1,69 @@
+import { type AskInput, type Host, tool, type Tool, type ToolCall } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+import type { Subagent } from "../file/agent.ts";
+import { nestedThread, nestedThreadId, originOf } from "./nested-thread.ts";
+
+/**
+ * A subagent as a tool. Each call is an ask on a nested thread, under an id that follows from the call: after a crash it is
+ * asked again, and gets the answer that it had or goes on where it was.
+ */
+export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
+  const { name, description, agent } = subagent;
+  const inOrder = new Lanes();
+  return tool({
+    name,
+    description,
+    input: { jsonSchema: agent.signature?.inputs ?? oneMessage },
+    recovery: "rerun",
+    // A nested thread is one conversation: calls of one step go on with one another, in their order.
+    run: (input, call) =>
+      inOrder.run(nestedThreadId(subagent, call.threadId, call.callId), () =>
+        answer(host(), subagent, call, typeof input["message"] === "string" ? input["message"] : ""),
+      ),
+  });
+};
+
+const oneMessage: JsonObject = {
+  type: "object",
+  properties: {
+    message: { type: "string", description: "What to ask it: it sees nothing else of this conversation." },
+  },
+  required: ["message"],
+  additionalProperties: false,
+};
+
+const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: AskInput): Promise<string> => {
+  const { signal, callId: askId, toolContext } = call;
+  signal.throwIfAborted();
+  const thread = await nestedThread(host, subagent, call);
+  signal.throwIfAborted();
+  const asked = thread.ask(input, { askId, metadata: originOf(subagent, call), toolContext });
+  const cancel = (): void => {
+    // A host that closes, or has lost the thread, gives an error as the reason: the call is made again later, and the nested turn goes on.
+    if (signal.reason instanceof DOMException) asked.abort("the call was cancelled");
+  };
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return (await asked).text;
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+};
+
+/** Has work of one name done one after the other. */
+class Lanes {
+  readonly #last = new Map<string, Promise<void>>();
+
+  async run<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const done = (this.#last.get(name) ?? Promise.resolve()).then(work);
+    const over = done.then(nothing, nothing);
+    this.#last.set(name, over);
+    try {
+      return await done;
+    } finally {
+      if (this.#last.get(name) === over) this.#last.delete(name);
+    }
+  }
+}
+
+const nothing = (): void => {};

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
+import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
+import { afterAll, expect, test } from "vitest";
+import { runCommand } from "../src/command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-agent-"));
+const agent = join(folder, "agent.yaml");
+
+writeFileSync(
+  agent,
+  "name: guide\nmodel: large\nmodelParameters: { temperature: 0 }\ninstructions: Guide.\ncompression: none\nsubagents: [./clerk.md]\n",
+);
+writeFileSync(join(folder, "clerk.md"), "---\nname: clerk\nmodel: small\ncompression: none\n---\nLook things up.\n");
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const model = ruleModel([
+  {
+    name: "clerk",
+    when: ({ system }) => system === "Look things up.",
+    answer: ({ lastUserText }) => `it is ${lastUserText}`,
+  },
+  {
+    name: "answer",
+    when: ({ toolResults }) => toolResults.length > 0,
+    answer: ({ toolResults }) => `So ${toolResults[0]?.text}.`,
+  },
+  {
+    name: "ask",
+    when: () => true,
+    answer: ({ lastUserText }) => toolCalls([{ name: "clerk", arguments: { message: lastUserText } }]),
+  },
+]);
+
+const chat = async (server: LoopbackServer, args: readonly string[], questions: readonly string[] = []) => {
+  const output = new PassThrough();
+  const error = new PassThrough();
+  const input = Readable.from(questions.map((question) => `${question}\n`));
+  const setting = { input, output, error, isTerminal: false, environment: { OPENAI_MODEL: "other" } };
+  const all = ["chat", "--base-url", server.url, ...args];
+  const exitCode = await runCommand(all, { ...setting, signal: new AbortController().signal });
+  output.end();
+  error.end();
+  return { exitCode, output: await text(output), error: await text(error) };
+};
+
+const asked = ({ requests }: LoopbackServer): readonly unknown[] => requests.map(({ body }) => body);
+
+test("a chat with an agent uses what its file says, and shows what its subagents took", async () => {
+  await using server = await loopbackServer({ model });
+  const { exitCode, output } = await chat(server, ["--agent", agent], ["tea"]);
+  expect(exitCode).toBe(0);
+  expect(output).toContain(`guide: large at ${server.url}; nothing is kept`);
+  expect(output).toMatch(
+    /> tea\n {2}clerk \{"message":"tea"\}\nSo it is tea\.\n\(.* 2 steps, .*\)\n {2}clerk: 1 call, \d+ tokens\n/,
+  );
+  expect(asked(server)).toMatchObject([
+    { model: "large", temperature: 0, messages: [{ role: "system", content: "Guide." }, { content: "tea" }] },
+    { model: "small", messages: [{ role: "system", content: "Look things up." }, { content: "tea" }] },
+    { model: "large" },
+  ]);
+});
+
+test("the command line goes before the file, also on a thread that is there", async () => {
+  await using server = await loopbackServer({ model });
+  const args = ["--agent", agent, "--store", join(folder, "kept.db")];
+  await chat(server, args, ["tea"]);
+  const { output } = await chat(
+    server,
+    [...args, "--model", "huge", "--system", "Be brief.", "--window", "4000"],
+    ["/undo", "cake"],
+  );
+  expect(output).toContain("guide: huge at ");
+  expect(output).toContain("So it is cake.");
+  expect(asked(server).slice(3)).toMatchObject([
+    { model: "huge", messages: [{ role: "system", content: "Be brief." }, { content: "cake" }] },
+    // The turn before was taken back.
+    { model: "small", messages: [{}, { content: "cake" }] },
+    { model: "huge" },
+  ]);
+});
+
+test("what is wrong with an agent is said in a line each, and tools have to be allowed", async () => {
+  await using server = await loopbackServer({ model });
+  const path = join(folder, "wrong.yaml");
+  writeFileSync(path, "name: a\nmodle: b\nmodel: 1\n");
+  const wrong = await chat(server, ["--agent", path]);
+  expect(wrong.exitCode).toBe(1);
+  expect(wrong.error.split("\n")).toEqual([
+    `${path}:3:8: model is 1; it must be a text`,
+    expect.stringContaining(`${path}:2:1: there is no field "modle"; there are version, `),
+    `colloquy: the agent in ${path} can't be used`,
+    "",
+  ]);
+  writeFileSync(path, "name: a\ntools: [./tools.mjs#tea]\n");
+  const tea =
+    '{ declaration: { name: "tea", description: "", parameters: {} }, schema: null, needsApproval: null, run: () => "" }';
+  writeFileSync(join(folder, "tools.mjs"), `export const tea = ${tea};`);
+  expect((await chat(server, ["--agent", path])).error).toContain(
+    `${path}:2:9: tool "./tools.mjs#tea": it is not allowed`,
+  );
+  expect(await chat(server, ["--agent", path, "--allow-tools"])).toMatchObject({ exitCode: 0, error: "" });
+  expect((await chat(server, ["--allow-tools"])).error).toContain("--allow-tools is about the tools of an agent");
+  expect((await chat(server, ["--agent", join(folder, "none.yaml")])).error).toContain(
+    "none.yaml: there is no such file",
+  );
+});

@@ -1,0 +1,16 @@
+// Writes the JSON Schema of the files of agents, for editors, from the schema that checks them. `--check` fails when the
+// one that is there is another.
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { agentFileSchema } from "@colloquy/agents";
+
+const path = join(dirname(import.meta.dirname), "packages/agents/agent.schema.json");
+const text = JSON.stringify(agentFileSchema());
+const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
+
+if (!values.check) writeFileSync(path, `${text}\n`);
+else if (JSON.stringify(JSON.parse(readFileSync(path, "utf8"))) !== text) {
+  console.error("packages/agents/agent.schema.json is not current; run: pnpm agent-schema && pnpm format");
+  process.exitCode = 1;
+}
