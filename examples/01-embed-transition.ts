@@ -59,11 +59,13 @@ function perform(effect: Effect): void {
       console.log(`signal: ${effect.signal.type}`);
       break;
     case "startTimer":
+    case "checkOutput":
     case "requestApproval":
     case "cancelLlm":
+    case "cancelCheck":
     case "cancelTool":
     case "cancelApproval":
     case "cancelTimer":
-      break; // this conversation has no limits to time, no tool to approve, and nobody cancels it
+      break; // this conversation has no limits to time, no output to check, no tool to approve, and nobody cancels it
   }
 }

@@ -113,6 +113,11 @@ const programs = [
     run: () => import("../examples/docs/resuming.ts"),
     says: "A line that is served from the front.",
   },
+  {
+    path: "examples/docs/outputs.ts",
+    run: () => import("../examples/docs/outputs.ts"),
+    says: "invalid 1 Sorry, I have no idea.",
+  },
   { path: "examples/docs/observing.ts", run: () => import("../examples/docs/observing.ts"), says: "1 completed" },
   {
     path: "examples/docs/policies.ts",
@@ -172,7 +177,7 @@ describe("the pages are whole", () => {
   const testing = [root, models, server, contracts, laws, recordings, simulation];
 
   const ofMachine = [machine, policies, journal, inspect, storage, hosting];
-  const about = ["conversation", "threads", "interchange", "stores"].map((name) => `docs/${name}.md`);
+  const about = ["conversation", "threads", "outputs", "interchange", "stores"].map((name) => `docs/${name}.md`);
 
   it.each([
     { page: "docs/prompts.md", modules: [...ofMachine, interchange] },

@@ -78,6 +78,13 @@ export const table: readonly Row[] = [
     recovered: null,
   },
   {
+    name: "check",
+    outstanding: "a check of an output",
+    recovery: "",
+    becomes: "it is made again",
+    recovered: null,
+  },
+  {
     name: "ask, started",
     outstanding: "a tool call, its start journalled",
     recovery: "ask",
@@ -102,6 +109,8 @@ const nameOf = (effect: AnswerableEffect): string => {
       return "timer";
     case "requestApproval":
       return "question";
+    case "checkOutput":
+      return "check";
     case "callTool": {
       if (effect.approval === "required") return "to approve";
       const recovery = declarations.find((tool) => tool.name === effect.name)?.recovery ?? "interrupted";

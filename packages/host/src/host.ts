@@ -10,9 +10,10 @@ import type { HostContext } from "./context/host-context.ts";
 import { lookAt } from "./journal/opening.ts";
 import { ThreadLoop } from "./loop/loop.ts";
 import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
+import type { OutputOf, OutputSchema, WrittenOf } from "./output/expected.ts";
 import type { ListOptions, ThreadPage } from "./ports/listing.ts";
 import type { SearchOptions, SearchPage } from "./ports/searching.ts";
-import { refusedAsk } from "./thread/asking.ts";
+import { handleTo, refusedAsk } from "./thread/asking.ts";
 import { HostedThread } from "./thread/hosted-thread.ts";
 import {
   type ForeignConversation,
@@ -28,7 +29,10 @@ import { type Loops, threadIdOf, type ThreadRef } from "./thread/thread-ref.ts";
 /** Conversations that are run. */
 export interface Host extends AsyncDisposable {
   /** Asks on a thread: the one named, a `"new"` one, or the default one. See `HostedThread.ask`. */
-  ask(input: AskInput, options?: AskOptions & { readonly threadId?: string }): AskHandle;
+  ask<Schema extends OutputSchema = never>(
+    input: AskInput,
+    options?: AskOptions<Schema> & { readonly threadId?: string },
+  ): AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
   /** A thread by its id, whether it is there yet or not; `"new"` draws an id. Default: the default thread. */
   thread(threadId?: string): HostedThread;
   /** The threads that the store has, page by page, in the order of their making. */
@@ -79,9 +83,12 @@ class ConversationHost implements Host, Loops {
     this.#defaultThread = options.defaultThread ?? "default";
   }
 
-  ask(input: AskInput, given: AskOptions & { readonly threadId?: string } = {}): AskHandle {
+  ask<Schema extends OutputSchema = never>(
+    input: AskInput,
+    given: AskOptions<Schema> & { readonly threadId?: string } = {},
+  ): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> {
     const problem = problemOfOptions("ask", given, hostAskOptionNames);
-    if (problem !== null) return refusedAsk(this.#defaultThread, this.#host.ids, given, problem);
+    if (problem !== null) return handleTo<Schema>(refusedAsk(this.#defaultThread, this.#host.ids, given, problem));
     const { threadId, ...options } = given;
     return this.thread(threadId).ask(input, options);
   }

@@ -1,7 +1,7 @@
 export type { AskHandle } from "./ask/ask-handle.ts";
 export { type AskOutcome, awaitMany } from "./ask/await-many.ts";
-export type { AskPart, AskSignal, TextDelta, ToolCallDelta } from "./ask/parts.ts";
-export type { AskResult } from "./ask/result.ts";
+export type { AskPart, AskSignal, DeepPartial, OutputPartial, TextDelta, ToolCallDelta } from "./ask/parts.ts";
+export type { AskResult, CompletedTurn } from "./ask/result.ts";
 export * from "./ask/turn-errors.ts";
 export type { ThreadDefaults } from "./context/host-context.ts";
 export * from "./boundary/errors.ts";
@@ -18,6 +18,8 @@ export type { Resumed } from "./thread/resume.ts";
 export type { RedactOptions } from "./thread/redact.ts";
 export type { Receipt } from "./thread/thread-ref.ts";
 export type { ForeignConversation } from "./thread/import.ts";
+export type { OutputOf, OutputOptions, OutputSchema, WrittenOf } from "./output/expected.ts";
+export { type StrictProblem, strictProblems, strictSchema } from "./output/strict.ts";
 export { memoryStore } from "./memory-store/memory-store.ts";
 export type * from "./ports/clock.ts";
 export type * from "./ports/ids.ts";

@@ -2,6 +2,7 @@
 // `/inspect`, `/storage`, `/hosting`.
 export type { Json, JsonObject } from "./thread/json.ts";
 export * from "./thread/message.ts";
+export type * from "./thread/output.ts";
 export { type Chunks, toArray } from "./thread/chunks.ts";
 export { contentText } from "./thread/content-text.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
@@ -29,9 +30,11 @@ export type {
   CallLlm,
   CallTool,
   CancelApproval,
+  CancelCheck,
   CancelLlm,
   CancelTimer,
   CancelTool,
+  CheckOutput,
   Effect,
   OneShotEffect,
   Publish,

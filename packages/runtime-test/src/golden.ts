@@ -72,11 +72,12 @@ const decisionsOf = (decided: Decided): readonly string[] =>
 const linesOf = (effect: Effect): readonly string[] => {
   switch (effect.type) {
     case "callLlm": {
-      const { type, id, messages, promptDigest, model, idleTimeoutMs } = effect;
+      const { type, id, messages, promptDigest, model, idleTimeoutMs, output } = effect;
       const extras = [
         `prompt=${promptDigest}`,
         ...(Object.keys(model).length === 0 ? [] : [`model=${JSON.stringify(model)}`]),
         ...(idleTimeoutMs === undefined ? [] : [`idleTimeoutMs=${idleTimeoutMs}`]),
+        ...(output === undefined ? [] : [`output=${output.name} (${output.mode})`]),
       ];
       return [[type, id, ...extras].join(" "), ...messages.map((message) => `  ${messageLine(message)}`)];
     }
@@ -91,6 +92,10 @@ const linesOf = (effect: Effect): readonly string[] => {
       return [
         `${type} ${id} ${name}(${JSON.stringify(given)}) because=${because} version=${JSON.stringify(version)} digest=${digest}`,
       ];
+    }
+    case "checkOutput": {
+      const { type, id, attempt, text, output } = effect;
+      return [`${type} ${id} attempt=${attempt} output=${output.name} (${output.mode}) ${JSON.stringify(text)}`];
     }
     case "startTimer":
       return [`startTimer ${effect.id} ${effect.purpose} dueAt=${effect.dueAt}`];

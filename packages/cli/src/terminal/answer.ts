@@ -49,6 +49,7 @@ const showPart = (screen: Screen, part: AskPart): void => {
     case "turn.started":
     case "step.started":
     case "toolCall.delta":
+    case "output.partial":
     case "step.ended":
     case "turn.ended":
   }

@@ -8,6 +8,8 @@ export const noticeOf = (signal: AskSignal): string | null => {
   switch (signal.type) {
     case "retry.scheduled":
       return `${signal.because}: trying again (attempt ${signal.attempt})`;
+    case "output.refused":
+      return "the answer does not have the form that was asked for";
     case "ask.queued":
       return "an earlier turn is ended first";
     case "ask.joined":

@@ -47,6 +47,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
       asks.emit(state.context.open?.number ?? 0, { type: "signal", signal });
       return;
     case "retry.scheduled":
+    case "output.refused":
     case "limit.reached":
     case "context.unfit":
       asks.emit(signal.turn, { type: "signal", signal });

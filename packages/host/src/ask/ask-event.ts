@@ -1,14 +1,24 @@
-import type { AskReceived, Content, JsonObject, Limits, MessageDraft, OverlapType, Refusal } from "@colloquy/machine";
+import type {
+  AskReceived,
+  Content,
+  ExpectedOutput,
+  JsonObject,
+  Limits,
+  MessageDraft,
+  OverlapType,
+  Refusal,
+} from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { givenEvent } from "../boundary/given-event.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
+import type { OutputOptions, OutputSchema } from "../output/expected.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
 /** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
 export type AskInput = Content | readonly MessageDraft[];
 
 /** How something is asked. */
-export interface AskOptions {
+export interface AskOptions<Schema extends OutputSchema = never> {
   /** The same id gives the same outcome, however often it is asked, also after a restart, until some 256 turns later. Default: drawn. */
   readonly askId?: string;
   /** Cancels the ask. One that is aborted already leaves nothing behind. */
@@ -34,12 +44,17 @@ export interface AskOptions {
    * derived, so that the same askId finds the same fork. Default `reject`: it is refused as busy.
    */
   readonly whenBusy?: "reject" | "fork";
+  /**
+   * What the answer has to be: the result then has it as `output`, typed and validated by its schema. An answer that does not
+   * fit is refused, and the model asked again. Raises the thread's journal to format 2, which versions before 0.2 refuse to read.
+   */
+  readonly output?: OutputOptions<Schema>;
   /** Laid over the host's tool context, member by member, for this turn's tools; where one turn answers several asks, that of the first. Never journalled. */
   readonly toolContext?: ToolContext;
 }
 
 /** How something is asked that is only for the turn that is open. */
-export interface SteerOptions extends Omit<AskOptions, "overlap" | "from" | "whenBusy"> {
+export interface SteerOptions extends Omit<AskOptions, "overlap" | "from" | "whenBusy" | "output"> {
   /** The ask whose turn it is for. Default: whichever is open. */
   readonly during?: string;
 }
@@ -54,10 +69,11 @@ export const askOptionNames: OptionNames<AskOptions> = {
   overlap: true,
   from: true,
   whenBusy: true,
+  output: true,
   toolContext: true,
 };
 
-const { overlap: _, from: __, whenBusy: ___, ...sharedNames } = askOptionNames;
+const { overlap: _, from: __, whenBusy: ___, output: ____, ...sharedNames } = askOptionNames;
 
 export const steerOptionNames: OptionNames<SteerOptions> = { ...sharedNames, during: true };
 
@@ -66,12 +82,13 @@ export const askEvent = (
   at: number,
   askId: string,
   input: AskInput,
-  { name, metadata, model, limits, overlap, from }: AskOptions,
+  { name, metadata, model, limits, overlap, from }: Omit<AskOptions, "output">,
   joins?: AskReceived["joins"],
+  output?: ExpectedOutput,
 ): Either.Either<Refusal, AskReceived> => {
   const event: AskReceived = { type: "ask.received", at, askId, input };
   const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
-  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? joins) === undefined)
+  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? joins ?? output) === undefined)
     return Either.right(event);
-  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, joins });
+  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, joins, output });
 };

@@ -4,7 +4,7 @@ import type { AskResult } from "./result.ts";
 /**
  * An ask that is under way. Awaiting it gives its result, or rejects: with `TurnFailedError`,
  * `LimitReachedError`, `ContextUnfitError`, `TurnCancelledError`, `AskSupersededError`, `AskReturnedError`,
- * `AskRefusedError`, or the reason why the thread could not be used. An ask that is never awaited causes no unhandled rejection.
+ * `OutputError`, `AskRefusedError`, or the reason why the thread could not be used. An ask that is never awaited causes no unhandled rejection.
  *
  * Iterating it gives the parts as they come, from the beginning, also when the reading starts late; all readers
  * of one handle share them. The answer does not wait for a reader, and breaking off does not cancel. The parts end
@@ -14,12 +14,13 @@ import type { AskResult } from "./result.ts";
  * about its ask, `turn.started` and `turn.ended`, and has the same outcome; what happens within the turn, deltas above
  * all, is shown only where it happens. Should this host take the thread over meanwhile, all is shown from there on.
  */
-export interface AskHandle extends PromiseLike<AskResult>, AsyncIterable<AskPart> {
+export interface AskHandle<Output = undefined, Written = Output>
+  extends PromiseLike<AskResult<Output>>, AsyncIterable<AskPart<Written>> {
   /** Another one from the part `thread.forked` on. */
   readonly threadId: string;
   readonly askId: string;
   /** Cancels the turn, or withdraws the ask where it still waits. What had been shown is kept. Does nothing after the end. */
   abort(reason?: string): void;
-  catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<AskResult | Caught>;
-  finally(onSettled: () => void): Promise<AskResult>;
+  catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<AskResult<Output> | Caught>;
+  finally(onSettled: () => void): Promise<AskResult<Output>>;
 }

@@ -8,6 +8,7 @@ import type { Sender } from "../mailbox/mailbox.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
+import { deliver, type OwnOutput } from "./delivery.ts";
 import { PartQueue } from "./part-queue.ts";
 import { type AskPart, partsAwaited } from "./parts.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
@@ -20,6 +21,8 @@ export class Ask implements AskHandle, Sender {
   readonly toolContext: ToolContext | undefined;
   /** What is asked; null before the ask was sent, and for a handle that only looks up an earlier ask. */
   event: AskReceived | null = null;
+  /** What its answer has to be, and what validates it; null where any will do, and for a handle that only looks up an earlier ask. */
+  output: OwnOutput | null = null;
   /** The id of the inbox item by which it was passed to another host; null where there is none. */
   inboxId: string | null = null;
   /** Finds it another thread where this one is busy; null where it is refused then. */
@@ -77,12 +80,9 @@ export class Ask implements AskHandle, Sender {
   /** Cancels it when the signal says so, until it is settled. */
   listenTo(signal: AbortSignal): void {
     this.#signal = signal;
-    if (signal.aborted) {
-      this.#reason = messageOf(signal.reason);
-      this.withdraw();
-      return;
-    }
-    signal.addEventListener("abort", this.#onAbort);
+    if (!signal.aborted) return signal.addEventListener("abort", this.#onAbort);
+    this.#reason = messageOf(signal.reason);
+    this.withdraw();
   }
 
   abort(reason?: string): void {
@@ -231,8 +231,10 @@ export class Ask implements AskHandle, Sender {
   ended(turn: Turn): void {
     // Before anything is shown: where the turn can't be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
-    this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
-    this.#settle(result, null);
+    deliver(result, turn, this.output, (outcome) => {
+      this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
+      this.#settle(outcome, null);
+    });
   }
 
   /** There will be no turn for it, or none that is known here. */
@@ -257,11 +259,7 @@ export class Ask implements AskHandle, Sender {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<AskPart, undefined> {
-    const next = () => {
-      this.awaited();
-      return this.#parts.next();
-    };
-    return { next };
+    return this.#parts.iterator(() => this.awaited());
   }
 
   /** Made when it is first awaited, so that an ask that is never awaited causes no unhandled rejection. */

@@ -58,6 +58,15 @@ export class PartQueue {
     for (const reader of this.#readers.splice(0)) reader.resolve({ value: undefined, done: true });
   }
 
+  /** @param onNext called whenever a part is asked for. */
+  iterator(onNext: () => void): AsyncIterator<AskPart, undefined> {
+    const next = () => {
+      onNext();
+      return this.next();
+    };
+    return { next };
+  }
+
   next(): Promise<IteratorResult<AskPart, undefined>> {
     if (this.#dropped > 0) {
       const count = this.#dropped;

@@ -6,13 +6,14 @@ import { callIdAt } from "@colloquy/machine/hosting";
  * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
  * fails and another is made (the signal `retry.scheduled`), its text begins anew, with the next `attempt`.
  */
-export type AskPart =
+export type AskPart<Written = undefined> =
   | { readonly type: "turn.started"; readonly turn: number; readonly askIds: readonly string[] }
   | { readonly type: "step.started"; readonly turn: number; readonly step: number }
   | TextDelta
   | ToolCallDelta
   | ToolCallPart
   | ToolResultPart
+  | OutputPartial<Written>
   /** A tool call waits for approval: `thread.approve(request.id)` or `deny`. */
   | {
       readonly type: "approval.requested";
@@ -51,6 +52,24 @@ export interface TextDelta extends Place {
   readonly attempt: number;
   readonly text: string;
 }
+
+/**
+ * What there is so far of the output that the ask wants, as the model writes it: never validated. Whatever may still grow is
+ * left out. Each one holds all; a long output is shown in larger steps.
+ */
+export interface OutputPartial<Written = undefined> extends Place {
+  readonly type: "output.partial";
+  /** From 1; one more each time that an answer did not fit and the model is asked again. */
+  readonly attempt: number;
+  readonly value: [Written] extends [undefined] ? unknown : DeepPartial<Written>;
+}
+
+/** What there may be of a value while it is being written. */
+export type DeepPartial<Written> = Written extends readonly (infer Element)[]
+  ? readonly DeepPartial<Element>[]
+  : Written extends object
+    ? { readonly [Name in keyof Written]?: DeepPartial<Written[Name]> }
+    : Written;
 
 /** A piece of a tool call that a model is writing. */
 export interface ToolCallDelta extends CallPlace {

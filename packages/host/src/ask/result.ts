@@ -2,14 +2,19 @@ import { noUsage, textOf, toArray, type Turn } from "@colloquy/machine";
 import {
   ContextUnfitError,
   LimitReachedError,
+  OutputError,
   TurnCancelledError,
   type TurnError,
   TurnFailedError,
   type TurnSummary,
 } from "./turn-errors.ts";
 
-/** The result of an ask whose turn was completed. */
-export interface AskResult extends TurnSummary {
+/** The result of an ask whose turn was completed; with its output, where the ask wanted one. */
+export type AskResult<Output = undefined> = CompletedTurn &
+  ([Output] extends [undefined] ? unknown : { readonly output: Output });
+
+/** A turn that was completed. */
+export interface CompletedTurn extends TurnSummary {
   readonly turn: number;
   readonly status: "completed";
   /** Why the last reply ended, as the provider calls it; null when it gave no reason. */
@@ -36,9 +41,12 @@ export const resultOf = (
     return Object.freeze({ ...summary, status: "completed", finishReason: outcome.finishReason });
   if (outcome.status === "cancelled") return new TurnCancelledError(summary, outcome.reason, cause);
   if ("limit" in outcome) return new LimitReachedError(summary, outcome.limit);
-  return "unfit" in outcome
-    ? new ContextUnfitError(summary, outcome.unfit)
-    : new TurnFailedError(summary, outcome.failure);
+  if ("unfit" in outcome) return new ContextUnfitError(summary, outcome.unfit);
+  if ("failure" in outcome) return new TurnFailedError(summary, outcome.failure);
+  const refused = turn.refusedOutputs?.at(-1);
+  return answer === undefined && refused !== undefined
+    ? new OutputError(summary, outcome.output, refused.issues, textOf(refused.reply))
+    : new OutputError(summary, outcome.output, [], text);
 };
 
 /** The summary of an ask for which no turn was opened. */

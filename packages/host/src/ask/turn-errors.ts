@@ -1,4 +1,12 @@
-import type { ContextUnfit, Failure, LimitReached, Message, Usage } from "@colloquy/machine";
+import type {
+  ContextUnfit,
+  Failure,
+  LimitReached,
+  Message,
+  OutputFailure,
+  OutputIssue,
+  Usage,
+} from "@colloquy/machine";
 
 /** What there is of a turn, however it ended. */
 export interface TurnSummary {
@@ -60,6 +68,32 @@ export class ContextUnfitError extends TurnError {
     this.unfit = unfit;
   }
 }
+
+/**
+ * There is no output that fits what was asked for. Nothing else is passed off as one: `text` is what the model said last.
+ * `failure.kind` says whether it was never valid, could not be checked, was declined by the model or was cut off.
+ */
+export class OutputError extends TurnError {
+  override readonly name = "OutputError";
+  readonly failure: OutputFailure;
+  /** What the last answer got wrong; empty where it was not checked. */
+  readonly issues: readonly OutputIssue[];
+  readonly text: string;
+
+  constructor(summary: TurnSummary, failure: OutputFailure, issues: readonly OutputIssue[], text: string) {
+    super(summary, `${outputFailures[failure.kind]}: ${failure.message}`);
+    this.failure = failure;
+    this.issues = issues;
+    this.text = text;
+  }
+}
+
+const outputFailures: { readonly [Kind in OutputFailure["kind"]]: string } = {
+  invalid: "the output is not valid",
+  unchecked: "the output could not be checked",
+  refused: "the model declined to give the output",
+  cut: "the output was cut off",
+};
 
 /** The turn was cancelled, or the ask before it had one. `cause` is the reason of the abort signal, where one did it. */
 export class TurnCancelledError extends TurnError {

@@ -81,7 +81,6 @@ export class ThreadLoop implements Candidate, LoopPort {
     return this.#leased?.reader ?? null;
   }
 
-  /** Whether something waits in the mailbox. */
   get hasMore(): boolean {
     return this.#mailbox.size > 0;
   }
@@ -170,9 +169,9 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.#busy = true;
     const leased = this.#leased;
     if (this.#ended !== null || leased === null) return;
-    for (let taken = this.#mailbox.take(); taken !== undefined; taken = this.#mailbox.take()) {
-      const envelope = riseFirst(this.host.machine, this.#mailbox, this.#state, taken);
+    for (let envelope = this.#mailbox.take(); envelope !== undefined; envelope = this.#mailbox.take()) {
       try {
+        envelope = riseFirst(this.host.machine, this.#mailbox, this.#state, envelope);
         if (this.#state === null) continue;
         if ("task" in envelope) {
           envelope.task(this.#state);

@@ -3,6 +3,7 @@ import { announce } from "../ask/announce.ts";
 import { approvalPart } from "../ask/parts.ts";
 import { LlmRun } from "./llm-run.ts";
 import type { LoopPort } from "./loop-port.ts";
+import { OutputRun } from "./output-run.ts";
 import { SummaryRun } from "./summary-run.ts";
 import { ToolRun } from "./tool-run.ts";
 
@@ -29,6 +30,7 @@ const performers: Performers = {
     }
     new LlmRun(loop, effect).begin();
   },
+  checkOutput: (loop, effect) => new OutputRun(loop, effect).begin(),
   callTool: (loop, effect) => new ToolRun(loop, effect).begin(),
   requestApproval: (loop, effect) => {
     loop.asks.emit(effect.turn, approvalPart(effect));
@@ -38,6 +40,7 @@ const performers: Performers = {
   cancelApproval: () => {},
   startTimer: (loop, effect) => startTimer(loop, effect),
   cancelLlm: (loop, { effectId }) => stop(loop, effectId),
+  cancelCheck: (loop, { effectId }) => stop(loop, effectId),
   cancelTool: (loop, { effectId }) => stop(loop, effectId),
   cancelTimer: (loop, { effectId }) => stop(loop, effectId),
   publish: (loop, { signal }) => {

@@ -69,7 +69,9 @@ const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
 
 /** Summaries are no turn's: they go on whatever becomes of one. */
 const isOfTurn = (effect: AnswerableEffect): boolean =>
-  effect.type === "callTool" || (effect.type === "callLlm" && effect.purpose === "answer");
+  effect.type === "callTool" ||
+  effect.type === "checkOutput" ||
+  (effect.type === "callLlm" && effect.purpose === "answer");
 
 const changedConfiguration = ({ machine }: HostContext, { context }: State, at: number): readonly EventEnvelope[] => {
   const configuration = configurationOfMachine(machine);

@@ -43,7 +43,7 @@ export const askOrFork = async (
 };
 
 /** What is wrong with what an ask says of a busy thread, for callers in JavaScript; null when there is nothing to say. */
-export const problemOfBusy = ({ whenBusy = "reject", from }: AskOptions): string | null => {
+export const problemOfBusy = ({ whenBusy = "reject", from }: Pick<AskOptions, "whenBusy" | "from">): string | null => {
   if (whenBusy !== "reject" && whenBusy !== "fork")
     return `ask: whenBusy is ${JSON.stringify(whenBusy)}; it must be "reject" or "fork"`;
   return whenBusy === "fork" && from === undefined

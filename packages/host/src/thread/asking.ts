@@ -1,4 +1,4 @@
-import type { AskReceived } from "@colloquy/machine";
+import type { AskReceived, Refusal } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { CodeWaits } from "../activity/code-waits.ts";
 import {
@@ -17,15 +17,27 @@ import { EarlierAsk } from "../ask/earlier-ask.ts";
 import { AskRefusedError, ThreadClosedError } from "../boundary/errors.ts";
 import { problemOfOptions } from "../boundary/option-names.ts";
 import { messageOf } from "../boundary/thrown.ts";
+import { type OutputOf, type OutputSchema, wantedOutput, type WrittenOf } from "../output/expected.ts";
 import type { Ids } from "../ports/ids.ts";
 import { askOrFork, problemOfBusy } from "./ask-or-fork.ts";
 import type { ThreadRef } from "./thread-ref.ts";
 
 /** Asks on a thread. */
-export const askOn = (thread: ThreadRef, input: AskInput, options: AskOptions): AskHandle => {
+export const askOn = <Schema extends OutputSchema>(
+  thread: ThreadRef,
+  input: AskInput,
+  options: AskOptions<Schema>,
+): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> => {
   const problem = problemOfOptions("ask", options, askOptionNames) ?? problemOfBusy(options);
-  return problem === null ? asked(thread, input, options) : refusedAsk(thread.id, thread.host.ids, options, problem);
+  return handleTo<Schema>(
+    problem === null ? asked(thread, input, options) : refusedAsk(thread.id, thread.host.ids, options, problem),
+  );
 };
+
+/** The handle to an ask, typed by the schema that it was made with. */
+export const handleTo = <Schema extends OutputSchema>(ask: Ask): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> =>
+  // It is given no output but what that very schema made of an answer; without a schema it is given none.
+  ask as unknown as AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 
 /** Asks within the open turn of a thread. */
 export const steerOn = (thread: ThreadRef, input: AskInput, given: SteerOptions): AskHandle => {
@@ -36,7 +48,12 @@ export const steerOn = (thread: ThreadRef, input: AskInput, given: SteerOptions)
 };
 
 /** The handle of an ask whose options are invalid: the thread is not asked anything. */
-export const refusedAsk = (threadId: string, ids: Ids, options: AskOptions | null, reason: string): Ask => {
+export const refusedAsk = (
+  threadId: string,
+  ids: Ids,
+  options: Pick<AskOptions, "askId"> | null,
+  reason: string,
+): Ask => {
   const ask = new Ask(threadId, options?.askId ?? ids.draw("ask"), undefined, () => true);
   ask.fail(new AskRefusedError(threadId, ask.askId, { kind: "invalid", reason }));
   return ask;
@@ -55,9 +72,14 @@ export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
   return ask;
 };
 
-const asked = (thread: ThreadRef, input: AskInput, options: AskOptions, joins?: AskReceived["joins"]): AskHandle => {
+const asked = (
+  thread: ThreadRef,
+  input: AskInput,
+  options: AskOptions<OutputSchema>,
+  joins?: AskReceived["joins"],
+): Ask => {
   const { id, host } = thread;
-  const { askId = host.ids.draw("ask"), signal, toolContext } = options;
+  const { askId = host.ids.draw("ask"), signal, toolContext, output } = options;
   const waits = new CodeWaits(host.active);
   const context = toolContext == null ? undefined : withContext(toolContext, undefined);
   const stopped: StopAsk<Ask> = (ask, reason) =>
@@ -68,11 +90,15 @@ const asked = (thread: ThreadRef, input: AskInput, options: AskOptions, joins?: 
     ask.fail(new AskRefusedError(id, askId, { kind: "invalid", reason: "signal: it is no AbortSignal" }));
   else if (signal !== undefined) ask.listenTo(signal);
   if (ask.settled) return ask;
-  const event = askEvent(host.clock.now(), askId, input, options, joins);
+  const wanted = output === undefined ? Either.right(null) : wantedOutput(output);
+  const event = Either.isLeft(wanted)
+    ? refuse(wanted.left)
+    : askEvent(host.clock.now(), askId, input, options, joins, wanted.right?.expected);
   if (Either.isLeft(event)) {
     ask.fail(new AskRefusedError(id, askId, event.left));
     return ask;
   }
+  if (Either.isRight(wanted) && wanted.right !== null) ask.output = { ...wanted.right, clock: host.clock };
   if (options.whenBusy === "fork") void askOrFork(thread, ask, event.right, (where) => post(where, ask, waits));
   else {
     ask.event = event.right;
@@ -80,6 +106,8 @@ const asked = (thread: ThreadRef, input: AskInput, options: AskOptions, joins?: 
   }
   return ask;
 };
+
+const refuse = (reason: string): Either.Either<Refusal, never> => Either.left({ kind: "invalid", reason });
 
 const post = ({ id, loops }: ThreadRef, ask: Ask, waits: CodeWaits): void =>
   waits.post(() => {

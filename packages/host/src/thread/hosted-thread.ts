@@ -21,6 +21,7 @@ import { loadAll, type RedactionTarget } from "@colloquy/machine/storage";
 import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import type { ThreadDefaults } from "../context/host-context.ts";
+import type { OutputOf, OutputSchema, WrittenOf } from "../output/expected.ts";
 import { approve, type ApproveOptions, deny, type DenyOptions } from "./approve.ts";
 import { askOn, steerOn } from "./asking.ts";
 import { deleteThread } from "./delete.ts";
@@ -56,8 +57,11 @@ export class HostedThread {
     this.#thread = thread;
   }
 
-  /** Asks. Returns at once; the handle shows all that follows. */
-  ask(input: AskInput, options: AskOptions = {}): AskHandle {
+  /** Asks. Returns at once; the handle shows all that follows. With `output` its result has an output, validated by that schema. */
+  ask<Schema extends OutputSchema = never>(
+    input: AskInput,
+    options: AskOptions<Schema> = {},
+  ): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> {
     return askOn(this.#thread, input, options);
   }
 

@@ -105,7 +105,7 @@ export const tool = <Input extends ToolInput>(definition: ToolDefinition<Input>)
     declaration: {
       name,
       description,
-      parameters: frozenCopy(definition.parameters ?? parametersOf(name, input)),
+      parameters: frozenCopy(definition.parameters ?? parametersOf(`tool "${name}"`, input, "parameters")),
       ...(version === undefined ? {} : { version }),
       ...(recovery === undefined ? {} : { recovery }),
       ...(approval === undefined ? {} : { approval: approval === "always" ? "always" : "conditional" }),
@@ -153,17 +153,19 @@ const definitionNames: OptionNames<ToolDefinition<ToolInput>> = {
   run: "required",
 };
 
-const isInput = (input: unknown): boolean =>
+/** Whether a value is what a schema may be given as. */
+export const isInput = (input: unknown): boolean =>
   (typeof input === "object" || typeof input === "function") &&
   input !== null &&
   ("~standard" in input || "jsonSchema" in input);
 
-const parametersOf = (name: string, input: ToolInput): JsonObject => {
+/** A schema as JSON Schema: `what` it is of and the `wayOut` are for the error. @throws ConfigurationError */
+export const parametersOf = (what: string, input: ToolInput, wayOut: string): JsonObject => {
   if ("jsonSchema" in input) return input.jsonSchema;
   const { vendor, jsonSchema } = input["~standard"];
   if (jsonSchema === undefined) {
     throw new ConfigurationError(
-      `tool "${name}": a schema of ${vendor} can't say itself as JSON Schema; give it as parameters`,
+      `${what}: a schema of ${vendor} can't say itself as JSON Schema; give it as ${wayOut}`,
     );
   }
   try {
@@ -172,7 +174,7 @@ const parametersOf = (name: string, input: ToolInput): JsonObject => {
     return JSON.parse(JSON.stringify(parameters)) as JsonObject;
   } catch (thrown) {
     throw new ConfigurationError(
-      `tool "${name}": its schema has no JSON Schema (${messageOf(thrown)}); give one as parameters`,
+      `${what}: its schema has no JSON Schema (${messageOf(thrown)}); give one as ${wayOut}`,
     );
   }
 };

@@ -78,17 +78,14 @@ const machineOf = (settings: Settings) => {
         states: {
           responding: {
             on: {
-              "llm.completed": [responding, compacting, running, completed, error],
+              "llm.completed": [responding, compacting, checking, running, completed, error],
               "llm.failed": [backingOff, error],
               "llm.progressed": stays,
             },
           },
-          compacting: {
-            on: {
-              "llm.completed": [responding, error],
-              "llm.failed": [responding, error],
-              "timer.fired": [responding, error],
-            },
+          compacting: { on: compacted },
+          checking: {
+            on: { "output.accepted": [responding, completed], "output.refused": [responding, compacting, error] },
           },
           backing_off: { on: { "timer.fired": [responding, compacting, error] } },
         },
@@ -125,6 +122,7 @@ const guarded = <const Taken extends Arrow>(taken: Taken) =>
 const stays = guarded("stays");
 const responding = leading("responding", "awaiting_llm.responding");
 const compacting = leading("compacting", "awaiting_llm.compacting");
+const checking = leading("checking", "awaiting_llm.checking");
 const backingOff = leading("backing_off", "awaiting_llm.backing_off");
 const running = leading("running", "awaiting_tool.running");
 const awaitingApproval = leading("awaiting_approval", "awaiting_tool.awaiting_approval");
@@ -158,6 +156,13 @@ const everywhere = {
 const opening = {
   "ask.received": [responding, compacting, error],
   "timer.fired": [responding, compacting, error],
+} as const;
+
+/** The summary that a call waits for came, or will not. */
+const compacted = {
+  "llm.completed": [responding, error],
+  "llm.failed": [responding, error],
+  "timer.fired": [responding, error],
 } as const;
 
 /** Where events lead is the same in every configuration, so it is read once. */

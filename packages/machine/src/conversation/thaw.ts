@@ -66,6 +66,7 @@ const freezeTurn = (after: OpenTurn, before: OpenTurn | null): void => {
   if (after.metadata !== before?.metadata) frozen(after.metadata);
   if (after.model !== before?.model) frozen(after.model);
   if (after.limits !== before?.limits) frozen(after.limits);
+  if (after.refusedOutputs !== before?.refusedOutputs) frozen(after.refusedOutputs);
   if (after.stage !== before?.stage) frozen(after.stage);
   Object.freeze(after);
 };
@@ -87,8 +88,8 @@ const thawedThread = (thread: Thread): Thread => {
   return appendedCharacters === undefined ? fresh : { ...fresh, appendedCharacters };
 };
 
-const thawedTurn = (open: OpenTurn): OpenTurn =>
-  ({
+const thawedTurn = (open: OpenTurn): OpenTurn => {
+  const fresh = {
     number: open.number,
     parent: open.parent,
     asks: open.asks,
@@ -106,4 +107,8 @@ const thawedTurn = (open: OpenTurn): OpenTurn =>
     limits: open.limits,
     deadlineAt: open.deadlineAt,
     stage: open.stage,
-  }) satisfies { readonly [Member in keyof Required<OpenTurn>]: unknown };
+  } satisfies { readonly [Member in keyof Required<Omit<OpenTurn, "output" | "refusedOutputs">>]: unknown };
+  const { output, refusedOutputs } = open;
+  if (output === undefined) return fresh;
+  return refusedOutputs === undefined ? { ...fresh, output } : { ...fresh, output, refusedOutputs };
+};

@@ -1,6 +1,6 @@
 import * as Either from "fp-ts/lib/Either.js";
 import { configurationOf, type Settings } from "../conversation/decide/settings.ts";
-import { callSummary } from "../conversation/update/call.ts";
+import { callSummary, wantedOutput } from "../conversation/update/call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../conversation/protocol/data.ts";
 import { decide } from "../conversation/decide/decide.ts";
 import { decidePrompt, type PromptDecision, situationOf } from "../conversation/decide/prompt.ts";
@@ -221,7 +221,8 @@ const afterCall = (
   if (unfit !== undefined)
     return closeTurn(after, withoutJoined(open, joined), { status: "failed", unfit }, event.at).data;
   // What was reported is of the recorded prompt, and says nothing of another.
-  const isMeasured = fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks())) === sent;
+  const isMeasured =
+    fits && isMeasurable(settings, prompt) && digestOfPrompt(messagesIn(prompt.blocks()), wantedOutput(open)) === sent;
   const call = { ...open.stage.call, cut, counted: isMeasured ? tokens : null };
   return { ...after, open: { ...open, stage: { type: "responding", call } } };
 };

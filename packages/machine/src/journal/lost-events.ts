@@ -89,6 +89,8 @@ const reasonToRefuse = (data: ConversationData, event: Event, isWhole: boolean):
     case "llm.completed":
     case "llm.failed":
     case "llm.progressed":
+    case "output.accepted":
+    case "output.refused":
     case "timer.fired":
       return null;
     // A copy may begin behind an entry that closed one turn and opened the next.

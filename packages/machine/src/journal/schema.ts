@@ -119,6 +119,12 @@ export const eventSchema = zod.discriminatedUnion("type", [
     overlap: zod.enum(["reject", "queue", "merge", "latest", "interrupt", "steer"]).optional(),
     joins: object({ askId: text.optional() }).optional(),
     from: head.optional(),
+    output: object({
+      name: text,
+      schema: jsonObject,
+      mode: zod.enum(["native", "tool", "prompted"]),
+      repairs: count,
+    }).optional(),
     partial: reply.optional(),
   }),
   event("message.appended", { message: messageDraft }),
@@ -147,6 +153,12 @@ export const eventSchema = zod.discriminatedUnion("type", [
     model: text.optional(),
   }),
   event("llm.progressed", { ...answer, partial: reply, again: zod.literal(true).optional() }),
+  event("output.accepted", { ...answer, value: json }),
+  event("output.refused", {
+    ...answer,
+    issues: list(object({ message: text, path: list(zod.union([text, count])).optional() })),
+    checkFailed: zod.literal(true).optional(),
+  }),
   event("tool.started", answer),
   event("tool.withheld", {
     ...answer,
@@ -217,6 +229,7 @@ const decided = zod.strictObject({
     })
     .optional(),
   retry: zod.strictObject({ attempt: count, dueAt: instant }).optional(),
+  unchecked: zod.enum(["refused", "cut"]).optional(),
   results: list(zod.strictObject({ position: count, outcome, content: list(contentPart) })).optional(),
   limit: zod
     .strictObject({

@@ -6,6 +6,7 @@ import type { Entry, LaterEntry, Decided } from "../conversation/protocol/entry.
 import type { Event } from "../conversation/protocol/event.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import type { SummaryTask } from "../prompt/policy.ts";
+import { at } from "../thread/chunks.ts";
 import { type Message, toolCallsOf } from "../thread/message.ts";
 import { fold, foldVisiting, type JournalError } from "../journal/fold.ts";
 import { grownTurn, messagesAround } from "./messages.ts";
@@ -78,6 +79,12 @@ class Reader {
       case "turn.annotated":
         growing.turns.add(event.turn);
         break;
+      case "output.accepted":
+      case "output.refused": {
+        const checked = before.open === null ? undefined : at(before.open.messages, before.open.messages.length - 1);
+        if (checked !== undefined) growing.messages.add(checked.id);
+        break;
+      }
       case "llm.progressed":
         this.#shown.push(seq);
         break;

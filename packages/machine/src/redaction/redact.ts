@@ -3,6 +3,7 @@ import { isLater } from "../conversation/protocol/entry.ts";
 import type { AppendedResult, AskReceived, Event, ThreadStarted } from "../conversation/protocol/event.ts";
 import { isDrafts } from "../conversation/update/ask-drafts.ts";
 import { redactedText } from "../conversation/update/redacted.ts";
+import type { ExpectedOutput, OutputIssue } from "../thread/output.ts";
 import type { Failure } from "../thread/turn.ts";
 import type { ReportedUsage } from "../thread/usage.ts";
 import {
@@ -119,6 +120,8 @@ const rulesOf: {
     overlap: keep,
     joins: keep,
     from: keep,
+    // What depends on there being one folds as before.
+    output: redactedBy<ExpectedOutput>({ name: keep, schema: empty, mode: keep, repairs: keep }),
     partial: redactReply,
   },
   "message.appended": { message: redactMessage },
@@ -138,6 +141,13 @@ const rulesOf: {
   },
   "llm.failed": { ...answer, failure: redactFailure, partial: redactReply, ...call },
   "llm.progressed": { ...answer, partial: redactReply, again: keep },
+  "output.accepted": { ...answer, value: () => redactedText },
+  // Where something is wrong may name what was said.
+  "output.refused": {
+    ...answer,
+    issues: each(redactedBy<OutputIssue>({ message: redactText, path: null })),
+    checkFailed: keep,
+  },
   "tool.started": null,
   "tool.withheld": { ...answer, because: keep, version: keep, arguments: empty },
   // The digest of what was approved could reveal it; who answered is a person.

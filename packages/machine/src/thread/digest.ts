@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "./json.ts";
 import type { Message, Part } from "./message.ts";
+import type { ExpectedOutput } from "./output.ts";
 
 /**
  * A short digest of what a model would see of a message: role, name, parts and provider fields, and neither
@@ -17,10 +18,11 @@ export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string
   return mixer.digest();
 };
 
-/** The digest of a prompt, from those of its messages. */
-export const digestOfPrompt = (messages: readonly Message[]): string => {
+/** The digest of a prompt, from those of its messages, and of what its answer has to be. */
+export const digestOfPrompt = (messages: readonly Message[], output?: Omit<ExpectedOutput, "repairs">): string => {
   const mixer = new Mixer();
   for (const message of messages) mixer.add(message.digest);
+  if (output !== undefined) mixer.add(canonicalText(output));
   return mixer.digest();
 };
 

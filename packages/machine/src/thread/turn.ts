@@ -1,6 +1,7 @@
 import type { Chunks } from "./chunks.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
+import type { AcceptedOutput, OutputFailure, RefusedOutput } from "./output.ts";
 import type { Usage } from "./usage.ts";
 
 /** One ask (or several) and all that followed, to its end. Closed turns never change, but for what is said about them. */
@@ -29,6 +30,10 @@ export interface Turn {
   readonly summaryFailures?: number;
   /** Where it stands on its path. */
   readonly place: TurnPlace;
+  /** What its answer was found to be, where the ask wanted one that fits a schema. */
+  readonly output?: AcceptedOutput;
+  /** Answers that did not fit, in order. They are none of its messages, so later prompts do not show them. */
+  readonly refusedOutputs?: readonly RefusedOutput[];
   /** Scores and notes, added afterwards. */
   readonly annotations?: readonly Annotation[];
 }
@@ -56,6 +61,7 @@ export type TurnOutcome =
   | { readonly status: "failed"; readonly failure: Failure }
   | { readonly status: "failed"; readonly limit: LimitReached }
   | { readonly status: "failed"; readonly unfit: ContextUnfit }
+  | { readonly status: "failed"; readonly output: OutputFailure }
   | { readonly status: "cancelled"; readonly reason: string | null };
 
 /** What a model call failed with. */

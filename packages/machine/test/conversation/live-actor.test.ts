@@ -77,6 +77,8 @@ describe("the XState machine", () => {
       "llm.completed": true,
       "llm.failed": true,
       "llm.progressed": true,
+      "output.accepted": true,
+      "output.refused": true,
       "tool.started": true,
       "tool.withheld": true,
       "approval.answered": true,

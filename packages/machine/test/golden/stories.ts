@@ -1,5 +1,6 @@
 import type { MachineOptions } from "../../src/index.ts";
 import { lastTurns } from "../../src/policies.ts";
+import { outputStories } from "./output-stories.ts";
 import { promptStories } from "./prompt-stories.ts";
 import { threadStories } from "./thread-stories.ts";
 import { ask, call, calls, failed, fired, reply, result, type Story } from "./story.ts";
@@ -287,4 +288,11 @@ const arranging: readonly Story[] = [
   },
 ];
 
-export const stories: readonly Story[] = [...answering, ...stopping, ...arranging, ...promptStories, ...threadStories];
+export const stories: readonly Story[] = [
+  ...answering,
+  ...stopping,
+  ...arranging,
+  ...promptStories,
+  ...threadStories,
+  ...outputStories,
+];

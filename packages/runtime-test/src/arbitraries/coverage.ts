@@ -6,6 +6,7 @@ export type Leaf =
   | "idle"
   | "responding"
   | "compacting"
+  | "checking"
   | "backing_off"
   | "running"
   | "awaiting_approval"
@@ -24,6 +25,7 @@ export const leaves: readonly Leaf[] = [
   "idle",
   "responding",
   "compacting",
+  "checking",
   "backing_off",
   "running",
   "awaiting_approval",

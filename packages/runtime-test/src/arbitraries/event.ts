@@ -7,6 +7,7 @@ import { jsonObjectArbitrary } from "./json.ts";
 import { contentPartArbitrary, messageDraftArbitrary, systemDraftArbitrary } from "./message.ts";
 import { outcomeEventArbitraries } from "./outcome-events.ts";
 import { limitsArbitrary, reportedUsageArbitrary } from "./outcome.ts";
+import { expectedOutputArbitrary } from "./output.ts";
 import { overlapTypes } from "./overlap.ts";
 import { recordOf } from "./record.ts";
 import { partialArbitrary } from "./reply.ts";
@@ -51,6 +52,7 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
         overlap: fc.constantFrom(...overlapTypes),
         joins: recordOf({}, { askId }),
         from: fc.oneof(fc.nat({ max: 4 }), recordOf({ checkpoint: nameArbitrary })),
+        output: expectedOutputArbitrary,
       },
     ),
     "timer.fired": eventOf("timer.fired", { effectId }),

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { type ByType, calledTools, eventOf } from "./event-parts.ts";
 import { jsonArbitrary } from "./json.ts";
+import { issuesArbitrary } from "./output.ts";
 import { contentArbitrary } from "./message.ts";
 import { failureArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
 import { partialArbitrary, replyArbitrary } from "./reply.ts";
@@ -10,6 +11,8 @@ type OutcomeEvent =
   | "llm.completed"
   | "llm.failed"
   | "llm.progressed"
+  | "output.accepted"
+  | "output.refused"
   | "tool.started"
   | "tool.withheld"
   | "approval.answered"
@@ -32,6 +35,12 @@ export const outcomeEventArbitraries = (effectId: fc.Arbitrary<string>): ByType<
       { partial, usage, promptDigest, model },
     ),
     "llm.progressed": eventOf("llm.progressed", { effectId, partial }, { again: fc.constant(true as const) }),
+    "output.accepted": eventOf("output.accepted", { effectId, value: jsonArbitrary }),
+    "output.refused": eventOf(
+      "output.refused",
+      { effectId, issues: issuesArbitrary },
+      { checkFailed: fc.constant(true as const) },
+    ),
     "tool.started": eventOf("tool.started", { effectId }),
     "tool.withheld": eventOf(
       "tool.withheld",

@@ -9,6 +9,10 @@ export const outcomeOf = (move: MoveNamed<"answer" | "fail">, at: number, effect
       return { type: "timer.fired", at: Math.max(at, effect.dueAt), effectId: effect.id };
     case "requestApproval":
       return { type: "approval.answered", ...answer, approved: move.move === "answer", digest: effect.digest };
+    case "checkOutput":
+      return move.move === "answer"
+        ? { type: "output.accepted", ...answer, value: { text: effect.text } }
+        : { type: "output.refused", ...answer, issues: [{ message: move.failure.message, path: ["text", 0] }] };
     case "callTool":
       return toolOutcomeOf(move, answer, effect);
     case "callLlm":
@@ -22,6 +26,8 @@ export const answerFor = (effect: AnswerableEffect, at: number): Event => {
   switch (effect.type) {
     case "callLlm":
       return { type: "llm.completed", ...answer, reply: { content: "stray" }, finishReason: "stop" };
+    case "checkOutput":
+      return { type: "output.accepted", ...answer, value: "stray" };
     case "callTool":
       return { type: "tool.completed", ...answer, content: "stray" };
     case "requestApproval":

@@ -1,6 +1,6 @@
 import type { AnswerableEffect, ConversationMachine, Effect, Event } from "@colloquy/machine";
 import { configurationOfMachine } from "@colloquy/machine/hosting";
-import { raiseFormatFor } from "@colloquy/machine/journal";
+import { journalFormat, raiseFormatFor } from "@colloquy/machine/journal";
 import { editOf, turnPicked } from "./edit-of.ts";
 import { answerFor, outcomeOf } from "./outcome-of.ts";
 import type { Move, Schedule } from "./schedule.ts";
@@ -77,6 +77,10 @@ const eventOf = (move: Move, situation: Situation): Event => {
     }
     case "send":
       return move.event;
+    case "raise": {
+      const configuration = configurationOfMachine(situation.machine);
+      return { type: "thread.configured", at, configuration, format: journalFormat };
+    }
     case "reconfigure":
       return { type: "thread.configured", at, configuration: configurationOfMachine(situation.machine) };
     default:
@@ -84,6 +88,7 @@ const eventOf = (move: Move, situation: Situation): Event => {
   }
 };
 
+/** The first ask of a thread that wants an output lets its journal rise to the format that this needs. */
 const askOf = (move: MoveNamed<"ask">, { now: at, index, state }: Situation): Event => {
   const { move: _, afterMs: __, joins, from, ...asked } = move;
   const askId = joins === "open" ? state.context.open?.asks[0]?.askId : joins === "nobody" ? "nobody" : undefined;

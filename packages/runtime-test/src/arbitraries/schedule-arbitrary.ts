@@ -1,4 +1,4 @@
-import type { ThreadInput } from "@colloquy/machine";
+import type { ExpectedOutput, ThreadInput } from "@colloquy/machine";
 import fc from "fast-check";
 import { eventArbitrary } from "./event.ts";
 import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
@@ -11,6 +11,7 @@ import {
   systemDraftArbitrary,
 } from "./message.ts";
 import { failureArbitrary, limitsArbitrary, reportedUsageArbitrary, toolOutcomeArbitrary } from "./outcome.ts";
+import { expectedOutputArbitrary } from "./output.ts";
 import { overlapTypes } from "./overlap.ts";
 import { type Fields, recordOf } from "./record.ts";
 import { partialArbitrary, replyArbitrary, roundReplyArbitrary } from "./reply.ts";
@@ -27,9 +28,16 @@ export const scheduleArbitrary = (
   options: { readonly tools?: ToolNames; readonly movesMax?: number } = {},
 ): fc.Arbitrary<Schedule> => {
   const { tools = [], movesMax = 30 } = options;
-  const moves = fc.array(moveArbitrary(tools), { maxLength: movesMax, size: "max" });
+  const drawn = fc.array(moveArbitrary(tools), { maxLength: movesMax, size: "max" });
+  const moves = fc.tuple(fc.option(expectedOutputArbitrary, { freq: 2 }), drawn).map(withOutput);
   return recordOf({ input: inputArbitrary(tools), moves });
 };
+
+/** In every other conversation most asks want an output, and what that needs is there from the beginning. */
+const withOutput = ([output, moves]: readonly [ExpectedOutput | null, Move[]]): Move[] =>
+  output === null
+    ? moves
+    : [{ afterMs: 0, move: "raise" }, ...moves.map((move) => (move.move === "ask" ? { output, ...move } : move))];
 
 const inputArbitrary = (tools: ToolNames): fc.Arbitrary<ThreadInput> =>
   recordOf(
@@ -87,19 +95,22 @@ const strayEvent = eventArbitrary({
     "t/1.1.0!approval-1",
     "t/1.1.0#2",
     "t/summary-1#1",
+    "t/1.1!output",
+    "t/1.2!output",
   ],
   askIds: ["ask-0", "ask-1", "stray"],
 });
 
-/** Half of the asks leave it to the machine what becomes of them; few are only for the turn that is open, or open theirs elsewhere. */
+/** Half of the asks leave it to the machine what becomes of them; few are only for the turn that is open, open theirs elsewhere, or want an output. */
 const ask = fc.oneof(
   { weight: 5, arbitrary: askOf() },
   { weight: 4, arbitrary: askOf("overlap") },
   { weight: 1, arbitrary: askOf("joins") },
   { weight: 1, arbitrary: askOf("from") },
+  { weight: 2, arbitrary: askOf("output") },
 );
 
-function askOf(...where: readonly ("overlap" | "joins" | "from")[]) {
+function askOf(...where: readonly ("overlap" | "joins" | "from" | "output")[]) {
   const input = fc.oneof(
     { weight: 4, arbitrary: contentArbitrary },
     { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
@@ -113,6 +124,7 @@ function askOf(...where: readonly ("overlap" | "joins" | "from")[]) {
       ...(where.includes("overlap") ? { overlap: fc.constantFrom(...overlapTypes) } : {}),
       ...(where.includes("joins") ? { joins } : {}),
       ...(where.includes("from") ? { from: fc.oneof(pick, recordOf({ checkpoint })) } : {}),
+      ...(where.includes("output") ? { output: expectedOutputArbitrary } : {}),
     },
     { name: nameArbitrary, metadata: jsonObjectArbitrary, model: jsonObjectArbitrary, limits },
   );

@@ -33,7 +33,10 @@ export type Move = { readonly afterMs: number } & (AskMove | OutcomeMove | TimeM
 type Choice = number;
 
 type AskMove =
-  | ({ readonly move: "ask" } & Pick<AskReceived, "input" | "name" | "metadata" | "model" | "limits" | "overlap"> & {
+  | ({ readonly move: "ask" } & Pick<
+      AskReceived,
+      "input" | "name" | "metadata" | "model" | "limits" | "overlap" | "output"
+    > & {
         /** It is only for the turn that is open: that of its first ask, anybody's, or one that there is not. */
         readonly joins?: "open" | "anybody" | "nobody";
         /** Behind which turn. The first one of a thread lets its journal rise to the format that it needs. */
@@ -108,7 +111,9 @@ type EditMove =
   | { readonly move: "fork"; readonly pick: Choice }
   /** The entries of one turn, or one that there is not. */
   | { readonly move: "redact"; readonly pick: Choice; readonly reason?: string }
-  | { readonly move: "reconfigure" };
+  | { readonly move: "reconfigure" }
+  /** The journal has the newest format from here on. */
+  | { readonly move: "raise" };
 
 /** What should not happen: an event sent again, an answer to another thread, an event out of nowhere. */
 type StrayMove =

@@ -10,7 +10,7 @@ import { runs } from "../laws/runs.ts";
 const events = conversationMachine().events as readonly EventType[];
 
 const betweenTurns: readonly Leaf[] = ["idle", "completed", "error"];
-const inTurn: readonly Leaf[] = ["responding", "compacting", "backing_off", "running", "awaiting_approval"];
+const inTurn: readonly Leaf[] = ["responding", "compacting", "checking", "backing_off", "running", "awaiting_approval"];
 const others = (...those: readonly Leaf[]): readonly Leaf[] => leaves.filter((leaf) => !those.includes(leaf));
 
 /** Where an event is never handled, and why that is right. Whatever is not here must have been handled. */
@@ -25,6 +25,11 @@ const neverHandled: readonly { readonly event: EventType; readonly in: readonly 
     event,
     in: others("running"),
     because: "no tool call is out",
+  })),
+  ...(["output.accepted", "output.refused"] as const).map((event) => ({
+    event,
+    in: others("checking"),
+    because: "no check is out",
   })),
   {
     event: "approval.answered",
@@ -71,6 +76,8 @@ const strays: readonly Move[] = [
   tell({ type: "approval.answered", at: 1, effectId: "never", approved: true }),
   tell({ type: "llm.completed", at: 1, effectId: "never", reply: {}, finishReason: null }),
   tell({ type: "llm.failed", at: 1, effectId: "never", failure }),
+  tell({ type: "output.accepted", at: 1, effectId: "never", value: null }),
+  tell({ type: "output.refused", at: 1, effectId: "never", issues: [] }),
   tell({ type: "llm.progressed", at: 1, effectId: "never", partial: {} }),
 ];
 
@@ -154,6 +161,8 @@ const besideSummaries: readonly (readonly Move[])[] = [
   [ask, answer, ask, useTool, { ...fail, ...second }],
   [ask, answer, long, ...strays, mark, answer],
   [ask, answer, long, fail],
+  [ask, answer, long, { ...ask, overlap: "interrupt" }],
+  [ask, useTool, ...strays],
   [ask, answer, long, ...edits, ...rounds, hello, { afterMs: 1, move: "cancel", whom: "open" }],
 ];
 
@@ -181,6 +190,21 @@ const besideQuestions: readonly (readonly Move[])[] = [
   [ask, answer, ...asking, { ...fail, pick: 2 }],
 ];
 
+const output = { name: "answer", schema: {}, mode: "native", repairs: 1 } as const;
+const raise: Move = { afterMs: 0, move: "raise" };
+const checking: readonly Move[] = [raise, { ...ask, output }, answer];
+
+/** While an output is checked, and a summary is written beside that. */
+const besideChecks: readonly (readonly Move[])[] = [
+  [...checking, ...edits, ...rounds, ...strays, hello, answer],
+  [...checking, { ...ask, overlap: "interrupt" }],
+  [...checking, { afterMs: 1, move: "cancel", whom: "open" }],
+  [...checking, { afterMs: 1, move: "fire", pick: 0, early: false }],
+  [raise, ask, answer, { ...ask, output }, answer, { ...answer, ...second }],
+  [raise, ask, answer, { ...ask, output }, answer, edits[8] ?? hello],
+  [raise, ask, answer, { ...ask, output }, answer, { ...fail, ...second }],
+];
+
 describe("states and events", () => {
   let coverage: readonly PairCoverage[] = [];
   beforeAll(() => {
@@ -199,6 +223,7 @@ describe("states and events", () => {
       ...fc.sample(traceArbitrary(), { numRuns: Math.max(1_000, runs(1_000)), seed: 3 }),
       ...byHand.map((moves) => runSchedule(machine, { input: { threadId: "t", at: 0 }, moves })),
       ...besideQuestions.map((moves) => runSchedule(approving, { input: { threadId: "t", at: 0 }, moves })),
+      ...besideChecks.map((moves) => runSchedule(approving, { input: { threadId: "t", at: 0 }, moves })),
       ...besideSummaries.map((moves) => runSchedule(summing, { input: { threadId: "t", at: 0 }, moves })),
     ];
     coverage = coverageOf(traces, events);

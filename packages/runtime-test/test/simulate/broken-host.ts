@@ -86,7 +86,7 @@ export const withAsk =
   (options) => {
     const host = createHost(options);
     const { outcome = async (handle) => handle, parts = (handle) => handle } = change;
-    const ask: Host["ask"] = (...given) => {
+    const ask = (...given: Parameters<Host["ask"]>): AskHandle => {
       const handle = host.ask(...given);
       return {
         threadId: handle.threadId,
@@ -99,7 +99,8 @@ export const withAsk =
         [Symbol.asyncIterator]: () => iteratorOf(parts(handle)),
       };
     };
-    return changedHost(host, { ask });
+    // What an ask gives with a schema is none of its concern.
+    return changedHost(host, { ask: ask as Host["ask"] });
   };
 
 /** A host that does some things otherwise. */

@@ -24,6 +24,8 @@ export const decideAsk = (
 ): Either.Either<Refusal, Decided> => {
   const refusal = refusalOfAsk(data, event);
   if (refusal !== null) return Either.left(refusal);
+  if (event.output?.mode === "tool" && settings.toolNames.has(event.output.name))
+    return Either.left(invalid(`output.name "${event.output.name}" is the name of a tool: call the output otherwise`));
   if (event.from !== undefined) return decideFrom(settings, data, event, event.from);
   if (data.open === null && data.queue.length === 0)
     return Either.right(decideOpening(settings, data, [event], event.at));
@@ -196,6 +198,7 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
     const problem = problemOfLimits(event.limits);
     if (problem !== null) return problem;
   }
+  if (event.output?.name === "") return "an output needs a name that is not empty";
   const asksNothing = draftsOf(event).length === 0 || event.input === "" || event.input.length === 0;
   return asksNothing && isEmpty(movedFor(data, event))
     ? "there is nothing to send: the thread is empty, and so is the input"

@@ -2,11 +2,11 @@ import * as Either from "fp-ts/lib/Either.js";
 import type { ConversationData } from "../protocol/data.ts";
 import { approvedCall, problemOfToolEvent } from "./approval.ts";
 import { decideAsk, nextOf } from "./ask.ts";
-import { decideFailure, decideReply, decideResult } from "./outcome.ts";
+import { decideCheck, decideFailure, decideReply, decideResult } from "./outcome.ts";
 import { decideOpening, decideStep, interruptedResults, limitSpent } from "./step.ts";
 import { decideSummaryOutcome, decideWaited } from "./summary.ts";
 import { decideUnconfigured } from "./unconfigured.ts";
-import { deadlineId, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
+import { checkId, deadlineId, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
 import type { Event, TimerFired, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfFormat } from "../protocol/format.ts";
@@ -48,6 +48,11 @@ const decideEvent = (settings: Settings, data: ConversationData, event: Event): 
           ? decideReply(settings, data, open, event)
           : decideFailure(settings, data, open, open.stage.call.attempt, event),
       );
+    case "output.accepted":
+    case "output.refused":
+      return open?.stage.type === "checking" && event.effectId === checkId(data.threadId, open.number, open.step)
+        ? Either.right(decideCheck(settings, data, open, event))
+        : stale(event.effectId, "check");
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":

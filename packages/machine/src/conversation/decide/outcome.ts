@@ -6,8 +6,17 @@ import { situationOf } from "./prompt.ts";
 import { decideStep, limitBeforeBatch, limitBeforeCall, limitSpent } from "./step.ts";
 import { decideSummary } from "./summary-task.ts";
 import { retryId } from "../protocol/effect-id.ts";
-import type { ApprovalAnswered, LlmCompleted, LlmFailed, ToolCompleted, ToolFailed } from "../protocol/event.ts";
+import type {
+  ApprovalAnswered,
+  LlmCompleted,
+  LlmFailed,
+  OutputAccepted,
+  OutputRefused,
+  ToolCompleted,
+  ToolFailed,
+} from "../protocol/event.ts";
 import type { Decided, SynthesisedResult } from "../protocol/entry.ts";
+import { mayRepair } from "../update/output.ts";
 import { measuredBy } from "../update/reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Pricing } from "./options.ts";
@@ -25,10 +34,13 @@ export const decideReply = (
   const cost = costOf(settings, event.usage, event.model ?? null);
   const calls = event.reply.toolCalls ?? [];
   const spent = withCall(open, event, cost);
-  if (calls.length === 0) {
-    const further = open.joining.length === 0 ? null : goingOn(settings, data, spent, cost, event);
-    return further ?? { ...cost, ...decideAfterTurn(settings, () => update(data, event, cost).data) };
+  if (calls.length === 0 && open.output !== undefined) {
+    const unchecked = whyUnchecked(event);
+    if (unchecked === null) return cost;
+    const failed = { ...cost, unchecked };
+    return { ...failed, ...decideAfterTurn(settings, () => update(data, event, failed).data) };
   }
+  if (calls.length === 0) return withAnswerThere(settings, data, spent, cost, event);
   const limit = limitBeforeBatch(settings, spent, calls.length, event.at);
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
@@ -39,6 +51,29 @@ export const decideReply = (
   if (results.length < calls.length) return { ...known, ...approvalsFor(settings, calls) };
   return withNextStep(settings, data, spent, known, event);
 };
+
+/** What it leads to that an answer is, or is not, the output that was asked for. */
+export const decideCheck = (
+  settings: Settings,
+  data: ConversationData,
+  open: OpenTurn,
+  event: OutputAccepted | OutputRefused,
+): Decided => {
+  if (event.type === "output.accepted") return withAnswerThere(settings, data, open, {}, event);
+  return mayRepair(open, event)
+    ? withNextStep(settings, data, open, {}, event)
+    : decideAfterTurn(settings, () => update(data, event, {}).data);
+};
+
+/** Why a reply can't be an output; null where it may be one. */
+const whyUnchecked = ({ reply, finishReason }: LlmCompleted): "refused" | "cut" | null => {
+  const { content } = reply;
+  if (typeof content === "object" && content.some(({ type }) => type === "refusal")) return "refused";
+  return finishReason !== null && endedEarly.includes(finishReason) ? "cut" : null;
+};
+
+/** What providers call it when a reply is not whole. */
+const endedEarly: readonly string[] = ["length", "max_tokens", "max_output_tokens", "content_filter", "content-filter"];
 
 /** What the last result of a round leads to: the next prompt, or the limit that forbids it. */
 export const decideResult = (
@@ -88,7 +123,7 @@ const withNextStep = (
   data: ConversationData,
   spent: OpenTurn,
   decided: Decided,
-  event: LlmCompleted | ToolCompleted | ToolFailed | ApprovalAnswered,
+  event: LlmCompleted | OutputAccepted | OutputRefused | ToolCompleted | ToolFailed | ApprovalAnswered,
 ): Decided => {
   const limit = limitBeforeCall(settings, spent, event.at);
   if (limit !== null) return { ...decided, limit };
@@ -106,13 +141,25 @@ const withNextStep = (
   };
 };
 
+/** The turn has its answer, and ends, unless asks joined it. */
+const withAnswerThere = (
+  settings: Settings,
+  data: ConversationData,
+  spent: OpenTurn,
+  decided: Decided,
+  event: LlmCompleted | OutputAccepted,
+): Decided => {
+  const further = spent.joining.length === 0 ? null : goingOn(settings, data, spent, decided, event);
+  return further ?? { ...decided, ...decideAfterTurn(settings, () => update(data, event, decided).data) };
+};
+
 /** The turn has its answer, and goes on for those who joined it; null where they can't be shown at once: then they are given back. */
 const goingOn = (
   settings: Settings,
   data: ConversationData,
   spent: OpenTurn,
   decided: Decided,
-  event: LlmCompleted,
+  event: LlmCompleted | OutputAccepted,
 ): Decided | null => {
   const next = withNextStep(settings, data, spent, { ...decided, goesOn: true }, event);
   return next.limit === undefined && next.unfit === undefined && next.compacting === undefined ? next : null;

@@ -2,6 +2,7 @@ import type { Fullness } from "./entry.ts";
 import type { Chunks } from "../../thread/chunks.ts";
 import type { Json, JsonObject } from "../../thread/json.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
+import type { ExpectedOutput, RefusedOutput } from "../../thread/output.ts";
 import type { Pin, Thread } from "../../thread/thread.ts";
 import type { Ask } from "../../thread/turn.ts";
 import type { Usage } from "../../thread/usage.ts";
@@ -117,6 +118,10 @@ export interface OpenTurn {
   /** What the ask laid over the machine's limits. */
   readonly limits: Limits;
   readonly deadlineAt: number | null;
+  /** What its answer has to be; absent where any will do. */
+  readonly output?: ExpectedOutput;
+  /** Answers that did not fit, in order: while the turn is open they stand among its messages. Absent: none. */
+  readonly refusedOutputs?: readonly RefusedOutput[];
   readonly stage: Stage;
 }
 
@@ -126,6 +131,8 @@ export type Stage =
   | { readonly type: "backing_off"; readonly attempt: number; readonly dueAt: number }
   /** The next prompt does not fit without the summary that is being written. */
   | { readonly type: "compacting"; readonly attempt: number; readonly dueAt: number }
+  /** The newest message is a reply, and it is not known yet whether it is the output that was asked for. */
+  | { readonly type: "checking"; readonly finishReason: string | null }
   | { readonly type: "running"; readonly calls: readonly RoundCall[] };
 
 /** A model call that is out. What it was sent is rendered from this and the thread. */

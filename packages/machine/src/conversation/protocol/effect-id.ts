@@ -10,6 +10,9 @@ export const llmId = (threadId: string, turn: number, step: number, attempt: num
 /** The id of the model call that writes a summary. */
 export const summaryId = (threadId: string, number: number): string => `${threadId}/summary-${number}#1`;
 
+/** The id of the check whether the reply of a step is the output that was asked for. */
+export const checkId = (threadId: string, turn: number, step: number): string => `${threadId}/${turn}.${step}!output`;
+
 /** What the ids of the tool calls of a step begin with. */
 export const stepId = (turn: number, step: number): string => `${turn}.${step}`;
 

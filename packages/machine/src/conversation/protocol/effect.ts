@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../thread/json.ts";
 import type { Message, ToolOutcome } from "../../thread/message.ts";
+import type { ExpectedOutput } from "../../thread/output.ts";
 import type { ContextUnfit, Failure, LimitReached, TurnStatus } from "../../thread/turn.ts";
 import type { Cost, ReportedUsage, Usage } from "../../thread/usage.ts";
 import type { TurnRange } from "../../prompt/cut.ts";
@@ -15,10 +16,10 @@ import type { OfferedTool } from "./event.ts";
 export type Effect = AnswerableEffect | OneShotEffect;
 
 /** Effects that stay in `outstanding` until they are answered or cancelled. */
-export type AnswerableEffect = CallLlm | CallTool | RequestApproval | StartTimer;
+export type AnswerableEffect = CallLlm | CheckOutput | CallTool | RequestApproval | StartTimer;
 
 /** Effects that have no answer. */
-export type OneShotEffect = CancelLlm | CancelTool | CancelApproval | CancelTimer | Publish;
+export type OneShotEffect = CancelLlm | CancelCheck | CancelTool | CancelApproval | CancelTimer | Publish;
 
 /**
  * Call a model with exactly `messages`. Answered by `llm.completed` or `llm.failed`, once. Must not be dropped;
@@ -50,8 +51,28 @@ export interface CallLlm {
    * not say: then it is all that the machine declares.
    */
   readonly tools?: readonly OfferedTool[];
+  /** What the answer has to be; absent where any will do, and for a summary. `promptDigest` covers it. */
+  readonly output?: Omit<ExpectedOutput, "repairs">;
   /** The longest silence to bear between two pieces of the reply, in milliseconds; absent for none. */
   readonly idleTimeoutMs?: number;
+}
+
+/**
+ * Check whether a reply is the output that was asked for. Answered by `output.accepted` or `output.refused`, once. Must not be
+ * dropped; may be performed again, as a check only looks. No model is called while one is out.
+ */
+export interface CheckOutput {
+  readonly type: "checkOutput";
+  /** `thread/turn.step!output` */
+  readonly id: string;
+  readonly threadId: string;
+  readonly turn: number;
+  readonly step: number;
+  /** From 1; one more for each answer of the turn that did not fit. */
+  readonly attempt: number;
+  /** The text of the reply. */
+  readonly text: string;
+  readonly output: Omit<ExpectedOutput, "repairs">;
 }
 
 /**
@@ -114,6 +135,12 @@ export interface StartTimer {
 /** Stop a model call whose answer is no longer wanted. May be dropped, at the price of tokens. */
 export interface CancelLlm {
   readonly type: "cancelLlm";
+  readonly effectId: string;
+}
+
+/** Stop a check whose outcome is no longer wanted. May be dropped: its answer would be refused. */
+export interface CancelCheck {
+  readonly type: "cancelCheck";
   readonly effectId: string;
 }
 
@@ -191,6 +218,14 @@ export type Signal =
       readonly usage?: ReportedUsage;
       readonly cost?: Cost;
     })
+  /** An answer is not the output that was asked for, and the turn fails, or goes on with another `attempt`. */
+  | {
+      readonly type: "output.refused";
+      readonly turn: number;
+      readonly step: number;
+      readonly attempt: number;
+      readonly issues: number;
+    }
   /** A tool call has its result, from its tool or, where it was stopped or never run, from the machine. */
   | {
       readonly type: "tool.ended";

@@ -62,6 +62,8 @@ export interface Decided {
   readonly cut?: Cut;
   /** The failed call is made again. */
   readonly retry?: { readonly attempt: number; readonly dueAt: number };
+  /** The reply can't be the output that was asked for, and is not checked; the turn ends here. */
+  readonly unchecked?: "refused" | "cut";
   /** Calls that are answered without running anything, by position. */
   readonly results?: readonly SynthesisedResult[];
   /** The turn ends here. */

@@ -161,6 +161,10 @@ const failed = ["failed", "refused", "interrupted", "unknown"] as const;
 const answer = { effectId: text };
 const outcomeOfCall = { ...answer, usage, promptDigest: optional(text), model: optional(text) };
 
+const trueOrAbsent: Shape = (value) =>
+  value === undefined || value === true ? null : mustBe("true, or absent", value);
+const textOrCount: Shape = (value) => (typeof value === "number" ? count(value) : text(value));
+
 type Members = { readonly [name: string]: Shape };
 
 /** Complete by its type. */
@@ -175,6 +179,9 @@ const members: { readonly [Type in Event["type"]]: Members } = {
     overlap: optional(oneOf("reject", "queue", "merge", "latest", "interrupt", "steer")),
     joins: optional(object({ askId: optional(text) })),
     from: optional(head),
+    output: optional(
+      object({ name: text, schema: jsonObject, mode: oneOf("native", "tool", "prompted"), repairs: count }),
+    ),
     partial: optional(reply),
   },
   "message.appended": { message: messageDraft },
@@ -190,7 +197,13 @@ const members: { readonly [Type in Event["type"]]: Members } = {
   "llm.progressed": {
     ...answer,
     partial: reply,
-    again: (value) => (value === undefined || value === true ? null : mustBe("true, or absent", value)),
+    again: trueOrAbsent,
+  },
+  "output.accepted": { ...answer, value: json },
+  "output.refused": {
+    ...answer,
+    issues: list(object({ message: text, path: optional(list(textOrCount)) })),
+    checkFailed: trueOrAbsent,
   },
   "tool.started": answer,
   "tool.withheld": {

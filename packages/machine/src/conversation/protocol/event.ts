@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from "../../thread/json.ts";
 import type { Content, MessageDraft, ReplyDraft, ToolOutcome, SystemDraft } from "../../thread/message.ts";
+import type { ExpectedOutput, OutputIssue } from "../../thread/output.ts";
 import type { SeedDraft } from "../../thread/seed.ts";
 import type { Failure } from "../../thread/turn.ts";
 import type { ReportedUsage } from "../../thread/usage.ts";
@@ -18,6 +19,8 @@ export type Event =
   | LlmCompleted
   | LlmFailed
   | LlmProgressed
+  | OutputAccepted
+  | OutputRefused
   | ToolStarted
   | ToolWithheld
   | ApprovalAnswered
@@ -61,6 +64,11 @@ export interface AskReceived {
    * interrupts: refused as busy while a turn is open or about to be. Needs format 2 of the journal.
    */
   readonly from?: HeadMoved["to"];
+  /**
+   * What the answer has to be. Where a turn answers several asks, that of the last one that has it. Each reply without tool
+   * calls is then checked before it is the answer. Needs format 2 of the journal.
+   */
+  readonly output?: ExpectedOutput;
   /** What had been shown of the reply that it interrupts; kept and marked incomplete. */
   readonly partial?: ReplyDraft;
 }
@@ -124,6 +132,26 @@ export interface LlmProgressed {
   readonly partial: ReplyDraft;
   /** It begins anew, as when the call was made again after a crash: what was reported before is void. */
   readonly again?: true;
+}
+
+/** The answer is what was asked for. Answers `checkOutput`. Needs format 2 of the journal. */
+export interface OutputAccepted {
+  readonly type: "output.accepted";
+  readonly at: number;
+  readonly effectId: string;
+  /** The JSON that the model wrote. */
+  readonly value: Json;
+}
+
+/** The answer is not what was asked for. Answers `checkOutput`. Needs format 2 of the journal. */
+export interface OutputRefused {
+  readonly type: "output.refused";
+  readonly at: number;
+  readonly effectId: string;
+  /** The model reads them, where it is asked again. */
+  readonly issues: readonly OutputIssue[];
+  /** The check itself failed, as the issues say: the model could mend nothing, and is not asked again. */
+  readonly checkFailed?: true;
 }
 
 /** A tool is about to run. Reported before the function is called where it must not run twice. */

@@ -3,6 +3,9 @@ import { firstFormat, journalFormat } from "./entry.ts";
 import type { Event, ThreadConfigured } from "./event.ts";
 import type { State } from "./state.ts";
 
+/** The format with which asks for an output came. */
+export const outputFormat = 2;
+
 /** The format that the journal of a thread has. */
 export const formatOf = ({ format }: Pick<ConversationData, "format">): number => format ?? firstFormat;
 
@@ -10,9 +13,11 @@ export const formatOf = ({ format }: Pick<ConversationData, "format">): number =
 export const neededFormat = (event: Event): number => {
   switch (event.type) {
     case "round.appended":
+    case "output.accepted":
+    case "output.refused":
       return 2;
     case "ask.received":
-      return event.from === undefined ? firstFormat : 2;
+      return event.from === undefined && event.output === undefined ? firstFormat : 2;
     default:
       return firstFormat;
   }

@@ -24,6 +24,7 @@ export const stateValues = frozen({
   idle: "idle",
   responding: { awaiting_llm: "responding" },
   compacting: { awaiting_llm: "compacting" },
+  checking: { awaiting_llm: "checking" },
   backing_off: { awaiting_llm: "backing_off" },
   running: { awaiting_tool: "running" },
   awaiting_approval: { awaiting_tool: "awaiting_approval" },
@@ -37,7 +38,7 @@ export type Leaf = keyof typeof stateValues;
 /** The five states, and what goes on below them. */
 export type StateValue =
   | "idle"
-  | { readonly awaiting_llm: "responding" | "compacting" | "backing_off" }
+  | { readonly awaiting_llm: "responding" | "compacting" | "checking" | "backing_off" }
   | { readonly awaiting_tool: "running" | "awaiting_approval" }
   | "completed"
   | "error";

@@ -3,6 +3,7 @@ import {
   callLlm,
   callSummary,
   callTool,
+  checkOutput,
   deadlineTimer,
   queueTimer,
   requestApproval,
@@ -33,6 +34,8 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   switch (stage.type) {
     case "responding":
       return [...deadline, callLlm(data, open, stage.call)];
+    case "checking":
+      return [...deadline, ...checkOutput(threadId, open)];
     case "compacting":
       return [...deadline, waitTimer(threadId, open, stage)];
     case "backing_off":

@@ -1,5 +1,14 @@
 import type { ConversationData, OpenTurn } from "../protocol/data.ts";
-import { deadlineId, isSameEffect, llmId, queueId, retryId, summaryId, waitId } from "../protocol/effect-id.ts";
+import {
+  checkId,
+  deadlineId,
+  isSameEffect,
+  llmId,
+  queueId,
+  retryId,
+  summaryId,
+  waitId,
+} from "../protocol/effect-id.ts";
 import type { Event } from "../protocol/event.ts";
 import { approvalOut, callsOf, positionNamedBy, runOut } from "./round-calls.ts";
 
@@ -10,6 +19,9 @@ export const isAwaited = (data: ConversationData, event: Event): boolean => {
     case "llm.failed":
     case "llm.progressed":
       return isOfSummary(data, event.effectId) || (data.open !== null && awaitsReply(data, data.open, event.effectId));
+    case "output.accepted":
+    case "output.refused":
+      return data.open !== null && awaitsCheck(data, data.open, event.effectId);
     case "tool.started":
     case "tool.withheld":
     case "tool.completed":
@@ -42,6 +54,13 @@ export const awaitsReply = (
   { number, step, stage }: OpenTurn,
   effectId: string,
 ): boolean => stage.type === "responding" && isSameEffect(effectId, llmId(threadId, number, step, stage.call.attempt));
+
+/** Whether an effect's id is that of the check that the open turn waits for. */
+export const awaitsCheck = (
+  { threadId }: ConversationData,
+  { number, step, stage }: OpenTurn,
+  effectId: string,
+): boolean => stage.type === "checking" && isSameEffect(effectId, checkId(threadId, number, step));
 
 const timersOf = ({ threadId, open, waking }: ConversationData): readonly string[] => {
   if (open === null) return waking === null ? [] : [queueId(threadId, waking.seq)];

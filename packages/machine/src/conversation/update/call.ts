@@ -1,6 +1,7 @@
-import { toArray } from "../../thread/chunks.ts";
+import { at, toArray } from "../../thread/chunks.ts";
 import { frozen } from "../../thread/frozen.ts";
 import { digestOfPrompt, digestOf } from "../../thread/digest.ts";
+import { textOf } from "../../thread/message.ts";
 import { render } from "../../prompt/render.ts";
 import { summaryRequest } from "../../prompt/summary-request.ts";
 import type {
@@ -12,15 +13,26 @@ import type {
   Summarising,
   Waking,
 } from "../protocol/data.ts";
-import type { CallLlm, CallTool, RequestApproval, StartTimer } from "../protocol/effect.ts";
-import { approvalId, deadlineId, llmId, queueId, retryId, summaryId, toolId, waitId } from "../protocol/effect-id.ts";
+import type { CallLlm, CallTool, CheckOutput, RequestApproval, StartTimer } from "../protocol/effect.ts";
+import {
+  approvalId,
+  checkId,
+  deadlineId,
+  llmId,
+  queueId,
+  retryId,
+  summaryId,
+  toolId,
+  waitId,
+} from "../protocol/effect-id.ts";
 import type { Json } from "../../thread/json.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
 export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
   const thread = { ...data.conversation, pins: call.pins };
   const messages = render(thread, call.cut, call.system, toArray(open.messages));
-  const promptDigest = digestOfPrompt(messages);
+  const output = wantedOutput(open);
+  const promptDigest = digestOfPrompt(messages, output);
   return Object.freeze({
     type: "callLlm",
     id: llmId(data.threadId, open.number, open.step, call.attempt),
@@ -34,6 +46,7 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     promptDigest,
     model: open.model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
+    ...(output === undefined ? {} : { output }),
     ...(call.idleTimeoutMs === null ? {} : { idleTimeoutMs: call.idleTimeoutMs }),
   });
 };
@@ -57,6 +70,29 @@ export const callSummary = (data: ConversationData, summarising: Summarising): C
     ...(idleTimeoutMs === null ? {} : { idleTimeoutMs }),
   };
 };
+
+/** The check whether the newest message of the open turn is the output that was asked for. */
+export const checkOutput = (threadId: string, open: OpenTurn): readonly CheckOutput[] => {
+  const output = wantedOutput(open);
+  // Nothing is checked where nothing was asked for.
+  if (output === undefined) return [];
+  const reply = at(open.messages, open.messages.length - 1);
+  const check: CheckOutput = {
+    type: "checkOutput",
+    id: checkId(threadId, open.number, open.step),
+    threadId,
+    turn: open.number,
+    step: open.step,
+    attempt: (open.refusedOutputs?.length ?? 0) + 1,
+    text: reply === undefined ? "" : textOf(reply),
+    output,
+  };
+  return [Object.freeze(check)];
+};
+
+/** What the answer of the open turn has to be, as performers see it: how often it may be repaired is the machine's affair. */
+export const wantedOutput = ({ output }: OpenTurn): CallLlm["output"] =>
+  output === undefined ? undefined : Object.freeze({ name: output.name, schema: output.schema, mode: output.mode });
 
 /** The timer that opens the next turn from the queue. */
 export const queueTimer = (threadId: string, { seq, dueAt }: Waking): StartTimer =>

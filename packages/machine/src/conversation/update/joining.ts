@@ -49,5 +49,6 @@ const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
     metadata: isDrafts(ask.input) && ask.metadata !== undefined ? { ...open.metadata, ...ask.metadata } : open.metadata,
     model: { ...open.model, ...ask.model },
     limits: { ...open.limits, ...ask.limits },
+    ...(ask.output === undefined ? {} : { output: ask.output }),
   };
 };

@@ -9,6 +9,7 @@ import { publish } from "../protocol/effect.ts";
 import { stepId } from "../protocol/effect-id.ts";
 import type { LlmCompleted, LlmFailed } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
+import { receiveOutput } from "./output.ts";
 import type { Plan } from "./plan.ts";
 import { allAnswered } from "./round-calls.ts";
 import { answerFrom, closeTurn, flushWaiting, settleRound, withAnswer } from "./turn-closing.ts";
@@ -26,6 +27,7 @@ export const receiveReply = (
   const data = { ...charged.data, measured: measuredBy(before, event) };
   const message = messageFromReply(`${open.number}.${open.made}`, stepId(open.number, open.step), event.reply);
   const asked = toolCallsOf(message);
+  if (asked.length === 0 && open.output !== undefined) return receiveOutput(data, open, message, event, decided);
   if (asked.length === 0 && decided.goesOn === true) {
     const said = { ...open, messages: append(open.messages, message), made: open.made + 1 };
     return nextCall(data, flushWaiting(said), decided, event.at);

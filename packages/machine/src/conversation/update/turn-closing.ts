@@ -1,7 +1,8 @@
-import { append, toArray } from "../../thread/chunks.ts";
+import { append, at as messageAt, chunksOf, toArray } from "../../thread/chunks.ts";
 import { marked, messageFromPartial, messageFromResult } from "../../thread/draft.ts";
 import { frozen } from "../../thread/frozen.ts";
 import type { Message, ReplyDraft } from "../../thread/message.ts";
+import type { AcceptedOutput } from "../../thread/output.ts";
 import { placeAfter } from "../../thread/path.ts";
 import type { Turn, TurnOutcome } from "../../thread/turn.ts";
 import { type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
@@ -14,7 +15,7 @@ import type {
   DroppedBecause,
   QueuedAsk,
 } from "../protocol/data.ts";
-import { deadlineId, llmId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
+import { checkId, deadlineId, llmId, retryId, toolId, waitId } from "../protocol/effect-id.ts";
 import type { SynthesisedResult } from "../protocol/entry.ts";
 import { queueTimer } from "./call.ts";
 import { returns } from "./joining.ts";
@@ -25,8 +26,14 @@ import { updated } from "./updated.ts";
 import { remembered } from "../protocol/data.ts";
 
 /** The open turn ends, with what it has; the asks in the queue are woken. The head moves to it. */
-export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnOutcome, at: number): Plan => {
-  const whole = flushWaiting(open);
+export const closeTurn = (
+  data: ConversationData,
+  open: OpenTurn,
+  outcome: TurnOutcome,
+  at: number,
+  output?: AcceptedOutput,
+): Plan => {
+  const whole = withoutRefused(flushWaiting(open));
   const turn: Turn = {
     number: whole.number,
     parent: whole.parent,
@@ -41,6 +48,8 @@ export const closeTurn = (data: ConversationData, open: OpenTurn, outcome: TurnO
     place: Object.freeze(placeAfter(data.conversation, whole.parent, whole.number, toArray(whole.messages))),
     ...(whole.answer === null ? {} : { answer: whole.answer }),
     ...(whole.metadata === null ? {} : { metadata: whole.metadata }),
+    ...(output === undefined ? {} : { output: frozen(output) }),
+    ...(whole.refusedOutputs === undefined ? {} : { refusedOutputs: frozen(whole.refusedOutputs) }),
   };
   const conversation = { ...data.conversation, turns: append(data.conversation.turns, turn), head: turn.number };
   const waking: Waking | null = data.queue.length === 0 ? null : { seq: data.seq, dueAt: at };
@@ -78,6 +87,13 @@ export const interruptTurn = (
   const stopped = stop(data, open, stopping);
   const closed = closeTurn(stopped.data, stopped.open, outcome, at);
   return { ...closed, effects: () => [...cancellations(data.threadId, open), ...closed.effects()] };
+};
+
+/** Answers that did not fit, and what was said about them, are kept with the turn, and are none of its messages any more. */
+const withoutRefused = (open: OpenTurn): OpenTurn => {
+  if (open.refusedOutputs === undefined) return open;
+  const ids = new Set(open.refusedOutputs.flatMap(({ reply, request }) => [reply.id, request?.id]));
+  return { ...open, messages: chunksOf(toArray(open.messages).filter(({ id }) => !ids.has(id))) };
 };
 
 /** Messages that were appended while something was out join the turn. */
@@ -139,6 +155,9 @@ const stop = (
         open: withAnswer({ ...open, usage: usageMonoid.concat(open.usage, used) }, shown),
       };
     }
+    // It is whole, and what it is worth is not known: nothing is passed off as an output.
+    case "checking":
+      return { data, open: { ...open, answer: messageAt(open.messages, open.messages.length - 1)?.id ?? null } };
     case "running":
       return { data, open: settleRound(open, answerAll(open.stage.calls, results)) };
   }
@@ -154,6 +173,8 @@ const cancellations = (threadId: string, open: OpenTurn): readonly Effect[] => {
       return [{ type: "cancelTimer", effectId: waitId(threadId, open.number, open.step, open.stage.attempt) }];
     case "responding":
       return [{ type: "cancelLlm", effectId: llmId(threadId, open.number, open.step, open.stage.call.attempt) }];
+    case "checking":
+      return [{ type: "cancelCheck", effectId: checkId(threadId, open.number, open.step) }];
     case "backing_off":
       return [{ type: "cancelTimer", effectId: retryId(threadId, open.number, open.step, open.stage.attempt) }];
     case "running":

@@ -112,6 +112,7 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
     model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
     limits: limitsOf(asks),
     deadlineAt: decided.deadlineAt ?? null,
+    ...outputOf(asks),
     stage: noCalls,
   };
 };
@@ -121,6 +122,12 @@ const noCalls = frozen<OpenTurn["stage"]>({ type: "running", calls: [] });
 /** The limits that asks lay over the machine's, later ones over earlier ones. */
 export const limitsOf = (asks: readonly QueuedAsk[]): Limits =>
   asks.reduce<Limits>((limits, ask) => ({ ...limits, ...ask.limits }), {});
+
+/** What the answer to asks has to be: as the last of them says that says anything about it. */
+const outputOf = (asks: readonly QueuedAsk[]): Pick<OpenTurn, "output"> => {
+  const output = asks.findLast((ask) => ask.output !== undefined)?.output;
+  return output === undefined ? {} : { output };
+};
 
 /** Of asks that are whole messages, which bring their own. */
 const metadataOf = (asks: readonly QueuedAsk[]): JsonObject | null =>

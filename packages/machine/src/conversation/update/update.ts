@@ -31,8 +31,9 @@ import type {
 import { withOutcomes } from "./outcome-signals.ts";
 import { type Plan, staying } from "./plan.ts";
 import { forkData } from "./forked.ts";
-import { formatOf, neededFormat } from "../protocol/format.ts";
+import { formatOf, neededFormat, outputFormat } from "../protocol/format.ts";
 import { joinTurn } from "./joining.ts";
+import { receiveCheck } from "./output.ts";
 import { redactData } from "./redacted.ts";
 import { receiveFailure, receiveReply } from "./reply.ts";
 import { receiveApproval, receiveResult, receiveStart, withholdCall } from "./round.ts";
@@ -73,6 +74,9 @@ const applied = (data: ConversationData, event: Event, decided: Decided): Plan =
         : staying(data);
     case "llm.progressed":
       return staying(open !== null && awaitsReply(data, open, event.effectId) ? progressed(data, open, event) : data);
+    case "output.accepted":
+    case "output.refused":
+      return receiveCheck(data, event, decided);
     case "tool.started":
       return round === null ? staying(data) : receiveStart(round, event);
     case "tool.withheld":
@@ -174,7 +178,7 @@ const stopWaiting = (
 
 const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided): Plan => {
   const { open } = data;
-  const ask = askOf(event);
+  const ask = askOf(event, formatOf(data));
   if (decided.queued !== undefined) return enqueue(data, ask, decided.queued, decided);
   if (open === null) return openTurn(movedFor(data, event), [ask], decided, ask.at);
   if (decided.joins === true) return joinTurn(data, open, ask);
@@ -249,7 +253,9 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-const askOf = ({ type: _, partial: __, from: ___, ...ask }: AskReceived): QueuedAsk => ask;
+const askOf = ({ type: _, partial: __, from: ___, output, ...ask }: AskReceived, format: number): QueuedAsk =>
+  // In a journal of an older format it was a member that nobody knew.
+  output === undefined || format < outputFormat ? ask : { ...ask, output };
 
 /** Whether a prompt is fuller than the last one by a grade. */
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);

@@ -115,6 +115,7 @@ const isBorneOut = (state: State, were: Seen, signal: Signal): boolean => {
     case "model.replied":
     case "model.failed":
       return signal.purpose === "summary" ? summaries > 0 : isOver(state, signal);
+    case "output.refused":
     case "tool.ended":
       return isOver(state, signal);
     case "context.warning":

@@ -34,15 +34,21 @@ export const answering: MachineLaw = (options, schedule, subject = realSubject) 
   }
 };
 
-/** M7: one answering call is out at a time, and none while a tool call or a question about one is. A summary is written beside anything, one at a time. */
+/** M7: one answering call is out at a time, and none while a tool call, a question about one or the check of an output is. A summary is written beside anything, one at a time. */
 export const oneAtATime: MachineLaw = (options, schedule, subject = realSubject) => {
   for (const state of statesOf(traceFor(options, schedule, subject))) {
     const out = subject.outstanding(state);
     const calls = out.filter((effect) => effect.type === "callLlm" && effect.purpose === "answer").length;
     const summaries = out.filter((effect) => effect.type === "callLlm" && effect.purpose === "summary").length;
+    const checks = out.filter(({ type }) => type === "checkOutput").length;
     const tools = out.filter(({ type }) => type === "callTool" || type === "requestApproval").length;
     if (summaries > 1) throw new LawBroken("M7", `${summaries} summaries are out after entry ${state.context.seq}`);
     if (calls > 1) throw new LawBroken("M7", `${calls} model calls are out after entry ${state.context.seq}`);
+    if (checks > 1 || (checks > 0 && calls + tools > 0))
+      throw new LawBroken(
+        "M7",
+        `${checks} checks of an output are out beside ${calls} model calls and ${tools} tool calls or questions about them after entry ${state.context.seq}`,
+      );
     if (calls > 0 && tools > 0)
       throw new LawBroken(
         "M7",
@@ -67,6 +73,7 @@ const isForked = ({ event, transition }: TraceStep): boolean => transition.handl
 const account = (out: Map<string, AnswerableEffect>, ever: Set<string>, effect: Effect, name: string): void => {
   switch (effect.type) {
     case "callLlm":
+    case "checkOutput":
     case "callTool":
     case "requestApproval":
     case "startTimer":
@@ -75,6 +82,7 @@ const account = (out: Map<string, AnswerableEffect>, ever: Set<string>, effect: 
       out.set(effect.id, effect);
       break;
     case "cancelLlm":
+    case "cancelCheck":
     case "cancelTool":
     case "cancelApproval":
     case "cancelTimer":
@@ -109,6 +117,8 @@ const requireStale = (
 
 const answersTo = (effectId: string, { context: { updatedAt: at } }: State): readonly Event[] => [
   { type: "llm.completed", at, effectId, reply: { content: "late" }, finishReason: "stop" },
+  { type: "output.accepted", at, effectId, value: "late" },
+  { type: "output.refused", at, effectId, issues: [] },
   { type: "tool.completed", at, effectId, content: "late" },
   { type: "tool.withheld", at, effectId, because: "declared", arguments: {} },
   { type: "approval.answered", at, effectId, approved: true },

@@ -99,10 +99,12 @@ const shownAtEnd = ({ before }: HandledStep, partial: ReplyDraft | undefined): r
 };
 
 const heldBy = ({ context: { conversation, open } }: State): readonly Utterance[] => {
+  const refused = toArray(conversation.turns).flatMap((turn) => turn.refusedOutputs ?? []);
   const running = open?.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
   const messages: readonly Message[] = [
     ...conversation.seed,
     ...toArray(conversation.turns).flatMap((turn) => toArray(turn.messages)),
+    ...refused.map(({ reply }) => reply),
     ...conversation.appended,
     ...(open === null ? [] : [...toArray(open.messages), ...running, ...open.waiting]),
   ];

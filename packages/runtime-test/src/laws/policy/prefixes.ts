@@ -22,7 +22,8 @@ import type { PolicyLaw } from "./policy-run.ts";
  * P9, of policies that are declared stable: of two answering calls that follow one another the first one's prompt is
  * the beginning of the second one's, by the digests of its messages, unless a journalled cause stands between them:
  * another cut (a compaction or a shrinking is one), a system prompt that was changed or reset, a head that moved, an
- * answer that was truncated, a pin, an interrupted turn that is left out, a redaction, another configuration.
+ * answer that was truncated, a pin, an interrupted turn that is left out, the end of a turn with answers that were refused,
+ * a redaction, another configuration.
  */
 export const promptsArePrefixes: PolicyLaw = ({ policy, options, trace }) => {
   if (!policy.stable) return;
@@ -73,6 +74,8 @@ const isCause = ({ event, before, transition: { entry, state } }: HandledStep, o
   if (entry.decided?.cut !== undefined || causes.has(event.type) || movesHead(event)) return true;
   const { length } = state.context.conversation.turns;
   const ended = length > before.context.conversation.turns.length ? turnNumbered(state, length) : undefined;
+  // Answers that did not fit are shown in their own turn only.
+  if (ended?.refusedOutputs !== undefined) return true;
   return omitting && ended !== undefined && ended.outcome.status !== "completed";
 };
 

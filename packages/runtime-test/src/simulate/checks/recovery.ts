@@ -33,8 +33,8 @@ export const checkResumption = (
   for (const effect of journal.outstanding) {
     if (effect.type === "startTimer" || (effect.type === "callTool" && waits(tools, effect.name))) continue;
     if (effect.type === "requestApproval") continue;
-    const isToRun = effect.type === "callLlm" || runsAgain(recoveryOf(tools, effect.name), effect);
-    world.clock.wakeAt(now + (effect.type === "callLlm" ? longestHookMs : longestToolMs), () => {
+    const isToRun = effect.type !== "callTool" || runsAgain(recoveryOf(tools, effect.name), effect);
+    world.clock.wakeAt(now + (effect.type === "callTool" ? longestToolMs : longestHookMs), () => {
       if (!isUndisturbed() || (isToRun && opening.performed.has(effect.id))) return;
       if (!journal.outstanding.some(({ id }) => id === effect.id)) return;
       world.breaks(

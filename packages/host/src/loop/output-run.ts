@@ -1,0 +1,64 @@
+import { canonicalText, type CheckOutput, type OutputAccepted, type OutputRefused } from "@colloquy/machine";
+import type { StandardSchema } from "../tools/schema.ts";
+import { type Checked, checkText } from "../output/check.ts";
+import type { LoopPort, Running } from "./loop-port.ts";
+
+/** A check of an output that is out. It answers once, or is stopped. */
+export class OutputRun implements Running {
+  readonly #loop: LoopPort;
+  readonly #check: CheckOutput;
+  #over = false;
+
+  constructor(loop: LoopPort, check: CheckOutput) {
+    this.#loop = loop;
+    this.#check = check;
+  }
+
+  begin(): void {
+    const { host, running } = this.#loop;
+    const { id, text, output } = this.#check;
+    running.set(id, this);
+    const validator = { schema: schemaOf(this.#loop, this.#check), jsonSchema: output.schema };
+    const checked = host.active.code.run(this.#loop, () => checkText(text, validator, host.clock));
+    if (checked instanceof Promise) void checked.then((found) => this.#answer(found));
+    else this.#answer(checked);
+  }
+
+  stop(): void {
+    this.#over = true;
+  }
+
+  #answer(checked: Checked): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#loop.running.delete(this.#check.id);
+    this.#loop.post({ event: answerOf(this.#check.id, this.#loop.host.clock.now(), checked), sender: null });
+  }
+}
+
+const answerOf = (effectId: string, at: number, checked: Checked): OutputAccepted | OutputRefused => {
+  switch (checked.type) {
+    case "valid":
+      return { type: "output.accepted", at, effectId, value: checked.value };
+    case "invalid":
+      return { type: "output.refused", at, effectId, issues: checked.issues };
+    case "failed":
+      return { type: "output.refused", at, effectId, issues: [{ message: checked.reason }], checkFailed: true };
+  }
+};
+
+/**
+ * The schema of an ask of the open turn that wants just this output; null where none of them is here, as after a crash: then
+ * the JSON Schema in the journal does, and whoever asks again with a schema has the output validated by it.
+ */
+const schemaOf = ({ state, asks }: LoopPort, { output }: CheckOutput): StandardSchema | null => {
+  const wanted = canonicalText(output.schema);
+  for (const { askId } of state?.context.open?.asks ?? []) {
+    for (const ask of asks.named(askId)) {
+      const { output: own } = ask;
+      if (own !== null && own.expected.name === output.name && canonicalText(own.expected.schema) === wanted)
+        return own.schema;
+    }
+  }
+  return null;
+};

@@ -1,0 +1,119 @@
+import type { Json, JsonObject, OutputIssue } from "@colloquy/machine";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
+import { isRecord, messageOf } from "../boundary/thrown.ts";
+import type { Clock } from "../ports/clock.ts";
+import { issuesOf } from "../tools/json-schema.ts";
+import type { SchemaIssue, SchemaResult, StandardSchema } from "../tools/schema.ts";
+import { jsonTextIn } from "./json-text.ts";
+
+/** What an answer is found to be. */
+export type Checked =
+  /** `value` is the JSON that was written, `output` what the schema makes of it. */
+  | { readonly type: "valid"; readonly value: Json; readonly output: unknown }
+  | { readonly type: "invalid"; readonly issues: readonly OutputIssue[] }
+  /** The validator threw, never came to an end, or answered what is no answer. */
+  | { readonly type: "failed"; readonly reason: string };
+
+/** By what an answer is checked. */
+export interface Validator {
+  /** Null: the JSON Schema does. */
+  readonly schema: StandardSchema | null;
+  readonly jsonSchema: JsonObject;
+}
+
+/** Checks the text of an answer: JSON, with or without a code fence around it. A promise only where the schema gives one. */
+export const checkText = (text: string, validator: Validator, clock: Clock): Checked | Promise<Checked> => {
+  let value: Json;
+  try {
+    // What JSON.parse returns is JSON.
+    value = JSON.parse(jsonTextIn(text)) as Json;
+  } catch (thrown) {
+    return { type: "invalid", issues: [{ message: bounded(`it is not valid JSON (${messageOf(thrown)})`, wordsMax) }] };
+  }
+  return checkValue(value, validator, clock);
+};
+
+/** Checks a value. Never throws and never rejects; a validator may take `longestMs`. */
+export const checkValue = (
+  value: Json,
+  { schema, jsonSchema }: Validator,
+  clock: Clock,
+): Checked | Promise<Checked> => {
+  // It is journalled: then it has to be there what it is here.
+  const copy = plainCopy(value, levelsMax);
+  if (copy instanceof NotPlain)
+    return { type: "invalid", issues: [{ message: describeValueProblem(copy.problem, "the answer") }] };
+  if (schema === null) {
+    const issues = issuesOf(jsonSchema, value);
+    return issues.length === 0 ? { type: "valid", value, output: value } : { type: "invalid", issues: written(issues) };
+  }
+  try {
+    // What is journalled can't be written to, and a validator may do that with what it is given.
+    const result = schema["~standard"].validate(JSON.parse(JSON.stringify(value)));
+    return isRecord(result) && "then" in result
+      ? inTime(Promise.resolve(result), value, clock)
+      : fromResult(result, value);
+  } catch (thrown) {
+    return threw(thrown);
+  }
+};
+
+/** How deep an answer may be nested: safely less than the event that it stands in. */
+const levelsMax = 200;
+
+/** How long a validator may take. */
+const longestMs = 30_000;
+
+const inTime = (pending: Promise<SchemaResult<unknown>>, value: Json, clock: Clock): Promise<Checked> => {
+  const { promise, resolve } = Promise.withResolvers<Checked>();
+  const cancel = clock.wakeAt(clock.now() + longestMs, () =>
+    resolve({ type: "failed", reason: `the validator did not answer within ${longestMs} ms` }),
+  );
+  const answered = pending.then((result) => fromResult(result, value), threw);
+  void answered.then(resolve).finally(cancel);
+  return promise;
+};
+
+/** Validators are foreign code, and callers in JavaScript hand in anything. */
+const fromResult = (result: unknown, value: Json): Checked => {
+  try {
+    if (!isRecord(result)) return { type: "failed", reason: "the validator answered what is no result" };
+    const { issues } = result;
+    if (issues === undefined)
+      return "value" in result
+        ? { type: "valid", value, output: result["value"] }
+        : { type: "failed", reason: "the validator answered neither a value nor issues" };
+    return Array.isArray(issues)
+      ? { type: "invalid", issues: written(issues) }
+      : { type: "failed", reason: "the validator answered issues that are no list" };
+  } catch (thrown) {
+    return threw(thrown);
+  }
+};
+
+const threw = (thrown: unknown): Checked => ({
+  type: "failed",
+  reason: bounded(`the validator threw: ${messageOf(thrown)}`, wordsMax),
+});
+
+/** Issues as they are journalled, and as the model reads them: not more than it can use. */
+const written = (issues: readonly SchemaIssue[]): readonly OutputIssue[] => {
+  const shown = issues.slice(0, issuesMax).map(({ message, path }): OutputIssue => {
+    const place = (path ?? []).slice(0, levelsMax).map(segmentOf);
+    const words = { message: bounded(`${message}`, wordsMax) };
+    return place.length === 0 ? words : { ...words, path: place };
+  });
+  const left = issues.length - shown.length;
+  return left === 0 ? shown : [...shown, { message: `and ${left} more` }];
+};
+
+const segmentOf = (segment: NonNullable<SchemaIssue["path"]>[number]): string | number => {
+  const key = typeof segment === "object" ? segment.key : segment;
+  return typeof key === "number" && Number.isSafeInteger(key) && key >= 0 ? key : bounded(String(key), keyMax);
+};
+
+const bounded = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max)}…`);
+
+const issuesMax = 20;
+const wordsMax = 400;
+const keyMax = 100;

@@ -1,0 +1,89 @@
+import type { ExpectedOutput, Json, OutputMode } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { messageOf } from "../boundary/thrown.ts";
+import type { StandardSchema } from "../tools/schema.ts";
+import { isInput, parametersOf, type ToolInput } from "../tools/tool.ts";
+import { strictProblems } from "./strict.ts";
+
+/** What the answer to an ask has to be. */
+export interface OutputOptions<Schema extends OutputSchema = OutputSchema> {
+  /** Any Standard Schema that can say itself as JSON Schema (zod 4), or a JSON Schema by itself. */
+  readonly schema: Schema;
+  /** For the model: letters, digits, `_` and `-`, up to 64. */
+  readonly name: string;
+  /**
+   * `native`: by the provider's own structured outputs, which take only some schemas: see `strictProblems`. `tool`: as the
+   * arguments of a tool that the model has to call. `prompted`: by words alone, for any model. Default `native`.
+   */
+  readonly mode?: OutputMode;
+  /** How often the model is asked again because its answer did not fit. Each is a step, and counts against the limits. Default 2. */
+  readonly repairs?: number;
+}
+
+export type OutputSchema = ToolInput;
+
+/** What `output` of the result is: what the schema makes of the answer; a plain JSON Schema says nothing about types. Without a schema there is none. */
+export type OutputOf<Schema extends OutputSchema> = [Schema] extends [never]
+  ? undefined
+  : Schema extends StandardSchema
+    ? NonNullable<Schema["~standard"]["types"]>["output"]
+    : Json;
+
+/** What the model writes: what goes into the schema. */
+export type WrittenOf<Schema extends OutputSchema> = [Schema] extends [never]
+  ? undefined
+  : Schema extends StandardSchema
+    ? NonNullable<Schema["~standard"]["types"]>["input"]
+    : Json;
+
+/** What an ask wants, as the machine is given it, and what validates it here. */
+export interface WantedOutput {
+  readonly expected: ExpectedOutput;
+  /** Null: the JSON Schema does. */
+  readonly schema: StandardSchema | null;
+}
+
+/** What options come to; or in words why no answer could be had by them. */
+export const wantedOutput = (options: OutputOptions): Either.Either<string, WantedOutput> => {
+  const problem = problemOfOptions("ask: output", options, outputOptionNames) ?? problemOf(options);
+  if (problem !== null) return Either.left(problem);
+  const { schema, name, mode = "native", repairs = 2 } = options;
+  try {
+    const expected = {
+      name,
+      schema: parametersOf(`output "${name}"`, schema, "schema: { jsonSchema }"),
+      mode,
+      repairs,
+    };
+    const [first, ...others] = mode === "native" ? strictProblems(expected.schema) : [];
+    if (first === undefined) return Either.right({ expected, schema: "jsonSchema" in schema ? null : schema });
+    const more = others.length === 0 ? "" : ` (and ${others.length} more: strictProblems lists them)`;
+    return Either.left(
+      `output "${name}" is not what mode "native" takes: ${first.path === "" ? "" : `${first.path}: `}${first.reason}${more}. Change the schema, or use mode "tool" or "prompted"`,
+    );
+  } catch (thrown) {
+    return Either.left(messageOf(thrown));
+  }
+};
+
+const outputOptionNames: OptionNames<OutputOptions> = {
+  schema: "required",
+  name: "required",
+  mode: true,
+  repairs: true,
+};
+
+const problemOf = ({ schema, name, mode, repairs = 0 }: OutputOptions): string | null => {
+  if (typeof name !== "string" || !/^[\w-]{1,64}$/.test(name))
+    return `ask: output.name is ${JSON.stringify(name)}; it must be 1 to 64 letters, digits, "_" or "-"`;
+  if (!isInput(schema))
+    return `ask: output.schema is no Standard Schema (of zod, valibot, arktype, …); give a JSON Schema as { jsonSchema }`;
+  if (mode !== undefined && !modes.includes(mode))
+    return `ask: output.mode is ${JSON.stringify(mode)}; it must be "native", "tool" or "prompted"`;
+  return Number.isSafeInteger(repairs) && repairs >= 0
+    ? null
+    : `ask: output.repairs is ${String(repairs)}; it must be a whole number, 0 or more`;
+};
+
+const modes: readonly OutputMode[] = ["native", "tool", "prompted"];

@@ -1,0 +1,113 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+
+/** A JSON Schema, as far as it is known here. */
+type Keywords = Readonly<Record<string, unknown>>;
+
+/** Something about a JSON Schema that strict structured outputs do not take. */
+export interface StrictProblem {
+  /** Where in the data, such as `items[].price`; empty for all of it. */
+  readonly path: string;
+  /** What is wrong, and a way out. */
+  readonly reason: string;
+}
+
+/**
+ * What a JSON Schema has that the strict mode of OpenAI's structured outputs does not take, with its place: what is optional
+ * without allowing null, a default, a record, a tuple, a union or a list at the root. That an object does not forbid other
+ * members is no problem: `strictSchema` has it forbid them. Source: OpenAI, "Supported schemas".
+ */
+export const strictProblems = (schema: Keywords): readonly StrictProblem[] => {
+  const problems: StrictProblem[] = [];
+  const root = resolved(schema, schema);
+  if (root["anyOf"] !== undefined || root["oneOf"] !== undefined)
+    problems.push({ path: "", reason: "it is a union, and the root must be an object; put it into a member" });
+  else if (root["type"] !== "object")
+    problems.push({ path: "", reason: "the root must be an object; put what it is into a member" });
+  const look = (at: unknown, path: string): void => {
+    if (!isObject(at)) {
+      if (at === true) problems.push({ path, reason: "it may be anything; say what it is" });
+      return;
+    }
+    problems.push(...ownProblems(at, path));
+    const required = new Set(isList(at["required"]) ? at["required"] : []);
+    for (const [name, member] of membersOf(at["properties"])) {
+      const place = path === "" ? name : `${path}.${name}`;
+      if (!required.has(name))
+        problems.push({ path: place, reason: "it is optional; require it, and let it be null (nullable)" });
+      look(member, place);
+    }
+    if (isObject(at["items"])) look(at["items"], `${path}[]`);
+    for (const keyword of ["anyOf", "oneOf", "allOf"])
+      if (isList(at[keyword])) for (const option of at[keyword]) look(option, path);
+    for (const keyword of ["$defs", "definitions"])
+      for (const [name, definition] of membersOf(at[keyword])) look(definition, `${keyword}.${name}`);
+  };
+  look(schema, "");
+  return problems;
+};
+
+/** A JSON Schema as the strict mode wants it: each object forbids members that it does not name, and `oneOf` is `anyOf`. */
+export const strictSchema = (schema: JsonObject): JsonObject => {
+  const members = Object.entries(schema).flatMap(([keyword, value = null]): [string, Json][] => {
+    if (keyword === "oneOf") return [["anyOf", strictIn(value)]];
+    if (named.includes(keyword)) return [[keyword, eachStrict(value)]];
+    return [[keyword, holding.includes(keyword) ? strictIn(value) : value]];
+  });
+  const strict = Object.fromEntries(members);
+  return isOfType(schema, "object") ? { ...strict, additionalProperties: false } : strict;
+};
+
+const strictIn = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map(strictIn);
+  return isJsonObject(value) ? strictSchema(value) : value;
+};
+
+const eachStrict = (value: Json): Json =>
+  isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, schema = null]) => [name, strictIn(schema)]))
+    : value;
+
+const isJsonObject = (value: Json): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Keywords that hold schemas by name, and such that hold one or a list of them. */
+const named: readonly string[] = ["properties", "$defs", "definitions"];
+const holding: readonly string[] = ["items", "anyOf", "allOf"];
+
+const ownProblems = (schema: Keywords, path: string): readonly StrictProblem[] => {
+  const problems: StrictProblem[] = [];
+  const problem = (reason: string): void => void problems.push({ path, reason });
+  if (schema["default"] !== undefined) problem("it has a default, which the server refuses; leave it out");
+  const { additionalProperties: others } = schema;
+  if ((others !== undefined && others !== false) || schema["patternProperties"] !== undefined)
+    problem("it is a record, with members of any name; use a list of objects with a name and a value");
+  if (schema["prefixItems"] !== undefined || isList(schema["items"]))
+    problem("it is a tuple; use an object with a member for each place");
+  if (schema["allOf"] !== undefined) problem("it is an intersection; use one object that has all members");
+  if (schema["not"] !== undefined || schema["if"] !== undefined) problem("it is a condition, which is not supported");
+  if (keywordsOfKind.every((keyword) => schema[keyword] === undefined)) problem("it may be anything; say what it is");
+  return problems;
+};
+
+/** Any of them says what a value is. */
+const keywordsOfKind = ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref"] as const;
+
+/** A root that is a reference into itself, as that of a recursive schema may be. */
+const resolved = (schema: Keywords, root: Keywords): Keywords => {
+  const { $ref: reference } = schema;
+  if (typeof reference !== "string") return schema;
+  const [, keyword, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
+  const found = membersOf(root[keyword ?? ""]).find(([each]) => each === name)?.[1];
+  return isObject(found) && found !== schema ? found : schema;
+};
+
+const isOfType = ({ type }: JsonObject, name: string): boolean =>
+  type === name || (isList(type) && type.includes(name));
+
+const membersOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value) ? Object.entries(value) : [];
+
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+const isObject = (value: unknown): value is Keywords =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

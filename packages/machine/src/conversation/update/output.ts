@@ -1,0 +1,109 @@
+import { append, at } from "../../thread/chunks.ts";
+import { marked, messageFromDraft } from "../../thread/draft.ts";
+import { frozen } from "../../thread/frozen.ts";
+import type { Message } from "../../thread/message.ts";
+import type { OutputFailure, OutputIssue, RefusedOutput } from "../../thread/output.ts";
+import type { ConversationData, OpenTurn } from "../protocol/data.ts";
+import { publish } from "../protocol/effect.ts";
+import type { Decided } from "../protocol/entry.ts";
+import type { LlmCompleted, OutputAccepted, OutputRefused } from "../protocol/event.ts";
+import { awaitsCheck } from "./awaited.ts";
+import { checkOutput } from "./call.ts";
+import { type Plan, staying } from "./plan.ts";
+import { closeTurn, flushWaiting, withAnswer } from "./turn-closing.ts";
+import { nextCall } from "./turn-opening.ts";
+
+/** A model replied where an output was asked for: the reply is checked, or the turn ends without one. */
+export const receiveOutput = (
+  data: ConversationData,
+  open: OpenTurn,
+  message: Message,
+  { finishReason, at: now }: LlmCompleted,
+  { unchecked }: Decided,
+): Plan => {
+  if (unchecked !== undefined) {
+    const said = unchecked === "cut" ? marked(message, { incomplete: true }) : message;
+    const failure = { kind: unchecked, message: whyUnchecked(unchecked, message, finishReason) };
+    return closeTurn(data, withAnswer(open, said), { status: "failed", output: failure }, now);
+  }
+  const checking: OpenTurn = {
+    ...open,
+    messages: append(open.messages, message),
+    made: open.made + 1,
+    stage: Object.freeze({ type: "checking", finishReason }),
+  };
+  return {
+    data: { ...data, open: checking },
+    arrow: "checking",
+    effects: () => checkOutput(data.threadId, checking),
+  };
+};
+
+/** A reply was checked: the turn has its output, or the model is asked again, or the turn fails. */
+export const receiveCheck = (data: ConversationData, event: OutputAccepted | OutputRefused, decided: Decided): Plan => {
+  const { open } = data;
+  if (open === null || !awaitsCheck(data, open, event.effectId)) return staying(data);
+  const reply = at(open.messages, open.messages.length - 1);
+  const { output, stage } = open;
+  if (reply === undefined || output === undefined || stage.type !== "checking") return staying(data);
+  if (event.type === "output.refused") return receiveRefusal(data, open, output.name, reply, event, decided);
+  if (decided.goesOn === true) return nextCall(data, flushWaiting(open), decided, event.at);
+  const outcome = { status: "completed", finishReason: stage.finishReason } as const;
+  const { value } = event;
+  return closeTurn(data, { ...open, answer: reply.id }, outcome, event.at, { name: output.name, value });
+};
+
+/** Whether a model may be asked again because its answer did not fit. */
+export const mayRepair = ({ output, refusedOutputs = [] }: OpenTurn, { checkFailed }: OutputRefused): boolean =>
+  output !== undefined && checkFailed !== true && refusedOutputs.length < output.repairs;
+
+const receiveRefusal = (
+  data: ConversationData,
+  open: OpenTurn,
+  name: string,
+  reply: Message,
+  event: OutputRefused,
+  decided: Decided,
+): Plan => {
+  const { issues, at: now } = event;
+  const repairs = mayRepair(open, event);
+  const request =
+    repairs && decided.limit === undefined
+      ? { request: repairRequest(`${open.number}.${open.made}`, name, issues) }
+      : {};
+  const refused: RefusedOutput = frozen({ reply, issues, ...request });
+  const noted: OpenTurn = { ...open, refusedOutputs: [...(open.refusedOutputs ?? []), refused] };
+  const failure: OutputFailure = {
+    kind: event.checkFailed === true ? "unchecked" : "invalid",
+    message: issuesInWords(issues),
+  };
+  const plan = repairs
+    ? nextCall(data, flushWaiting(withRequest(noted, refused)), decided, now)
+    : closeTurn(data, noted, { status: "failed", output: failure }, now);
+  const attempt = noted.refusedOutputs?.length ?? 1;
+  const { number: turn, step } = open;
+  const signal = publish({ type: "output.refused", turn, step, attempt, issues: issues.length });
+  return { ...plan, effects: () => [signal, ...plan.effects()] };
+};
+
+const withRequest = (open: OpenTurn, { request }: RefusedOutput): OpenTurn =>
+  request === undefined ? open : { ...open, messages: append(open.messages, request), made: open.made + 1 };
+
+/** Words of the machine's own, so they are marked as synthesised. */
+const repairRequest = (id: string, name: string, issues: readonly OutputIssue[]): Message => {
+  const content = `Your answer is not a valid "${name}":\n${listed(issues)}\nAnswer again with the whole corrected JSON, and nothing else.`;
+  return marked(messageFromDraft(id, { role: "user", content }), { synthesised: true });
+};
+
+const listed = (issues: readonly OutputIssue[]): string => issues.map((issue) => `- ${inWords(issue)}`).join("\n");
+
+const issuesInWords = (issues: readonly OutputIssue[]): string =>
+  issues.length === 0 ? "the last answer did not fit" : issues.map(inWords).join("; ");
+
+const inWords = ({ message, path = [] }: OutputIssue): string =>
+  path.length === 0 ? message : `"${path.join(".")}": ${message}`;
+
+const whyUnchecked = (kind: "refused" | "cut", { parts }: Message, finishReason: string | null): string =>
+  kind === "cut"
+    ? `the reply ended early (${finishReason ?? "no reason was given"})`
+    : parts.flatMap((part) => (part.type === "refusal" ? part.text : [])).join(" ");
