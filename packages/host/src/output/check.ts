@@ -100,7 +100,7 @@ const threw = (thrown: unknown): Checked => ({
 const written = (issues: readonly SchemaIssue[]): readonly OutputIssue[] => {
   const shown = issues.slice(0, issuesMax).map(({ message, path }): OutputIssue => {
     const place = (path ?? []).slice(0, levelsMax).map(segmentOf);
-    const words = { message: bounded(`${message}`, wordsMax) };
+    const words = { message: bounded(messageOf(message), wordsMax) };
     return place.length === 0 ? words : { ...words, path: place };
   });
   const left = issues.length - shown.length;
