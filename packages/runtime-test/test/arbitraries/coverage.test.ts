@@ -162,7 +162,8 @@ const besideSummaries: readonly (readonly Move[])[] = [
   [ask, answer, long, ...strays, mark, answer],
   [ask, answer, long, fail],
   [ask, answer, long, { ...ask, overlap: "interrupt" }],
-  [ask, useTool, ...strays],
+  [ask, useTool, ...strays, ...edits],
+  [ask, fail, ...edits],
   [ask, answer, long, ...edits, ...rounds, hello, { afterMs: 1, move: "cancel", whom: "open" }],
 ];
 
