@@ -138,6 +138,10 @@ test.each([
     '2:27: signature.inputs.q is "str"; it must be one of string, number, integer, boolean, or a mapping that is a JSON schema',
   ],
   [
+    "name: a\nsignature: { inputs: { q: { type: text } }, outputs: { a: string } }",
+    '2:27: signature.inputs.q is {"type":"text"}; it must be a JSON schema that can be checked (Unsupported type: text)',
+  ],
+  [
     "name: a\nsignature: { inputs: {}, outputs: { a: string } }",
     "2:22: signature.inputs is {}; it must be a mapping of at least one name to its type, such as { question: string }",
   ],

@@ -56,9 +56,15 @@ const parameters = z.record(z.string(), json, parametersText);
 const fieldTypes = ["string", "number", "integer", "boolean"] as const;
 const fieldText = `one of ${fieldTypes.join(", ")}, or a mapping that is a JSON schema`;
 const fieldsText = "a mapping of at least one name to its type, such as { question: string }";
-const fields = z
-  .record(z.string(), z.union([z.enum(fieldTypes), z.record(z.string(), json)], fieldText), fieldsText)
-  .refine((given) => Object.keys(given).length > 0, fieldsText);
+const field = z.union([z.enum(fieldTypes), z.record(z.string(), json)], fieldText).superRefine((type, context) => {
+  try {
+    if (typeof type !== "string") z.fromJSONSchema(type);
+  } catch (thrown) {
+    const message = `a JSON schema that can be checked (${thrown instanceof Error ? thrown.message : String(thrown)})`;
+    context.addIssue({ code: "custom", message });
+  }
+});
+const fields = z.record(z.string(), field, fieldsText).refine((given) => Object.keys(given).length > 0, fieldsText);
 
 const subagentOptions = z.strictObject({
   file: text.describe("The file of the agent, relative to this one."),
