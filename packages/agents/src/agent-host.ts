@@ -1,8 +1,17 @@
-import { ConfigurationError } from "@colloquy/machine";
-import { createHost, type Host, type HostOptions, type LlmHandler, type Store } from "@colloquy/runtime-node";
+import { ConfigurationError, type JsonObject } from "@colloquy/machine";
+import {
+  type AskHandle,
+  type AskOptions,
+  createHost,
+  type Host,
+  type HostOptions,
+  type LlmHandler,
+  type Store,
+} from "@colloquy/runtime-node";
 import type { Agent } from "./file/agent.ts";
 import { AgentHosts } from "./subagents/agent-hosts.ts";
 import { agentMachine, type AgentMachineOptions } from "./subagents/agent-machine.ts";
+import { signedAsk } from "./subagents/signature.ts";
 import { subagentCalls, type SubagentCall } from "./subagents/calls.ts";
 
 /** What the agent of a file runs with: a model handler, a store, and whatever is to be other than the file says. */
@@ -22,11 +31,20 @@ export interface AgentHostOptions extends Omit<HostOptions, "llm" | "machine" | 
 /** The conversations of an agent. `threads` and `resumeAll` pass over those of its subagents: they go on with the calls that they answer. */
 export interface AgentHost extends Host {
   readonly agent: Agent;
+  /**
+   * Asks with the inputs of the agent's signature, a data part each. The result has the outputs, checked, as `output`.
+   *
+   * @throws TypeError for inputs that do not fit, and for an agent without a signature.
+   */
+  run(inputs: JsonObject, options?: RunOptions): AskHandle<JsonObject>;
   /** The calls of subagents in a thread, or in one turn of it, and what they took: it is not in the usage of the thread. Takes no lease. */
   calls(threadId: string, turn?: number): Promise<readonly SubagentCall[]>;
   /** The host of a subagent, by the names of the tools that lead to it: to answer an approval on a nested thread, for instance. */
   subagent(...names: readonly [string, ...string[]]): Host;
 }
+
+/** How an agent is run: as one is asked, but that its signature says what the outputs are. */
+export type RunOptions = Omit<AskOptions, "output"> & { readonly threadId?: string };
 
 /**
  * Makes a host in which an agent answers: with its instructions, model, tools, limits and memory, and its subagents as tools.
@@ -59,7 +77,11 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
   };
   return {
     agent,
-    ask: (...asked) => host.ask(...asked),
+    run: (inputs, asked) => {
+      const { input, output } = signedAsk(agent, inputs);
+      return host.ask(input, { ...asked, output });
+    },
+    ask: host.ask.bind(host),
     thread: (id) => host.thread(id),
     threads: (wanted) => host.threads(wanted),
     search: (...wanted) => host.search(...wanted),

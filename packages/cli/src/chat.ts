@@ -3,7 +3,7 @@ import { createHost, type HostedThread, type HostOptions, memoryStore } from "@c
 import { compactTurns } from "@colloquy/machine/policies";
 import { conversationMachine, type MachineOptions, textOf } from "@colloquy/machine";
 import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
-import { agentOf, notesOf } from "./agent-chat.ts";
+import { agentOf, askOf, notesOf } from "./agent-chat.ts";
 import type { CommandContext } from "./command-context.ts";
 import { openStore } from "./kept-threads.ts";
 import { converseOn, type ConverseOptions } from "./terminal/converse.ts";
@@ -51,7 +51,7 @@ const hostOf = (
   { window, model }: ChatOptions,
   agent: Agent | null,
   parts: Omit<HostOptions, "machine">,
-): Pick<ConverseOptions, "host" | "notes"> => {
+): Pick<ConverseOptions, "ask" | "host" | "notes"> => {
   // Somebody who looks on gives up sooner than a server; a queued ask waits for a turn that another process answers, or died at.
   const waiting: MachineOptions = { idleTimeoutMs: 120_000, overlap: { type: "queue", max: 64 } };
   const budget = window === undefined ? {} : { budget: budgetOf(window) };
@@ -60,7 +60,8 @@ const hostOf = (
     // What is thrown stands in the error of the ask.
     const quiet = { onObserverError: () => {} };
     const host = agentHost(agent, { ...parts, ...quiet, ...named, machine: { ...waiting, ...budget } });
-    return { host, notes: notesOf(host) };
+    const ask = askOf(host);
+    return { host, notes: notesOf(host), ...(ask === undefined ? {} : { ask }) };
   }
   const policy = window === undefined ? {} : { policy: compactTurns() };
   return { host: createHost({ ...parts, machine: conversationMachine({ ...waiting, ...budget, ...policy }) }) };

@@ -110,3 +110,26 @@ test("what is wrong with an agent is said in a line each, and tools have to be a
     "none.yaml: there is no such file",
   );
 });
+
+test("a typed line is the one input of a signature; other signatures are refused", async () => {
+  const answers = ruleModel([{ name: "answer", when: () => true, answer: () => '{"answer":"It is tea."}' }]);
+  await using server = await loopbackServer({ model: answers });
+  const path = join(folder, "signed.yaml");
+  writeFileSync(
+    path,
+    "name: a\ncompression: none\nsignature: { inputs: { question: string }, outputs: { answer: string } }\n",
+  );
+  const { exitCode, output } = await chat(server, ["--agent", path], ["tea"]);
+  expect(exitCode).toBe(0);
+  expect(output).toContain('> tea\n{"answer":"It is tea."}\n(');
+  expect(asked(server)).toMatchObject([
+    { messages: [{ role: "user", content: 'question: "tea"' }] },
+  ]);
+  writeFileSync(
+    path,
+    "name: a\nsignature: { inputs: { question: string, n: integer }, outputs: { answer: string } }\n",
+  );
+  expect((await chat(server, ["--agent", path])).error).toBe(
+    'colloquy: the agent "a" takes question: {"type":"string"}, n: {"type":"integer"}; a chat can only give it one text\n',
+  );
+});

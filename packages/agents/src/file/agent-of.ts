@@ -1,7 +1,6 @@
 import type { Tool } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import type { Agent, Subagent } from "./agent.ts";
+import type { Agent, FieldsSchema, Subagent } from "./agent.ts";
 import type { AgentFields, SignatureFields } from "./agent-fields.ts";
 
 /** The agent that these fields say, with defaults for what they leave out. */
@@ -34,8 +33,7 @@ export const agentOf = (
   });
 };
 
-/** JSON Schema of an object with exactly these fields. */
-const objectOf = (fields: SignatureFields): JsonObject => ({
+const objectOf = (fields: SignatureFields): FieldsSchema => ({
   type: "object",
   properties: Object.fromEntries(
     Object.entries(fields).map(([name, type]) => [name, typeof type === "string" ? { type } : type]),

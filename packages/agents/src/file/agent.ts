@@ -21,10 +21,18 @@ export interface Agent {
   readonly limits: { readonly steps: number };
 }
 
-/** What goes in and what comes out, each as JSON Schema of an object. */
+/** What goes in and what comes out. */
 export interface AgentSignature {
-  readonly inputs: JsonObject;
-  readonly outputs: JsonObject;
+  readonly inputs: FieldsSchema;
+  readonly outputs: FieldsSchema;
+}
+
+/** JSON Schema of an object with exactly these fields. */
+export interface FieldsSchema extends JsonObject {
+  readonly type: "object";
+  readonly properties: { readonly [field: string]: JsonObject };
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
 }
 
 /** What a prompt shows of earlier turns. */

@@ -22,3 +22,19 @@ export const outputOf = ({ name, signature }: Agent): OutputOptions<StandardSche
   const mode = strictProblems(signature.outputs).length === 0 ? "native" : "tool";
   return { schema: schemaOf(signature.outputs), name, mode };
 };
+
+/** What is asked of an agent by its signature. @throws TypeError for inputs that do not fit, and where there is no signature */
+export const signedAsk = (
+  agent: Agent,
+  inputs: JsonObject,
+): { readonly input: Content; readonly output: NonNullable<ReturnType<typeof outputOf>> } => {
+  const { name, signature } = agent;
+  const output = outputOf(agent);
+  if (signature === null || output === null)
+    throw new TypeError(`agent "${name}" has no signature: ask it a text, or give its file one: { inputs, outputs }`);
+  const schema: JsonObject = signature.inputs;
+  const read = z.fromJSONSchema(schema).safeParse(inputs);
+  if (read.success) return { input: fieldsAsParts(inputs), output };
+  const issues = read.error.issues.map(({ path, message }) => [...path, message].map(String).join(": "));
+  throw new TypeError(`agent "${name}": the inputs do not fit its signature: ${issues.join("; ")}`);
+};

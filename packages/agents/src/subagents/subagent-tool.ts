@@ -1,6 +1,7 @@
 import { type AskInput, type Host, tool, type Tool, type ToolCall } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import type { Subagent } from "../file/agent.ts";
+import { fieldsAsParts, outputOf, schemaOf } from "./signature.ts";
 import { nestedThread, nestedThreadId, originOf } from "./nested-thread.ts";
 
 /**
@@ -13,12 +14,12 @@ export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
   return tool({
     name,
     description,
-    input: { jsonSchema: agent.signature?.inputs ?? oneMessage },
+    input: schemaOf(agent.signature?.inputs ?? oneMessage),
     recovery: "rerun",
     // A nested thread is one conversation: calls of one step go on with one another, in their order.
     run: (input, call) =>
       inOrder.run(nestedThreadId(subagent, call.threadId, call.callId), () =>
-        answer(host(), subagent, call, typeof input["message"] === "string" ? input["message"] : ""),
+        answer(host(), subagent, call, agent.signature === null ? String(input["message"]) : fieldsAsParts(input)),
       ),
   });
 };
@@ -32,19 +33,22 @@ const oneMessage: JsonObject = {
   additionalProperties: false,
 };
 
-const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: AskInput): Promise<string> => {
+const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: AskInput): Promise<unknown> => {
   const { signal, callId: askId, toolContext } = call;
   signal.throwIfAborted();
   const thread = await nestedThread(host, subagent, call);
   signal.throwIfAborted();
-  const asked = thread.ask(input, { askId, metadata: originOf(subagent, call), toolContext });
+  const options = { askId, metadata: originOf(subagent, call), toolContext };
+  const output = outputOf(subagent.agent);
+  const asked = output === null ? thread.ask(input, options) : thread.ask(input, { ...options, output });
   const cancel = (): void => {
     // A host that closes, or has lost the thread, gives an error as the reason: the call is made again later, and the nested turn goes on.
     if (signal.reason instanceof DOMException) asked.abort("the call was cancelled");
   };
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return (await asked).text;
+    const result = await asked;
+    return "output" in result ? result.output : result.text;
   } finally {
     signal.removeEventListener("abort", cancel);
   }

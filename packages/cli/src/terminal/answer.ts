@@ -1,11 +1,11 @@
 import type { AskHandle, AskPart, AskSignal } from "@colloquy/host";
-import type { Content } from "@colloquy/machine";
+import type { Content, Json } from "@colloquy/machine";
 import { noticeOf } from "./notice.ts";
 import { oneLine, shortened } from "./printable.ts";
 import type { Screen } from "./screen.ts";
 
 /** Shows an answer as it comes. Rejects with what there is in place of one. */
-export const showAnswer = async (screen: Screen, asked: AskHandle): Promise<void> => {
+export const showAnswer = async (screen: Screen, asked: AskHandle | AskHandle<Json>): Promise<void> => {
   let before: AskPart["type"] | undefined;
   let isShown = false;
   for await (const part of asked) {

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
 import { pipedLines } from "./lines.ts";
 import { Screen } from "./screen.ts";
-import { TerminalConversation } from "./terminal-conversation.ts";
+import { type TerminalAsk, TerminalConversation } from "./terminal-conversation.ts";
 import { typedLines } from "./typed-lines.ts";
 
 /** What a conversation in a terminal, or over a pipe, is made from. */
@@ -21,6 +21,8 @@ export interface ConverseOptions {
   readonly signal?: AbortSignal;
   /** What `/new` calls a thread. Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
+  /** How a line is asked on the thread of an id. Default: as a text. */
+  readonly ask?: (text: string, threadId: string) => TerminalAsk;
   /** Lines that are shown behind the figures of a turn. Default: none. */
   readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
@@ -50,8 +52,9 @@ export const converseOn = async (
   const { host, threadId, input, isTerminal, signal } = options;
   const lines = (isTerminal ? typedLines : pipedLines)({ input, screen, prompt: "> " });
   const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
+  const ask = options.ask ?? ((text: string, threadId: string): TerminalAsk => host.thread(threadId).ask(text));
   const notes = options.notes ?? (async (): Promise<readonly string[]> => []);
-  const conversation = new TerminalConversation({ host, threadId, screen, newThreadId, notes }, lines);
+  const conversation = new TerminalConversation({ host, threadId, screen, newThreadId, ask, notes }, lines);
   const end = (): void => conversation.end();
   signal?.addEventListener("abort", end);
   try {

@@ -1,5 +1,5 @@
 import { type AskHandle, type Host, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
-import { turnNumbered } from "@colloquy/machine";
+import { type Json, turnNumbered } from "@colloquy/machine";
 import { showAnswer } from "./answer.ts";
 import { failureText } from "./failure-text.ts";
 import { figuresOf } from "./figures.ts";
@@ -8,12 +8,16 @@ import type { Screen } from "./screen.ts";
 import { performCommand } from "./slash-commands.ts";
 import { showThread, showTotal } from "./thread-summary.ts";
 
+/** An ask whose answer is shown: for a text, or for an output that is checked. */
+export type TerminalAsk = AskHandle | AskHandle<Json>;
+
 /** What a conversation goes on with. */
 export interface ConversationSetting {
   readonly host: Host;
   readonly threadId: string;
   readonly screen: Screen;
   readonly newThreadId: () => string | Promise<string>;
+  readonly ask: (text: string, threadId: string) => TerminalAsk;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
 
@@ -25,7 +29,7 @@ export class TerminalConversation {
   readonly #setting: ConversationSetting;
   readonly #lines: Lines;
   /** What is being answered. */
-  #asked: AskHandle | null = null;
+  #asked: TerminalAsk | null = null;
 
   constructor(setting: ConversationSetting, lines: Lines) {
     this.screen = setting.screen;
@@ -69,7 +73,7 @@ export class TerminalConversation {
   }
 
   async #ask(text: string): Promise<void> {
-    const asked = this.thread.ask(text);
+    const asked = this.#setting.ask(text, this.thread.id);
     this.#asked = asked;
     try {
       await showAnswer(this.screen, asked);

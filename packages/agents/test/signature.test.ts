@@ -1,0 +1,72 @@
+import { textOf } from "@colloquy/machine";
+import { OutputError } from "@colloquy/runtime-node";
+import { expect, test } from "vitest";
+import { hostOf, passing } from "./agents.ts";
+
+const forecast = `name: forecast
+compression: none
+signature:
+  inputs: { city: string, days: integer }
+  outputs: { sky: { type: string, enum: [clear, grey] } }
+`;
+
+/** Answers of a model, in this order, and the prompts that they answer. */
+const saying = (...answers: readonly string[]): { readonly llm: typeof passing; readonly prompts: string[] } => {
+  const prompts: string[] = [];
+  const left = [...answers];
+  const llm: typeof passing = async ({ messages }) => {
+    prompts.push(messages.map(textOf).join("\\n"));
+    return { type: "completed", reply: { content: left.shift() ?? "" }, finishReason: "stop" };
+  };
+  return { llm, prompts };
+};
+
+test("the inputs of a signature are asked as data, and its outputs are checked and mended", async () => {
+  const { llm, prompts } = saying('{"sky":"blue"}', '{"sky":"clear"}');
+  const { host } = await hostOf({ "agent.yaml": forecast }, { llm });
+  const { output } = await host.run({ city: "Oslo", days: 2 }, { threadId: "t" });
+  expect(output).toEqual({ sky: "clear" });
+  expect(prompts).toHaveLength(2);
+  const state = await host.thread("t").state();
+  const asked = state === null ? undefined : state.context.conversation.turns;
+  expect(JSON.stringify(asked)).toContain(
+    '{"type":"data","field":"city","value":"Oslo"},{"type":"data","field":"days","value":2}',
+  );
+});
+
+test("outputs that never fit are an error, and no answer", async () => {
+  const { llm } = saying("grey", "{}", '{"sky":1}');
+  const { host } = await hostOf({ "agent.yaml": forecast }, { llm });
+  await expect(host.run({ city: "Oslo", days: 2 })).rejects.toThrow(OutputError);
+});
+
+test("inputs that do not fit are refused, and so are those of an agent without a signature", async () => {
+  const { host } = await hostOf({ "agent.yaml": forecast });
+  expect(() => host.run({ city: "Oslo", days: 1.5, sky: "" })).toThrow(
+    'agent "forecast": the inputs do not fit its signature: days: Invalid input: expected int, received number; Unrecognized key: "sky"',
+  );
+  const { host: plain } = await hostOf({ "agent.yaml": "name: a" });
+  expect(() => plain.run({ city: "Oslo" })).toThrow('agent "a" has no signature: ask it a text');
+});
+
+test("a subagent with a signature is a tool with its inputs, whose result are its outputs", async () => {
+  const files = {
+    "agent.yaml": "name: top\ninstructions: top\ncompression: none\nsubagents: [./forecast.yaml]",
+    "forecast.yaml": forecast,
+  };
+  const call = (days: unknown): string => JSON.stringify({ city: "Oslo", days });
+  const asked: string[] = [];
+  const llm: typeof passing = async ({ threadId, messages }) => {
+    const last = messages.at(-1);
+    asked.push(`${threadId} ${last === undefined ? "" : textOf(last)}`);
+    const results = messages.filter(({ role }) => role === "tool").length;
+    if (threadId !== "t") return { type: "completed", reply: { content: '{"sky":"grey"}' }, finishReason: "stop" };
+    const toolCalls = [{ id: null, name: "forecast", arguments: call(results === 0 ? "two" : 2) }];
+    const reply = results < 2 ? { toolCalls } : { content: last === undefined ? "" : textOf(last) };
+    return { type: "completed", reply, finishReason: "stop" };
+  };
+  const { host } = await hostOf(files, { llm });
+  expect((await host.ask("x", { threadId: "t" })).text).toBe('{"sky":"grey"}');
+  expect(asked[1]).toMatch(/^t The arguments do not fit: "days": /);
+  expect(asked.filter((each) => each.startsWith("t/forecast"))).toHaveLength(1);
+});
