@@ -122,9 +122,7 @@ test("a typed line is the one input of a signature; other signatures are refused
   const { exitCode, output } = await chat(server, ["--agent", path], ["tea"]);
   expect(exitCode).toBe(0);
   expect(output).toContain('> tea\n{"answer":"It is tea."}\n(');
-  expect(asked(server)).toMatchObject([
-    { messages: [{ role: "user", content: 'question: "tea"' }] },
-  ]);
+  expect(asked(server)).toMatchObject([{ messages: [{ role: "user", content: 'question: "tea"' }] }]);
   writeFileSync(
     path,
     "name: a\nsignature: { inputs: { question: string, n: integer }, outputs: { answer: string } }\n",

@@ -1,6 +1,6 @@
 import { type AskInput, type Host, tool, type Tool, type ToolCall } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
-import type { Subagent } from "../file/agent.ts";
+import type { Agent, Subagent } from "../file/agent.ts";
 import { fieldsAsParts, outputOf, schemaOf } from "./signature.ts";
 import { nestedThread, nestedThreadId, originOf } from "./nested-thread.ts";
 
@@ -19,7 +19,7 @@ export const subagentTool = (subagent: Subagent, host: () => Host): Tool => {
     // A nested thread is one conversation: calls of one step go on with one another, in their order.
     run: (input, call) =>
       inOrder.run(nestedThreadId(subagent, call.threadId, call.callId), () =>
-        answer(host(), subagent, call, agent.signature === null ? String(input["message"]) : fieldsAsParts(input)),
+        answer(host(), subagent, call, askedOf(agent, input)),
       ),
   });
 };
@@ -31,6 +31,11 @@ const oneMessage: JsonObject = {
   },
   required: ["message"],
   additionalProperties: false,
+};
+
+const askedOf = ({ signature }: Agent, input: JsonObject): AskInput => {
+  const { message } = input;
+  return signature === null && typeof message === "string" ? message : fieldsAsParts(input);
 };
 
 const answer = async (host: Host, subagent: Subagent, call: ToolCall, input: AskInput): Promise<unknown> => {
