@@ -1,3 +1,4 @@
+export { reasonOf } from "./failure-report.ts";
 export { systemClock } from "./ports/clock.ts";
 export type { DecodedChat, DecodedChoice } from "./llm/reply/chat-chunks.ts";
 export type { ChatRequestOptions } from "./llm/chat-request.ts";

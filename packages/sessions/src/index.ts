@@ -1,7 +1,10 @@
-export type { CallHandle, CallOptions, CallPart, GivenHistory } from "./call/call.ts";
+export type { CallHandle, CallOptions, GivenHistory } from "./call/call.ts";
 export type { SessionOptions, Summariser } from "./core/options.ts";
-export type { Fields, GivenExchange } from "./program/fields.ts";
-export type { Exchange, Memory } from "./program/memory.ts";
+export type { Trace, TraceNode } from "./nesting/trace.ts";
+export type { Exchange, GivenExchange } from "./program/exchange.ts";
+export type { Fields } from "./program/fields.ts";
+export type { Memory } from "./program/memory.ts";
+export type { CallPart } from "./program/parts.ts";
 export type { NestedAskOptions, Program, ProgramContext, ProgramFunction } from "./program/program.ts";
 export { type Signature, SignatureError } from "./program/signature.ts";
 export type { RecordedExampleOptions, Records } from "./records.ts";

@@ -2,7 +2,8 @@ import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, turnsOf } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { policyOf, type SessionCore } from "./core/core.ts";
+import type { SessionCore } from "./core/core.ts";
+import { mostShown, policyOf } from "./core/policy.ts";
 import { type SavedSession, savedSession } from "./saved/saved-session.ts";
 import { type ExampleOptions, type Examples, examplesOf } from "./score/examples.ts";
 import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./score/score.ts";
@@ -88,7 +89,7 @@ const examples = async <Gold>(
   const sources = turnsOf(state).map((turn) => ({
     turn,
     isRedacted: isRedacted(turn),
-    memory: () => memoryShown(shown.get(turn.number), policyOf(core.options)),
+    memory: () => memoryShown(shown.get(turn.number), policyOf(core.options), mostShown(core.options)),
   }));
   return examplesOf(thread.id, sources, options);
 };

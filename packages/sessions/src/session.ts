@@ -1,28 +1,71 @@
-import { type HostedThread, TurnFailedError } from "@colloquy/host";
-import { randomIds } from "@colloquy/runtime-node";
+import { BoundSession } from "./bound-session.ts";
+import { programHandler } from "./call/handler.ts";
 import type { CallHandle, CallOptions } from "./call/call.ts";
-import { type Asked, PendingCall } from "./call/pending-call.ts";
-import { type AnyOptions, type SessionCore, sessionCore } from "./core/core.ts";
-import type { SessionOptions } from "./core/options.ts";
-import { fieldsOf, partsOf } from "./program/fields.ts";
+import { SessionCore } from "./core/core.ts";
+import type { AnyOptions, SessionOptions } from "./core/options.ts";
+import type { GivenExchange } from "./program/exchange.ts";
+import type { Memory } from "./program/memory.ts";
 import type { Program } from "./program/program.ts";
-import { type Records, recordsOf } from "./records.ts";
-import { journalIn } from "./saved/saved-session.ts";
-import { type Signature, validated } from "./program/signature.ts";
-import { type SessionTurn, sessionTurns } from "./thread/turns.ts";
+import type { Records } from "./records.ts";
+import type { Signature } from "./program/signature.ts";
+import type { SessionTurn } from "./thread/turns.ts";
+import type { Trace } from "./nesting/trace.ts";
+import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
 
-/** A program with turns: what one of its threads remembers. */
-export interface Session<Given extends object, Inputs extends object, Result extends object> extends Records<
-  Inputs,
-  Result
-> {
+/**
+ * A program with turns, on one thread. Whatever is given to it or comes from it is a copy. What changes the thread by hand is an
+ * entry more of its journal each, refused while a call is under way; nothing is ever removed.
+ */
+export interface Session<
+  Given extends object,
+  Inputs extends object,
+  Result extends object,
+  Outputs extends object = Result,
+>
+  extends Records<Inputs, Result>, AsyncDisposable {
+  readonly name: string;
+  /** The thread that remembers: for all that threads can do, such as export and redaction. */
   readonly thread: HostedThread;
-  /** Calls the program, and records the turn. */
+  /** Calls the program, and records the turn. Within another program, as the option `lifespan` says. */
   call(inputs: Given, options?: CallOptions): CallHandle<Result>;
-  /** The same program, on the thread of a user. */
-  user(id: string): Session<Given, Inputs, Result>;
-  /** The recorded calls, oldest first. */
+  /** The same session on a thread of its own, for a user or whatever else has an id. */
+  user(id: string): Session<Given, Inputs, Result, Outputs>;
+  /** What this session remembers under another one, whose program calls it. */
+  under(outer: { readonly thread: HostedThread }): Session<Given, Inputs, Result, Outputs>;
+  /** The recorded calls in force, oldest first: the newest `maxStoredTurns` of them. */
   turns(): Promise<readonly SessionTurn<Inputs, Result>[]>;
+  /** How many these are. */
+  count(): Promise<number>;
+  /** What the next call would be shown. */
+  memory(): Promise<Memory>;
+  /** Takes back the newest calls, as many as there are at most. Gives them, newest first. */
+  undo(calls?: number): Promise<readonly SessionTurn<Inputs, Result>[]>;
+  /** Takes back the newest call, and gives it; null where there is none. */
+  pop(): Promise<SessionTurn<Inputs, Result> | null>;
+  /** Takes an undo back, call by call. Gives them, newest first. */
+  redo(calls?: number): Promise<readonly SessionTurn<Inputs, Result>[]>;
+  /** Begins anew, with the seed. The turns so far are still there, and may be gone back to. */
+  reset(): Promise<void>;
+  /** A call that was made elsewhere joins the turns. */
+  addTurn(exchange: GivenExchange): Promise<void>;
+  /** A copy of the thread up to a turn, by its number; what becomes of one is not seen in the other. Default: all of it. */
+  fork(turn?: number): Promise<Session<Given, Inputs, Result, Outputs>>;
+  /** Gives the present place a name, to come back to by `restore`. */
+  checkpoint(name: string): Promise<void>;
+  /** Goes back to a place by its name. Rejects with `RangeError` where there is none of that name. */
+  restore(name: string): Promise<void>;
+  checkpoints(): Promise<readonly Checkpoint[]>;
+  /**
+   * From here on, all threads of the session call another program; a call under way ends with the one that it began with. The
+   * turns stay. Each turn says whose it is, and the next call on a thread journals the change.
+   *
+   * @param options `version` is that of the new program. Default: counted up.
+   */
+  swap(program: Program<Inputs, Outputs>, options?: { readonly version?: string }): void;
+  /** What was called within a turn, by its number. Default: the newest. Null where there is no such turn. */
+  trace(turn?: number): Promise<Trace | null>;
+  /** After a restart: has all threads of this program that were in the middle of a call go on. */
+  resume(options?: Pick<ResumeAllOptions, "waitMs">): Promise<ResumedAll>;
   /**
    * A session on a thread that `save` gave, or `fromDspySession`: as it was, and it goes on from there.
    *
@@ -30,13 +73,17 @@ export interface Session<Given extends object, Inputs extends object, Result ext
    * @throws ImportRefusedError for what is no saved session, one of another version or one that is damaged; nothing is
    *   stored. ThreadExistsError where there is such a thread already.
    */
-  load(saved: unknown, options?: { readonly threadId?: string }): Promise<Session<Given, Inputs, Result>>;
+  load(saved: unknown, options?: { readonly threadId?: string }): Promise<Session<Given, Inputs, Result, Outputs>>;
+  /** Lets go of all threads of the session. What is under way goes on when it is next used. */
   close(): Promise<void>;
 }
 
 /**
- * Gives a program turns. It is the model of its own thread: so each call is journalled, queued, cancelled, resumed and
- * forked as any ask is.
+ * Gives a program turns: it is the model of its own thread. So each call is an ask, and journalled, queued, cancelled,
+ * resumed, forked and redacted as asks are, on every store. It is made once: a program that throws is not called again, and what
+ * it threw is what the call rejects with; no turn is recorded then.
+ *
+ * @throws ConfigurationError for options that are missing, unknown or invalid
  */
 export function session<Inputs extends object, Outputs extends object>(
   program: Program<Inputs, Outputs>,
@@ -47,50 +94,9 @@ export function session<Given extends object, Inputs extends object, Outputs ext
   options: SessionOptions<Given, Inputs, Outputs, Result> & {
     readonly signature: Signature<Given, Inputs, Outputs, Result>;
   },
-): Session<Given, Inputs, Result>;
+): Session<Given, Inputs, Result, Outputs>;
 export function session(program: Program<never, object>, given: object): Session<object, object, object> {
-  // As the overloads have it; what goes in and out is checked by the signature.
-  const options = given as AnyOptions;
-  const core = sessionCore(program, options);
-  return boundTo(core, core.host.thread(options.threadId ?? options.name));
+  // As the overloads have them; what goes in and out is checked by the signature.
+  const core = new SessionCore(program, given as AnyOptions, programHandler);
+  return new BoundSession(core, core.ground(), { threadId: core.options.threadId ?? core.name, named: false }, null);
 }
-
-const boundTo = (core: SessionCore, thread: HostedThread): Session<object, object, object> => ({
-  thread,
-  call: (inputs, options) => call(core, thread, inputs, options),
-  user: (id) => boundTo(core, core.host.thread(`${core.options.name}:${id}`)),
-  turns: async () => sessionTurns(await thread.state()),
-  ...recordsOf(core, thread),
-  load: async (saved, options) => boundTo(core, await core.host.importJournal(journalIn(saved), options)),
-  close: () => core.host.close(),
-});
-
-const call = (
-  core: SessionCore,
-  thread: HostedThread,
-  inputs: object,
-  { history: _, ...options }: CallOptions = {},
-): CallHandle<object> => {
-  const { name, signature } = core.options;
-  const askId = options.askId ?? randomIds.draw("ask");
-  const asked = (async (): Promise<Asked> => {
-    const fields = await validated(`the inputs of "${name}"`, signature?.inputs, inputs);
-    const handle = thread.ask(partsOf(fields), { ...options, askId });
-    // A handle may be awaited, so a promise would become its result.
-    return { handle };
-  })();
-  const result = (async () => {
-    const { handle } = await asked;
-    try {
-      const { messages } = await handle;
-      return structuredClone(fieldsOf(messages.findLast(({ role }) => role === "assistant")));
-    } catch (thrown) {
-      const failed = thrown instanceof TurnFailedError ? `${thread.id}/${thrown.summary.turn}` : "";
-      if (!core.failures.has(failed)) throw thrown;
-      const own = core.failures.get(failed);
-      core.failures.delete(failed);
-      throw own;
-    }
-  })();
-  return new PendingCall(thread.id, askId, asked, result);
-};

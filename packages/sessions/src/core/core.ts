@@ -1,111 +1,181 @@
-import type { AskInput, Host, LlmContext, LlmOutcome, Store } from "@colloquy/host";
-import { type CallLlm, ConfigurationError } from "@colloquy/machine";
-import { compose, keepAll, lastTurns, omitFields, onlyInputs, type Policy } from "@colloquy/machine/policies";
-import { createHost, memoryStore } from "@colloquy/runtime-node";
-import type { SessionOptions } from "./options.ts";
-import { fieldsOf, partsOf } from "../program/fields.ts";
-import { memoryOf } from "../program/memory.ts";
-import { functionOf, type NestedAskOptions, type Program } from "../program/program.ts";
-import { validated } from "../program/signature.ts";
+import { type HostedThread, type LlmHandler, type Store, ThreadHeldError } from "@colloquy/host";
+import {
+  ConfigurationError,
+  conversationMachine,
+  type ConversationMachine,
+  type JsonObject,
+  lastTurnOf,
+  type Turn,
+} from "@colloquy/machine";
+import { createHost, memoryStore, reasonOf } from "@colloquy/runtime-node";
+import { draftsOf, exchangesGiven, type PlainExchange } from "../program/exchange.ts";
+import { marksOf } from "../program/marks.ts";
+import type { Program } from "../program/program.ts";
+import { sessionTurn } from "../thread/turns.ts";
+import { checkOptions } from "./check-options.ts";
+import { Ground } from "./ground.ts";
+import type { AnyOptions } from "./options.ts";
+import { policyOf } from "./policy.ts";
+import { WaitingCalls } from "./waiting-calls.ts";
 
-/** The options of any session, its types left aside: what goes in and out was checked by its signature. */
-export type AnyOptions = SessionOptions<never, never, object, object>;
+/** Makes the model of a session's threads on a ground: the one that runs its program. */
+export type HandlerOf = (core: SessionCore, ground: () => Ground) => LlmHandler;
 
 /** What all threads of a session share. */
-export interface SessionCore {
+export class SessionCore {
   readonly options: AnyOptions;
-  readonly host: Host;
-  /** The program that the next call gets. */
-  program: Program<never, object>;
-  readonly failures: Map<string, unknown>;
-}
+  readonly seed: readonly PlainExchange[];
+  readonly machine: ConversationMachine;
+  readonly waiting: WaitingCalls = new WaitingCalls();
+  #program: Program<never, object>;
+  #version: string;
+  readonly #handlerOf: HandlerOf;
+  readonly #own: Store;
+  readonly #grounds = new Map<Store, Map<LlmHandler | undefined, Ground>>();
 
-/** The parts that run a session: the program is the model of its threads. */
-export const sessionCore = (program: Program<never, object>, options: AnyOptions): SessionCore => {
-  const store = options.store ?? memoryStore();
-  const core: SessionCore = {
-    options,
-    program,
-    failures: new Map(),
-    host: createHost({
-      ...options.host,
-      llm: (call, context) => runProgram(core, store, call, context),
+  /** @throws ConfigurationError for options that are invalid */
+  constructor(program: Program<never, object>, options: AnyOptions, handlerOf: HandlerOf) {
+    checkOptions(options);
+    this.options = options;
+    this.seed = exchangesGiven("the seed", options.seed ?? []);
+    this.machine = conversationMachine({
+      policy: policyOf(options),
+      interrupted: "omit",
+      retry: { attempts: 1 },
+      overlap: options.overlap === "reject" ? { type: "reject" } : { type: "queue", max: mostQueued },
+    });
+    this.#program = checkedProgram(program);
+    this.#version = options.version ?? "1";
+    this.#handlerOf = handlerOf;
+    this.#own = options.store ?? memoryStore();
+  }
+
+  get name(): string {
+    return this.options.name;
+  }
+
+  /** The program that the next call runs. */
+  get program(): Program<never, object> {
+    return this.#program;
+  }
+
+  get version(): string {
+    return this.#version;
+  }
+
+  /** From here on calls run another program; those under way end with the one that they began with. */
+  swap(program: Program<never, object>, version: string = nextVersion(this.#version)): void {
+    this.#program = checkedProgram(program);
+    this.#version = version;
+  }
+
+  /** What the session runs on; within another one, on the store and the model of that one where it has none of its own. */
+  ground(outer?: Ground): Ground {
+    const store = this.options.store ?? outer?.store ?? this.#own;
+    const llm = this.options.llm ?? outer?.llm;
+    const grounds = this.#grounds.get(store) ?? new Map<LlmHandler | undefined, Ground>();
+    this.#grounds.set(store, grounds);
+    const ground = grounds.get(llm) ?? this.#groundOn(store, llm);
+    grounds.set(llm, ground);
+    return ground;
+  }
+
+  /**
+   * Has a thread begun, and its metadata say which program it is of: an entry of the journal, where that is another one.
+   *
+   * @param beginning is what else it begins with.
+   */
+  ready(
+    ground: Ground,
+    thread: HostedThread,
+    beginning: () => Promise<{ readonly system?: string; readonly metadata: JsonObject }>,
+  ): Promise<void> {
+    return ground.once(JSON.stringify([thread.id, this.#version]), () => this.#makeReady(ground, thread, beginning));
+  }
+
+  /** What costs no call, such as an error of `onTurn`. */
+  report(error: unknown, where: string): void {
+    const { onObserverError } = this.options.host ?? {};
+    if (onObserverError === undefined) console.error(`Colloquy: ${where} of "${this.name}" failed: ${reasonOf(error)}`);
+    else onObserverError(error, where);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      [...this.#grounds.values()].flatMap((grounds) => [...grounds.values()].map((ground) => ground.close())),
+    );
+  }
+
+  async #makeReady(
+    ground: Ground,
+    thread: HostedThread,
+    beginning: Parameters<SessionCore["ready"]>[2],
+  ): Promise<void> {
+    const program = { program: this.name, version: this.#version };
+    if ((await thread.state()) === null) {
+      const { metadata, ...rest } = await beginning();
+      const seed = this.seed.flatMap(draftsOf);
+      if (await ground.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
+    }
+    try {
+      const state = await thread.state();
+      const head = state === null ? undefined : lastTurnOf(state);
+      if (head !== undefined) await goBack(thread, head);
+      const metadata = state?.context.metadata ?? {};
+      if (metadata["program"] !== program.program || metadata["version"] !== program.version)
+        await thread.setMetadata({ ...metadata, ...program });
+    } catch (thrown) {
+      // Its holder sees to it.
+      if (!(thrown instanceof ThreadHeldError)) throw thrown;
+    }
+  }
+
+  #groundOn(store: Store, llm: LlmHandler | undefined): Ground {
+    const host = createHost({
+      ...this.options.host,
       store,
-      machine: {
-        policy: policyOf(options),
-        interrupted: "omit",
-        retry: { attempts: 1 },
-        overlap: options.overlap === "reject" ? { type: "reject" } : { type: "queue", max: mostQueued },
-      },
-      thread: {
-        metadata: { program: options.name },
-        seed: (options.seed ?? []).flatMap(({ inputs, outputs }) => [
-          { role: "user", content: partsOf({ ...inputs }) },
-          { role: "assistant", content: partsOf({ ...outputs }) },
-        ]),
-      },
-    }),
-  };
-  return core;
-};
+      machine: this.machine,
+      llm: this.#handlerOf(this, () => ground),
+      hooks: { afterTurn: ({ threadId, turn }) => this.#ended(host.thread(threadId), turn) },
+    });
+    const ground: Ground = new Ground(this.options, store, llm, host);
+    return ground;
+  }
+
+  /** What a turn's end calls for, whoever asked; its calls wait for it. */
+  async #ended(thread: HostedThread, turn: Turn): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    for (const { askId } of turn.asks) for (const call of this.waiting.of(thread.id, askId)) call.after(promise);
+    try {
+      if (turn.outcome.status !== "completed") await goBack(thread, turn);
+      else await this.options.onTurn?.(sessionTurn(turn) as never);
+    } catch (thrown) {
+      this.report(thrown, "onTurn");
+    } finally {
+      resolve();
+    }
+  }
+}
 
 const mostQueued = 1_000;
 
-/** What a prompt shows of a session. */
-export const policyOf = ({ maxTurns, excludeFields, onlyInputFields }: AnyOptions): Policy =>
-  compose(
-    ...(excludeFields === undefined ? [] : [omitFields(excludeFields)]),
-    ...(onlyInputFields === undefined ? [] : [onlyInputs(onlyInputFields)]),
-    maxTurns === undefined ? keepAll() : lastTurns(maxTurns),
-  );
+/** A call that began the conversation anew and failed: the conversation is as it was. */
+const goBack = async (thread: HostedThread, turn: Turn): Promise<void> => {
+  const { replaced } = marksOf(turn);
+  if (replaced !== undefined && turn.outcome.status !== "completed") await thread.moveHead(replaced);
+};
 
-const runProgram = async (
-  core: SessionCore,
-  store: Store,
-  call: CallLlm,
-  { signal }: LlmContext,
-): Promise<LlmOutcome> => {
-  const { options } = core;
-  const asked = call.messages.at(-1);
-  try {
-    const context = {
-      memory: memoryOf(call.messages.slice(0, -1)),
-      signal,
-      threadId: call.threadId,
-      turn: call.turn,
-      callId: call.id,
-      status: () => {},
-      partial: () => {},
-      ask: (name: string, input: AskInput, { system, seed, tools, ...ask }: NestedAskOptions = {}) => {
-        const { llm } = options;
-        if (llm === undefined)
-          throw new ConfigurationError(`"${options.name}" calls a model; give its session the option llm`);
-        const models = createHost({
-          ...options.host,
-          llm,
-          store,
-          tools: tools ?? options.tools ?? [],
-          thread: {
-            ...(system === undefined ? {} : { system }),
-            ...(seed === undefined ? {} : { seed }),
-            metadata: { parentThread: call.threadId, parentTurn: call.turn, node: name },
-          },
-        });
-        return models.ask(input, { ...ask, threadId: "new" });
-      },
-    };
-    // Inputs were checked by the signature when they were asked.
-    const outputs = await functionOf(core.program)(structuredClone(fieldsOf(asked)) as never, context);
-    const fields = await validated(`the outputs of "${options.name}"`, options.signature?.outputs, outputs);
-    return {
-      type: "completed",
-      reply: { content: partsOf(fields) },
-      finishReason: "stop",
-      model: `${options.name}@${options.version ?? "1"}`,
-    };
-  } catch (thrown) {
-    core.failures.set(`${call.threadId}/${call.turn}`, thrown);
-    const message = thrown instanceof Error ? thrown.message : String(thrown);
-    return { type: "failed", failure: { kind: "unknown", message, retryable: false } };
-  }
+const checkedProgram = (program: Program<never, object>): Program<never, object> => {
+  // Callers in JavaScript hand in anything.
+  const made: unknown = typeof program === "function" ? program : Reflect.get(Object(program), "forward");
+  if (typeof made === "function") return program;
+  throw new ConfigurationError(
+    `session: the program is of type ${typeof program}; it must be a function, or an object with a method "forward"`,
+  );
+};
+
+/** "2" after "1", and "beta+1" after "beta". */
+const nextVersion = (version: string): string => {
+  const [, stem = "", count = ""] = /^(.*?)(\d*)$/s.exec(version) ?? [];
+  return count === "" ? `${stem}+1` : `${stem}${Number(count) + 1}`;
 };

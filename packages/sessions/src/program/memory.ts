@@ -1,54 +1,99 @@
-import { contentText, type Message } from "@colloquy/machine";
-import { frozenCopy } from "@colloquy/machine/hosting";
-import { type Fields, fieldsOf } from "./fields.ts";
-
-/** One recorded call of a program. */
-export interface Exchange {
-  /** The number of its turn; 0 for what a session was seeded with. */
-  readonly turn: number;
-  readonly inputs: Fields;
-  readonly outputs: Fields;
-  /** The messages that carry them. */
-  readonly messages: readonly Message[];
-}
+import { contentText, type Message, textOf } from "@colloquy/machine";
+import { type Exchange, messagesOfExchanges, type PlainExchange } from "./exchange.ts";
+import { fieldsOf } from "./fields.ts";
+import { exchangesBefore, marksIn } from "./marks.ts";
+import { isToolUse } from "./reply.ts";
 
 /** What a program sees of the calls before: frozen, and never changed afterwards. */
 export interface Memory {
   /** Those that are shown whole, oldest first. */
   readonly exchanges: readonly Exchange[];
-  /** All of it, as the prompt of a model would have it. */
+  /** All of it, as the prompt of a model has it: what was consolidated, summaries, exchanges. */
   readonly messages: readonly Message[];
-  /** A line for each turn, `[Turn 3] …`; `No prior conversation context.` where there is none. */
+  /** The same as a text, for a prompt: a line for each turn, `[Turn 3] …`. `No prior conversation context.` where there is none. */
   readonly text: string;
 }
 
-/** What the messages of a prompt come to, the open turn left aside. */
-export const memoryOf = (messages: readonly Message[]): Memory => {
+/**
+ * What the messages of a prompt come to, without the message that asks.
+ *
+ * @param most exchanges to show, the newest.
+ */
+export const memoryOf = (prompt: readonly Message[], most: number = Number.POSITIVE_INFINITY): Memory => {
+  const messages = begunAnew(prompt);
   const exchanges = exchangesIn(messages);
-  const lines = exchanges.map(lineOf);
-  return frozenCopy({
-    exchanges,
-    messages,
-    text: lines.length === 0 ? "No prior conversation context." : lines.join("\n"),
+  const shown = exchanges.slice(Math.max(0, exchanges.length - most));
+  const left = new Set(exchanges.slice(0, exchanges.length - shown.length).flatMap((exchange) => exchange.messages));
+  const rest = messages.filter((message) => !left.has(message));
+  const lines = [...rest.flatMap(notesIn), ...linesOf(shown)];
+  return Object.freeze({
+    exchanges: Object.freeze(shown),
+    messages: Object.freeze(rest),
+    text: lines.join("\n") || nothing,
   });
 };
 
-const exchangesIn = (messages: readonly Message[]): readonly Exchange[] => {
-  const exchanges: Exchange[] = [];
-  for (const [place, message] of messages.entries()) {
-    if (message.role !== "user" || message.synthesised === true) continue;
-    const next = messages[place + 1];
-    const answer = next?.role === "assistant" ? next : undefined;
-    const [turn = 0] = message.id.split(".").map(Number);
-    exchanges.push({
-      turn: Number.isSafeInteger(turn) ? turn : 0,
-      inputs: fieldsOf(message),
-      outputs: fieldsOf(answer),
-      messages: answer === undefined ? [message] : [message, answer],
-    });
-  }
-  return exchanges;
+/** What a call was shown: what the messages before it come to; or what its caller gave in their place, or to begin anew with. */
+export const memoryAt = (prompt: readonly Message[]): Memory => {
+  const { history, most } = marksIn(prompt.at(-1)?.metadata);
+  if (history === undefined) return memoryOf(prompt.slice(0, -1), most);
+  if ("instead" in history) return memoryGiven(history.instead);
+  return memoryOf(messagesOfExchanges(history.before), most);
 };
 
-const lineOf = ({ turn, messages }: Exchange): string =>
-  `[Turn ${turn}] ${messages.map(({ role, parts }) => `${role === "user" ? "Asked" : "Answered"}: ${contentText(parts)}`).join(" ")}`;
+/** The memory that exchanges are which a caller gave. */
+export const memoryGiven = (exchanges: readonly PlainExchange[]): Memory => memoryOf(messagesOfExchanges(exchanges));
+
+/** Where the conversation began anew, what a caller gave stands in place of the seed. */
+const begunAnew = (prompt: readonly Message[]): readonly Message[] => {
+  const place = prompt.findLastIndex((message) => exchangesBefore(message) !== null);
+  const first = prompt[place];
+  return first === undefined
+    ? prompt
+    : [...messagesOfExchanges(exchangesBefore(first) ?? [], 0), ...prompt.slice(place)];
+};
+
+const nothing = "No prior conversation context.";
+
+const exchangesIn = (messages: readonly Message[]): readonly Exchange[] =>
+  messages.flatMap((message, place) => {
+    if (message.role !== "user" || message.synthesised === true) return [];
+    const next = messages[place + 1];
+    const said = next?.role === "assistant" ? [message, next] : [message];
+    const [inputs, outputs] = [fieldsOf(message), fieldsOf(said[1])];
+    // Messages, and the values in them, are frozen through and through where they are made.
+    return [Object.freeze({ turn: turnOf(message), inputs, outputs, messages: Object.freeze(said) })];
+  });
+
+/** A message's id begins with the number of its turn. */
+const turnOf = ({ id }: Message): number => {
+  const turn = Number.parseInt(id, 10);
+  return Number.isSafeInteger(turn) ? turn : 0;
+};
+
+/** What stands in a prompt before the exchanges: what was consolidated, and the lines of summaries, whose heading is left out. */
+const notesIn = (message: Message): readonly string[] => {
+  if (message.role === "system" || message.role === "developer") return [textOf(message)];
+  return message.role === "user" && message.synthesised === true ? textOf(message).split("\n").slice(1) : [];
+};
+
+const linesOf = (exchanges: readonly Exchange[]): readonly string[] => {
+  const first = exchanges.find(({ turn }) => turn > 0)?.turn ?? 1;
+  return exchanges.map(({ turn, messages: [asked, answered] }) =>
+    [
+      turn === 0 ? `[Before turn ${first}]` : `[Turn ${turn}]`,
+      ...(asked === undefined ? [] : [`Asked: ${dataWords(asked)}`]),
+      ...(answered === undefined ? [] : answerWords(answered)),
+    ].join(" "),
+  );
+};
+
+/** The outputs, with the tools that were used; what `describe` said of them stands in their place. */
+const answerWords = (message: Message): readonly string[] => {
+  const said = textOf(message);
+  if (said === "") return [`Answered: ${dataWords(message)}`];
+  return isToolUse(said) ? [said, `Answered: ${dataWords(message)}`] : [`Answered: ${said}`];
+};
+
+const dataWords = ({ parts }: Message): string =>
+  parts.flatMap((part) => (part.type === "data" ? contentText([part]) : [])).join("; ");

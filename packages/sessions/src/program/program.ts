@@ -1,6 +1,5 @@
 import type { AskHandle, AskInput, AskOptions, Tool } from "@colloquy/host";
 import type { SeedDraft, SystemDraft } from "@colloquy/machine";
-import type { Fields } from "./fields.ts";
 import type { Memory } from "./memory.ts";
 
 /** Makes outputs from inputs: a function, or an object with `forward`, such as an instance of a class. Both are called with copies. */
@@ -11,7 +10,7 @@ export type Program<Inputs extends object, Outputs extends object> =
 export type ProgramFunction<Inputs extends object, Outputs extends object> = (
   inputs: Inputs,
   context: ProgramContext,
-) => Outputs | Promise<Outputs>;
+) => Outputs | PromiseLike<Outputs>;
 
 /** What a program is given beside its inputs. */
 export interface ProgramContext {
@@ -27,10 +26,12 @@ export interface ProgramContext {
   /** Says how far it is, to whoever reads the parts of the call. */
   readonly status: (text: string) => void;
   /** Shows outputs, as far as they are known, to whoever reads the parts of the call. */
-  readonly partial: (outputs: Fields) => void;
+  readonly partial: (outputs: object) => void;
   /**
-   * Calls a model, on a thread of its own that hangs from this turn. A call made again after a crash gets the answer that
-   * was journalled. The session needs the option `llm`.
+   * Calls a model, on a thread of its own that hangs from this turn; what it used counts as used by the turn, and its parts
+   * are parts of the call. Its id is derived from this call, the name, the input and how often the same was asked before, so a
+   * program that runs again after a crash gets the answers that were journalled, and calls no model twice. The session needs
+   * the option `llm`.
    *
    * @param name of the call, for the trace.
    */
@@ -38,11 +39,11 @@ export interface ProgramContext {
 }
 
 /** How a model is called from within a program. */
-export interface NestedAskOptions extends Pick<AskOptions, "model" | "limits" | "signal" | "metadata"> {
+export interface NestedAskOptions extends Pick<AskOptions, "model" | "limits" | "signal" | "metadata" | "toolContext"> {
   readonly system?: SystemDraft;
-  /** What the model reads before the input, such as earlier exchanges. */
+  /** What the model reads before the input, such as the messages of a memory. */
   readonly seed?: readonly SeedDraft[];
-  /** In place of the session's. */
+  /** In place of the session's tools; the same list each time, as a host is made for it. */
   readonly tools?: readonly Tool[];
 }
 

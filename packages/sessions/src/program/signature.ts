@@ -1,6 +1,5 @@
 import type { SchemaIssue, StandardSchema } from "@colloquy/host";
-import type { Json } from "@colloquy/machine";
-import { fieldsGiven } from "./fields.ts";
+import { type Fields, fieldsGiven } from "./fields.ts";
 
 /** What goes into a program and what comes out, each by a Standard Schema: zod, valibot, arktype and others have it. */
 export interface Signature<Given extends object, Inputs extends object, Outputs extends object, Result extends object> {
@@ -20,7 +19,8 @@ export class SignatureError extends TypeError {
 }
 
 /**
- * What the schema makes of a value, as plain JSON, which is what a thread keeps.
+ * What the schema makes of a value, as plain JSON, which is what a thread keeps; without a schema, the value. It is copied
+ * at once: what its holder changes afterwards changes nothing.
  *
  * @param what the value is: `the inputs of "qa"`.
  * @throws SignatureError where it does not fit, TypeError where a journal could not keep it
@@ -29,11 +29,20 @@ export const validated = async (
   what: string,
   schema: StandardSchema<never, object> | StandardSchema<object, object> | undefined,
   given: unknown,
-): Promise<{ readonly [field: string]: Json }> => {
+): Promise<Fields> => {
   if (schema === undefined) return fieldsGiven(what, given);
-  const result = await schema["~standard"].validate(given);
+  const result = await schema["~standard"].validate(copyOf(given));
   if (result.issues !== undefined) throw new SignatureError(what, result.issues);
   return fieldsGiven(what, result.value);
+};
+
+/** What can't be copied is for the schema to judge. */
+const copyOf = (given: unknown): unknown => {
+  try {
+    return structuredClone(given);
+  } catch {
+    return given;
+  }
 };
 
 const inWords = ({ message, path = [] }: SchemaIssue): string => {

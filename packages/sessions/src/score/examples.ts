@@ -1,6 +1,7 @@
 import type { Turn } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
-import type { Exchange, Memory } from "../program/memory.ts";
+import type { Exchange } from "../program/exchange.ts";
+import type { Memory } from "../program/memory.ts";
 import { sessionTurn } from "../thread/turns.ts";
 import { scoreOf } from "./score.ts";
 

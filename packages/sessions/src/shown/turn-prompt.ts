@@ -1,7 +1,7 @@
 import { conversationMachine, type Message, promptOf } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import type { Policy } from "@colloquy/machine/policies";
-import { type Memory, memoryOf } from "../program/memory.ts";
+import { type Memory, memoryAt, memoryOf } from "../program/memory.ts";
 import type { Shown } from "./shown-in.ts";
 
 /** What the program of a turn was called with. Frozen. */
@@ -13,16 +13,14 @@ export interface TurnPrompt {
 
 /** The prompt of a call; null where nothing was called. */
 export const promptShown = (shown: Shown): TurnPrompt | null =>
-  shown.type === "added"
-    ? null
-    : frozenCopy({ messages: shown.messages, memory: memoryOf(shown.messages.slice(0, -1)) });
+  shown.type === "added" ? null : frozenCopy({ messages: shown.messages, memory: memoryAt(shown.messages) });
 
 /**
  * The memory that a turn was answered from; none where it ended before its program was called. Of one that was added by
  * hand it is what a program would have seen then, by the policy that the session has now.
  */
-export const memoryShown = (shown: Shown | undefined, policy: Policy): Memory => {
+export const memoryShown = (shown: Shown | undefined, policy: Policy, most: number): Memory => {
   if (shown === undefined) return memoryOf([]);
-  if (shown.type === "called") return memoryOf(shown.messages.slice(0, -1));
-  return memoryOf(promptOf(conversationMachine({ policy, interrupted: "omit" }), shown.to).messages);
+  if (shown.type === "called") return memoryAt(shown.messages);
+  return memoryOf(promptOf(conversationMachine({ policy, interrupted: "omit" }), shown.to).messages, most);
 };

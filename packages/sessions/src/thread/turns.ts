@@ -9,32 +9,35 @@ import {
 } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import { fieldsOf } from "../program/fields.ts";
+import { askOf, withoutMarks } from "../program/marks.ts";
 
-/** A recorded call of a program. */
+/** A recorded call of a program: frozen, and never changed afterwards. */
 export interface SessionTurn<Inputs extends object = object, Result extends object = object> {
   /** The number of its turn, never used again. */
   readonly number: number;
   readonly inputs: Inputs;
   readonly outputs: Result;
-  /** Of its program and all model calls within. */
+  /** Of all model calls within, those of nested programs included. */
   readonly usage: Usage;
   /** Scores and notes, oldest first. */
   readonly annotations: readonly Annotation[];
+  /** What the caller said of the call. */
   readonly metadata: JsonObject;
 }
 
-/** The completed turns of the path, oldest first, as copies. */
+/** The recorded calls on the path, oldest first: the completed turns, those added by hand included. */
 export const sessionTurns = (state: State | null): readonly SessionTurn[] =>
-  state === null
-    ? []
-    : turnsOf(state)
-        .filter(({ number, outcome }) => number > 0 && outcome.status === "completed")
-        .map(sessionTurn);
+  state === null ? [] : turnsOf(state).filter(isRecorded).map(sessionTurn);
+
+/** Whether a turn is a recorded call: one that failed or was cancelled leaves none. */
+export const isRecorded = ({ outcome }: Turn): boolean => outcome.status === "completed";
 
 /** A turn as a recorded call. */
-export const sessionTurn = ({ number, messages, usage, annotations = [], metadata = {} }: Turn): SessionTurn => {
-  const said = toArray(messages);
-  const inputs = fieldsOf(said.find(({ role }) => role === "user"));
-  const outputs = fieldsOf(said.findLast(({ role }) => role === "assistant"));
+export const sessionTurn = (turn: Turn): SessionTurn => {
+  const { number, messages, usage, annotations = [] } = turn;
+  const ask = askOf(turn);
+  const inputs = fieldsOf(ask);
+  const outputs = fieldsOf(toArray(messages).findLast(({ role }) => role === "assistant"));
+  const metadata = withoutMarks(ask?.metadata ?? {});
   return frozenCopy({ number, inputs, outputs, usage, annotations, metadata });
 };

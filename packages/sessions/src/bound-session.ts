@@ -1,0 +1,178 @@
+import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
+import { type Message, messageFromDraft, promptOf } from "@colloquy/machine";
+import { beginCall } from "./call/begin-call.ts";
+import type { CallHandle, CallOptions } from "./call/call.ts";
+import { threadIdUnder, type Where } from "./call/place.ts";
+import type { SessionCore } from "./core/core.ts";
+import type { Ground } from "./core/ground.ts";
+import { mostShown } from "./core/policy.ts";
+import { pastMemory } from "./nesting/episodes.ts";
+import { type Trace, traceOf } from "./nesting/trace.ts";
+import { draftsOf, exchangesGiven, type GivenExchange, messagesOfExchanges } from "./program/exchange.ts";
+import { type Memory, memoryOf } from "./program/memory.ts";
+import type { Program } from "./program/program.ts";
+import { type RecordedExampleOptions, type Records, recordsOf } from "./records.ts";
+import { journalIn, type SavedSession } from "./saved/saved-session.ts";
+import type { Examples } from "./score/examples.ts";
+import type { Metric, ScoreOptions } from "./score/score.ts";
+import type { TurnPrompt } from "./shown/turn-prompt.ts";
+import { redoCalls, undoCalls } from "./thread/moves.ts";
+import { type SessionTurn, sessionTurns } from "./thread/turns.ts";
+
+/** A session on one of its threads. Its types are left aside: `session` has them. */
+export class BoundSession implements Records<object, object> {
+  readonly name: string;
+  readonly thread: HostedThread;
+  readonly #core: SessionCore;
+  readonly #ground: Ground;
+  readonly #records: Records<object, object>;
+  readonly #where: Where;
+  /** The thread of the session under which this one is looked at; null where it stands on its own. */
+  readonly #outer: string | null;
+
+  constructor(core: SessionCore, ground: Ground, where: Where, outer: string | null) {
+    this.name = core.name;
+    this.thread = ground.host.thread(where.threadId);
+    this.#core = core;
+    this.#ground = ground;
+    this.#where = where;
+    this.#outer = outer;
+    this.#records = recordsOf(core, this.thread);
+  }
+
+  call(inputs: object, options?: CallOptions): CallHandle<object> {
+    return beginCall(this.#core, this.#where, inputs, options);
+  }
+
+  user(id: string): BoundSession {
+    return this.#on(`${this.name}:${id}`);
+  }
+
+  under(outer: { readonly thread: HostedThread }): BoundSession {
+    const { id } = outer.thread;
+    const ground = this.#core.ground(outer instanceof BoundSession ? outer.#ground : undefined);
+    return new BoundSession(this.#core, ground, { threadId: threadIdUnder(id, this.name), named: true }, id);
+  }
+
+  async turns(): Promise<readonly SessionTurn[]> {
+    const { maxStoredTurns } = this.#core.options;
+    const turns = sessionTurns(await this.thread.state());
+    return maxStoredTurns === undefined ? turns : turns.slice(Math.max(0, turns.length - maxStoredTurns));
+  }
+
+  async count(): Promise<number> {
+    return (await this.turns()).length;
+  }
+
+  async memory(): Promise<Memory> {
+    const state = await this.thread.state();
+    const { machine, seed, options } = this.#core;
+    if (state === null) return memoryOf([...(await this.#past()), ...messagesOfExchanges(seed, 0)], mostShown(options));
+    const { messages } = promptOf(machine, state);
+    return memoryOf(state.context.open === null ? messages : messages.slice(0, -1), mostShown(options));
+  }
+
+  undo(calls = 1): Promise<readonly SessionTurn[]> {
+    return undoCalls(this.thread, calls);
+  }
+
+  async pop(): Promise<SessionTurn | null> {
+    return (await this.undo())[0] ?? null;
+  }
+
+  redo(calls = 1): Promise<readonly SessionTurn[]> {
+    return redoCalls(this.thread, calls);
+  }
+
+  async reset(): Promise<void> {
+    await this.#ready();
+    await this.thread.clear();
+  }
+
+  async addTurn(exchange: GivenExchange): Promise<void> {
+    const drafts = exchangesGiven("the turn", [exchange]).flatMap(draftsOf);
+    await this.#ready();
+    await this.thread.addTurn(drafts);
+  }
+
+  async fork(turn?: number): Promise<BoundSession> {
+    await this.#ready();
+    const { thread } = await this.thread.fork(turn === undefined ? {} : { turn });
+    return this.#on(thread.id);
+  }
+
+  async checkpoint(name: string): Promise<void> {
+    await this.#ready();
+    await this.thread.checkpoint(name);
+  }
+
+  async restore(name: string): Promise<void> {
+    const names = (await this.checkpoints()).map((checkpoint) => checkpoint.name);
+    if (!names.includes(name))
+      throw new RangeError(
+        `the checkpoint ${JSON.stringify(name)} was not found; there are: ${names.join(", ") || "none"}`,
+      );
+    await this.thread.restore(name);
+  }
+
+  checkpoints(): Promise<readonly Checkpoint[]> {
+    return this.thread.checkpoints();
+  }
+
+  swap(program: Program<never, object>, options: { readonly version?: string } = {}): void {
+    this.#core.swap(program, options.version);
+  }
+
+  score<Gold>(metric: Metric<object, object, Gold>, options?: ScoreOptions<Gold>): Promise<readonly number[]> {
+    return this.#records.score(metric, options);
+  }
+
+  examples<Gold>(options?: RecordedExampleOptions<object, object, Gold>): Promise<Examples> {
+    return this.#records.examples(options);
+  }
+
+  promptOfTurn(turn: number): Promise<TurnPrompt | null> {
+    return this.#records.promptOfTurn(turn);
+  }
+
+  save(): Promise<SavedSession> {
+    return this.#records.save();
+  }
+
+  async trace(turn?: number): Promise<Trace | null> {
+    const number = turn ?? (await this.turns()).at(-1)?.number;
+    return number === undefined ? null : traceOf(this.#ground.host, this.thread.id, number, this.name);
+  }
+
+  async load(saved: unknown, options?: { readonly threadId?: string }): Promise<BoundSession> {
+    return this.#on((await this.#ground.host.importJournal(journalIn(saved), options)).id);
+  }
+
+  resume(options: Pick<ResumeAllOptions, "waitMs"> = {}): Promise<ResumedAll> {
+    return this.#ground.host.resumeAll({ ...options, metadata: { program: this.name } });
+  }
+
+  close(): Promise<void> {
+    return this.#core.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #on(threadId: string): BoundSession {
+    return new BoundSession(this.#core, this.#ground, { threadId, named: true }, null);
+  }
+
+  #ready(): Promise<void> {
+    return this.#core.ready(this.#ground, this.thread, async () => ({ metadata: {} }));
+  }
+
+  /** What was kept of the episodes under another session. */
+  async #past(): Promise<readonly Message[]> {
+    if (this.#outer === null || this.#core.options.lifespan !== "episodic") return [];
+    const episodes = { threadId: this.#outer, node: this.name };
+    const content = await pastMemory(this.#ground.host, episodes, Number.POSITIVE_INFINITY);
+    return content === "" ? [] : [messageFromDraft("s1", { role: "system", content })];
+  }
+}

@@ -1,0 +1,54 @@
+import type { CallPart } from "../program/parts.ts";
+
+/** The parts of a call, for any number of readers, each from the beginning. */
+export class PartBuffer implements AsyncIterable<CallPart> {
+  #parts: CallPart[] = [];
+  /** How many were let go before the first that is here. */
+  #gone = 0;
+  #ended = false;
+  #error: unknown = null;
+  #news: PromiseWithResolvers<void> = Promise.withResolvers();
+
+  push(part: CallPart): void {
+    if (this.#ended) return;
+    this.#parts.push(Object.freeze(part));
+    if (this.#parts.length >= 2 * most) {
+      this.#parts = this.#parts.slice(-most);
+      this.#gone += most;
+    }
+    this.#wake();
+  }
+
+  /** @param error what reading throws at the end, where the call got no turn. */
+  end(error: unknown = null): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#error = error;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<CallPart> {
+    for (let next = 0; ; next++) {
+      while (next >= this.#gone + this.#parts.length) {
+        if (!this.#ended) await this.#news.promise;
+        else if (this.#error === null) return;
+        // As the call rejects with it, whatever its program threw.
+        // oxlint-disable-next-line typescript/only-throw-error
+        else throw this.#error;
+      }
+      if (next < this.#gone) {
+        yield { type: "parts.dropped", count: this.#gone - next };
+        next = this.#gone;
+      }
+      const part = this.#parts[next - this.#gone];
+      if (part !== undefined) yield part;
+    }
+  }
+
+  #wake(): void {
+    this.#news.resolve();
+    this.#news = Promise.withResolvers();
+  }
+}
+
+const most = 1_000;

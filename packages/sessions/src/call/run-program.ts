@@ -1,0 +1,38 @@
+import { ConfigurationError } from "@colloquy/machine";
+import type { SessionCore } from "../core/core.ts";
+import { type Frame, running } from "../nesting/frame.ts";
+import { nestedAsk } from "../nesting/nested-ask.ts";
+import { type Fields, fieldsGiven } from "../program/fields.ts";
+import { functionOf, type ProgramContext } from "../program/program.ts";
+import { validated } from "../program/signature.ts";
+
+/** Runs the program once, on copies, and gives what its signature makes of the outputs. @throws what it throws */
+export const runProgram = async (
+  core: SessionCore,
+  frame: Frame,
+  inputs: Fields,
+  remembered: Pick<ProgramContext, "threadId" | "turn">,
+): Promise<Fields> => {
+  const { name, program, options } = core;
+  const context = Object.freeze<ProgramContext>({
+    ...remembered,
+    memory: frame.memory,
+    signal: frame.signal,
+    callId: frame.key,
+    status: (text) => frame.show({ type: "status", text }),
+    partial: (outputs) =>
+      frame.show({ type: "partial", outputs: fieldsGiven(`the partial outputs of "${name}"`, outputs) }),
+    ask: (node, input, asking) => {
+      if (typeof node === "string" && node !== "") return nestedAsk(frame, node, input, asking);
+      throw new ConfigurationError(
+        `the program "${name}" calls a model as ${JSON.stringify(node)}; a call needs a name`,
+      );
+    },
+  });
+  // They were checked by the signature when the call was made.
+  const given = structuredClone(inputs) as never;
+  const outputs = await running.run(frame, async () => functionOf(program)(given, context));
+  const fields = await validated(`the outputs of "${name}"`, options.signature?.outputs, outputs);
+  for (const atEnd of frame.atEnd.values()) await atEnd();
+  return fields;
+};

@@ -1,0 +1,52 @@
+import type { Host, HostedThread } from "@colloquy/host";
+import { type JsonObject, turnsOf } from "@colloquy/machine";
+import type { SessionTurn } from "../thread/turns.ts";
+import { sessionTurns } from "../thread/turns.ts";
+
+/** Where episodes of a session lie: under which thread, and by which name. */
+export interface EpisodesOf {
+  readonly threadId: string;
+  readonly node: string;
+}
+
+/**
+ * What was consolidated last on the path of a thread, before a turn of it; "" where nothing was. Of a thread that is a copy,
+ * the episodes of the original count up to where it was copied.
+ */
+export const pastMemory = async (host: Host, { threadId, node }: EpisodesOf, before: number): Promise<string> => {
+  const state = await host.thread(threadId).state();
+  if (state === null) return "";
+  let turns = turnsOf(state)
+    .map(({ number }) => number)
+    .filter((number) => number < before);
+  let { forkedFrom } = state.context;
+  for (let parentThread = threadId; ;) {
+    const memory = await newestMemory(host, { parentThread, node, lifespan: "episodic" }, new Set(turns));
+    if (memory !== null || forkedFrom === null) return memory ?? "";
+    const { threadId: original, turn } = forkedFrom;
+    parentThread = original;
+    turns = turns.filter((number) => number <= turn);
+    forkedFrom = (await host.thread(original).state())?.context.forkedFrom ?? null;
+  }
+};
+
+/** That of the newest thread with such metadata which hangs from one of the turns. */
+const newestMemory = async (host: Host, metadata: JsonObject, turns: ReadonlySet<unknown>): Promise<string | null> => {
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await host.threads({ metadata, ...(after === undefined ? {} : { after }) });
+    for (const { metadata: said } of page.threads)
+      if (typeof said["memory"] === "string" && turns.has(said["parentTurn"])) return said["memory"];
+    after = page.next;
+  }
+  return null;
+};
+
+/** Keeps what is made of an episode. */
+export const consolidated = async (
+  thread: HostedThread,
+  consolidate: (transcript: readonly SessionTurn[]) => string | Promise<string>,
+): Promise<void> => {
+  const state = await thread.state();
+  if (state === null) return;
+  await thread.setMetadata({ ...state.context.metadata, memory: await consolidate(sessionTurns(state)) });
+};

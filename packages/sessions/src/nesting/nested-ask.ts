@@ -1,0 +1,70 @@
+import { type AskHandle, type AskInput, type AskPart, type AskResult, TurnError } from "@colloquy/host";
+import { NotPlain, plainCopy } from "@colloquy/machine/hosting";
+import { Pending } from "../core/pending.ts";
+import type { NestedAskOptions } from "../program/program.ts";
+import { toolUseOf } from "../program/reply.ts";
+import type { Frame } from "./frame.ts";
+
+/** Calls a model on behalf of a run, on a thread of its own. */
+export const nestedAsk = (frame: Frame, name: string, input: AskInput, options: NestedAskOptions = {}): AskHandle => {
+  const { system, seed, tools, metadata, ...rest } = options;
+  const host = frame.ground.models(tools);
+  const copy = plainCopy(input);
+  // What has no plain copy is refused by the host, in its words.
+  const given = copy instanceof NotPlain ? input : (copy as AskInput);
+  const id = frame.idOf(name, { input: given, system, seed, model: rest.model });
+  const thread = host.thread(id);
+  const place = frame.toolUse.push(null) - 1;
+  const beginning = {
+    metadata: { ...frame.hanging(name), ...(metadata === undefined ? {} : { ask: metadata }) },
+    ...(system === undefined ? {} : { system }),
+    ...(seed === undefined ? {} : { seed }),
+  };
+  const asked = begunAsk();
+  async function begunAsk(): Promise<{ readonly handle: AskHandle }> {
+    await frame.ground.begin(thread, beginning);
+    const handle = thread.ask(given, { ...rest, askId: id });
+    frame.onCancel(() => handle.abort("the call around it was cancelled"));
+    void showParts(frame, name, id, handle);
+    return { handle };
+  }
+  const result = (async (): Promise<AskResult> => {
+    const { handle } = await asked;
+    try {
+      const answered = await handle;
+      frame.used(answered.usage);
+      frame.toolUse[place] = toolUseOf(answered.messages);
+      return answered;
+    } catch (thrown) {
+      if (thrown instanceof TurnError) frame.used(thrown.summary.usage);
+      throw thrown;
+    }
+  })();
+  return new NestedAsk(id, asked, result);
+};
+
+/** The handle of a model call whose thread is still being begun. */
+class NestedAsk extends Pending<AskResult, AskPart> implements AskHandle {
+  readonly threadId: string;
+  readonly askId: string;
+
+  constructor(id: string, asked: Promise<{ readonly handle: AskHandle }>, result: Promise<AskResult>) {
+    super(
+      result,
+      async function* parts() {
+        const { handle } = await asked;
+        yield* handle;
+      },
+      (reason) => void asked.then(({ handle }) => handle.abort(reason)).catch(() => {}),
+    );
+    this.threadId = id;
+    this.askId = id;
+  }
+}
+
+/** What happens to a nested call is shown as a part of the call around it; how it ends is for whoever awaits it. */
+const showParts = async (frame: Frame, name: string, threadId: string, handle: AskHandle): Promise<void> => {
+  try {
+    for await (const part of handle) frame.show({ type: "nested", name, threadId, part });
+  } catch {}
+};

@@ -1,0 +1,89 @@
+import type { Host } from "@colloquy/host";
+import { type JsonObject, type State, type Turn, turnsOf, type Usage } from "@colloquy/machine";
+import { marksOf } from "../program/marks.ts";
+
+/** What was called within a turn of a session. Printed as a tree by `String(trace)`. */
+export interface Trace extends TraceNode {
+  toString(): string;
+}
+
+/** A call within: of a model, or of another program. */
+export interface TraceNode {
+  /** By which it was called; behind the names of programs without turns that called it, where there are any. */
+  readonly name: string;
+  readonly threadId: string;
+  /** The number of its turn on that thread. */
+  readonly turn: number;
+  readonly status: Turn["outcome"]["status"];
+  /** With that of the calls within. */
+  readonly usage: Usage;
+  readonly calls: readonly TraceNode[];
+}
+
+/** The trace of a turn; null where the thread has no such turn. */
+export const traceOf = async (host: Host, threadId: string, turn: number, name: string): Promise<Trace | null> => {
+  const state = await host.thread(threadId).state();
+  const found = state === null ? undefined : turnsOf(state).find(({ number }) => number === turn);
+  if (state === null || found === undefined) return null;
+  const node = await nodeOf(host, state, found, name);
+  return { ...node, toString: () => treeOf(node).join("\n") };
+};
+
+const nodeOf = async (host: Host, state: State, turn: Turn, name: string): Promise<TraceNode> => {
+  const { threadId, forkedFrom } = state.context;
+  // What was called before a thread was copied hangs from the original.
+  const home = forkedFrom !== null && turn.number <= forkedFrom.turn ? forkedFrom.threadId : threadId;
+  return {
+    name,
+    threadId,
+    turn: turn.number,
+    status: turn.outcome.status,
+    usage: turn.usage,
+    calls: await callsWithin(host, home, turn.number),
+  };
+};
+
+const callsWithin = async (host: Host, parentThread: string, parentTurn: number): Promise<readonly TraceNode[]> => {
+  const own = await threadsWith(host, { parentThread, parentTurn });
+  const lasting = await threadsWith(host, { parentThread, lifespan: "persistent" });
+  const calls: { readonly at: number; readonly node: TraceNode }[] = [];
+  for (const threadId of [...own, ...lasting]) {
+    const state = await host.thread(threadId).state();
+    if (state === null) continue;
+    const { node: name } = state.context.metadata;
+    for (const turn of turnsOf(state)) {
+      const marks = marksOf(turn);
+      // A model call has no marks: its thread is there for it alone.
+      if (marks.askId !== undefined && (marks.parentThread !== parentThread || marks.parentTurn !== parentTurn))
+        continue;
+      const at = turn.startedAt;
+      calls.push({ at, node: await nodeOf(host, state, turn, typeof name === "string" ? name : threadId) });
+    }
+  }
+  return calls.sort((left, right) => left.at - right.at).map(({ node }) => node);
+};
+
+/** The ids of threads, in the order of their making. */
+const threadsWith = async (host: Host, metadata: JsonObject): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await host.threads({ metadata, order: "oldest", ...(after === undefined ? {} : { after }) });
+    found.push(...page.threads.map(({ threadId }) => threadId));
+    after = page.next;
+  }
+  return found;
+};
+
+const treeOf = (node: TraceNode): readonly string[] => {
+  const { name, threadId, turn, status, usage, calls } = node;
+  const { inputTokens, outputTokens } = usage;
+  const line = `${name}: ${status}, ${inputTokens.sum} tokens in, ${outputTokens.sum} out (turn ${turn} of ${threadId})`;
+  return [
+    line,
+    ...calls.flatMap((call, place) => {
+      const last = place === calls.length - 1;
+      const [first = "", ...rest] = treeOf(call);
+      return [`${last ? "└─" : "├─"} ${first}`, ...rest.map((below) => `${last ? "  " : "│ "} ${below}`)];
+    }),
+  ];
+};

@@ -1,0 +1,48 @@
+import { type JsonObject, type Message, type MessageDraft, messageFromDraft } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import { type Fields, fieldsGiven, partsOf } from "./fields.ts";
+
+/** One recorded call of a program. */
+export interface Exchange {
+  /** The number of its turn; 0 for one that was given, as a seed or in place of the thread's own. */
+  readonly turn: number;
+  readonly inputs: Fields;
+  readonly outputs: Fields;
+  /** The messages that carry them. */
+  readonly messages: readonly Message[];
+}
+
+/** An exchange as a caller hands it in. */
+export interface GivenExchange {
+  readonly inputs: object;
+  readonly outputs: object;
+}
+
+/** A plain exchange, as it is journalled where a caller gave it. */
+export interface PlainExchange extends JsonObject {
+  readonly inputs: Fields;
+  readonly outputs: Fields;
+}
+
+/** Copies of what a caller handed in. @throws TypeError for what JSON has no word for */
+export const exchangesGiven = (what: string, given: readonly GivenExchange[]): readonly PlainExchange[] =>
+  given.map(({ inputs, outputs }, place) => ({
+    inputs: fieldsGiven(`the inputs of exchange ${place + 1} of ${what}`, inputs),
+    outputs: fieldsGiven(`the outputs of exchange ${place + 1} of ${what}`, outputs),
+  }));
+
+/** The two messages that an exchange is. */
+export const draftsOf = ({ inputs, outputs }: PlainExchange): readonly MessageDraft[] => [
+  { role: "user", content: partsOf(inputs) },
+  { role: "assistant", content: partsOf(outputs) },
+];
+
+/** Given exchanges as messages of a prompt: those of one turn, or of turns from 1 on where none is named. */
+export const messagesOfExchanges = (exchanges: readonly PlainExchange[], turn?: number): readonly Message[] =>
+  exchanges.flatMap((exchange, place) =>
+    draftsOf(exchange).map((draft, index) =>
+      frozenCopy(
+        messageFromDraft(turn === undefined ? `${place + 1}.${index}` : `${turn}.${2 * place + index}`, draft),
+      ),
+    ),
+  );

@@ -1,0 +1,212 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { memoryStore } from "@colloquy/runtime-node";
+import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { type CallPart, session, SignatureError } from "../../src/index.ts";
+import { seeing, sessionOf } from "../programs.ts";
+
+const partsOf = async (call: AsyncIterable<CallPart>): Promise<readonly CallPart[]> => {
+  const parts: CallPart[] = [];
+  for await (const part of call) parts.push(part);
+  return parts;
+};
+
+/** What the program shows, and where its turn begins and ends. */
+const shown = (parts: readonly CallPart[]): readonly unknown[] =>
+  parts.flatMap((part): readonly unknown[] => {
+    if (part.type === "status") return [part.text];
+    if (part.type === "partial") return [part.outputs];
+    if (part.type === "nested") return part.part.type === "text.delta" ? [[part.name, part.part.text]] : [];
+    return part.type.startsWith("turn.") ? [part.type] : [];
+  });
+
+describe("the parts of a call", () => {
+  const busy = () =>
+    sessionOf(
+      async ({ q }, { status, partial, ask }) => {
+        status("thinking");
+        partial({ a: "It" });
+        const { text } = await ask("draft", q);
+        return { a: text };
+      },
+      { llm: scriptedModel([reply("It is so.")]) },
+    );
+
+  it("are statuses, partial outputs and what models within write, between those of the turn", async () => {
+    const call = busy().call({ q: "Q1" });
+    const expected = [
+      "turn.started",
+      "thinking",
+      { a: "It" },
+      ["draft", "It "],
+      ["draft", "is "],
+      ["draft", "so."],
+      "turn.ended",
+    ];
+    expect(joined(shown(await partsOf(call)))).toEqual(joined(expected));
+    expect(joined(shown(await partsOf(call)))).toEqual(joined(expected));
+    expect(await call).toEqual({ a: "It is so." });
+  });
+
+  it("are those of nested programs as well", async () => {
+    const child = busy();
+    const parent = sessionOf((inputs) => child.call(inputs), { name: "parent", llm: scriptedModel([reply("So.")]) });
+    const parts = await partsOf(parent.call({ q: "Q1" }));
+    const nested = parts.flatMap((part) => (part.type === "nested" ? [part] : []));
+    expect(new Set(nested.map(({ name }) => name))).toEqual(new Set(["qa"]));
+    expect(shown(nested.map(({ part }) => part))[1]).toBe("thinking");
+  });
+
+  it("end with the error where the call got no turn", async () => {
+    const qa = sessionOf(() => ({ a: "" }), { overlap: "reject" });
+    const call = qa.call({ q: "Q1" }, { history: { exchanges: [], as: "never" as "override" } });
+    await expect(partsOf(call)).rejects.toThrow(/history.as is "never"; it must be "override" or/);
+    await expect(call).rejects.toBeInstanceOf(ConfigurationError);
+  });
+});
+
+/** Text that was read late comes in one piece. */
+const joined = (parts: readonly unknown[]): readonly unknown[] => {
+  const all: unknown[] = [];
+  for (const part of parts) {
+    const last = all.at(-1);
+    if (Array.isArray(part) && Array.isArray(last)) all[all.length - 1] = [last[0], `${last[1]}${part[1]}`];
+    else all.push(part);
+  }
+  return all;
+};
+
+describe("a signature", () => {
+  const signature = {
+    inputs: z.object({ q: z.string(), count: z.number().default(1) }),
+    outputs: z.object({ a: z.string().refine((a) => a !== "wrong", "is wrong") }),
+  };
+  const checked = (a: string) => session(() => ({ a, more: true }), { name: "qa", signature });
+
+  it("is held at both ends, in words, and what does not fit leaves no turn", async () => {
+    const wrong = checked("wrong");
+    await expect(wrong.call({ q: "Q1" })).rejects.toThrow(
+      'the outputs of "qa" do not fit its signature: "a": is wrong',
+    );
+    // @ts-expect-error not a text
+    await expect(wrong.call({ q: 3 })).rejects.toThrow(SignatureError);
+    expect(await wrong.turns()).toEqual([]);
+    expect((await wrong.thread.state())?.context.conversation.turns.length ?? 0).toBe(1);
+    await wrong.close();
+  });
+
+  it("says what is kept: defaults are filled in, and what it does not know is left out", async () => {
+    const right = checked("right");
+    expect(await right.call({ q: "Q1" })).toEqual({ a: "right" });
+    expect((await right.turns())[0]).toMatchObject({ inputs: { q: "Q1", count: 1 }, outputs: { a: "right" } });
+    await right.close();
+  });
+
+  it("can't have what a journal can't keep, and the error says where", async () => {
+    const dated = session(() => ({ at: new Date(0) }), { name: "dated" });
+    await expect(dated.call({})).rejects.toThrow(/the outputs of "dated": at is a Date/);
+    // @ts-expect-error no fields
+    await expect(dated.call("text")).rejects.toThrow(/the inputs of "dated" are of type string/);
+    await dated.close();
+  });
+});
+
+describe("a call", () => {
+  it("that was made before under its id gives the same outcome, also elsewhere", async () => {
+    const store = memoryStore();
+    const { qa, seen } = seeing({ store });
+    await qa.call({ q: "Q1" }, { askId: "once" });
+    await qa.close();
+    const other = seeing({ store });
+    expect(await other.qa.call({ q: "Q1" }, { askId: "once" })).toEqual({ a: "A" });
+    expect([seen.length, other.seen.length]).toEqual([1, 0]);
+  });
+
+  it("is cancelled by its handle and by its signal, and its program hears of it", async () => {
+    const heard: string[] = [];
+    const qa = sessionOf(
+      (_, { signal, status }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => {
+            heard.push("aborted");
+            reject(new Error("too late"));
+          });
+          status("waiting");
+        }),
+    );
+    const call = qa.call({ q: "Q1" });
+    for await (const part of call) if (part.type === "status") call.abort("enough");
+    await expect(call).rejects.toThrow(/cancelled: enough/);
+    const controller = new AbortController();
+    const other = qa.call({ q: "Q2" }, { signal: controller.signal });
+    for await (const part of other) if (part.type === "status") controller.abort();
+    await expect(other).rejects.toThrow(/cancelled/);
+    expect(heard).toEqual(["aborted", "aborted"]);
+    expect(await qa.count()).toBe(0);
+  });
+
+  it("is refused while another is under way, where that was chosen", async () => {
+    const gate = Promise.withResolvers<void>();
+    const qa = sessionOf(async () => gate.promise.then(() => ({ a: "A" })), { overlap: "reject" });
+    const first = qa.call({ q: "Q1" });
+    const second = qa.call({ q: "Q2" });
+    await expect(second).rejects.toThrow(/busy/);
+    gate.resolve();
+    expect(await first).toEqual({ a: "A" });
+  });
+
+  it("under way ends with the program that it began with when that is swapped, and the journal says which was which", async () => {
+    const gate = Promise.withResolvers<void>();
+    const qa = sessionOf(async () => gate.promise.then(() => ({ a: "old" })), { version: "1" });
+    const old = qa.call({ q: "Q1" });
+    for await (const part of old) if (part.type === "step.started") break;
+    qa.swap({ forward: () => ({ a: "new" }) }, { version: "beta" });
+    const next = qa.call({ q: "Q2" });
+    gate.resolve();
+    expect([await old, await next]).toEqual([{ a: "old" }, { a: "new" }]);
+    const entries = await qa.thread.exportJournal();
+    const models = entries.flatMap(({ event }) => (event.type === "llm.completed" ? [event.model] : []));
+    expect(models).toEqual(["qa@1", "qa@beta"]);
+    const changes = entries.flatMap(({ event }) => (event.type === "metadata.changed" ? [event.metadata] : []));
+    expect(changes).toEqual([{ program: "qa", version: "beta" }]);
+    expect(await qa.count()).toBe(2);
+  });
+
+  it("gets a copy of what a class with forward makes, too", async () => {
+    class Counter {
+      #count = 0;
+      forward({ by }: { readonly by: number }): { readonly count: number } {
+        this.#count += by;
+        return { count: this.#count };
+      }
+    }
+    const counter = session(new Counter(), { name: "counter" });
+    expect([await counter.call({ by: 2 }), await counter.call({ by: 3 })]).toEqual([{ count: 2 }, { count: 5 }]);
+    await counter.close();
+  });
+
+  it("has a history that redaction reaches", async () => {
+    const { qa } = seeing();
+    const history = {
+      exchanges: [{ inputs: { q: "secret" }, outputs: { a: "secret" } }],
+      as: "useIfProvided",
+    } as const;
+    await qa.call({ q: "Q1" }, { history });
+    await qa.thread.redact({ turn: 1 });
+    expect(JSON.stringify(await qa.thread.exportJournal())).not.toContain("secret");
+  });
+});
+
+describe("many at once", () => {
+  it("100 sessions of 20 calls each give each call its place", async () => {
+    const qa = sessionOf((_, { memory }) => ({ a: String(memory.exchanges.length) }));
+    const users = Array.from({ length: 100 }, (_, index) => qa.user(`user ${index}`));
+    const calls = users.map((user) =>
+      Promise.all(Array.from({ length: 20 }, (_, index) => user.call({ q: `Q${index}` }))),
+    );
+    const expected = Array.from({ length: 20 }, (_, index) => ({ a: String(index) }));
+    for (const answers of await Promise.all(calls)) expect(answers).toEqual(expected);
+    expect((await users[99]?.turns())?.map(({ inputs }) => inputs.q)).toEqual(expected.map((_, index) => `Q${index}`));
+  });
+});
