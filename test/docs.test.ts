@@ -99,6 +99,7 @@ const programs = [
     says: 'an event: system.reset\nno event: the event at "type": unknown event type "system.rest"',
   },
   { path: "examples/docs/datasets.ts", run: () => import("../examples/docs/datasets.ts"), says: "1 row of 2 examples" },
+  { path: "examples/docs/rerun.ts", run: () => import("../examples/docs/rerun.ts"), says: "ada: 2 turns asked again" },
   { path: "examples/docs/embedding.ts", run: () => import("../examples/docs/embedding.ts"), says: "A line.\n" },
   {
     path: "examples/docs/reading-parts.ts",

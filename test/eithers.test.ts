@@ -49,6 +49,7 @@ const eithers = {
   decodeJournal: true,
   entriesToRedact: true,
   fold: true,
+  foldVisiting: true,
   forkOf: true,
   fromChatMessage: true,
   fromChatMessages: true,

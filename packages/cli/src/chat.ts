@@ -67,13 +67,19 @@ const hostOf = (
   return { host: createHost({ ...parts, machine: conversationMachine({ ...waiting, ...budget, ...policy }) }) };
 };
 
+/** Where a model is. */
 interface Server {
   readonly apiKey: string;
   readonly baseURL: string;
   readonly model: string;
 }
 
-const serverOf = (options: ChatOptions, agent: Agent | null, environment: CommandContext["environment"]): Server => {
+/** The server that options, an agent and environment name. @throws Error where they name none, or none that can be */
+export const serverOf = (
+  options: Pick<OptionValues, "model" | "base-url">,
+  agent: Pick<Agent, "model"> | null,
+  environment: CommandContext["environment"],
+): Server => {
   const given = options["base-url"] ?? present(environment["OPENAI_BASE_URL"]);
   const apiKey = present(environment["OPENAI_API_KEY"]);
   if (apiKey === undefined && given === undefined) {
@@ -90,7 +96,8 @@ const serverOf = (options: ChatOptions, agent: Agent | null, environment: Comman
   };
 };
 
-const withoutSecrets = (address: string): string => {
+/** An address without what may be a key in it. */
+export const withoutSecrets = (address: string): string => {
   const url = new URL(address);
   return `${url.protocol}//${url.host}${url.pathname}`;
 };

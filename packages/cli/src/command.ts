@@ -11,6 +11,7 @@ import { failureText } from "./terminal/failure-text.ts";
 import { oneLine } from "./terminal/printable.ts";
 import { Screen } from "./terminal/screen.ts";
 import { optionKinds, type OptionValues } from "./options.ts";
+import { rerunJournals } from "./rerun.ts";
 import { listThreads } from "./threads.ts";
 
 /** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for invalid arguments. */
@@ -67,6 +68,11 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   compare: { options: ["before", "after"], takesPaths: true, run: compare },
   explain: { options: ["options", "at"], takesPaths: true, run: explainJournal },
+  rerun: {
+    options: ["model", "base-url", "system", "options", "metric", "history"],
+    takesPaths: true,
+    run: rerunJournals,
+  },
   threads: {
     options: ["store", "find"],
     takesPaths: false,
@@ -122,6 +128,7 @@ const help = `colloquy: converse with a language model from the terminal
   colloquy chat [options]                 a conversation; from a pipe, each line is a question
   colloquy compare JOURNALS [options]     what two configurations would send in recorded conversations
   colloquy explain JOURNAL [options]      what the next prompt would show of one, and why
+  colloquy rerun JOURNALS [options]       recorded conversations, asked again and side by side
   colloquy threads --store STORE          the threads that are kept, newest first
   colloquy export THREAD --store STORE    a thread, as its journal or as messages
   colloquy export --all --to FOLDER --store STORE
@@ -146,7 +153,7 @@ Options of chat:
                     before what it says
   --allow-tools     load the modules of its tools, which runs their code: only for files that you trust
 
-Journals are files in JSON lines; compare takes folders of .jsonl files too. A module's default export is a
+Journals are files in JSON lines; compare and rerun take folders of .jsonl files too. A module's default export is a
 machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.
 
 Options of compare:
@@ -156,6 +163,13 @@ Options of compare:
 Options of explain:
   --options MODULE  the options of the machine
   --at ENTRY        the number of the entry to stop behind (default: the last)
+
+Options of rerun:
+  --model, --base-url, --system
+                    as of chat; without --system each turn has the prompt that it was recorded with
+  --options MODULE  the options of the machine, with its tools: calls are answered from the recordings
+  --metric MODULE   its default export scores a turn: ({ question, answer, tools }, recorded) => number
+  --history own     questions stand behind the answers of this time (default: recorded)
 
 Options of threads:
   --find WORDS      where all of these words were said

@@ -29,6 +29,17 @@ export const optionsFromModule = async (path: string | undefined): Promise<Machi
   }
 };
 
+/** The function that a module exports by default, whose type is for its author to keep. @throws Error for a module that can't be loaded, or that exports no function */
+export const functionFromModule = async <Of extends (...given: never[]) => unknown>(
+  path: string,
+  what: string,
+): Promise<Of> => {
+  const exported = await defaultExportOf(path);
+  // As far as can be seen; what it gives is looked at where it is called.
+  if (typeof exported === "function") return exported as Of;
+  throw new Error(`"${path}" has no ${what}: its default export is ${kindOf(exported)}; make it a function`);
+};
+
 const defaultExportOf = async (path: string): Promise<unknown> => {
   if (isPipeOrDevice(path)) throw new Error(`"${path}" is a pipe or a device; name a module in a file`);
   try {

@@ -20,6 +20,8 @@ export const optionKinds = {
   as: { type: "string" },
   to: { type: "string" },
   all: { type: "boolean" },
+  metric: { type: "string" },
+  history: { type: "string" },
   per: { type: "string" },
   score: { type: "string" },
   "min-score": { type: "string" },

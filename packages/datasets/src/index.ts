@@ -14,3 +14,7 @@ export {
   type TrlOptions,
   toTrlPreferences,
 } from "./formats/write.ts";
+export type { Metric, RerunOptions, SaidTurn } from "./rerun/options.ts";
+export type * from "./rerun/report.ts";
+export { rerun } from "./rerun/rerun.ts";
+export { rerunTable } from "./rerun/table.ts";

@@ -10,3 +10,4 @@ export { explain, type Explanation, type SummaryExplanation } from "./inspect/ex
 export { figuresOf, type ThreadFigures, type TurnFigures } from "./inspect/figures.ts";
 export type { PromptChange } from "./inspect/prompt-difference.ts";
 export { describeDifference, type Difference, replay, type ReplayOptions } from "./inspect/replay.ts";
+export { type Column, firstWords, textTable } from "./inspect/text-table.ts";

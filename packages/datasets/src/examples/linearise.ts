@@ -8,6 +8,7 @@ import {
   turnNumbered,
   turnsOf,
 } from "@colloquy/machine";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import type { Counter } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
@@ -59,10 +60,12 @@ export interface DoubtfulTool {
  * Turns that were added whole count too, each reply with all that stood before it. Where a copy (a fork) and the thread that it was
  * copied from are both given, what they share comes once.
  *
- * @throws ConfigurationError for a `minScore` that is no number.
+ * @throws ConfigurationError for an option that there is not, and a `minScore` that is no number.
  */
 export const linearise = (journals: readonly NamedJournal[], options: LineariseOptions = {}): Linearised => {
-  const { minScore, tools = [] } = options;
+  const { minScore, tools = [], counter } = options;
+  const problem = problemOfOptions("linearise", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
   if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
     throw new ConfigurationError(`minScore is ${String(minScore)}; it must be a number`);
   const examples: Example[] = [];
@@ -91,13 +94,21 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
         continue;
       }
       const offered = offeredTools(call, tools, importedTools(end.context.metadata), doubts);
-      const tokens = options.counter === undefined ? null : tokensOfExample(options.counter, prompt, reply);
+      const tokens = counter === undefined ? null : tokensOfExample(counter, prompt, reply);
       examples.push({ thread, turn, step, prompt, reply, tools: offered, model, kept: isKept, score, tokens });
     }
   }
-  const { counter } = options;
   const countedBy = counter === undefined ? null : `${counter.name}@${counter.version}`;
   return { examples, leftOut, unreadable, tools: [...doubts.values()], countedBy };
+};
+
+const optionNames: OptionNames<LineariseOptions> = {
+  per: true,
+  tools: true,
+  turns: true,
+  score: true,
+  minScore: true,
+  counter: true,
 };
 
 const idOf = (entries: readonly Entry[]): string | null => {

@@ -11,7 +11,7 @@ import {
   turnNumbered,
 } from "@colloquy/machine";
 import { placeIn } from "@colloquy/machine/hosting";
-import { fold, foldEntry, type JournalError } from "@colloquy/machine/journal";
+import { foldVisiting, type JournalError } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 
 /** An answering model call of a journal that completed, as it was then. */
@@ -42,27 +42,17 @@ export interface RecordedCalls {
 
 /** Reads the calls of a journal, each with its prompt as the journal's own cuts render it. */
 export const recordedCalls = (entries: readonly Entry[]): Either.Either<JournalError, RecordedCalls> => {
-  const whole = fold(entries);
-  const begun = fold(entries.slice(0, 1));
-  if (Either.isLeft(whole)) return whole;
-  if (Either.isLeft(begun)) return begun;
   const calls: RecordedCall[] = [];
-  let state = begun.right;
   let recovered = 0;
-  for (const entry of entries) {
-    if (!isLater(entry)) continue;
-    const before = state;
-    state = foldEntry(before, entry);
+  const end = foldVisiting(entries, (entry, before, after) => {
     const turn = before.context.open?.number ?? 0;
     if (entry.recovered === true) recovered = turn;
-    const call = entry.event.type === "turn.added" ? null : completedCall(entry, before, state, recovered === turn);
+    const call = completedCall(entry, before, after, recovered === turn);
     if (call !== null) calls.push(call);
-    if (entry.event.type === "turn.added") calls.push(...addedCalls(entry, before, state));
-  }
-  return Either.right({ calls, end: whole.right });
+    if (entry.event.type === "turn.added") calls.push(...addedCalls(entry, before, after));
+  });
+  return Either.map((state: State) => ({ calls, end: state }))(end);
 };
-
-const isLater = (entry: Entry): entry is LaterEntry => entry.event.type !== "thread.started";
 
 const completedCall = (
   { seq, event, redacted }: LaterEntry,

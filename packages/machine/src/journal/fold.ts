@@ -27,7 +27,7 @@ export const foldEntry = (state: State, entry: LaterEntry): State =>
   frozen(after(ownedState(state), frozenCopy(entry)));
 
 /** Is given a copy of an entry, which is immutable like the states. */
-type Visit = (entry: LaterEntry, before: State, after: State) => void;
+export type Visit = (entry: LaterEntry, before: State, after: State) => void;
 
 const folded = (entries: readonly Entry[], visit: Visit | null): Either.Either<JournalError, State> => {
   const first = entries[0];

@@ -1,0 +1,59 @@
+import { type Metric, rerun, rerunTable } from "@colloquy/datasets";
+import type { NamedJournal } from "@colloquy/machine/inspect";
+import { openaiChat, systemClock } from "@colloquy/runtime-node";
+import { serverOf, withoutSecrets } from "./chat.ts";
+import type { CommandContext } from "./command-context.ts";
+import { journalFiles } from "./journal-files.ts";
+import { functionFromModule, optionsFromModule } from "./options-module.ts";
+import type { OptionValues } from "./options.ts";
+import { named, oneLine } from "./terminal/printable.ts";
+
+/** The model and its server, the system prompt, the modules with a machine's options and a metric, and what questions stand behind. */
+type RerunOptions = Pick<OptionValues, "model" | "base-url" | "system" | "options" | "metric" | "history">;
+
+/**
+ * Asks the questions of recorded conversations again, and prints what came beside what was recorded. Gives the exit code: 0;
+ * 1 where a journal can't be read, a conversation came to no end, a turn was not completed, a metric failed, or nothing was asked.
+ *
+ * @throws Error for an invalid path, module or option.
+ */
+export const rerunJournals = async (
+  paths: readonly string[],
+  options: RerunOptions,
+  { screen, errors, environment, signal }: Pick<CommandContext, "screen" | "errors" | "environment" | "signal">,
+): Promise<number> => {
+  if (paths.length === 0) throw new Error("there is nothing to ask again: name journals, or folders of them");
+  const { system, history = "recorded" } = options;
+  if (history !== "recorded" && history !== "own")
+    throw new Error(`--history is "${history}"; it must be one of: recorded, own`);
+  const { apiKey, baseURL, model } = serverOf(options, null, environment);
+  const machine = await optionsFromModule(options.options);
+  const metric = options.metric === undefined ? undefined : await functionFromModule<Metric>(options.metric, "metric");
+  const journals: NamedJournal[] = [];
+  const files = journalFiles(paths);
+  for (const file of files) {
+    if ("entries" in file) journals.push({ name: named(file.path), entries: file.entries });
+    else errors.line(`colloquy: ${named(file.path)} can't be read: ${oneLine(file.problem)}`);
+  }
+  errors.line(oneLine(`${model} at ${withoutSecrets(baseURL)}`));
+  const report = await rerun(journals, {
+    llm: openaiChat({ apiKey, baseURL, model, tools: [] }),
+    clock: systemClock,
+    // A server that says nothing more must not hold up the rest.
+    machine: { idleTimeoutMs: 120_000, ...machine },
+    history,
+    signal,
+    // A recorded thread may name the model that it was recorded with.
+    ...(options.model === undefined ? {} : { model: { model } }),
+    ...(system === undefined ? {} : { system }),
+    ...(metric === undefined ? {} : { metric }),
+  });
+  if (journals.length > 0) screen.line(rerunTable(report));
+  const { conversations, before, after } = report;
+  const turns = conversations.flatMap((conversation) => conversation.turns);
+  if (turns.length === 0) errors.line("colloquy: nothing was asked: no question is in what was read");
+  const failed =
+    conversations.some(({ problem }) => problem !== null) ||
+    turns.some((turn) => turn.before.metricFailed !== null || turn.after.metricFailed !== null);
+  return journals.length === files.length && before.turns > 0 && after.completed === after.turns && !failed ? 0 : 1;
+};

@@ -1,0 +1,152 @@
+import {
+  type AskHandle,
+  createHost,
+  type Host,
+  type HostedThread,
+  type LlmHandler,
+  memoryStore,
+  type Tool,
+  tool,
+  TurnError,
+} from "@colloquy/host";
+import {
+  conversationMachine,
+  type ConversationMachine,
+  type MachineOptions,
+  type State,
+  type Turn,
+  turnNumbered,
+  turnsOf,
+} from "@colloquy/machine";
+import type { NamedJournal } from "@colloquy/machine/inspect";
+import { fold, forkOf } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+import type { RerunOptions } from "./options.ts";
+import { RecordedResults } from "./recorded-results.ts";
+import { type RecordedTurn, recordedTurns } from "./recorded-turns.ts";
+import type { RerunSide } from "./report.ts";
+import { sideOf } from "./side.ts";
+
+/** A recorded turn, and how it went this time. */
+export interface RunTurn {
+  readonly recorded: RecordedTurn;
+  readonly after: RerunSide;
+}
+
+/**
+ * Asks the questions of one recorded conversation again. What was asked before a problem stays.
+ *
+ * @param ran is called with each turn when it has ended.
+ * @throws Error for a journal that can't be folded, and whatever else keeps the conversation from going on.
+ */
+export const runConversation = async (
+  { entries }: NamedJournal,
+  options: RerunOptions,
+  ran: (turn: RunTurn) => void,
+): Promise<void> => {
+  const end = fold(entries);
+  if (Either.isLeft(end)) throw new Error(`entry ${end.left.seq}: ${end.left.reason}`);
+  const results = new RecordedResults(turnsOf(end.right));
+  const running = new Running(options.llm, options.machine ?? {}, results);
+  const { clock, history = "recorded", signal } = options;
+  let drawn = 0;
+  const ids = { draw: (kind: string) => `${kind}-${++drawn}` };
+  const store = memoryStore({ clock });
+  const host = createHost({ machine: running.machine, store, llm: running.llm, clock, ids, tools: running.tools });
+  const copyUpTo = async (turn: number): Promise<HostedThread> => importedCopy(host, end.right.context, entries, turn);
+  try {
+    const own = history === "own" ? await copyUpTo(0) : null;
+    for (const recorded of recordedTurns(entries, end.right)) {
+      signal?.throwIfAborted();
+      const thread = own ?? (await copyUpTo(recorded.turn.parent));
+      await thread.changeSystem(options.system === undefined ? recorded.system : options.system);
+      results.beginTurn(recorded.turn.number);
+      ran({ recorded, after: sideOf(await running.ask(thread, recorded, options)) });
+    }
+  } finally {
+    await host.close();
+    await store.close();
+  }
+};
+
+const importedCopy = async (
+  host: Host,
+  { threadId }: State["context"],
+  entries: NamedJournal["entries"],
+  turn: number,
+): Promise<HostedThread> => {
+  const copied = forkOf(entries, { threadId: `${threadId} up to turn ${turn}`, turn, at: 0 });
+  if (Either.isLeft(copied)) throw new Error(copied.left);
+  return host.importJournal(copied.right.entries);
+};
+
+/** The machine, the tools and the model of a conversation that is asked again, and the turn that is open. */
+class Running {
+  readonly machine: ConversationMachine;
+  readonly tools: readonly Tool[];
+  readonly llm: LlmHandler;
+  #handle: AskHandle | null = null;
+  /** What the recording has no result of. */
+  #unknown: string | null = null;
+
+  constructor(llm: LlmHandler, options: MachineOptions, results: RecordedResults) {
+    // Nothing is run, so nothing is approved, timed or queued.
+    this.tools = (options.tools ?? []).map(({ name, description = "", parameters = { type: "object" } }) =>
+      tool({
+        name,
+        description,
+        input: { jsonSchema: parameters },
+        run: (input) => {
+          const given = JSON.stringify(input);
+          const result = results.take(name, given);
+          if (result === null) throw new Error(this.#endAt(name, given));
+          if (result.outcome === "failed") throw new Error(result.text);
+          return result.content;
+        },
+      }),
+    );
+    this.machine = conversationMachine({ ...options, tools: this.tools.map(({ declaration }) => declaration) });
+    this.llm = async (call, context) => {
+      // A call of a tool that there is not was answered by the machine, and the turn would go on. This call is not made, and counts as one that reported nothing.
+      if (this.#unknown !== null) {
+        this.#handle?.abort(this.#unknown);
+        return { type: "failed", failure: { kind: "unknown", message: this.#unknown, retryable: false } };
+      }
+      const outcome = await llm(call, context);
+      const calls = outcome.type === "completed" ? (outcome.reply.toolCalls ?? []) : [];
+      const stray = calls.find(({ name }) => !this.tools.some(({ declaration }) => declaration.name === name));
+      if (stray !== undefined)
+        this.#unknown ??= `the machine's options do not declare the tool of ${stray.name}(${stray.arguments})`;
+      return outcome;
+    };
+  }
+
+  /** Asks, and gives the turn when it has ended, however it ended. */
+  async ask(thread: HostedThread, { asked }: RecordedTurn, { model, signal }: RerunOptions): Promise<Turn> {
+    this.#unknown = null;
+    this.#handle = thread.ask(asked, {
+      ...(model === undefined ? {} : { model }),
+      ...(signal === undefined ? {} : { signal }),
+    });
+    const number = await numberOf(this.#handle);
+    const state = await thread.state();
+    const turn = state === null ? undefined : turnNumbered(state, number);
+    if (turn === undefined) throw new Error(`turn ${number} is not in the thread`);
+    return this.#unknown === null ? turn : { ...turn, outcome: { status: "cancelled", reason: this.#unknown } };
+  }
+
+  #endAt(name: string, given: string): string {
+    this.#unknown ??= `the recording has no result of ${name}(${given})`;
+    this.#handle?.abort(this.#unknown);
+    return this.#unknown;
+  }
+}
+
+const numberOf = async (handle: AskHandle): Promise<number> => {
+  try {
+    return (await handle).turn;
+  } catch (thrown) {
+    if (thrown instanceof TurnError && thrown.summary.turn !== null) return thrown.summary.turn;
+    throw thrown;
+  }
+};

@@ -1,0 +1,79 @@
+import {
+  type ContentPart,
+  type Entry,
+  type Message,
+  type MessageDraft,
+  type Part,
+  type State,
+  type SystemDraft,
+  textOf,
+  toArray,
+  type Turn,
+  turnsOf,
+} from "@colloquy/machine";
+import { foldVisiting } from "@colloquy/machine/journal";
+import { redactedText } from "@colloquy/machine/storage";
+
+/** A turn of a recording in which something was asked. */
+export interface RecordedTurn {
+  readonly turn: Turn;
+  /** What was asked: all that stands before the first reply. What joined the turn later is not asked again. */
+  readonly asked: readonly MessageDraft[];
+  readonly question: string;
+  /** The system prompt when it began; null for none. */
+  readonly system: SystemDraft | null;
+}
+
+/** The turns on the path of a journal that can be asked again, in order; `end` is what it folds to. */
+export const recordedTurns = (entries: readonly Entry[], end: State): readonly RecordedTurn[] => {
+  const systems = systemsOf(entries);
+  return turnsOf(end).flatMap((turn) => {
+    const messages = toArray(turn.messages);
+    const replied = messages.findIndex(({ role }) => role === "assistant");
+    const lead = messages.slice(0, replied === -1 ? messages.length : replied);
+    // A turn that nobody asked for, and that opens with an assistant, was said and not asked.
+    if (!lead.some(({ role }) => role === "user") && turn.asks.length === 0) return [];
+    // What was taken out is not there to be asked.
+    if (JSON.stringify(lead).includes(redactedText)) return [];
+    const question = lead.filter(({ role }) => role === "user").map((message) => textOf(message));
+    const system = systemDraft(systems.get(turn.number) ?? null);
+    return [{ turn, asked: lead.flatMap(draftOf), question: question.join("\n"), system }];
+  });
+};
+
+/** The system messages with which turns began, by number. */
+const systemsOf = (entries: readonly Entry[]): ReadonlyMap<number, Message | null> => {
+  const systems = new Map<number, Message | null>();
+  const newestIn = ({ context: { open, conversation } }: State): number => open?.number ?? conversation.turns.length;
+  foldVisiting(entries, (_, before, after) => {
+    const newest = newestIn(after);
+    if (newest > newestIn(before)) systems.set(newest, before.context.conversation.system);
+  });
+  return systems;
+};
+
+const systemDraft = (system: Message | null): SystemDraft | null =>
+  system === null
+    ? null
+    : {
+        role: system.role === "developer" ? "developer" : "system",
+        content: system.parts.filter(isContent),
+        ...(system.name === undefined ? {} : { name: system.name }),
+        ...(system.provider === undefined ? {} : { provider: system.provider }),
+      };
+
+const draftOf = ({ role, parts, name, metadata, provider }: Message): readonly MessageDraft[] =>
+  role === "tool"
+    ? []
+    : [
+        {
+          role,
+          content: parts.filter(isContent),
+          ...(name === undefined ? {} : { name }),
+          ...(metadata === undefined ? {} : { metadata }),
+          ...(provider === undefined ? {} : { provider }),
+        },
+      ];
+
+const isContent = (part: Part): part is ContentPart =>
+  part.type === "text" || part.type === "data" || part.type === "image" || part.type === "opaque";
