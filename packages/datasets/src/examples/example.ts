@@ -48,7 +48,7 @@ export interface LeftOut {
  * `open`: its turn has not ended. `failed`, `cancelled`: its turn was. `interrupted`: the reply ended early. `truncated`: it
  * was cut off by a limit or a filter, or shortened afterwards. `synthesised`: the machine made the reply, or
  * something in its turn that the model was shown. `recovered`: a crash swallowed something in its turn. `refused`: the
- * reply was asked for once more. `redacted`: words were taken out. `unrecorded`: something else was sent than the
+ * reply was not the output that was asked for. `redacted`: words were taken out. `unrecorded`: something else was sent than the
  * journal says. `copied`: the thread that it was copied from is given as well. `undone`: its turn is off the path. `score`:
  * the score is missing or too low. `untrained`: it was imported as one that is not to be trained. `empty`: a message that
  * has to say something says nothing. `continues`: the prompt ends with a message of an assistant, which templates join with the

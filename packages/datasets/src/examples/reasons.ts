@@ -8,16 +8,14 @@ export const reasonAgainst = (call: RecordedCall, end: State): LeftOutBecause | 
   const turn = turnNumbered(end, call.turn);
   if (turn === undefined) return "open";
   if (turn.outcome.status !== "completed") return turn.outcome.status;
-  const messages = toArray(turn.messages);
-  const place = messages.findIndex(({ id }) => id === call.reply.id);
-  const reply = messages[place];
-  if (reply?.incomplete === true) return "interrupted";
-  if (reply?.truncated !== undefined || cutOff.includes(call.finishReason ?? "")) return "truncated";
+  const reply = toArray(turn.messages).find(({ id }) => id === call.reply.id);
+  // Refused outputs are no part of a closed turn.
+  if (reply === undefined) return "refused";
+  if (reply.incomplete === true) return "interrupted";
+  if (reply.truncated !== undefined || cutOff.includes(call.finishReason ?? "")) return "truncated";
   if (call.isRedacted || [...call.prompt, call.reply].some(isRedacted)) return "redacted";
   if (!call.isAsSent) return "unrecorded";
   if (call.isRecovered) return "recovered";
-  const next = messages[place + 1];
-  if (next?.synthesised === true && next.role !== "tool") return "refused";
   // The summary of other turns is made by the machine too, and is what a model was shown on purpose.
   if ([...call.prompt, call.reply].some(({ id, synthesised }) => synthesised === true && isOf(call.turn, id)))
     return "synthesised";

@@ -34,6 +34,7 @@ const reasonOf = (outcome: TurnOutcome): string | null => {
   if (outcome.status === "completed") return null;
   if (outcome.status === "cancelled") return outcome.reason ?? "it was cancelled";
   if ("failure" in outcome) return outcome.failure.message;
+  if ("output" in outcome) return outcome.output.message;
   if ("limit" in outcome) return `the limit ${outcome.limit.limit} of ${outcome.limit.allowed} was reached`;
   return `the prompt takes ${outcome.unfit.tokens} tokens, and there is room for ${outcome.unfit.available}`;
 };

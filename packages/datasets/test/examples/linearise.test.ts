@@ -173,6 +173,21 @@ describe("what is left out, and why", () => {
     expect(linearise([journal], { per: "step" }).examples.map(({ step }) => step)).toEqual([1]);
   });
 
+  it("an answer that was not the output that was asked for, and the one to which the machine asked for it again", async () => {
+    const { host, journal } = stage(scriptedModel([reply("{}"), reply('{"n":1}'), reply('{"n":2}')]));
+    const { output } = await host.ask("A number?", { threadId: "t", output: { schema: aNumber, name: "number" } });
+    expect(output).toEqual({ n: 1 });
+    await host.ask("Another?", { threadId: "t", output: { schema: aNumber, name: "number" } });
+    await host.close();
+    const { examples, leftOut } = linearise([await journal("t")], { per: "step" });
+    expect(leftOut.map(({ turn, step, because }) => [turn, step, because])).toEqual([
+      [1, 1, "refused"],
+      [1, 2, "synthesised"],
+    ]);
+    // What was refused stands in no later prompt.
+    expect(examples.map(({ prompt }) => said(prompt))).toEqual([["A number?", '{"n":1}', "Another?"]]);
+  });
+
   it("what a copy shares with the thread that it was copied from", async () => {
     const { host, journal } = stage(async () => say("A"));
     await host.ask("Q1", { threadId: "t" });
@@ -203,6 +218,16 @@ describe("what is left out, and why", () => {
     expect(() => linearise([], { minScore: Number.NaN })).toThrow("minScore is NaN; it must be a number");
   });
 });
+
+/** `{ n: number }`. */
+const aNumber = {
+  jsonSchema: {
+    type: "object",
+    properties: { n: { type: "number" } },
+    required: ["n"],
+    additionalProperties: false,
+  },
+} as const;
 
 describe("over random conversations", () => {
   property.prop([traceArbitrary()], { numRuns: 60 })(
