@@ -83,7 +83,8 @@ const comparedTurn = async ({ recorded, after }: RunTurn, metric: Metric | undef
 const scoreIn = (judged: unknown): number | null => {
   if (typeof judged === "boolean") return Number(judged);
   if (judged === null || (typeof judged === "number" && Number.isFinite(judged))) return judged;
-  throw new TypeError(`it gave ${String(judged)}; a score is a finite number, true, false or null`);
+  const given = typeof judged === "number" ? String(judged) : `a value of type ${typeof judged}`;
+  throw new TypeError(`it gave ${given}; a score is a finite number, true, false or null`);
 };
 
 const saidIn = ({ answer, tools }: RerunSide) => ({ answer, tools });

@@ -154,12 +154,15 @@ describe("a recorded conversation that is asked again", () => {
     expect(rerunTable(report)).toContain("no score: no idea");
   });
 
-  it.each([Number.NaN, "high"])("notes a metric that gives %s", async (given) => {
+  it.each([
+    [Number.NaN, "NaN"],
+    ["high", "a value of type string"],
+  ])("notes a metric that gives %j", async (given, words) => {
     // A metric may be written in JavaScript.
     const metric = (() => given) as unknown as NonNullable<RerunOptions["metric"]>;
     const { conversations } = await askedAgain([recorded], { llm: forecaster(), machine, metric });
     expect(conversations[0]?.turns[0]?.after.metricFailed).toBe(
-      `it gave ${String(given)}; a score is a finite number, true, false or null`,
+      `it gave ${words}; a score is a finite number, true, false or null`,
     );
   });
 
