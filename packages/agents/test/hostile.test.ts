@@ -40,7 +40,7 @@ test.each([
   expect(({} as { readonly description?: string }).description).toBeUndefined();
 });
 
-test.each([40, 1_000, 40_000])("%i levels are refused", async (levels) => {
+test.each([40, 1_000, 10_000])("%i levels are refused", async (levels) => {
   for (const [open, close] of [
     ["[", "]"],
     ["{ a: ", "}"],
@@ -56,6 +56,17 @@ test("a huge file is refused before it is read", async () => {
   expect(await problemsOf({ "agent.yaml": huge })).toEqual([
     "agent.yaml: it is larger than 262144 bytes, more than an agent takes",
   ]);
+});
+
+test.each([
+  ["fields", (index: number) => `f${index}: 1`, /there is no field "f0"/],
+  ["doubled fields", () => "f: 1", /this field is there twice/],
+  ["aliases", () => "- *a", /is no YAML|is an alias/],
+])("thousands of %s take no longer than so many lines", async (_, line, message) => {
+  const lines = Array.from({ length: 20_000 }, (__, index) => line(index));
+  const problems = await problemsOf({ "agent.yaml": lines.join("\n") });
+  expect(problems.join("\n")).toMatch(message);
+  expect(problems.at(-1)).toMatch(/^and \d+ more$/);
 });
 
 test("what is no file is refused, and what is no text", async () => {

@@ -1,4 +1,15 @@
-import { type Document, isMap, isNode, isScalar, LineCounter, type Node, parseDocument, visit } from "yaml";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type Scalar,
+  visit,
+  type YAMLMap,
+} from "yaml";
 import type { core } from "zod";
 import { agentFields, type AgentFields, aliases, foreignFields, knownFields } from "./agent-fields.ts";
 
@@ -41,7 +52,8 @@ const strictly = {
   version: "1.2",
   schema: "core",
   strict: true,
-  uniqueKeys: true,
+  // Its own check compares each key with each other, which takes minutes for a hostile file.
+  uniqueKeys: false,
   stringKeys: true,
   merge: false,
   resolveKnownTags: false,
@@ -98,10 +110,8 @@ class Reading {
     const add = (node: Node, message: string): void => void problems.push(this.#at(node.range?.[0] ?? 0, message));
     visit(this.#parsed, {
       Alias: (_, node) => add(node, `*${node.source} is an alias; write out what it stands for`),
-      Scalar: (key, node) => {
-        if (key === "key" && forbiddenKeys.has(node.value)) add(node, `"${String(node.value)}" can't be a field here`);
-      },
       Collection: (_, node, path) => {
+        if (isMap(node)) for (const [key, message] of problemsOfKeys(node)) add(key, message);
         // A mapping and its pair are two steps.
         if (path.filter((each) => isNode(each)).length <= levelsMax) return undefined;
         add(node, tooDeep);
@@ -119,7 +129,8 @@ class Reading {
   #problemsOf(issue: core.$ZodIssue, given: unknown): readonly PlacedProblem[] {
     if (issue.code !== "unrecognized_keys")
       return [this.#problemAt(issue.path, describe(issue, valueAt(given, issue.path)))];
-    return issue.keys.map((key) => this.#at(this.#offsetOfKey(issue.path, key), unknownField(issue.path, key)));
+    const offsets = this.#offsetsOfKeys(issue.path);
+    return issue.keys.map((key) => this.#at(offsets.get(key) ?? 0, unknownField(issue.path, key)));
   }
 
   /** What is said under both of its names, or in both of its places. */
@@ -154,10 +165,10 @@ class Reading {
     return this.#at(this.#parsed.contents?.range[0] ?? 0, message);
   };
 
-  #offsetOfKey(path: Path, name: string): number {
+  #offsetsOfKeys(path: Path): ReadonlyMap<unknown, number> {
     const node = path.length === 0 ? this.#parsed.contents : this.#parsed.getIn(path, true);
-    const key = isMap(node) ? node.items.find((pair) => isScalar(pair.key) && pair.key.value === name)?.key : null;
-    return isScalar(key) ? (key.range?.[0] ?? 0) : 0;
+    const keys = isMap(node) ? node.items.flatMap(({ key }) => (isScalar(key) ? [key] : [])) : [];
+    return new Map(keys.map((key) => [key.value, key.range?.[0] ?? 0]));
   }
 
   #at(offset: number, message: string): PlacedProblem {
@@ -165,6 +176,17 @@ class Reading {
     return { line: Math.max(line, 1), column: Math.max(col, 1), message };
   }
 }
+
+/** What is wrong with the keys of a mapping, and with which. */
+const problemsOfKeys = function* ({ items }: YAMLMap): Generator<readonly [Scalar, string]> {
+  const seen = new Set<unknown>();
+  for (const { key } of items) {
+    if (!isScalar(key)) continue;
+    if (forbiddenKeys.has(key.value)) yield [key, `"${String(key.value)}" can't be a field here`];
+    if (seen.has(key.value)) yield [key, "this field is there twice; leave one of them out"];
+    seen.add(key.value);
+  }
+};
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -175,7 +197,7 @@ const inWords = (code: string, message: string): string => {
   // The parser calls itself for each level, and gives what that comes to as an error.
   if (message.includes("call stack")) return tooDeep;
   if (code === "TAG_RESOLVE_FAILED") return `${message}; write the value without a tag`;
-  return code === "DUPLICATE_KEY" ? "this field is there twice; leave one of them out" : `it is no YAML: ${message}`;
+  return `it is no YAML: ${message}`;
 };
 
 const describe = ({ path, message }: core.$ZodIssue, value: unknown): string => {
