@@ -19,6 +19,7 @@ export type { RedactOptions } from "./thread/redact.ts";
 export type { Receipt } from "./thread/thread-ref.ts";
 export type { ForeignConversation } from "./thread/import.ts";
 export type { OutputOf, OutputOptions, OutputSchema, WrittenOf } from "./output/expected.ts";
+export { type OutputRequest, outputRequest } from "./output/request.ts";
 export { type StrictProblem, strictProblems, strictSchema } from "./output/strict.ts";
 export { memoryStore } from "./memory-store/memory-store.ts";
 export type * from "./ports/clock.ts";

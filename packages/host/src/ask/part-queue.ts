@@ -38,7 +38,9 @@ export class PartQueue {
       reader.resolve({ value: part, done: false });
       return;
     }
-    const last = this.#parts.length - 1;
+    let last = this.#parts.length - 1;
+    // What there is of an output stands behind the text that it is read from, and a newer one in place of an older one.
+    if (this.#parts[last]?.type === "output.partial" && part.type === "text.delta") last--;
     const joined = joinedWith(this.#parts[last], part);
     if (joined !== null) {
       this.#parts[last] = Object.freeze(joined);
@@ -110,6 +112,8 @@ const joinedWith = (last: AskPart | undefined, next: AskPart): AskPart | null =>
         last.position === next.position
         ? { ...next, arguments: last.arguments + next.arguments }
         : null;
+    case "output.partial":
+      return last?.type === next.type && last.step === next.step ? next : null;
     default:
       return null;
   }

@@ -9,6 +9,7 @@ import type {
 } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
 import type { Sender } from "../mailbox/mailbox.ts";
+import { ShownOutput } from "../output/partial-json.ts";
 import type { LlmContext, LlmDelta } from "../ports/llm.ts";
 import { callModel, llmAnswer, offeredTools } from "./llm-answer.ts";
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
@@ -20,6 +21,7 @@ export class LlmRun implements Running, Responding, Sender {
   readonly #call: CallLlm;
   readonly #controller = new AbortController();
   readonly #shown = new ShownReply();
+  readonly #output: ShownOutput | null;
   #cancelProgress: (() => void) | null = null;
   #hasJournalled = false;
   #over = false;
@@ -28,6 +30,7 @@ export class LlmRun implements Running, Responding, Sender {
   constructor(loop: LoopPort, call: CallLlm) {
     this.#loop = loop;
     this.#call = call;
+    this.#output = call.output === undefined ? null : new ShownOutput();
   }
 
   get effectId(): string {
@@ -132,7 +135,8 @@ export class LlmRun implements Running, Responding, Sender {
     }
     this.#shown.add(delta);
     this.#scheduleProgress();
-    if (this.#loop.asks.size === 0) return;
+    // Whoever asks later is shown the whole of an output.
+    if (this.#loop.asks.size === 0 && this.#output === null) return;
     const { turn, step, attempt } = this.#call;
     if (delta.type === "toolCall") {
       const { index: position, id: providerCallId, name, arguments: written } = delta;
@@ -140,7 +144,7 @@ export class LlmRun implements Running, Responding, Sender {
       const place = { type: "toolCall.delta", turn, step, position, callId, attempt } as const;
       this.#loop.asks.emit(turn, { ...place, providerCallId, name, arguments: written });
     } else {
-      this.#loop.asks.emit(turn, { type: `${delta.type}.delta`, turn, step, attempt, text: delta.text });
+      this.#emitText(delta.type, delta.text);
     }
   }
 
@@ -156,19 +160,29 @@ export class LlmRun implements Running, Responding, Sender {
 
   /** What the reply has that its deltas did not show: its calls, and all of its text where nothing was streamed. */
   #showWhole({ reply }: LlmCompleted): void {
-    const { turn, step, attempt } = this.#call;
+    const { turn, step } = this.#call;
     if (this.shown === undefined) {
       const parts =
         typeof reply.content === "string" ? [{ type: "text", text: reply.content } as const] : reply.content;
       for (const part of parts ?? []) {
         if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
-        this.#loop.asks.emit(turn, { type: `${part.type}.delta`, turn, step, attempt, text: part.text });
+        this.#emitText(part.type, part.text);
       }
     }
     reply.toolCalls?.forEach((call, position) => {
       const place = { turn, step, position, callId: callIdAt(turn, step, position) };
       this.#loop.asks.emit(turn, { type: "toolCall", ...place, name: call.name, arguments: call.arguments });
     });
+  }
+
+  /** A text is also shown as what there is of the output so far, where one is wanted. */
+  #emitText(type: "text" | "reasoning" | "refusal", text: string): void {
+    const { asks, state } = this.#loop;
+    const { turn, step, attempt } = this.#call;
+    asks.emit(turn, { type: `${type}.delta`, turn, step, attempt, text });
+    const value = type === "text" ? this.#output?.add(text) : undefined;
+    const refused = state?.context.open?.refusedOutputs?.length ?? 0;
+    if (value !== undefined) asks.emit(turn, { type: "output.partial", turn, step, attempt: refused + 1, value });
   }
 
   #leave(): void {

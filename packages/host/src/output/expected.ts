@@ -4,7 +4,7 @@ import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts"
 import { messageOf } from "../boundary/thrown.ts";
 import type { StandardSchema } from "../tools/schema.ts";
 import { isInput, parametersOf, type ToolInput } from "../tools/tool.ts";
-import { strictProblems } from "./strict.ts";
+import { isObjectSchema, strictProblems } from "./strict.ts";
 
 /** What the answer to an ask has to be. */
 export interface OutputOptions<Schema extends OutputSchema = OutputSchema> {
@@ -56,6 +56,10 @@ export const wantedOutput = (options: OutputOptions): Either.Either<string, Want
       mode,
       repairs,
     };
+    if (mode === "tool" && !isObjectSchema(expected.schema))
+      return Either.left(
+        `output "${name}" is not what mode "tool" takes: the root must be an object; put what it is into a member`,
+      );
     const [first, ...others] = mode === "native" ? strictProblems(expected.schema) : [];
     if (first === undefined) return Either.right({ expected, schema: "jsonSchema" in schema ? null : schema });
     const more = others.length === 0 ? "" : ` (and ${others.length} more: strictProblems lists them)`;

@@ -70,6 +70,9 @@ const eachStrict = (value: Json): Json =>
 const isJsonObject = (value: Json): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Whether all that fits a schema are objects, as far as its root says so. */
+export const isObjectSchema = (schema: JsonObject): boolean => resolved(schema, schema)["type"] === "object";
+
 /** Keywords that hold schemas by name, and such that hold one or a list of them. */
 const named: readonly string[] = ["properties", "$defs", "definitions"];
 const holding: readonly string[] = ["items", "anyOf", "allOf"];

@@ -1,4 +1,5 @@
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import { strictSchema } from "@colloquy/host";
 import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 
@@ -36,12 +37,29 @@ export const chatRequest = (
   if (streamOptions === undefined && body["stream"] === true && options.includeUsage !== false) {
     body["stream_options"] = { include_usage: true };
   }
+  for (const [parameter, value] of Object.entries(outputParameters(call))) body[parameter] ??= value;
   body["messages"] = call.messages.map((message): JsonObject => toChatMessage(message));
   if (call.purpose === "summary") return Either.right(withoutTools(body));
   if (body["tools"] !== undefined || body["functions"] !== undefined) return Either.right(body);
   return Either.map((tools: readonly ToolDeclaration[]) =>
     tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
   )(offeredTools(call, declared, options.tools ?? []));
+};
+
+/** How a model is brought to write the output that the call wants: one more tool of its is among the tools already. */
+const outputParameters = ({ output, tools = [] }: CallLlm): JsonObject => {
+  switch (output?.mode) {
+    case "native": {
+      const { name, schema } = output;
+      return {
+        response_format: { type: "json_schema", json_schema: { name, schema: strictSchema(schema), strict: true } },
+      };
+    }
+    case "tool":
+      return { tool_choice: tools.length > 1 ? "required" : { type: "function", function: { name: output.name } } };
+    default:
+      return {};
+  }
 };
 
 /** A call that does not say what it offers (a thread of 0.1) offers all that is declared. */

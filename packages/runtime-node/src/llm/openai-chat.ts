@@ -1,4 +1,4 @@
-import type { LlmContext, LlmHandler, LlmOutcome } from "@colloquy/host";
+import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
 import { problemOfOptions } from "@colloquy/host/store";
 import { type CallLlm, ConfigurationError, type Failure, type JsonObject } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
@@ -32,7 +32,8 @@ export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
  * Any byte counts as a sign of life for `idleTimeoutMs`, comments too: that is how servers say that a model still
  * thinks or waits its turn. One that sends them for ever is stopped by the limit `deadlineMs` of the turn.
  *
- * The model is offered exactly the tools of the call, and none for summaries.
+ * The model is offered exactly the tools of the call, and none for summaries. An output that the call wants is asked for by
+ * `response_format` (`native`), by a tool that has to be called (`tool`), or in words (`prompted`).
  *
  * Redirects are not followed. The client's keys are taken out of whatever the server sends: reply, pieces and failures.
  *
@@ -45,10 +46,11 @@ export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
   const options: ChatRequestOptions = frozenCopy(pick(given, requestOptions));
   refuseCredentials(client.baseURL);
   return async (call, context) => {
-    const body = chatRequest(call, options, context.tools);
+    const asked = outputRequest(call, context);
+    const body = chatRequest(asked.call, options, asked.context.tools);
     return Either.isLeft(body)
       ? { type: "failed", failure: { kind: "bad_request", message: body.left, retryable: false } }
-      : perform(client, call, body.right, context);
+      : asked.read(await perform(client, call, body.right, asked.context));
   };
 };
 

@@ -1,0 +1,138 @@
+import { type LlmDelta, type LlmOutcome, outputRequest } from "@colloquy/host";
+import { type CallLlm, textOf } from "@colloquy/machine";
+import * as z from "zod";
+import { describe, expect, test } from "vitest";
+import { partsOf, says, type ScriptedStep, settle, stage } from "../stage.ts";
+
+const schema = z.object({ title: z.string(), tags: z.array(z.string()) });
+const answer = { title: "One", tags: ["a", "b"] };
+
+const callIn = async (mode: "native" | "tool" | "prompted", system?: string): Promise<CallLlm> => {
+  const { host, model } = stage({
+    script: [says(JSON.stringify(answer))],
+    ...(system === undefined ? {} : { thread: { system } }),
+  });
+  await host.ask("A title?", { output: { schema, name: "title", mode } });
+  const [call] = model.calls;
+  if (call === undefined) throw new Error("no call");
+  return call;
+};
+
+const context = (deltas: LlmDelta[] = []) => ({
+  signal: new AbortController().signal,
+  onDelta: (delta: LlmDelta) => void deltas.push(delta),
+  clock: { now: () => 0, wakeAt: () => () => {} },
+  tools: [],
+});
+
+const outcomeOf = (reply: Extract<LlmOutcome, { type: "completed" }>["reply"]): LlmOutcome => ({
+  type: "completed",
+  reply,
+  finishReason: "tool_calls",
+});
+const called = (name: string, given: unknown) => ({ id: null, name, arguments: JSON.stringify(given) });
+
+describe("the request for an output", () => {
+  test("prompted: says so behind the system message, or in one of its own; the messages of the call stay as they are", async () => {
+    for (const [system, before] of [
+      ["Be brief.", "Be brief.\n\n"],
+      [undefined, ""],
+    ] as const) {
+      const call = await callIn("prompted", system);
+      const asked = outputRequest(call, context());
+      const [first, second] = asked.call.messages;
+      expect(first?.role).toBe("system");
+      expect(first === undefined ? "" : textOf(first)).toBe(
+        `${before}Answer with JSON that fits this JSON Schema of "title", and with nothing else:\n${JSON.stringify(call.output?.schema)}`,
+      );
+      expect(second === undefined ? "" : textOf(second)).toBe("A title?");
+      expect(call.messages).toHaveLength(system === undefined ? 1 : 2);
+    }
+  });
+
+  test("by a tool: its arguments are the text, and come as text; what is said beside them is dropped", async () => {
+    const deltas: LlmDelta[] = [];
+    const { call, context: given, read } = outputRequest(await callIn("tool"), context(deltas));
+    expect(call.tools?.map(({ name }) => name)).toEqual(["title"]);
+    expect(given.tools).toMatchObject([{ name: "title", parameters: { type: "object" } }]);
+    given.onDelta({ type: "text", text: "Well: " });
+    given.onDelta({ type: "toolCall", index: 0, id: "1", name: "title", arguments: "" });
+    given.onDelta({ type: "toolCall", index: 0, id: "1", name: "title", arguments: '{"title":' });
+    given.onDelta({ type: "toolCall", index: 1, id: "2", name: "look", arguments: "{}" });
+    given.onDelta({ type: "reasoning", text: "hm" });
+    const reasoning = { type: "reasoning", text: "hm" } as const;
+    const content = [reasoning, { type: "text", text: "Well: " }] as const;
+    expect(read(outcomeOf({ content, toolCalls: [called("title", answer)] }))).toMatchObject({
+      reply: { content: [reasoning, { type: "text", text: JSON.stringify(answer) }] },
+    });
+    expect(deltas).toEqual([
+      { type: "text", text: '{"title":' },
+      { type: "toolCall", index: 0, id: "2", name: "look", arguments: "{}" },
+      reasoning,
+    ]);
+  });
+
+  test("by a tool that is not called: what is said is the answer, and shown", async () => {
+    const deltas: LlmDelta[] = [];
+    const { context: given, read } = outputRequest(await callIn("tool"), context(deltas));
+    given.onDelta({ type: "text", text: "No." });
+    expect(read(outcomeOf({ content: "No." }))).toMatchObject({ reply: { content: "No." } });
+    expect(deltas).toEqual([{ type: "text", text: "No." }]);
+  });
+
+  test("by a tool beside others: it is no answer yet", async () => {
+    const { read } = outputRequest(await callIn("tool"), context());
+    expect(read(outcomeOf({ toolCalls: [called("title", answer), called("look", {})] }))).toMatchObject({
+      reply: { toolCalls: [called("look", {})] },
+    });
+  });
+
+  test("native is for the handler: nothing is changed", async () => {
+    const [call, given] = [await callIn("native"), context()];
+    expect(outputRequest(call, given)).toMatchObject({ call, context: given });
+  });
+
+  test("a schema whose root is no object is no tool's", async () => {
+    const { host } = stage();
+    const asked = host.ask("?", { output: { schema: z.array(z.string()), name: "list", mode: "tool" } });
+    await expect(asked.catch(String)).resolves.toMatch(/not what mode "tool" takes: the root must be an object/);
+  });
+});
+
+describe("an output that is being written", () => {
+  const writes =
+    (...pieces: readonly string[]): ScriptedStep =>
+    async (_, { onDelta }) => {
+      for (const text of pieces) {
+        onDelta({ type: "text", text });
+        await settle();
+      }
+      return says(pieces.join(""));
+    };
+
+  test("is shown as far as it can't change any more, anew with each attempt, never as validated", async () => {
+    const { host } = stage({
+      script: [writes('{"title":"On', 'e","tags":["a"', '],"n":1'), writes('{"title":"One","tags":[', '"b"]}')],
+    });
+    const handle = host.ask("?", { output: { schema, name: "title" } });
+    const shown: unknown[] = [];
+    for await (const part of handle) {
+      if (part.type === "output.partial") shown.push([part.attempt, part.value.title, part.value.tags?.length]);
+    }
+    expect(shown.at(0)).toEqual([1, undefined, undefined]);
+    expect(shown).toContainEqual([1, "One", 1]);
+    expect(shown.at(-1)).toEqual([2, "One", 1]);
+    expect((await handle).output).toEqual({ title: "One", tags: ["b"] });
+  });
+
+  test("is joined while nobody reads it, and so is its text", async () => {
+    const { host } = stage({ script: [writes(...JSON.stringify(answer).split(""))] });
+    const handle = host.ask("?", { output: { schema, name: "title" } });
+    await handle;
+    const parts = await partsOf(handle);
+    expect(parts.filter(({ type }) => type === "text.delta")).toHaveLength(1);
+    expect(parts.filter(({ type }) => type === "output.partial")).toEqual([
+      { type: "output.partial", turn: 1, step: 1, attempt: 1, value: answer },
+    ]);
+  });
+});

@@ -1,0 +1,71 @@
+import type { CallLlm } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { callOf, handlerFor, perform } from "./call.ts";
+import { begin, chatServer, chunkOf, eventOf } from "./server.ts";
+
+const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] } as const;
+const body = z.looseObject({ messages: z.array(z.object({ role: z.string(), content: z.unknown() })) });
+
+/** What is sent for a call that wants an output, and what comes of the answer. */
+const exchange = async (
+  mode: "native" | "tool" | "prompted",
+  fields: Partial<CallLlm>,
+  ...chunks: readonly object[]
+) => {
+  const { baseURL, bodies } = await chatServer((_, response) => {
+    begin(response, ...chunks);
+    response.end(eventOf(chunkOf({}, "stop")) + "data: [DONE]\n\n");
+  });
+  const call = callOf({ output: { name: "title", schema, mode }, ...fields });
+  const { outcome, deltas } = perform(handlerFor(baseURL), call);
+  return { outcome: await outcome, deltas, sent: body.parse(bodies[0]) };
+};
+
+const answer = '{"title":"One"}';
+
+describe("an output", () => {
+  test("native is asked for as a strict JSON schema, and is the text", async () => {
+    const { sent, outcome } = await exchange("native", {}, chunkOf({ content: answer }));
+    expect(sent).toMatchObject({
+      response_format: {
+        type: "json_schema",
+        json_schema: { name: "title", schema: { ...schema, additionalProperties: false }, strict: true },
+      },
+    });
+    expect(outcome).toMatchObject({ reply: { content: answer } });
+  });
+
+  test("of a call whose parameters say otherwise is asked for as they say", async () => {
+    const model = { response_format: { type: "json_object" } };
+    const { sent } = await exchange("native", { model }, chunkOf({ content: answer }));
+    expect(sent["response_format"]).toEqual(model.response_format);
+  });
+
+  test("by a tool is asked for as one that has to be called, and comes as text", async () => {
+    const call = { index: 0, id: "a", type: "function", function: { name: "title", arguments: '{"title":' } };
+    const { sent, outcome, deltas } = await exchange(
+      "tool",
+      { tools: [] },
+      chunkOf({ tool_calls: [call] }),
+      chunkOf({ tool_calls: [{ index: 0, function: { arguments: '"One"}' } }] }),
+    );
+    expect(sent).toMatchObject({
+      tools: [{ type: "function", function: { name: "title", parameters: schema } }],
+      tool_choice: { type: "function", function: { name: "title" } },
+    });
+    expect(outcome).toMatchObject({ reply: { content: [{ type: "text", text: answer }] } });
+    expect(deltas).toEqual([
+      { type: "text", text: '{"title":' },
+      { type: "text", text: '"One"}' },
+    ]);
+  });
+
+  test("by words is asked for in the system message, and nothing else is sent", async () => {
+    const { sent } = await exchange("prompted", {}, chunkOf({ content: answer }));
+    expect(sent.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+    expect(JSON.stringify(sent.messages[0])).toContain("Answer with JSON that fits this JSON Schema");
+    expect(sent).not.toHaveProperty("response_format");
+    expect(sent).not.toHaveProperty("tools");
+  });
+});
