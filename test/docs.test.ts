@@ -22,6 +22,7 @@ import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import * as sessions from "@colloquy/sessions";
 import * as cli from "../packages/cli/src/index.ts";
 
 const repository = dirname(import.meta.dirname);
@@ -97,6 +98,16 @@ const programs = [
     path: "examples/docs/either.ts",
     run: () => import("../examples/docs/either.ts"),
     says: 'an event: system.reset\nno event: the event at "type": unknown event type "system.rest"',
+  },
+  {
+    path: "examples/docs/sessions.ts",
+    run: () => import("../examples/docs/sessions.ts"),
+    says: "\n1 1\nqa 1, qa 2, copy 1, copy 2, copy 3\n1 []\n",
+  },
+  {
+    path: "examples/15-session.ts",
+    run: () => import("../examples/15-session.ts"),
+    says: '"history":2,"answer":"the Seine","sure":true}\n',
   },
   { path: "examples/docs/datasets.ts", run: () => import("../examples/docs/datasets.ts"), says: "1 row of 2 examples" },
   { path: "examples/docs/rerun.ts", run: () => import("../examples/docs/rerun.ts"), says: "ada: 2 turns asked again" },
@@ -186,6 +197,7 @@ describe("the pages are whole", () => {
     { page: "docs/agents.md", modules: [agents] },
     { page: "docs/testing.md", modules: testing },
     { page: "docs/datasets.md", modules: [datasets] },
+    { page: "docs/sessions.md", modules: [sessions] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));
@@ -208,6 +220,7 @@ describe("the pages are whole", () => {
     { name: "machine", modules: ofMachine },
     { name: "interchange", modules: [interchange] },
     { name: "datasets", modules: [datasets] },
+    { name: "sessions", modules: [sessions] },
     { name: "host", modules: [host, hostStore] },
     { name: "runtime-node", modules: [node] },
     { name: "runtime-test", modules: [...testing, arbitraries] },

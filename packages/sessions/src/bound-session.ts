@@ -1,5 +1,5 @@
 import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@colloquy/host";
-import { type Message, messageFromDraft, promptOf } from "@colloquy/machine";
+import { promptOf, start, type State } from "@colloquy/machine";
 import { beginCall } from "./call/begin-call.ts";
 import type { CallHandle, CallOptions } from "./call/call.ts";
 import { threadIdUnder, type Where } from "./call/place.ts";
@@ -8,7 +8,7 @@ import type { Ground } from "./core/ground.ts";
 import { mostShown } from "./core/policy.ts";
 import { pastMemory } from "./nesting/episodes.ts";
 import { type Trace, traceOf } from "./nesting/trace.ts";
-import { draftsOf, exchangesGiven, type GivenExchange, messagesOfExchanges } from "./program/exchange.ts";
+import { draftsOf, exchangesGiven, type GivenExchange } from "./program/exchange.ts";
 import { type Memory, memoryOf } from "./program/memory.ts";
 import type { Program } from "./program/program.ts";
 import { type RecordedExampleOptions, type Records, recordsOf } from "./records.ts";
@@ -55,9 +55,7 @@ export class BoundSession implements Records<object, object> {
   }
 
   async turns(): Promise<readonly SessionTurn[]> {
-    const { maxStoredTurns } = this.#core.options;
-    const turns = sessionTurns(await this.thread.state());
-    return maxStoredTurns === undefined ? turns : turns.slice(Math.max(0, turns.length - maxStoredTurns));
+    return sessionTurns(await this.thread.state(), this.#core.options.maxStoredTurns);
   }
 
   async count(): Promise<number> {
@@ -65,9 +63,8 @@ export class BoundSession implements Records<object, object> {
   }
 
   async memory(): Promise<Memory> {
-    const state = await this.thread.state();
-    const { machine, seed, options } = this.#core;
-    if (state === null) return memoryOf([...(await this.#past()), ...messagesOfExchanges(seed, 0)], mostShown(options));
+    const { machine, options } = this.#core;
+    const state = (await this.thread.state()) ?? (await this.#begun());
     const { messages } = promptOf(machine, state);
     return memoryOf(state.context.open === null ? messages : messages.slice(0, -1), mostShown(options));
   }
@@ -168,11 +165,13 @@ export class BoundSession implements Records<object, object> {
     return this.#core.ready(this.#ground, this.thread, async () => ({ metadata: {} }));
   }
 
-  /** What was kept of the episodes under another session. */
-  async #past(): Promise<readonly Message[]> {
-    if (this.#outer === null || this.#core.options.lifespan !== "episodic") return [];
-    const episodes = { threadId: this.#outer, node: this.name };
-    const content = await pastMemory(this.#ground.host, episodes, Number.POSITIVE_INFINITY);
-    return content === "" ? [] : [messageFromDraft("s1", { role: "system", content })];
+  /** As the thread will be when its first call is made. */
+  async #begun(): Promise<State> {
+    const isEpisode = this.#outer !== null && this.#core.options.lifespan === "episodic";
+    const episodes = { threadId: this.#outer ?? "", node: this.name };
+    const past = isEpisode ? await pastMemory(this.#ground.host, episodes, Number.POSITIVE_INFINITY) : "";
+    const system = past === "" ? {} : { system: past };
+    const seed = this.#core.seed.flatMap(draftsOf);
+    return start(this.#core.machine, { threadId: this.thread.id, at: 0, seed, ...system }).state;
   }
 }

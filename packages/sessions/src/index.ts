@@ -1,6 +1,8 @@
 export type { CallHandle, CallOptions, GivenHistory } from "./call/call.ts";
 export type { SessionOptions, Summariser } from "./core/options.ts";
 export type { Trace, TraceNode } from "./nesting/trace.ts";
+export { predict, type PredictOptions } from "./predict/predict.ts";
+export { react, type ReactOptions } from "./predict/react.ts";
 export type { Exchange, GivenExchange } from "./program/exchange.ts";
 export type { Fields } from "./program/fields.ts";
 export type { Memory } from "./program/memory.ts";

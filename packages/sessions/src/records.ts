@@ -1,6 +1,6 @@
 import { type HostedThread, JournalUnreadableError } from "@colloquy/host";
 import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
-import { ConfigurationError, turnsOf } from "@colloquy/machine";
+import { ConfigurationError } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { SessionCore } from "./core/core.ts";
 import { mostShown, policyOf } from "./core/policy.ts";
@@ -9,7 +9,7 @@ import { type ExampleOptions, type Examples, examplesOf } from "./score/examples
 import { type Metric, noteScores, type ScoreOptions, scoresOf } from "./score/score.ts";
 import { shownIn, type ShownTurns } from "./shown/shown-in.ts";
 import { memoryShown, promptShown, type TurnPrompt } from "./shown/turn-prompt.ts";
-import { sessionTurns } from "./thread/turns.ts";
+import { sessionTurns, turnsInView } from "./thread/turns.ts";
 
 /** What can be made of the turns that a session recorded. */
 export interface Records<Inputs extends object, Result extends object> {
@@ -64,14 +64,14 @@ export const recordsOf = (core: SessionCore, thread: HostedThread): Records<obje
 });
 
 const score = async <Gold>(
-  { options: { host } }: SessionCore,
+  core: SessionCore,
   thread: HostedThread,
   metric: Metric<object, object, Gold>,
   options: ScoreOptions<Gold>,
 ): Promise<readonly number[]> => {
-  const turns = sessionTurns(await thread.state());
+  const turns = sessionTurns(await thread.state(), core.options.maxStoredTurns);
   const scores = await scoresOf(turns, metric, options, (error, turn) =>
-    host?.onObserverError?.(error, `the metric, for turn ${turn}`),
+    core.report(error, `the metric, for turn ${turn}`),
   );
   await noteScores(thread, turns, scores);
   return scores;
@@ -86,7 +86,7 @@ const examples = async <Gold>(
   if (metric !== undefined) await score(core, thread, metric, options);
   if ((await thread.state()) === null) return examplesOf(thread.id, [], options);
   const { state, shown, isRedacted } = await journalled(thread);
-  const sources = turnsOf(state).map((turn) => ({
+  const sources = turnsInView(state, core.options.maxStoredTurns).map((turn) => ({
     turn,
     isRedacted: isRedacted(turn),
     memory: () => memoryShown(shown.get(turn.number), policyOf(core.options), mostShown(core.options)),

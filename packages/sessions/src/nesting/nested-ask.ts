@@ -1,4 +1,13 @@
-import { type AskHandle, type AskInput, type AskPart, type AskResult, TurnError } from "@colloquy/host";
+import {
+  type AskHandle,
+  type AskInput,
+  type AskPart,
+  type AskResult,
+  type OutputOf,
+  type OutputSchema,
+  TurnError,
+  type WrittenOf,
+} from "@colloquy/host";
 import { NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import { Pending } from "../core/pending.ts";
 import type { NestedAskOptions } from "../program/program.ts";
@@ -6,7 +15,12 @@ import { toolUseOf } from "../program/reply.ts";
 import type { Frame } from "./frame.ts";
 
 /** Calls a model on behalf of a run, on a thread of its own. */
-export const nestedAsk = (frame: Frame, name: string, input: AskInput, options: NestedAskOptions = {}): AskHandle => {
+export const nestedAsk = <Schema extends OutputSchema = never>(
+  frame: Frame,
+  name: string,
+  input: AskInput,
+  options: NestedAskOptions<Schema> = {},
+): AskHandle<OutputOf<Schema>, WrittenOf<Schema>> => {
   const { system, seed, tools, metadata, ...rest } = options;
   const host = frame.ground.models(tools);
   const copy = plainCopy(input);
@@ -21,14 +35,14 @@ export const nestedAsk = (frame: Frame, name: string, input: AskInput, options: 
     ...(seed === undefined ? {} : { seed }),
   };
   const asked = begunAsk();
-  async function begunAsk(): Promise<{ readonly handle: AskHandle }> {
+  async function begunAsk(): Promise<Asked<OutputOf<Schema>, WrittenOf<Schema>>> {
     await frame.ground.begin(thread, beginning);
     const handle = thread.ask(given, { ...rest, askId: id });
     frame.onCancel(() => handle.abort("the call around it was cancelled"));
     void showParts(frame, name, id, handle);
     return { handle };
   }
-  const result = (async (): Promise<AskResult> => {
+  const result = (async (): Promise<AskResult<OutputOf<Schema>>> => {
     const { handle } = await asked;
     try {
       const answered = await handle;
@@ -43,12 +57,19 @@ export const nestedAsk = (frame: Frame, name: string, input: AskInput, options: 
   return new NestedAsk(id, asked, result);
 };
 
+interface Asked<Output, Written> {
+  readonly handle: AskHandle<Output, Written>;
+}
+
 /** The handle of a model call whose thread is still being begun. */
-class NestedAsk extends Pending<AskResult, AskPart> implements AskHandle {
+class NestedAsk<Output, Written>
+  extends Pending<AskResult<Output>, AskPart<Written>>
+  implements AskHandle<Output, Written>
+{
   readonly threadId: string;
   readonly askId: string;
 
-  constructor(id: string, asked: Promise<{ readonly handle: AskHandle }>, result: Promise<AskResult>) {
+  constructor(id: string, asked: Promise<Asked<Output, Written>>, result: Promise<AskResult<Output>>) {
     super(
       result,
       async function* parts() {
@@ -63,7 +84,12 @@ class NestedAsk extends Pending<AskResult, AskPart> implements AskHandle {
 }
 
 /** What happens to a nested call is shown as a part of the call around it; how it ends is for whoever awaits it. */
-const showParts = async (frame: Frame, name: string, threadId: string, handle: AskHandle): Promise<void> => {
+const showParts = async <Written>(
+  frame: Frame,
+  name: string,
+  threadId: string,
+  handle: AsyncIterable<AskPart<Written>>,
+): Promise<void> => {
   try {
     for await (const part of handle) frame.show({ type: "nested", name, threadId, part });
   } catch {}

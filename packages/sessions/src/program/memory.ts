@@ -55,15 +55,27 @@ const begunAnew = (prompt: readonly Message[]): readonly Message[] => {
 
 const nothing = "No prior conversation context.";
 
+/** Where fields are left out, an exchange may have lost what was asked, or what was answered. */
 const exchangesIn = (messages: readonly Message[]): readonly Exchange[] =>
   messages.flatMap((message, place) => {
-    if (message.role !== "user" || message.synthesised === true) return [];
-    const next = messages[place + 1];
-    const said = next?.role === "assistant" ? [message, next] : [message];
-    const [inputs, outputs] = [fieldsOf(message), fieldsOf(said[1])];
-    // Messages, and the values in them, are frozen through and through where they are made.
-    return [Object.freeze({ turn: turnOf(message), inputs, outputs, messages: Object.freeze(said) })];
+    const [before, next] = [messages[place - 1], messages[place + 1]];
+    if (message.synthesised === true) return [];
+    if (message.role === "assistant") return isAnswer(message, before) ? [] : exchange(undefined, message);
+    return message.role === "user" ? exchange(message, isAnswer(next, message) ? next : undefined) : [];
   });
+
+const exchange = (asked: Message | undefined, answered: Message | undefined): readonly Exchange[] => {
+  const messages = [asked, answered].filter((message) => message !== undefined);
+  const turn = Math.max(0, ...messages.map(turnOf));
+  return [{ turn, inputs: fieldsOf(asked), outputs: fieldsOf(answered), messages }];
+};
+
+/** By their ids: a turn has one after the other. */
+const isAnswer = (message: Message | undefined, asked: Message | undefined): boolean => {
+  if (message?.role !== "assistant" || asked?.role !== "user") return false;
+  const [turn, place] = asked.id.split(".");
+  return message.id === `${turn}.${Number(place) + 1}`;
+};
 
 /** A message's id begins with the number of its turn. */
 const turnOf = ({ id }: Message): number => {
@@ -79,11 +91,12 @@ const notesIn = (message: Message): readonly string[] => {
 
 const linesOf = (exchanges: readonly Exchange[]): readonly string[] => {
   const first = exchanges.find(({ turn }) => turn > 0)?.turn ?? 1;
-  return exchanges.map(({ turn, messages: [asked, answered] }) =>
+  return exchanges.map(({ turn, messages }) =>
     [
       turn === 0 ? `[Before turn ${first}]` : `[Turn ${turn}]`,
-      ...(asked === undefined ? [] : [`Asked: ${dataWords(asked)}`]),
-      ...(answered === undefined ? [] : answerWords(answered)),
+      ...messages.flatMap((message) =>
+        message.role === "user" ? `Asked: ${dataWords(message)}` : answerWords(message),
+      ),
     ].join(" "),
   );
 };

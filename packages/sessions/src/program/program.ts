@@ -1,4 +1,4 @@
-import type { AskHandle, AskInput, AskOptions, Tool } from "@colloquy/host";
+import type { AskHandle, AskInput, AskOptions, OutputOf, OutputSchema, Tool, WrittenOf } from "@colloquy/host";
 import type { SeedDraft, SystemDraft } from "@colloquy/machine";
 import type { Memory } from "./memory.ts";
 
@@ -35,11 +35,18 @@ export interface ProgramContext {
    *
    * @param name of the call, for the trace.
    */
-  readonly ask: (name: string, input: AskInput, options?: NestedAskOptions) => AskHandle;
+  readonly ask: <Schema extends OutputSchema = never>(
+    name: string,
+    input: AskInput,
+    options?: NestedAskOptions<Schema>,
+  ) => AskHandle<OutputOf<Schema>, WrittenOf<Schema>>;
 }
 
 /** How a model is called from within a program. */
-export interface NestedAskOptions extends Pick<AskOptions, "model" | "limits" | "signal" | "metadata" | "toolContext"> {
+export interface NestedAskOptions<Schema extends OutputSchema = never> extends Pick<
+  AskOptions<Schema>,
+  "model" | "limits" | "signal" | "metadata" | "toolContext" | "output"
+> {
   readonly system?: SystemDraft;
   /** What the model reads before the input, such as the messages of a memory. */
   readonly seed?: readonly SeedDraft[];

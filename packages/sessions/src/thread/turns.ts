@@ -25,9 +25,22 @@ export interface SessionTurn<Inputs extends object = object, Result extends obje
   readonly metadata: JsonObject;
 }
 
-/** The recorded calls on the path, oldest first: the completed turns, those added by hand included. */
-export const sessionTurns = (state: State | null): readonly SessionTurn[] =>
-  state === null ? [] : turnsOf(state).filter(isRecorded).map(sessionTurn);
+/**
+ * The recorded calls on the path, oldest first: the completed turns, those added by hand included.
+ *
+ * @param most of them, the newest.
+ */
+export const sessionTurns = (state: State | null, most?: number): readonly SessionTurn[] =>
+  state === null ? [] : turnsInView(state, most).filter(isRecorded).map(sessionTurn);
+
+/** The newest so many recorded calls on the path, oldest first, and what failed between and behind them. */
+export const turnsInView = (state: State, most: number = Number.POSITIVE_INFINITY): readonly Turn[] => {
+  const path = turnsOf(state);
+  const calls = path.filter(isRecorded);
+  if (most >= calls.length) return path;
+  const [first] = most === 0 ? [] : calls.slice(-most);
+  return first === undefined ? [] : path.slice(path.indexOf(first));
+};
 
 /** Whether a turn is a recorded call: one that failed or was cancelled leaves none. */
 export const isRecorded = ({ outcome }: Turn): boolean => outcome.status === "completed";

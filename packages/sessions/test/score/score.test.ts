@@ -73,7 +73,7 @@ describe("scores", () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY])(
     "%d is no score: the error names it and the turn",
     async (judged) => {
-      const { qa } = answering([]);
+      const { qa } = answering([], { host: { onObserverError: () => {} } });
       await asked(qa, 1);
       expect(await qa.score(() => judged)).toEqual([0]);
       await expect(qa.score(() => judged, { onMetricError: "raise" })).rejects.toThrow(

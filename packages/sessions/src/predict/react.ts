@@ -1,0 +1,23 @@
+import type { Tool } from "@colloquy/host";
+import type { ProgramFunction } from "../program/program.ts";
+import { asking, type PredictOptions } from "./predict.ts";
+
+/** A program that reasons with tools before it answers. */
+export interface ReactOptions<
+  Given extends object,
+  Inputs extends object,
+  Outputs extends object,
+  Result extends object,
+> extends PredictOptions<Given, Inputs, Outputs, Result> {
+  /** Which the model may use, as often as `limits` allow. */
+  readonly tools: readonly Tool[];
+}
+
+/**
+ * As `predict`, with tools: the model uses them, step by step, until it answers with the outputs. Each step is journalled in
+ * a thread of its own, and approvals, recovery and concurrency of tools are as anywhere. Where `limits` name no steps, ten
+ * are allowed.
+ */
+export const react = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
+  options: ReactOptions<Given, Inputs, Outputs, Result>,
+): ProgramFunction<Given, Result> => asking({ name: "react", ...options, limits: { steps: 10, ...options.limits } });

@@ -1,0 +1,138 @@
+import { OutputError, tool } from "@colloquy/host";
+import { ConfigurationError, textOf } from "@colloquy/machine";
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
+import * as z from "zod";
+import { predict, type ProgramContext, react, session, type Session, SignatureError } from "../../src/index.ts";
+
+const inputs = z.object({ question: z.string().trim(), context: z.string().optional() });
+const outputs = z.object({ answer: z.string(), sure: z.boolean() });
+
+/** A session that is closed when its test ends. */
+const closing = <Each extends Pick<Session<object, object, object, object>, "close">>(made: Each): Each => {
+  onTestFinished(() => made.close());
+  return made;
+};
+
+const saying = (value: object) => reply(JSON.stringify(value));
+const [first, second] = [
+  { answer: "A line.", sure: true },
+  { answer: "A pile.", sure: false },
+];
+
+describe("a program that is a signature alone", () => {
+  test("asks the model with the memory before the inputs, and gives what was validated, typed by its schemas", async () => {
+    const llm = scriptedModel([saying(first), saying(second)]);
+    const program = predict({ inputs, outputs, instructions: "Be short." });
+    const qa = closing(session(program, { name: "qa", llm }));
+    const answer = await qa.call({ question: " What is a queue?" });
+    expectTypeOf(answer).toEqualTypeOf<{ answer: string; sure: boolean }>();
+    expectTypeOf<Parameters<typeof program>[0]>().toEqualTypeOf<{ question: string; context?: string | undefined }>();
+    expect(answer).toEqual(first);
+    await qa.call({ question: "And a stack?" });
+    expect(llm.calls.map(({ messages }) => messages.map(({ role, parts }) => ({ role, parts })))[1]).toEqual([
+      { role: "system", parts: [{ type: "text", text: "Be short." }] },
+      { role: "user", parts: [{ type: "data", field: "question", value: " What is a queue?" }] },
+      { role: "assistant", parts: [{ type: "text", text: JSON.stringify(first) }] },
+      { role: "user", parts: [{ type: "data", field: "question", value: "And a stack?" }] },
+    ]);
+    expect(llm.calls[0]?.messages.at(-1)?.parts).toEqual([
+      { type: "data", field: "question", value: "What is a queue?" },
+    ]);
+  });
+
+  test("shows outputs as they are written, before it has them", async () => {
+    const shown: object[] = [];
+    async function* parts() {
+      yield { type: "output.partial", turn: 1, step: 1, attempt: 1, value: { answer: "A li" } };
+    }
+    const handle = Object.assign(Promise.resolve({ output: first }), { [Symbol.asyncIterator]: parts });
+    const memory = { exchanges: [], messages: [], text: "" };
+    const partial = (value: object) => shown.push(value);
+    // All that is asked of a context here.
+    const context = { memory, partial, ask: () => handle } as unknown as ProgramContext;
+    expect(await predict({ inputs, outputs })({ question: "Q" }, context)).toEqual(first);
+    expect(shown).toEqual([{ answer: "A li" }]);
+  });
+
+  test("has what does not fit mended, and rejects where nothing fits; then no turn is recorded", async () => {
+    const llm = scriptedModel([reply("A line."), saying(first), reply("no"), reply("never")]);
+    const qa = closing(session(predict({ inputs, outputs, repairs: 1 }), { name: "qa", llm }));
+    expect(await qa.call({ question: "Q1" })).toEqual(first);
+    await expect(qa.call({ question: "Q2" })).rejects.toThrow(OutputError);
+    expect(await qa.count()).toBe(1);
+  });
+
+  test("refuses inputs that do not fit before a model is called, and a session without a model by the option's name", async () => {
+    const llm = scriptedModel([]);
+    const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));
+    await expect(qa.call(Object({ question: 7 }))).rejects.toThrow(SignatureError);
+    expect(llm.calls).toEqual([]);
+    const bare = closing(session(predict({ inputs, outputs }), { name: "qa" }));
+    await expect(bare.call({ question: "Q" })).rejects.toThrow(/give session the option llm/u);
+  });
+
+  test("says when it is made which schema the mode does not take", () => {
+    const optional = z.object({ answer: z.string().optional() });
+    expect(() => predict({ inputs, outputs: optional })).toThrow(ConfigurationError);
+    expect(() => predict({ inputs, outputs: optional })).toThrow(/answer/u);
+    expect(() => predict({ inputs, outputs: optional, mode: "prompted" })).not.toThrow();
+  });
+
+  test("with what describes the outputs, and what was consolidated, in their places", async () => {
+    const llm = scriptedModel([saying(first), saying(second)]);
+    const describeLine = () => "It was about lines.";
+    const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm, describe: describeLine }));
+    await qa.call({ question: "Q1" });
+    await qa.call({ question: "Q2" });
+    expect(llm.calls[1]?.messages.map(textOf)).toEqual([
+      "Answer with the outputs, as JSON.",
+      "",
+      "It was about lines.",
+      "",
+    ]);
+  });
+
+  test("with tools: uses them step by step, in a thread of its own, and what was used is shown to the next call", async () => {
+    const search = tool({
+      name: "search",
+      description: "Searches.",
+      input: z.object({ query: z.string() }),
+      run: ({ query }) => `Result for ${query}`,
+    });
+    const llm = scriptedModel([
+      toolCalls([{ name: "search", arguments: { query: "queue" } }]),
+      saying(first),
+      saying(second),
+    ]);
+    const qa = closing(session(react({ inputs, outputs, tools: [search] }), { name: "qa", llm }));
+    expect(await qa.call({ question: "Q1" })).toEqual(first);
+    await qa.call({ question: "Q2" });
+    expect(llm.calls[2]?.messages.map(textOf).at(-2)).toMatch(/^Tools used: search.*Result for queue/u);
+    expect((await qa.trace(1))?.calls).toMatchObject([{ name: "react", status: "completed" }]);
+  });
+
+  test("with tools: as many steps as are allowed, ten where nothing else is said", async () => {
+    const again = tool({ name: "again", description: "Again.", input: z.object({}), run: () => "again" });
+    const forever = () =>
+      scriptedModel(Array.from({ length: 12 }, () => toolCalls([{ name: "again", arguments: {} }])));
+    for (const { limits, steps } of [
+      { limits: {}, steps: 10 },
+      { limits: { steps: 2 }, steps: 2 },
+    ]) {
+      const llm = forever();
+      const qa = closing(session(react({ inputs, outputs, tools: [again], limits }), { name: "qa", llm }));
+      await expect(qa.call({ question: "Q" })).rejects.toThrow(/steps/u);
+      expect(llm.calls).toHaveLength(steps);
+    }
+  });
+});
+
+test("a program that does not fit its signature is a compile error", () => {
+  const fitting = { name: "qa", signature: { inputs, outputs } };
+  closing(session(({ question }) => ({ answer: question, sure: true }), fitting));
+  // @ts-expect-error -- it gives no `sure`
+  closing(session(({ question }) => ({ answer: question }), fitting));
+  // @ts-expect-error -- there is no `topic`
+  closing(session(({ topic }) => ({ answer: topic, sure: true }), fitting));
+});

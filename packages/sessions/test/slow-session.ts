@@ -1,0 +1,173 @@
+// A plain slow model of what dspy-session documents, by lists and copies only. Where its code does otherwise than it
+// documents (the cases marked [F]), the model does what is documented; where a session here means to differ, a comment says so.
+
+/** Named values. */
+export type Fields = Readonly<Record<string, string>>;
+
+/** What was asked, and what was answered. */
+export interface SlowExchange {
+  readonly inputs: Fields;
+  readonly outputs: Fields;
+}
+
+/** A call that was made, or that failed, with what its program was shown. */
+export interface SlowTurn {
+  readonly number: number;
+  readonly inputs: Fields;
+  /** Null where it failed: it counts as none, and has a number (theirs leaves nothing). */
+  readonly outputs: Fields | null;
+  readonly shown: readonly SlowExchange[];
+  /** A history with which the conversation began anew here; it is over when the turn is (theirs outlives it, as a seed). */
+  readonly before: readonly SlowExchange[] | null;
+}
+
+/** A call that was made. */
+export type SlowCall = SlowTurn & SlowExchange;
+
+/** How it is configured. */
+export interface SlowOptions {
+  readonly maxTurns?: number;
+  readonly maxStoredTurns?: number;
+  readonly excludeFields?: readonly string[];
+  readonly onlyInputFields?: readonly string[];
+  readonly seed?: readonly SlowExchange[];
+}
+
+/** A history that a call brings, and what it does with the session. */
+export interface SlowHistory {
+  readonly exchanges: readonly SlowExchange[];
+  readonly as: "override" | "useIfProvided" | "replaceSession";
+}
+
+export class SlowSession {
+  readonly #options: SlowOptions;
+  #path: readonly SlowTurn[] = [];
+  #checkpoints: Readonly<Record<string, readonly SlowTurn[]>> = {};
+  #scores: ReadonlyMap<number, number> = new Map();
+  #count = 0;
+
+  constructor(options: SlowOptions) {
+    this.#options = options;
+  }
+
+  /** The newest are a view: none is gone, and an undo reaches those before them (theirs are deleted). */
+  turns(): readonly SlowCall[] {
+    const { maxStoredTurns } = this.#options;
+    const calls = this.#path.flatMap((turn) => (turn.outputs === null ? [] : { ...turn, outputs: turn.outputs }));
+    return maxStoredTurns === undefined ? calls : lastOf(calls, maxStoredTurns);
+  }
+
+  /** What the next call is shown. The seed counts as the oldest turn, also for what is stored. */
+  memory(): readonly SlowExchange[] {
+    const { seed = [] } = this.#options;
+    const calls = this.#path.flatMap((turn) => {
+      if (turn.outputs === null) return [];
+      const shown = this.#filtered({ inputs: turn.inputs, outputs: turn.outputs });
+      // A history is shown with the inputs of the call that gave it: not without any.
+      return [{ shown, before: Object.keys(shown.inputs).length === 0 ? null : turn.before }];
+    });
+    const isAnew = calls.some(({ before }) => before !== null);
+    const all = [
+      ...(isAnew ? [] : seed.map((each) => this.#filtered(each))),
+      ...calls.flatMap(({ shown, before }) => [...(before ?? []), shown]),
+    ];
+    return lastOf(all, this.#most).filter(showsSomething);
+  }
+
+  /** Calls a program that gives these outputs, or throws. Gives what it is shown. */
+  call(inputs: Fields, outputs: Fields | null, history: SlowHistory | null): readonly SlowExchange[] {
+    const before = history?.as === "replaceSession" ? history.exchanges : null;
+    const shown = before === null ? (history?.exchanges ?? this.memory()) : lastOf(before, this.#most);
+    if (history?.as === "override") return shown;
+    // One that begins anew and fails leaves all as it was.
+    if (before !== null && outputs === null) this.#count++;
+    else this.#record({ inputs, outputs, shown, before });
+    return shown;
+  }
+
+  addTurn(exchange: SlowExchange): void {
+    this.#record({ ...exchange, shown: this.memory(), before: null });
+  }
+
+  undo(calls: number): readonly SlowTurn[] {
+    const made = this.#path.filter(({ outputs }) => outputs !== null);
+    const [oldest, ...newer] = lastOf(made, calls);
+    if (oldest === undefined) return [];
+    this.#path = this.#path.slice(0, this.#path.indexOf(oldest));
+    return [oldest, ...newer].toReversed();
+  }
+
+  reset(): void {
+    this.#path = [];
+  }
+
+  /** A copy up to the newest turn; what it calls next is numbered from there on. */
+  fork(): SlowSession {
+    const fork = new SlowSession(this.#options);
+    fork.#path = this.#path;
+    fork.#count = this.#path.at(-1)?.number ?? 0;
+    fork.#scores = this.#scores;
+    return fork;
+  }
+
+  checkpoint(name: string): void {
+    this.#checkpoints = { ...this.#checkpoints, [name]: this.#path };
+  }
+
+  get checkpoints(): readonly string[] {
+    return Object.keys(this.#checkpoints);
+  }
+
+  restore(name: string): void {
+    this.#path = this.#checkpoints[name] ?? [];
+  }
+
+  score(metric: (exchange: SlowExchange) => number): readonly number[] {
+    const scored = this.turns().map((turn) => [turn.number, metric(turn)] as const);
+    this.#scores = new Map([...this.#scores, ...scored]);
+    return scored.map(([, score]) => score);
+  }
+
+  scoreOf({ number }: SlowTurn): number | null {
+    return this.#scores.get(number) ?? null;
+  }
+
+  examples({ minScore, strict }: { readonly minScore?: number; readonly strict: boolean }): readonly SlowCall[] {
+    const turns = this.turns();
+    const isBad = (turn: SlowTurn): boolean => minScore !== undefined && !((this.scoreOf(turn) ?? -1) >= minScore);
+    const bad = turns.findIndex(isBad);
+    return strict && bad >= 0 ? turns.slice(0, bad) : turns.filter((turn) => !isBad(turn));
+  }
+
+  get #most(): number {
+    const { maxTurns = Number.POSITIVE_INFINITY, maxStoredTurns = Number.POSITIVE_INFINITY } = this.#options;
+    return Math.min(maxTurns, maxStoredTurns);
+  }
+
+  #record(turn: Omit<SlowTurn, "number">): void {
+    this.#count++;
+    const path = turn.before === null ? this.#path : [];
+    this.#path = [...path, { ...turn, number: this.#count }];
+  }
+
+  #filtered({ inputs, outputs }: SlowExchange): SlowExchange {
+    const { excludeFields = [], onlyInputFields } = this.#options;
+    const isShown = (name: string): boolean => !excludeFields.includes(name);
+    const isInput = (name: string): boolean => onlyInputFields?.includes(name) ?? true;
+    return {
+      inputs: only(inputs, (name) => isShown(name) && isInput(name)),
+      outputs: only(outputs, isShown),
+    };
+  }
+}
+
+/** One of which no field is shown is none (theirs is empty). */
+const showsSomething = ({ inputs, outputs }: SlowExchange): boolean =>
+  Object.keys(inputs).length + Object.keys(outputs).length > 0;
+
+const only = (fields: Fields, isKept: (name: string) => boolean): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => isKept(name)));
+
+/** Written so that 0 is none, which `slice(-0)` is not. */
+const lastOf = <Item>(items: readonly Item[], count: number): readonly Item[] =>
+  items.slice(Math.max(0, items.length - count));
