@@ -59,6 +59,11 @@ const programs = [
     says: 'bad_request: no such model\ncancelled, after "It is a line "\nstopped by steps\nA queue is a line.\n',
   },
   {
+    path: "examples/docs/caller-tools.ts",
+    run: () => import("../examples/docs/caller-tools.ts"),
+    says: "You sit in 12C.\n",
+  },
+  {
     path: "examples/docs/coming-from.ts",
     run: () => import("../examples/docs/coming-from.ts"),
     says: "Done: 12 euros are on their way.",

@@ -9,6 +9,8 @@ export type { Hooks, Observer, ObserverErrorHandler, StepEnded, TurnOpening } fr
 export { createHost, type Host } from "./host.ts";
 export { type HostOptions, hostOptionNames, type ImportOptions } from "./options.ts";
 export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-event.ts";
+export type { ToolAnswer } from "./thread/answer-tool.ts";
+export type { CallerToolDefinition } from "./tools/caller-tools.ts";
 export type { ApproveOptions, DenyOptions } from "./thread/approve.ts";
 export type { ForkOptions } from "./thread/fork.ts";
 export type { Fork, HostedThread } from "./thread/hosted-thread.ts";

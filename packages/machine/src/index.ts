@@ -51,7 +51,7 @@ export type { ToolDeclaration, ToolRecovery } from "./conversation/protocol/tool
 export type * from "./conversation/decide/options.ts";
 export { askNamed, type AskRecord, asksOf, type AskStatus } from "./conversation/read/asks.ts";
 export { type Move, redoTarget, undoTarget } from "./conversation/read/moves.ts";
-export { approvalsOf, outstanding } from "./conversation/read/outstanding.ts";
+export { approvalsOf, callsToAnswer, outstanding } from "./conversation/read/outstanding.ts";
 export { lastTurnOf, messagesOf, turnNumbered, turnsOf } from "./conversation/read/turns.ts";
 export { type ConversationMachine, conversationMachine, fingerprintOf, toolsOf } from "./conversation/machine.ts";
 export { type Prompt, promptOf } from "./conversation/prompt-of.ts";

@@ -85,7 +85,7 @@ const linesOf = (effect: Effect): readonly string[] => {
       return [
         `callTool ${effect.id} ${effect.name}(${effect.arguments}) providerCallId=${JSON.stringify(effect.providerCallId)}${
           effect.approval === null ? "" : ` approval=${JSON.stringify(effect.approval)}`
-        }`,
+        }${effect.by === undefined ? "" : ` by=${effect.by}`}`,
       ];
     case "requestApproval": {
       const { type, id, name, because, version, arguments: given, digest } = effect;

@@ -37,6 +37,8 @@ const showPart = (screen: Screen, part: AskPart): void => {
       return showSignal(screen, part.signal);
     case "approval.requested":
       return screen.line(`  ${oneLine(part.request.name)} waits for an approval: ${oneLine(part.request.id)}`, "dim");
+    case "result.requested":
+      return screen.line(`  ${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`, "dim");
     case "wait.started":
       return screen.line("  waiting for the process that has the thread, or for its lease to run out", "dim");
     case "thread.forked":

@@ -1,15 +1,14 @@
 import type { State } from "@colloquy/machine";
+import { waitsOutside } from "@colloquy/machine/hosting";
 import type { Clock } from "../ports/clock.ts";
 
 /**
  * Whether nothing has to be done for a thread before something new is asked: no turn is open or about to be, or the
- * open one only waits for approvals, which is state, and may take days.
+ * open one only waits for approvals and for results of the caller's tools, which is state, and may take days.
  */
-export const isIdle = ({ value, context: { open, queue } }: State): boolean => {
-  if (open === null) return queue.length === 0;
-  return typeof value === "object" && "awaiting_tool" in value && value.awaiting_tool === "awaiting_approval"
-    ? open.deadlineAt === null
-    : false;
+export const isIdle = (state: State): boolean => {
+  const { open, queue } = state.context;
+  return open === null ? queue.length === 0 : open.deadlineAt === null && waitsOutside(state);
 };
 
 /** Waits until nothing has happened for a while. */

@@ -12,6 +12,7 @@ import * as Either from "fp-ts/lib/Either.js";
 import { givenEvent } from "../boundary/given-event.ts";
 import type { OptionNames } from "../boundary/option-names.ts";
 import type { OutputOptions, OutputSchema } from "../output/expected.ts";
+import { type CallerToolDefinition, readCallerTools } from "../tools/caller-tools.ts";
 import type { ToolContext } from "../tools/tool.ts";
 
 /** What is asked: a text, its parts, or whole messages. An empty list asks the model to go on. */
@@ -49,6 +50,11 @@ export interface AskOptions<Schema extends OutputSchema = never> {
    * fit is refused, and the model asked again. Raises the thread's journal to format 2, which versions before 0.2 refuse to read.
    */
   readonly output?: OutputOptions<Schema>;
+  /**
+   * Tools of whoever asks: the model is offered them in this turn beside the host's, and no host runs them. Their calls wait
+   * for `thread.answerTool`, for days if need be. The thread's journal rises to format 2.
+   */
+  readonly tools?: readonly CallerToolDefinition[];
   /** Laid over the host's tool context, member by member, for this turn's tools; where one turn answers several asks, that of the first. Never journalled. */
   readonly toolContext?: ToolContext;
 }
@@ -70,6 +76,7 @@ export const askOptionNames: OptionNames<AskOptions> = {
   from: true,
   whenBusy: true,
   output: true,
+  tools: true,
   toolContext: true,
 };
 
@@ -82,13 +89,19 @@ export const askEvent = (
   at: number,
   askId: string,
   input: AskInput,
-  { name, metadata, model, limits, overlap, from }: Omit<AskOptions, "output">,
+  { name, metadata, model, limits, overlap, from, tools: defined }: Omit<AskOptions, "output">,
   joins?: AskReceived["joins"],
   output?: ExpectedOutput,
 ): Either.Either<Refusal, AskReceived> => {
+  const read =
+    defined == null || (Array.isArray(defined) && defined.length === 0)
+      ? Either.right(undefined)
+      : readCallerTools(defined);
+  if (Either.isLeft(read)) return Either.left({ kind: "invalid", reason: `ask: ${read.left}` });
+  const tools = read.right;
   const event: AskReceived = { type: "ask.received", at, askId, input };
   const texts = typeof input === "string" && typeof askId === "string" && askId !== "";
-  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? joins ?? output) === undefined)
+  if (texts && (name ?? metadata ?? model ?? limits ?? overlap ?? from ?? tools ?? joins ?? output) === undefined)
     return Either.right(event);
-  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, joins, output });
+  return givenEvent<AskReceived>({ ...event, name, metadata, model, limits, overlap, from, tools, joins, output });
 };

@@ -1,5 +1,14 @@
-import type { Content, Entry, RequestApproval, Signal, State, ToolOutcome, TurnStatus } from "@colloquy/machine";
-import { approvalsOf } from "@colloquy/machine";
+import type {
+  CallTool,
+  Content,
+  Entry,
+  RequestApproval,
+  Signal,
+  State,
+  ToolOutcome,
+  TurnStatus,
+} from "@colloquy/machine";
+import { approvalsOf, callsToAnswer } from "@colloquy/machine";
 import { callIdAt } from "@colloquy/machine/hosting";
 
 /**
@@ -21,6 +30,7 @@ export type AskPart<Written = undefined> =
       readonly step: number;
       readonly request: RequestApproval;
     }
+  | ResultRequestedPart
   | { readonly type: "step.ended"; readonly turn: number; readonly step: number }
   | { readonly type: "signal"; readonly signal: AskSignal }
   /**
@@ -90,6 +100,13 @@ interface ToolCallPart extends CallPlace {
   readonly arguments: string;
 }
 
+/** A call of a tool of the caller waits for its result: `thread.answerTool(callId, …)`. The arguments are what the model wrote. */
+interface ResultRequestedPart extends CallPlace {
+  readonly type: "result.requested";
+  readonly name: string;
+  readonly arguments: string;
+}
+
 /** What a tool call came to. Results come as they arrive, in any order. */
 interface ToolResultPart extends CallPlace {
   readonly type: "toolResult";
@@ -113,7 +130,9 @@ interface CallPlace extends Place {
 
 /** What the open turn waits for from outside, as it was shown when that was asked for. */
 export const partsAwaited = (state: State): readonly AskPart[] =>
-  state.context.open?.stage.type === "running" ? approvalsOf(state).map((request) => approvalPart(request)) : [];
+  state.context.open?.stage.type === "running"
+    ? [...approvalsOf(state).map(approvalPart), ...callsToAnswer(state).map(resultRequested)]
+    : [];
 
 /** A call waits for approval. */
 export const approvalPart = (request: RequestApproval): AskPart => {
@@ -121,8 +140,29 @@ export const approvalPart = (request: RequestApproval): AskPart => {
   return { type: "approval.requested", turn, step, request };
 };
 
-/** The results that an entry gives in tools' places. */
-export const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
+/** A call waits for the caller. */
+export const resultRequested = ({ turn, step, position, callId, name, arguments: written }: CallTool): AskPart => ({
+  type: "result.requested",
+  turn,
+  step,
+  position,
+  callId,
+  name,
+  arguments: written,
+});
+
+/** The results that an entry brings which no tool of this host gave: the machine's in tools' places, and the caller's. */
+export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
+  const { event } = entry;
+  if (event.type !== "tool.completed" && event.type !== "tool.failed") return resultsDecided(entry, before);
+  const answered = callsToAnswer(before).find(({ id }) => id === event.effectId);
+  if (answered === undefined) return [];
+  const { turn, step, position, callId, name } = answered;
+  const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
+  return [{ type: "toolResult", turn, step, position, callId, name, outcome, content: event.content }];
+};
+
+const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { open } = before.context;
   const results = "decided" in entry ? (entry.decided?.results ?? []) : [];
   if (results.length === 0 || open === null) return [];

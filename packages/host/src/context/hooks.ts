@@ -46,6 +46,8 @@ export interface Observer {
   readonly signal?: (signal: Signal, threadId: string) => void;
   /** A tool call waits for approval. Called again, under the same id, each time that the thread is opened and it still waits. */
   readonly approval?: (request: RequestApproval, threadId: string) => void;
+  /** A call of a tool of the caller waits for its result. Called again, with the same call, each time that the thread is opened and it still waits. */
+  readonly callToAnswer?: (call: CallTool, threadId: string) => void;
 }
 
 /** Where an observer or a hook failed: its name, such as `beforeStep`; or what the host did in the background. */
@@ -74,6 +76,11 @@ export class Observation {
   approval(request: RequestApproval, threadId: string): void {
     for (const observer of this.#observers)
       this.#guard("observer.approval", () => observer.approval?.(request, threadId));
+  }
+
+  callToAnswer(call: CallTool, threadId: string): void {
+    for (const observer of this.#observers)
+      this.#guard("observer.callToAnswer", () => observer.callToAnswer?.(call, threadId));
   }
 
   /** Calls a `before` hook and waits for it. Never rejects. */

@@ -1,6 +1,6 @@
 import type { Entry, Signal, State } from "@colloquy/machine";
 import { isIdle } from "../activity/idle.ts";
-import { announce, showApproval } from "../ask/announce.ts";
+import { announce, showApproval, showCallsToAnswer } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
 import type { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
@@ -178,6 +178,7 @@ export class Following implements Diversion {
     for (const signal of signals) announce(asks, signal, state);
     // The holder's asks are shown it by the effect.
     if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
+    if (entry.event.type === "llm.completed") showCallsToAnswer(asks, state);
   }
 
   get #waits(): boolean {

@@ -1,4 +1,13 @@
-import type { ApprovalAnswered, AskReceived, CancelRequested, Event, Refusal, ThreadStarted } from "@colloquy/machine";
+import type {
+  ApprovalAnswered,
+  AskReceived,
+  CancelRequested,
+  Event,
+  Refusal,
+  ThreadStarted,
+  ToolCompleted,
+  ToolFailed,
+} from "@colloquy/machine";
 import { canonicalText } from "@colloquy/machine";
 import { decodeEvent, describeDecodeError } from "@colloquy/machine/journal";
 import { redactEntry } from "@colloquy/machine/storage";
@@ -24,12 +33,14 @@ export const readItem = (id: string, stored: unknown): ReadItem => {
     : { id, problem: `"${event.type}" can't be left as an inbox item; send it on the host that has the thread` };
 };
 
-type InboxEvent = ApprovalAnswered | AskReceived | CancelRequested;
+type InboxEvent = ApprovalAnswered | AskReceived | CancelRequested | ToolCompleted | ToolFailed;
 
 /** Whether an event is recognised when it is sent again, so that it may be left as an inbox item. */
 export const mayBeInInbox = (event: Event | ThreadStarted): event is InboxEvent =>
   event.type === "ask.received" ||
   event.type === "approval.answered" ||
+  event.type === "tool.completed" ||
+  event.type === "tool.failed" ||
   (event.type === "cancel.requested" && event.askId !== undefined);
 
 /** Whether an entry of a journal is that of an inbox item's event, whatever was laid onto it when it was taken, and also where it was redacted. */

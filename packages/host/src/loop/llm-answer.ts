@@ -1,4 +1,12 @@
-import type { CallLlm, LlmCompleted, LlmFailed, ReplyDraft, ReportedUsage, ToolDeclaration } from "@colloquy/machine";
+import type {
+  CallLlm,
+  LlmCompleted,
+  LlmFailed,
+  ReplyDraft,
+  ReportedUsage,
+  State,
+  ToolDeclaration,
+} from "@colloquy/machine";
 import { toolsOf } from "@colloquy/machine";
 import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
@@ -42,13 +50,22 @@ const reasonOf = ({ describeThrown, observation }: HostContext, thrown: unknown)
 };
 
 /**
- * The declarations of the tools that a call offers. Under a configuration that 0.1 journalled it is all that the machine
- * declares, as it was then. A tool that is gone since the call was asked for is left out: it could not be run.
+ * The declarations of the tools that a call offers: the machine's, and those of the asks, which stand in the thread. Under a
+ * configuration that 0.1 journalled it is all that the machine declares, as it was then. A tool that is gone since the call
+ * was asked for is left out: it could not be run.
  */
-export const offeredTools = ({ machine }: HostContext, { tools }: CallLlm): readonly ToolDeclaration[] => {
+export const offeredTools = (
+  { machine }: HostContext,
+  { tools, purpose }: CallLlm,
+  state: State | null,
+): readonly ToolDeclaration[] => {
   const declared = toolsOf(machine);
-  if (tools === undefined || isAllOf(declared, tools)) return declared;
-  return tools.flatMap((offered) => declared.find(({ name }) => name === offered.name) ?? []);
+  const callers = (purpose === "answer" ? state?.context.open?.callerTools : undefined) ?? [];
+  if (callers.length === 0 && (tools === undefined || isAllOf(declared, tools))) return declared;
+  const known = [...declared.filter(({ name }) => !callers.some((tool) => tool.name === name)), ...callers];
+  return tools === undefined
+    ? known
+    : tools.flatMap((offered) => known.find(({ name }) => name === offered.name) ?? []);
 };
 
 /** As of nearly each call: then nothing is looked for. By index, as methods of frozen lists are slow. */

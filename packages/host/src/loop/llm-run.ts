@@ -105,7 +105,7 @@ export class LlmRun implements Running, Responding, Sender {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),
       clock: host.clock,
-      tools: offeredTools(host, this.#call),
+      tools: offeredTools(host, this.#call, this.#loop.state),
     };
     const outcome = await callModel(this.#loop, this.#call, context);
     if (this.#over) return;

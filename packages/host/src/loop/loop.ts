@@ -4,7 +4,7 @@ import { IdleTimer, isIdle } from "../activity/idle.ts";
 import type { Ask } from "../ask/ask.ts";
 import { Asks } from "../ask/asks.ts";
 import { notAskedEarlier } from "../ask/earlier-ask.ts";
-import { resultsDecided } from "../ask/parts.ts";
+import { resultsIn } from "../ask/parts.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
@@ -250,7 +250,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.host.observation.entry(entry, this.threadId);
     if (this.asks.size > 0 && before !== null) {
       this.asks.heard(entry);
-      for (const part of resultsDecided(entry, before)) this.asks.emit(part.turn, part);
+      for (const part of resultsIn(entry, before)) this.asks.emit(part.turn, part);
     }
     stopAnswered(this, entry.event);
     for (const effect of effects) {

@@ -1,6 +1,6 @@
 import { type Effect, type Entry, type StartTimer, type Turn, turnNumbered } from "@colloquy/machine";
 import { announce } from "../ask/announce.ts";
-import { approvalPart } from "../ask/parts.ts";
+import { approvalPart, resultRequested } from "../ask/parts.ts";
 import { LlmRun } from "./llm-run.ts";
 import type { LoopPort } from "./loop-port.ts";
 import { OutputRun } from "./output-run.ts";
@@ -31,7 +31,15 @@ const performers: Performers = {
     new LlmRun(loop, effect).begin();
   },
   checkOutput: (loop, effect) => new OutputRun(loop, effect).begin(),
-  callTool: (loop, effect) => new ToolRun(loop, effect).begin(),
+  callTool: (loop, effect) => {
+    if (effect.by === undefined) {
+      new ToolRun(loop, effect).begin();
+      return;
+    }
+    // Nothing is kept running for the caller either.
+    loop.asks.emit(effect.turn, resultRequested(effect));
+    loop.host.observation.callToAnswer(effect, loop.threadId);
+  },
   requestApproval: (loop, effect) => {
     loop.asks.emit(effect.turn, approvalPart(effect));
     loop.host.observation.approval(effect, loop.threadId);

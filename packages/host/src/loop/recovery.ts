@@ -112,6 +112,8 @@ const lostCall = (
   call: CallTool,
   at: number,
 ): ToolFailed | null | Promise<ToolFailed | ToolWithheld> => {
+  // No process ran it, so none has lost it.
+  if (call.by === "caller") return null;
   const tool = tools.get(call.name);
   // It waits to be validated, and is not run before that.
   if (tool !== undefined && call.approval === "required") return null;

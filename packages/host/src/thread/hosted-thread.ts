@@ -1,5 +1,6 @@
 import type {
   AskRecord,
+  CallTool,
   Entry,
   Event,
   HeadMoved,
@@ -13,7 +14,7 @@ import type {
   Turn,
   TurnAnnotated,
 } from "@colloquy/machine";
-import { approvalsOf, askNamed, asksOf, redoTarget, undoTarget } from "@colloquy/machine";
+import { approvalsOf, askNamed, asksOf, callsToAnswer, redoTarget, undoTarget } from "@colloquy/machine";
 import type { Explanation, StateDifference, ThreadFigures } from "@colloquy/machine/inspect";
 import { explain, figuresOf } from "@colloquy/machine/inspect";
 import type { LeftBehind } from "@colloquy/machine/journal";
@@ -22,6 +23,7 @@ import type { AskInput, AskOptions, SteerOptions } from "../ask/ask-event.ts";
 import type { AskHandle } from "../ask/ask-handle.ts";
 import type { ThreadDefaults } from "../context/host-context.ts";
 import type { OutputOf, OutputSchema, WrittenOf } from "../output/expected.ts";
+import { answerTool, type ToolAnswer } from "./answer-tool.ts";
 import { approve, type ApproveOptions, deny, type DenyOptions } from "./approve.ts";
 import { askOn, steerOn } from "./asking.ts";
 import { deleteThread } from "./delete.ts";
@@ -65,19 +67,12 @@ export class HostedThread {
     return askOn(this.#thread, input, options);
   }
 
-  /**
-   * Asks within the turn that is open: its next prompt shows it, and its answer is the answer to this as well. Refused
-   * where none is open. Where the turn ends before it could be shown, the ask is given back.
-   */
+  /** Asks within the turn that is open: its next prompt shows it, and its answer is this one's. Refused where none is open; given back where the turn ends before. */
   steer(input: AskInput, options: SteerOptions = {}): AskHandle {
     return steerOn(this.#thread, input, options);
   }
 
-  /**
-   * Takes the thread up, as any use of it does, and does nothing else: what was under way when a process died goes on, and
-   * the result has handles to it. Rejects with `ThreadUnknownError` where there is no such thread, with `ThreadHeldError`
-   * where another host has it; `host.resumeAll` waits for that one's lease.
-   */
+  /** Takes the thread up: what was under way when a process died goes on, and the result has handles to it. Rejects with `ThreadUnknownError`, `ThreadHeldError`; `host.resumeAll` waits for another host's lease. */
   resume(): Promise<Resumed> {
     return resume(this.#thread);
   }
@@ -110,6 +105,20 @@ export class HostedThread {
   /** Has a tool call not run. The model reads so, and goes on. The result has a handle to the turn. */
   deny(id: string, options: DenyOptions = {}): Promise<Resumed> {
     return deny(this.#thread, id, options);
+  }
+
+  /** The calls of the caller's tools that wait for their results. Takes no lease. */
+  async callsToAnswer(): Promise<readonly CallTool[]> {
+    return (await look(this.#thread, callsToAnswer)) ?? [];
+  }
+
+  /**
+   * Gives the result of a call that waits for the caller, by its `callId`, from any host or process, in days if need be. The
+   * result has a handle to the turn, which goes on when nothing else of it waits. The same answer again changes nothing;
+   * any other to a call that has its result, or that no caller is asked for, is refused in words.
+   */
+  answerTool(callId: string, answer: ToolAnswer): Promise<Resumed> {
+    return answerTool(this.#thread, callId, answer);
   }
 
   /** The present state; null when there is no such thread. Takes no lease, so it may be looked at from anywhere. */
@@ -262,19 +271,15 @@ export class HostedThread {
     return differenceIn(this.#thread, from, to);
   }
 
-  /**
-   * Copies the thread up to a turn into a new one. Nothing is run again. What is under way or waits here stays here. Takes
-   * no lease on this thread. Rejects with `ThreadExistsError` when there is one of the id already.
-   */
+  /** Copies the thread up to a turn into a new one. Nothing is run again; what is under way or waits here stays here. Takes no lease on this thread. Rejects with `ThreadExistsError`. */
   async fork(options: ForkOptions = {}): Promise<Fork> {
     const { threadId, left } = await forkThread(this.#thread, options);
     return { thread: new HostedThread({ ...this.#thread, id: threadId }), left };
   }
 
   /**
-   * Takes words out of the journal, for good, and with them what was derived from them: summaries, the snapshot, what the
-   * search found them by. The place stays, and says so. Gives the seqs of this thread's entries. Refused as busy while a
-   * turn is open. The copies come first, one after the other; where one can't be redacted, do it again: what is done is done.
+   * Takes words out of the journal, for good, and what was derived from them: summaries, the snapshot, what the search found
+   * them by. The place stays. Gives the seqs of this thread's entries. Refused as busy while a turn is open. The copies come first; where one can't be redacted, do it again: what is done is done.
    */
   redact(target: RedactionTarget, options: RedactOptions = {}): Promise<readonly number[]> {
     return redactThread(this.#thread, target, options);
@@ -282,8 +287,7 @@ export class HostedThread {
 
   /**
    * Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False
-   * when there was none. Rejects with `ThreadHeldError` when another host holds it. Its forks are threads of their own. What
-   * another host has asked meanwhile, and waits for, begins a new thread of that id.
+   * when there was none. Its forks are threads of their own. What another host asked meanwhile begins a new thread of that id.
    */
   delete(): Promise<boolean> {
     return deleteThread(this.#thread);

@@ -65,6 +65,7 @@ const freezeTurn = (after: OpenTurn, before: OpenTurn | null): void => {
   if (after.joining !== before?.joining) frozen(after.joining);
   if (after.metadata !== before?.metadata) frozen(after.metadata);
   if (after.model !== before?.model) frozen(after.model);
+  if (after.callerTools !== before?.callerTools) frozen(after.callerTools);
   if (after.limits !== before?.limits) frozen(after.limits);
   if (after.refusedOutputs !== before?.refusedOutputs) frozen(after.refusedOutputs);
   if (after.stage !== before?.stage) frozen(after.stage);
@@ -107,8 +108,15 @@ const thawedTurn = (open: OpenTurn): OpenTurn => {
     limits: open.limits,
     deadlineAt: open.deadlineAt,
     stage: open.stage,
-  } satisfies { readonly [Member in keyof Required<Omit<OpenTurn, "output" | "refusedOutputs">>]: unknown };
-  const { output, refusedOutputs } = open;
-  if (output === undefined) return fresh;
-  return refusedOutputs === undefined ? { ...fresh, output } : { ...fresh, output, refusedOutputs };
+  } satisfies {
+    readonly [Member in keyof Required<Omit<OpenTurn, "callerTools" | "output" | "refusedOutputs">>]: unknown;
+  };
+  const { callerTools, output, refusedOutputs } = open;
+  if (callerTools === undefined && output === undefined) return fresh;
+  return {
+    ...fresh,
+    ...(callerTools === undefined ? {} : { callerTools }),
+    ...(output === undefined ? {} : { output }),
+    ...(refusedOutputs === undefined ? {} : { refusedOutputs }),
+  };
 };

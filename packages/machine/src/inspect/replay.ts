@@ -4,6 +4,7 @@ import { type Decided, type Entry, type FirstEntry, isLater, type LaterEntry } f
 import type { CallLlm } from "../conversation/protocol/effect.ts";
 import { isSameEffect } from "../conversation/protocol/effect-id.ts";
 import { type ConversationMachine, internals } from "../conversation/machine.ts";
+import { offeredWith } from "../conversation/update/caller-tools.ts";
 import { outstanding } from "../conversation/read/outstanding.ts";
 import type { State } from "../conversation/protocol/state.ts";
 import { start, transition } from "../conversation/transition.ts";
@@ -137,17 +138,18 @@ const asksOtherwise = (
     return { ...differs(during, seq, what, inWords(before), inWords(now)), changes };
   }
   const call = expected.find(({ purpose }) => purpose === "answer");
-  return call === undefined ? null : offersOtherwise(machine, call, during, seq);
+  return call === undefined ? null : offersOtherwise(machine, call, state, during, seq);
 };
 
-/** The machine decides what is offered; a thread that was given another configuration keeps what that one offered. */
+/** The machine decides what is offered beside the tools of the asks; a thread that was given another configuration keeps what that one offered. */
 const offersOtherwise = (
   machine: ConversationMachine,
   { tools }: CallLlm,
+  state: State,
   during: State,
   seq: number,
 ): Difference | null => {
-  const { offered } = machine[internals].settings;
+  const offered = offeredWith(machine[internals].settings.offered, state.context.open ?? {});
   const changes = tools === undefined ? [] : changedTools(tools, offered);
   return changes.length === 0
     ? null

@@ -116,6 +116,7 @@ export const eventSchema = zod.discriminatedUnion("type", [
     metadata: jsonObject.optional(),
     model: jsonObject.optional(),
     limits: limits.optional(),
+    tools: list(object({ name: text, description: text.optional(), parameters: jsonObject.optional() })).optional(),
     overlap: zod.enum(["reject", "queue", "merge", "latest", "interrupt", "steer"]).optional(),
     joins: object({ askId: text.optional() }).optional(),
     from: head.optional(),

@@ -1,6 +1,6 @@
 import type { Decided, Entry, FirstEntry, LaterEntry, SynthesisedResult } from "../conversation/protocol/entry.ts";
 import { isLater } from "../conversation/protocol/entry.ts";
-import type { AppendedResult, AskReceived, Event, ThreadStarted } from "../conversation/protocol/event.ts";
+import type { AppendedResult, AskReceived, CallerTool, Event, ThreadStarted } from "../conversation/protocol/event.ts";
 import { isDrafts } from "../conversation/update/ask-drafts.ts";
 import { redactedText } from "../conversation/update/redacted.ts";
 import type { ExpectedOutput, OutputIssue } from "../thread/output.ts";
@@ -117,6 +117,7 @@ const rulesOf: {
     metadata: empty,
     model: null,
     limits: keep,
+    tools: each(redactedBy<CallerTool>({ name: keep, description: null, parameters: null })),
     overlap: keep,
     joins: keep,
     from: keep,

@@ -193,6 +193,7 @@ const optional: {
     metadata: true,
     model: true,
     limits: true,
+    tools: true,
     overlap: true,
     joins: true,
     from: true,

@@ -1,6 +1,7 @@
 import type { Event, EventType } from "@colloquy/machine";
 import { journalFormat } from "@colloquy/machine/journal";
 import fc from "fast-check";
+import { callerToolsArbitrary } from "./caller-tool.ts";
 import { editEventArbitraries } from "./edit-events.ts";
 import { type ByType, eventOf } from "./event-parts.ts";
 import { jsonObjectArbitrary } from "./json.ts";
@@ -49,6 +50,7 @@ const eventArbitraries = (effectId: fc.Arbitrary<string>, askId: fc.Arbitrary<st
         metadata,
         model,
         limits: limitsArbitrary,
+        tools: callerToolsArbitrary,
         overlap: fc.constantFrom(...overlapTypes),
         joins: recordOf({}, { askId }),
         from: fc.oneof(fc.nat({ max: 4 }), recordOf({ checkpoint: nameArbitrary })),

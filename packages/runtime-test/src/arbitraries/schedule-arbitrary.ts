@@ -1,6 +1,7 @@
 import type { ExpectedOutput, ThreadInput } from "@colloquy/machine";
 import fc from "fast-check";
 import { eventArbitrary } from "./event.ts";
+import { callerToolNames, callerToolsArbitrary } from "./caller-tool.ts";
 import { jsonArbitrary, jsonObjectArbitrary } from "./json.ts";
 import {
   appendedResultArbitrary,
@@ -62,7 +63,7 @@ const moveArbitrary = (tools: ToolNames): fc.Arbitrary<Move> =>
       ),
       fc.oneof(
         { weight: 8, arbitrary: ask },
-        { weight: 16, arbitrary: answer(tools) },
+        { weight: 16, arbitrary: answer([...tools, ...callerToolNames]) },
         { weight: 7, arbitrary: fail },
         { weight: 2, arbitrary: cancel },
         { weight: 2, arbitrary: named("fire", { pick, early: fc.boolean() }) },
@@ -108,9 +109,10 @@ const ask = fc.oneof(
   { weight: 1, arbitrary: askOf("joins") },
   { weight: 1, arbitrary: askOf("from") },
   { weight: 2, arbitrary: askOf("output") },
+  { weight: 2, arbitrary: askOf("tools") },
 );
 
-function askOf(...where: readonly ("overlap" | "joins" | "from" | "output")[]) {
+function askOf(...where: readonly ("overlap" | "joins" | "from" | "output" | "tools")[]) {
   const input = fc.oneof(
     { weight: 4, arbitrary: contentArbitrary },
     { weight: 1, arbitrary: fc.array(messageDraftArbitrary, { maxLength: 3 }) },
@@ -123,6 +125,7 @@ function askOf(...where: readonly ("overlap" | "joins" | "from" | "output")[]) {
       input,
       ...(where.includes("overlap") ? { overlap: fc.constantFrom(...overlapTypes) } : {}),
       ...(where.includes("joins") ? { joins } : {}),
+      ...(where.includes("tools") ? { tools: callerToolsArbitrary } : {}),
       ...(where.includes("from") ? { from: fc.oneof(pick, recordOf({ checkpoint })) } : {}),
       ...(where.includes("output") ? { output: expectedOutputArbitrary } : {}),
     },

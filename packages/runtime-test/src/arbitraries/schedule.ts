@@ -35,7 +35,7 @@ type Choice = number;
 type AskMove =
   | ({ readonly move: "ask" } & Pick<
       AskReceived,
-      "input" | "name" | "metadata" | "model" | "limits" | "overlap" | "output"
+      "input" | "name" | "metadata" | "model" | "limits" | "overlap" | "output" | "tools"
     > & {
         /** It is only for the turn that is open: that of its first ask, anybody's, or one that there is not. */
         readonly joins?: "open" | "anybody" | "nobody";

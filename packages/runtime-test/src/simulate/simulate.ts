@@ -3,6 +3,7 @@ import { type ConversationMachine, conversationMachine, type Entry, type State }
 import { fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { Approver } from "./parts/approver.ts";
+import { Caller } from "./parts/caller.ts";
 import { checkLiveState } from "./checks/journal.ts";
 import { type PromptRules, rulesOf } from "./checks/prompts.ts";
 import { checkResumption } from "./checks/recovery.ts";
@@ -50,6 +51,7 @@ class Stage {
   readonly #user: User;
   readonly #answers: RepeatedAnswers;
   readonly #approver: Approver;
+  readonly #caller: Caller;
   readonly #options: SimulateOptions;
   /** Of the configuration that processes start with. */
   #revision = 0;
@@ -71,6 +73,7 @@ class Stage {
     this.#user = new User(world, this.#processes);
     this.#answers = new RepeatedAnswers(world, this.#processes);
     this.#approver = new Approver(world, this.#processes, this.#journal);
+    this.#caller = new Caller(world, this.#processes, this.#journal);
   }
 
   async play(): Promise<Simulation> {
@@ -138,6 +141,7 @@ class Stage {
           },
           signal: (signal) => world.scribbling.given(signal),
           approval: (request) => world.scribbling.given(request),
+          callToAnswer: (call) => world.scribbling.given(call),
         },
       ],
       thread: script === undefined ? madeUpThread(this.#options.seed) : (script.thread ?? {}),
@@ -147,6 +151,7 @@ class Stage {
   #written(entry: Entry): void {
     this.#answers.written(entry);
     this.#approver.written(entry);
+    this.#caller.written(entry);
     if (!("decided" in entry)) return;
     checkWait(this.#world, this.#processes.all, this.#journal, entry);
   }

@@ -11,6 +11,10 @@ export const problemOfToolEvent = (
   event: ToolStarted | ToolWithheld | ToolCompleted | ToolFailed,
 ): string | null => {
   if (event.type === "tool.failed") return null;
+  if (call.by === "caller")
+    return event.type === "tool.completed"
+      ? null
+      : `tool "${call.name}" is the caller's: no host runs it, and its call is answered by "tool.completed" or "tool.failed"`;
   if (event.type === "tool.withheld") {
     // One that was approved to run again is in doubt until it has run.
     const isInDoubt =

@@ -6,12 +6,13 @@ import { draftsOf } from "../update/ask-drafts.ts";
 import type { ConversationData, DroppedBecause, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import { remembered } from "../protocol/data.ts";
 import { decideOpening, interruptedResults } from "./step.ts";
-import type { AskReceived } from "../protocol/event.ts";
+import type { AskReceived, CallerTool } from "../protocol/event.ts";
 import type { Decided } from "../protocol/entry.ts";
 import { problemOfLimits } from "../protocol/limits.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
+import { callsOf } from "../update/round-calls.ts";
 import { movedFor } from "../update/edit.ts";
 import { decideMove, turnAnswering } from "./head.ts";
 import type { Settings } from "./settings.ts";
@@ -26,6 +27,13 @@ export const decideAsk = (
   if (refusal !== null) return Either.left(refusal);
   if (event.output?.mode === "tool" && settings.toolNames.has(event.output.name))
     return Either.left(invalid(`output.name "${event.output.name}" is the name of a tool: call the output otherwise`));
+  const taken = event.output?.mode === "tool" ? event.output.name : null;
+  const own = event.tools?.find(({ name }) => settings.toolNames.has(name) || name === taken);
+  if (own !== undefined)
+    return refuse(
+      "invalid",
+      `tool "${own.name}" of the ask has the name of a tool of the machine, or of the output; name it otherwise`,
+    );
   if (event.from !== undefined) return decideFrom(settings, data, event, event.from);
   if (data.open === null && data.queue.length === 0)
     return Either.right(decideOpening(settings, data, [event], event.at));
@@ -76,8 +84,15 @@ const decideOverlap = (
   switch (type) {
     case "reject": {
       const turn = open?.number ?? data.conversation.turns.length + 1;
-      const reason = `turn ${turn} is open; wait for its end, cancel it, or ${toWait}`;
-      return refuse("busy", reason);
+      const awaited = (open === null ? [] : callsOf(data)).filter(
+        ({ by, result }) => by === "caller" && result === null,
+      );
+      return refuse(
+        "busy",
+        awaited.length === 0
+          ? `turn ${turn} is open; wait for its end, cancel it, or ${toWait}`
+          : `turn ${turn} waits for the caller's answers to ${awaited.map(({ callId }) => callId).join(", ")}; give them, cancel it, or take its place: overlap: "interrupt" of the ask`,
+      );
     }
     case "latest":
       return Either.right({ queued: 1, ...superseding });
@@ -194,6 +209,8 @@ const repeatedIn = (askId: string, turn: number): Refusal => ({
 const problemOfAsk = (data: ConversationData, event: AskReceived): string | null => {
   const lost = problemOfCalls(draftsOf(event), false);
   if (lost !== null) return lost;
+  const problemOfNames = problemOfTools(event.tools ?? []);
+  if (problemOfNames !== null) return problemOfNames;
   if (event.limits !== undefined) {
     const problem = problemOfLimits(event.limits);
     if (problem !== null) return problem;
@@ -203,6 +220,14 @@ const problemOfAsk = (data: ConversationData, event: AskReceived): string | null
   return asksNothing && isEmpty(movedFor(data, event))
     ? "there is nothing to send: the thread is empty, and so is the input"
     : null;
+};
+
+/** Of each other's names; that they are none of the machine's is for its configuration to say. */
+const problemOfTools = (tools: readonly CallerTool[]): string | null => {
+  const names = tools.map(({ name }) => name);
+  if (names.includes("")) return "a tool of the ask has no name";
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice === undefined ? null : `the ask has two tools of the name "${twice}"; names must differ`;
 };
 
 const isEmpty = (data: ConversationData): boolean => {

@@ -20,6 +20,7 @@ import { mayRepair } from "../update/output.ts";
 import { measuredBy } from "../update/reply.ts";
 import { retryAt } from "./retry.ts";
 import type { Pricing } from "./options.ts";
+import { isCallers } from "../update/caller-tools.ts";
 import { allAnswered, positionNamedBy } from "../update/round-calls.ts";
 import type { Settings } from "./settings.ts";
 import { update } from "../update/update.ts";
@@ -45,10 +46,10 @@ export const decideReply = (
   if (limit !== null)
     return { ...cost, limit, results: calls.map((_, position) => refused(position, `Not run: ${inWords(limit)}.`)) };
   const results = calls.flatMap((call, position) =>
-    isKnown(settings, call.name) ? [] : [unknownTool(settings, call.name, position)],
+    isKnown(settings, open, call.name) ? [] : [unknownTool(settings, open, call.name, position)],
   );
   const known = results.length === 0 ? cost : { ...cost, results };
-  if (results.length < calls.length) return { ...known, ...approvalsFor(settings, calls) };
+  if (results.length < calls.length) return { ...known, ...approvalsFor(settings, open, calls) };
   return withNextStep(settings, data, spent, known, event);
 };
 
@@ -166,9 +167,13 @@ const goingOn = (
 };
 
 /** The calls that run only once they are approved. */
-const approvalsFor = ({ tools }: Settings, calls: readonly ToolCallDraft[]): Pick<Decided, "approvals"> => {
+const approvalsFor = (
+  { tools }: Settings,
+  open: OpenTurn,
+  calls: readonly ToolCallDraft[],
+): Pick<Decided, "approvals"> => {
   const approvals = calls.flatMap(({ name }, position) =>
-    tools.some((tool) => tool.name === name && tool.approval === "always") ? [position] : [],
+    !isCallers(open, name) && tools.some((tool) => tool.name === name && tool.approval === "always") ? [position] : [],
   );
   return approvals.length === 0 ? {} : { approvals };
 };
@@ -202,11 +207,18 @@ const priceOf = (pricing: Pricing, usage: ReportedUsage, model: string | null): 
   }
 };
 
-const isKnown = (settings: Settings, name: string): boolean =>
-  settings.unknownTool === "ask" || settings.toolNames.has(name);
+const isKnown = (settings: Settings, open: OpenTurn, name: string): boolean =>
+  settings.unknownTool === "ask" || settings.toolNames.has(name) || isCallers(open, name);
 
-const unknownTool = (settings: Settings, name: string, position: number): SynthesisedResult =>
-  refused(position, `There is no tool "${name}". The tools are: ${[...settings.toolNames].join(", ") || "none"}.`);
+const unknownTool = (
+  { toolNames }: Settings,
+  { callerTools = [] }: OpenTurn,
+  name: string,
+  position: number,
+): SynthesisedResult => {
+  const known = new Set([...toolNames, ...callerTools.map((tool) => tool.name)]);
+  return refused(position, `There is no tool "${name}". The tools are: ${[...known].join(", ") || "none"}.`);
+};
 
 const refused = (position: number, text: string): SynthesisedResult => ({
   position,

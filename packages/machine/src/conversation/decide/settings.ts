@@ -16,7 +16,7 @@ import { problemOfJson } from "../../thread/plain-copy.ts";
 import { type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
 import { ownedCounter, ownedPolicy, ownedPricing } from "./owned-functions.ts";
-import type { ToolDeclaration } from "../protocol/tool.ts";
+import { offeredTool, type ToolDeclaration } from "../protocol/tool.ts";
 
 /** Machine options with their defaults, checked. */
 export interface Settings {
@@ -204,12 +204,6 @@ const problemOfData = ({
 
 const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);
-
-/** What the runtime does with a tool is no part of what a model sees of it. */
-const offeredTool = ({ name, description, parameters }: ToolDeclaration): OfferedTool => ({
-  name,
-  digest: digestOf({ name, description: description ?? null, parameters: parameters ?? null }),
-});
 
 const fingerprintOf = (settings: Omit<Settings, "fingerprint">): string =>
   digestOf({

@@ -113,8 +113,12 @@ export const interruptedResults = (open: OpenTurn, because: string): Pick<Decide
   return { results };
 };
 
-const awaited = ({ approval }: RoundCall): string =>
-  approval?.status === "requested" ? "the call was approved" : "the tool answered";
+const awaited = ({ approval, by }: RoundCall): string =>
+  by === "caller"
+    ? "the caller answered"
+    : approval?.status === "requested"
+      ? "the call was approved"
+      : "the tool answered";
 
 /** Reported only where it is another grade than the last one's. */
 const fullness = (settings: Settings, data: ConversationData, prompt: PromptDecision): Pick<Decided, "fullness"> => {

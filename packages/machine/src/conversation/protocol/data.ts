@@ -8,7 +8,7 @@ import type { Ask } from "../../thread/turn.ts";
 import type { Usage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
 import type { SummaryTask } from "../../prompt/policy.ts";
-import type { AskReceived, Configuration, ForkOrigin, OfferedTool } from "./event.ts";
+import type { AskReceived, CallerTool, Configuration, ForkOrigin, OfferedTool } from "./event.ts";
 import type { Limits } from "./limits.ts";
 
 /** The XState context of a conversation. Plain JSON. */
@@ -115,6 +115,8 @@ export interface OpenTurn {
   readonly usage: Usage;
   /** The configuration's model parameters, with the thread's and then the ask's laid over them. */
   readonly model: JsonObject;
+  /** The tools of those who ask; absent where there are none. */
+  readonly callerTools?: readonly CallerTool[];
   /** What the ask laid over the machine's limits. */
   readonly limits: Limits;
   readonly deadlineAt: number | null;
@@ -160,6 +162,8 @@ export interface RoundCall {
   readonly started: boolean;
   /** From 1; one more each time that it is run after an approval. */
   readonly attempt: number;
+  /** No host runs it: its result is the caller's to give. */
+  readonly by?: "caller";
   /** Whether a person has to approve it; null where none has to. */
   readonly approval: Approval | null;
   /** The result message, once it is there. */

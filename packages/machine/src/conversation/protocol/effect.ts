@@ -76,7 +76,8 @@ export interface CheckOutput {
 }
 
 /**
- * Run a tool. Answered by `tool.completed` or `tool.failed`, once, in any order among the calls of a round;
+ * Run a tool; or, `by` the caller, run nothing and wait for the caller's answer, in days if need be: it is state, and
+ * nothing has to be kept running. Answered by `tool.completed` or `tool.failed`, once, in any order among the calls of a round;
  * `tool.started` may come before. Must not be dropped; whether it may be performed again after a crash is for
  * the tool's declared recovery to say.
  */
@@ -97,6 +98,8 @@ export interface CallTool {
   readonly arguments: string;
   /** `tool.started` was reported: the function may have run. */
   readonly started: boolean;
+  /** Present where it is of a tool of whoever asked: no host runs it, and `tool.started` and `tool.withheld` are refused. */
+  readonly by?: "caller";
   /** Null: run it. `required`: validate the arguments and report `tool.withheld`. Else what was approved: run exactly that, or withhold it again. */
   readonly approval: "required" | Approvable | null;
 }

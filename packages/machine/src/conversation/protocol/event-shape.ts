@@ -176,6 +176,7 @@ const members: { readonly [Type in Event["type"]]: Members } = {
     metadata,
     model: optional(jsonObject),
     limits: optional(limits),
+    tools: optional(list(object({ name: text, description: optional(text), parameters: optional(jsonObject) }))),
     overlap: optional(oneOf("reject", "queue", "merge", "latest", "interrupt", "steer")),
     joins: optional(object({ askId: optional(text) })),
     from: optional(head),

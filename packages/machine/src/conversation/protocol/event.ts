@@ -55,6 +55,11 @@ export interface AskReceived {
   readonly model?: JsonObject;
   /** Laid over the machine's limits for this turn. Of one that joins a turn `deadlineMs` is without effect: that turn has its deadline. */
   readonly limits?: Limits;
+  /**
+   * Tools that the model is offered in this turn beside the machine's, and that no host runs: a call of one stays outstanding
+   * until the caller's answer is reported. Names differ from each other and from the machine's. Needs format 2 of the journal.
+   */
+  readonly tools?: readonly CallerTool[];
   /** What becomes of it while a turn is open, where that is not the machine's policy. That policy's `max` holds for it, or 64 where it has none. */
   readonly overlap?: OverlapType;
   /** It is only for the turn that is open: that of another ask, or any. Refused where there is none; else it joins as by `steer`. A deadline of its own does nothing there: the turn's runs already. */
@@ -348,6 +353,14 @@ export interface Configuration {
   readonly summariser?: { readonly instruction: string; readonly model?: JsonObject };
   /** What each answering call offers the model, in this order. Absent in journals that 0.1 wrote: unknown. */
   readonly tools?: readonly OfferedTool[];
+}
+
+/** A tool of whoever asks. */
+export interface CallerTool {
+  readonly name: string;
+  readonly description?: string;
+  /** JSON Schema of its arguments, for the model: they are passed on as the model wrote them. */
+  readonly parameters?: JsonObject;
 }
 
 /** A tool as a model is shown it. */

@@ -17,7 +17,7 @@ export const neededFormat = (event: Event): number => {
     case "output.refused":
       return 2;
     case "ask.received":
-      return event.from === undefined && event.output === undefined ? firstFormat : 2;
+      return event.from === undefined && event.tools === undefined && event.output === undefined ? firstFormat : 2;
     default:
       return firstFormat;
   }

@@ -1,4 +1,6 @@
+import { digestOf } from "../../thread/digest.ts";
 import type { JsonObject } from "../../thread/json.ts";
+import type { CallerTool, OfferedTool } from "./event.ts";
 
 /** A tool as the machine knows it: plain JSON. Its function lives in a runtime, under the same name. */
 export interface ToolDeclaration {
@@ -25,3 +27,9 @@ export interface ToolDeclaration {
  * `once`, but where the outcome is unknown a person is asked whether to run it again.
  */
 export type ToolRecovery = "rerun" | "interrupted" | "once" | "ask";
+
+/** A tool as a call offers it. What a runtime does with it is no part of what a model sees of it. */
+export const offeredTool = ({ name, description, parameters }: CallerTool): OfferedTool => ({
+  name,
+  digest: digestOf({ name, description: description ?? null, parameters: parameters ?? null }),
+});

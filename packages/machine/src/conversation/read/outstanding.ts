@@ -10,8 +10,9 @@ import {
   retryTimer,
   waitTimer,
 } from "../update/call.ts";
+import { someRunHere } from "../update/round-calls.ts";
 import type { ConversationData } from "../protocol/data.ts";
-import type { AnswerableEffect, RequestApproval } from "../protocol/effect.ts";
+import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
 import { ownedState, type State } from "../protocol/state.ts";
 
 /**
@@ -53,6 +54,16 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
       ];
   }
 };
+
+/** The tool calls that wait for the caller, in the order of the calls. Each is answered by a `tool.completed` or `tool.failed` that names its `id`. */
+export const callsToAnswer = (state: State): readonly CallTool[] =>
+  state.context.open?.stage.type === "running"
+    ? outstanding(state).filter((effect): effect is CallTool => effect.type === "callTool" && effect.by === "caller")
+    : [];
+
+/** Whether all that the open turn waits for comes from outside, in days if need be: approvals, and results of the caller's tools. */
+export const waitsOutside = ({ context: { open } }: State): boolean =>
+  open?.stage.type === "running" && !someRunHere(open.stage.calls);
 
 /** The approvals that are asked for, in the order of the calls. Each is answered by an `approval.answered` that names its `id`. */
 export const approvalsOf = (state: State): readonly RequestApproval[] =>

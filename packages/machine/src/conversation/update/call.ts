@@ -133,6 +133,7 @@ export const callTool = (data: ConversationData, open: OpenTurn, call: RoundCall
     name: call.name,
     arguments: call.arguments,
     started: call.started,
+    ...(call.by === undefined ? {} : { by: call.by }),
     approval: frozen(approvalOf(call)),
   });
 

@@ -4,6 +4,7 @@ import { append, chunksOf, toArray } from "../../thread/chunks.ts";
 import { messageFromDraft } from "../../thread/draft.ts";
 import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
+import { callerToolsOf } from "./caller-tools.ts";
 import { type Plan, staying } from "./plan.ts";
 
 /** An ask joins the open turn, and waits for its next prompt. */
@@ -48,6 +49,7 @@ const withAsk = (open: OpenTurn, ask: QueuedAsk): OpenTurn => {
     made: open.made + drafts.length,
     metadata: isDrafts(ask.input) && ask.metadata !== undefined ? { ...open.metadata, ...ask.metadata } : open.metadata,
     model: { ...open.model, ...ask.model },
+    ...callerToolsOf(open.callerTools ?? [], [ask]),
     limits: { ...open.limits, ...ask.limits },
     ...(ask.output === undefined ? {} : { output: ask.output }),
   };

@@ -3,6 +3,7 @@ import { messageFromPartial, messageFromReply } from "../../thread/draft.ts";
 import { frozen } from "../../thread/frozen.ts";
 import { toolCallsOf } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
+import { isCallers } from "./caller-tools.ts";
 import { callTool, retryTimer } from "./call.ts";
 import type { ConversationData, Measured, OpenTurn, RoundCall } from "../protocol/data.ts";
 import { publish } from "../protocol/effect.ts";
@@ -49,6 +50,7 @@ export const receiveReply = (
         arguments: written,
         started: false,
         attempt: 1,
+        ...(isCallers(open, name) ? callers : {}),
         approval: approvals.has(position) ? required : null,
         result: null,
       }),
@@ -66,6 +68,8 @@ export const receiveReply = (
     ? nextCall(data, settleRound(round, calls), decided, event.at)
     : runCalls(data, round, calls);
 };
+
+const callers: Pick<RoundCall, "by"> = Object.freeze({ by: "caller" });
 
 const required: RoundCall["approval"] = Object.freeze({ status: "required" });
 

@@ -28,6 +28,10 @@ export const allAnswered = (calls: readonly RoundCall[], but?: number): boolean 
 /** Whether an unanswered call runs or may run. Where none does, the unanswered ones wait for approval. */
 export const someRun = (calls: readonly RoundCall[]): boolean => calls.findLastIndex(runs) !== -1;
 
+/** Whether an unanswered call is for a host to do something about. Where none is, approvals and the caller's results are waited for. */
+export const someRunHere = (calls: readonly RoundCall[]): boolean =>
+  calls.findLastIndex((call) => call.by === undefined && runs(call)) !== -1;
+
 /** The id of the effect that runs a call; undefined while its approval is asked for, and once the call is answered. */
 export const runOut = (threadId: string, call: RoundCall): string | undefined =>
   runs(call) ? toolId(threadId, call.callId, call.attempt) : undefined;

@@ -7,6 +7,7 @@ import type { Message } from "../../thread/message.ts";
 import { noUsage } from "../../thread/usage.ts";
 import type { Cut } from "../../prompt/cut.ts";
 import { askBringing, draftsOf, isDrafts } from "./ask-drafts.ts";
+import { callerToolsOf, offeredWith } from "./caller-tools.ts";
 import { callLlm, deadlineTimer, waitTimer } from "./call.ts";
 import type { ConversationData, OpenTurn, QueuedAsk } from "../protocol/data.ts";
 import type { Decided } from "../protocol/entry.ts";
@@ -70,8 +71,9 @@ export const attemptCall = (
   const counted = decided.counted ?? null;
   const known = { attempt, cut, system, pins, idleTimeoutMs, counted, partial: null };
   // While a journal is folded, what it holds may not be frozen yet.
-  const call = frozen(tools === undefined ? known : { ...known, tools });
-  const calling: OpenTurn = { ...withJoined(open), stage: Object.freeze({ type: "responding", call }) };
+  const joined = withJoined(open);
+  const call = frozen(tools === undefined ? known : { ...known, tools: offeredWith(tools, joined) });
+  const calling: OpenTurn = { ...joined, stage: Object.freeze({ type: "responding", call }) };
   const after = { ...data, cut, open: calling };
   return {
     data: after,
@@ -110,6 +112,7 @@ const openedTurn = (data: ConversationData, asks: readonly QueuedAsk[], decided:
     answer: null,
     metadata: metadataOf(asks),
     model: asks.reduce((model, ask) => ({ ...model, ...ask.model }), { ...data.configuration.model, ...data.model }),
+    ...callerToolsOf([], asks),
     limits: limitsOf(asks),
     deadlineAt: decided.deadlineAt ?? null,
     ...outputOf(asks),

@@ -253,9 +253,11 @@ const uncounted = (open: OpenTurn): OpenTurn =>
     ? { ...open, stage: { ...open.stage, call: { ...open.stage.call, counted: null } } }
     : open;
 
-const askOf = ({ type: _, partial: __, from: ___, output, ...ask }: AskReceived, format: number): QueuedAsk =>
-  // In a journal of an older format it was a member that nobody knew.
-  output === undefined || format < outputFormat ? ask : { ...ask, output };
+/** In a journal of an older format they were members that nobody knew. */
+const askOf = ({ type: _, partial: __, from: ___, tools, output, ...ask }: AskReceived, format: number): QueuedAsk =>
+  format < outputFormat
+    ? ask
+    : { ...ask, ...(tools === undefined ? {} : { tools }), ...(output === undefined ? {} : { output }) };
 
 /** Whether a prompt is fuller than the last one by a grade. */
 const isFuller = (now: Fullness, before: Fullness): boolean => grades.indexOf(now) > grades.indexOf(before);

@@ -153,8 +153,8 @@ const requireByTable = (before: readonly Entry[], { seq, event }: Entry, tools: 
 };
 
 /** What recovery may say of a call, by the table; null where it runs. */
-const allowedFor = ({ started, approval }: ToolCall, rule: ToolRecovery): string | null => {
-  if (approval === "required" || rule === "rerun") return null;
+const allowedFor = ({ started, approval, by }: ToolCall, rule: ToolRecovery): string | null => {
+  if (by === "caller" || approval === "required" || rule === "rerun") return null;
   if (rule === "interrupted") return "interrupted";
   if (!started) return null;
   return rule === "once" ? "unknown" : "unknown_outcome";

@@ -64,6 +64,13 @@ const settle = (out: Map<string, AnswerableEffect>, { event, transition }: Trace
   const effect = out.get(answered);
   if (effect === undefined) throw new LawBroken("M6", `${name} answered "${answered}", which was not outstanding`);
   if (event.type === "llm.progressed") return;
+  if (
+    effect.type === "callTool" &&
+    effect.by === "caller" &&
+    event.type !== "tool.completed" &&
+    event.type !== "tool.failed"
+  )
+    throw new LawBroken("M6", `${name} was taken for "${answered}", which is the caller's to answer`);
   if (event.type !== "tool.started") out.delete(answered);
   else if (effect.type === "callTool") out.set(answered, { ...effect, started: true });
 };

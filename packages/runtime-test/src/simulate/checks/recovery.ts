@@ -1,5 +1,6 @@
 import type { Tool } from "@colloquy/host";
 import type { AnswerableEffect, CallTool, Entry, StartTimer, ToolRecovery } from "@colloquy/machine";
+import { callersAnswer } from "../script/callers-tool.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { ToolLedger } from "../world/tool-ledger.ts";
 import { undisturbed, type WatchedJournal } from "./watched-journal.ts";
@@ -16,6 +17,7 @@ import type { World } from "../world/world.ts";
 // | tool, ask        | not started: runs. Started: is withheld, and somebody is asked whether it runs again |
 // | tool, to approve | is validated again, and withheld                                                   |
 // | a question       | stands                                                                            |
+// | the caller's call| stands: nobody here runs it                                                       |
 
 /** Looks whether a process that has just read the journal takes up what was outstanding. */
 export const checkResumption = (
@@ -32,7 +34,7 @@ export const checkResumption = (
   if (journal.outstanding.some((effect) => endsSomething(effect) && effect.dueAt <= now)) return;
   for (const effect of journal.outstanding) {
     if (effect.type === "startTimer" || (effect.type === "callTool" && waits(tools, effect.name))) continue;
-    if (effect.type === "requestApproval") continue;
+    if (effect.type === "requestApproval" || isCallers(effect)) continue;
     const isToRun = effect.type !== "callTool" || runsAgain(recoveryOf(tools, effect.name), effect);
     world.clock.wakeAt(now + (effect.type === "callTool" ? longestToolMs : longestHookMs), () => {
       if (!isUndisturbed() || (isToRun && opening.performed.has(effect.id))) return;
@@ -73,7 +75,12 @@ export const checkRecovered = (
     }
   }
   for (const [key, { event }] of journal.answers) {
-    if (event.type === "tool.completed" && ledger.of(key).length === 0) {
+    const asked = journal.asked.get(key);
+    if (asked !== undefined && isCallers(asked)) {
+      if (ledger.of(key).length > 0) world.breaks("R1", `"${key}" is the caller's, and something ran`);
+      if (event.type === "tool.completed" && event.content !== callersAnswer({ id: key }))
+        world.breaks("R3", `the result of "${key}" is ${JSON.stringify(event.content)}, which the caller never gave`);
+    } else if (event.type === "tool.completed" && ledger.of(key).length === 0) {
       world.breaks("R3", `"${key}" has a result, and nothing ran`);
     }
   }
@@ -87,6 +94,7 @@ const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry
     return;
   }
   const call = journal.asked.get(event.effectId);
+  if (call !== undefined && isCallers(call)) world.breaks("R2", `entry ${seq} recovers a call that is the caller's`);
   const recovery = call?.type === "callTool" ? recoveryOf(tools, call.name) : "interrupted";
   const expected = { rerun: "nothing", interrupted: "interrupted", once: "unknown", ask: "unknown_outcome" }[recovery];
   const is = event.type === "tool.failed" ? event.outcome : event.because;
@@ -98,6 +106,8 @@ const checkEntry = (world: World, journal: WatchedJournal, { seq, event }: Entry
     );
   }
 };
+
+const isCallers = (effect: AnswerableEffect): boolean => effect.type === "callTool" && effect.by === "caller";
 
 /** An undeclared tool has the default rule. */
 const recoveryOf = (tools: readonly Tool[], name: string): ToolRecovery =>

@@ -215,7 +215,8 @@ const patienceMs = 400;
 
 const triesMax = 200;
 
-const howOf = ({ limits, overlap, from }: How): Pick<How, "limits" | "overlap" | "from"> => ({
+const howOf = ({ limits, overlap, from, tools }: How): Omit<How, "steers"> => ({
+  ...(tools === undefined ? {} : { tools }),
   ...(from === undefined ? {} : { from }),
   ...(limits === undefined ? {} : { limits }),
   ...(overlap === undefined ? {} : { overlap }),

@@ -1,5 +1,6 @@
 import type { CallLlm, FailureKind, Json, ReportedUsage } from "@colloquy/machine";
 import { type FailureScript, reply, type ScriptLine, toolCalls, type ToolCallScript } from "../../models/index.ts";
+import { callersCallFrom } from "./callers-tool.ts";
 import { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
 
@@ -15,11 +16,13 @@ export const madeUpReply =
       ...(random.chance(0.2) ? { model: "simulated-1", responseId: `response of ${call.id}` } : {}),
     };
     const wantsTools = !world.calm && random.chance(chancesOfTools[call.step - 1] ?? 0);
+    const callers = callersCallFrom(new Random(world.seed, `call of the caller's ${call.id}`), call);
+    if (!wantsTools && callers.length > 0) return toolCalls(callers, options);
     if (!wantsTools) return reply(`This is what I say to ${call.id}.`, { ...options, deltas: deltasOf(call, random) });
     const calls = Array.from({ length: random.whole(1, 3) }, (_, position) =>
       toolCallFrom(world, random, tools, position),
     );
-    return toolCalls(calls, { ...options, ...(random.chance(0.3) ? { content: "Let me see." } : {}) });
+    return toolCalls([...calls, ...callers], { ...options, ...(random.chance(0.3) ? { content: "Let me see." } : {}) });
   };
 
 /** What the simulated model writes when it is asked for a summary. */

@@ -11,6 +11,7 @@ import {
   type SeedDraft,
 } from "@colloquy/machine";
 import { keepAll, lastTurns } from "@colloquy/machine/policies";
+import { callersToolsFrom } from "./callers-tool.ts";
 import { madeUpContext } from "./made-up-context.ts";
 import { scribblingOptions } from "../../scribbling/scribbling-options.ts";
 import { Random } from "../world/random.ts";
@@ -21,6 +22,7 @@ import { simulatedTools } from "./simulated-tools.ts";
 export const madeUpActions = (seed: number): readonly Action[] => {
   const random = new Random(seed, "script");
   const elsewhere = new Random(seed, "elsewhere");
+  const callers = new Random(seed, "tools of the caller");
   const actions: Action[] = [];
   const inputs: AskInput[] = [];
   let asks = 0;
@@ -37,6 +39,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
       ...(random.chance(0.2) ? { overlap: random.pick(overlapTypes) } : {}),
       // Where it is also to wait or to interrupt it is refused.
       ...(elsewhere.chance(0.1) ? { from: elsewhere.whole(0, 2) } : {}),
+      ...callersToolsFrom(callers),
       ...again,
       afterMs: gapFrom(random),
     });

@@ -30,7 +30,7 @@ export interface Question extends How {
 }
 
 /** How something is asked. */
-export interface How extends Pick<AskAction, "limits" | "overlap" | "from"> {
+export interface How extends Pick<AskAction, "limits" | "overlap" | "from" | "tools"> {
   /** It is only for the turn that is open. */
   readonly steers?: boolean;
 }

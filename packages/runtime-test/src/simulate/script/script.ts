@@ -1,4 +1,4 @@
-import type { AskInput, HostOptions, ThreadDefaults, Tool } from "@colloquy/host";
+import type { AskInput, AskOptions, HostOptions, ThreadDefaults, Tool } from "@colloquy/host";
 import type { CallLlm, Event, Limits, MachineOptions, OverlapType } from "@colloquy/machine";
 import type { ScriptLine } from "../../models/index.ts";
 
@@ -50,6 +50,8 @@ export interface AskAction {
   readonly overlap?: OverlapType;
   /** The turn behind which it opens its own. Default: the head. */
   readonly from?: number;
+  /** Tools that the host does not run: the caller answers their calls by and by. */
+  readonly tools?: NonNullable<AskOptions["tools"]>;
   /** The id of an earlier ask of the script, by its place from 0: asked twice. Default: one of its own. */
   readonly again?: number;
 }

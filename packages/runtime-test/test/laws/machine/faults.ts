@@ -71,6 +71,7 @@ export const faults: readonly Fault[] = [
   transitions("M6", "lets a tool answer twice", () => wrong.answeringAgain),
   transitions("M6", "asks for an effect twice", () => wrong.askingTwice),
   transitions("M6", "gives another state for a stale answer", () => wrong.copyingWhenRefused),
+  transitions("M6", "starts a call that is the caller's", () => wrongAsks.startingCallers),
   outstandings("M6", "forgets what somebody is asked", wrongAsks.neverAsking),
   transitions("M6", "runs other arguments than were approved", () => wrongAsks.runningOtherwise),
   transitions("M6", "takes an answer about something else", () => wrongAsks.takingAnyDigest),

@@ -5,6 +5,7 @@ import {
   type Effect,
   outstanding,
   type Signal,
+  type State,
   transition,
 } from "@colloquy/machine";
 import { altering, withContext, withMessages } from "./wrong-functions.ts";
@@ -88,3 +89,18 @@ const silencing = <Told extends { readonly effects: readonly Effect[] }>(told: T
 
 const isSignal = (effect: Effect, type: Signal["type"]): boolean =>
   effect.type === "publish" && effect.signal.type === type;
+
+/** Takes the start of a call that no host runs. */
+export const startingCallers: typeof transition = (machine, state, event, options) => {
+  const told = transition(machine, state, event, options);
+  return told.handled || (event.type !== "tool.started" && event.type !== "tool.withheld")
+    ? told
+    : transition(machine, withoutCallers(state), event, options);
+};
+
+const withoutCallers = (state: State): State => {
+  const { open } = state.context;
+  if (open?.stage.type !== "running") return state;
+  const calls = open.stage.calls.map(({ by: _, ...call }) => call);
+  return { ...state, context: { ...state.context, open: { ...open, stage: { type: "running", calls } } } };
+};

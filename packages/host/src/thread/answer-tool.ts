@@ -1,0 +1,143 @@
+import {
+  callsToAnswer,
+  type Content,
+  type Message,
+  messageFromResult,
+  outstanding,
+  type Refusal,
+  type State,
+  toArray,
+  toolCallsOf,
+  type ToolFailed,
+  toolResultOf,
+  turnNumbered,
+} from "@colloquy/machine";
+import { redactedText } from "@colloquy/machine/storage";
+import { EventRefusedError, ThreadUnknownError } from "../boundary/errors.ts";
+import { isRecord } from "../boundary/thrown.ts";
+import { type AsksUnderWay, asksUnderWay, handlesTo, type Resumed } from "./resume.ts";
+import { look, submit, type ThreadRef } from "./thread-ref.ts";
+
+/** What a call came to at the caller: a text, parts, null for an empty result; or why there is none, for the model. */
+export type ToolAnswer = Content | null | { readonly failed: Content };
+
+/** Gives the result of a call that waits for the caller, by its `callId`. The same answer again changes nothing. */
+export const answerTool = async (thread: ThreadRef, callId: string, given: ToolAnswer): Promise<Resumed> => {
+  const answer = answerIn(thread, given);
+  const seen = await seenCall(thread, callId, answer);
+  if (seen === null) throw new ThreadUnknownError(thread.id);
+  if (seen.refusal !== null) throw new EventRefusedError(thread.id, seen.refusal);
+  // Before it goes on, so that they are shown all of it.
+  const resumed = handlesTo(thread, seen.underWay);
+  if (seen.effectId === null) return resumed;
+  try {
+    await submit(thread, eventOf(seen.effectId, answer));
+  } catch (thrown) {
+    if (!(thrown instanceof EventRefusedError) || thrown.refusal.kind !== "stale") throw thrown;
+    // It was answered, or settled, in the meantime.
+    const now = await seenCall(thread, callId, answer);
+    if (now === null || now.refusal !== null) throw new EventRefusedError(thread.id, now?.refusal ?? thrown.refusal);
+  }
+  return resumed;
+};
+
+/** What stands in the store may be known elsewhere before it is known to this host, whose append is still under way. */
+const seenCall = async (thread: ThreadRef, callId: string, answer: Answer): Promise<AnsweredCall | null> => {
+  const see = (state: State): AnsweredCall => callIn(state, callId, answer);
+  const seen = await look(thread, see);
+  const loop = thread.loops.opened(thread.id);
+  return seen?.refusal?.kind === "unknown" && loop !== undefined && loop.state !== null ? loop.run(see) : seen;
+};
+
+/** An answer as its event has it. */
+interface Answer {
+  readonly outcome: "completed" | "failed";
+  readonly content: Content | null;
+}
+
+const eventOf = (effectId: string, { outcome, content }: Answer) =>
+  outcome === "completed"
+    ? ({ type: "tool.completed", effectId, content } as const)
+    : ({ type: "tool.failed", effectId, outcome, content: content ?? "" } satisfies Omit<ToolFailed, "at">);
+
+/** Callers in JavaScript hand in anything; parts are checked with the event that they become. */
+const answerIn = ({ id }: ThreadRef, given: ToolAnswer): Answer => {
+  const failed = isRecord(given) && !Array.isArray(given) ? given["failed"] : undefined;
+  // What is no content is refused below.
+  const answer: Answer =
+    failed === undefined
+      ? { outcome: "completed", content: given as Content | null }
+      : { outcome: "failed", content: failed as Content };
+  if (typeof answer.content === "string" || Array.isArray(answer.content)) return answer;
+  if (answer.content === null && answer.outcome === "completed") return answer;
+  const reason =
+    "the answer to a tool call is a text, a list of content parts, null for an empty result, or { failed } with a text or parts; write data as JSON";
+  throw new EventRefusedError(id, { kind: "invalid", reason });
+};
+
+/** A call as it stands in a thread, for an answer to it. */
+interface AnsweredCall {
+  /** Null where it has this very answer. */
+  readonly effectId: string | null;
+  readonly refusal: Refusal | null;
+  readonly underWay: AsksUnderWay;
+}
+
+const callIn = (state: State, callId: string, answer: Answer): AnsweredCall => {
+  const under = asksUnderWay(state);
+  const turn = Number.parseInt(callId, 10);
+  const own = turn === state.context.open?.number ? state.context.open : turnNumbered(state, turn);
+  const underWay = { ...under, turn: own?.asks[0]?.askId ?? null };
+  const waiting = callsToAnswer(state);
+  const call = waiting.find((each) => each.callId === callId);
+  if (call !== undefined) return { effectId: call.id, refusal: null, underWay };
+  return { effectId: null, refusal: refusalOf(state, callId, answer), underWay };
+};
+
+/** Why a call takes no answer; null where it has this one. */
+const refusalOf = (state: State, callId: string, answer: Answer): Refusal | null => {
+  const waiting = callsToAnswer(state).map((call) => call.callId);
+  const others = `waiting are: ${waiting.join(", ") || "none"}`;
+  const here = outstanding(state).find((effect) => "callId" in effect && effect.callId === callId);
+  if (here !== undefined && "name" in here)
+    return {
+      kind: "invalid",
+      reason: `tool "${here.name}" is the host's, which runs call ${callId} itself; ${others}`,
+    };
+  const messages = messagesOfTurn(state, Number.parseInt(callId, 10));
+  const result = messages.find((message) => toolResultOf(message)?.callId === callId);
+  if (result === undefined)
+    return { kind: "unknown", reason: `there is no tool call ${callId} in the thread; ${others}` };
+  if (saysTheSame(result, messages, callId, answer)) return null;
+  const outcome = toolResultOf(result)?.outcome ?? "unknown";
+  const reason =
+    result.synthesised === true
+      ? `call ${callId} waits no longer: it was settled as ${outcome} when its turn stopped`
+      : `call ${callId} was answered before (${outcome}), and differently: its first answer stands`;
+  return { kind: "stale", reason };
+};
+
+/** Whether a call was answered just so; where the words are gone that can't be known any more. */
+const saysTheSame = (
+  result: Message,
+  messages: readonly Message[],
+  callId: string,
+  { outcome, content }: Answer,
+): boolean => {
+  const known = toolResultOf(result);
+  if (known?.outcome !== outcome || result.synthesised === true) return false;
+  if (known.content.some((part) => part.type === "text" && part.text === redactedText)) return true;
+  const call = messages.flatMap(toolCallsOf).find((each) => each.callId === callId);
+  return call !== undefined && messageFromResult(call, outcome, content).digest === result.digest;
+};
+
+/** Of a turn that is closed or open, the results of its round included. */
+const messagesOfTurn = (state: State, number: number): readonly Message[] => {
+  const { open } = state.context;
+  if (open?.number !== number) {
+    const turn = turnNumbered(state, number);
+    return turn === undefined ? [] : toArray(turn.messages);
+  }
+  const results = open.stage.type === "running" ? open.stage.calls.flatMap(({ result }) => result ?? []) : [];
+  return [...toArray(open.messages), ...results];
+};

@@ -1,0 +1,53 @@
+import { type CallerTool, ConfigurationError } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import { isInput, parametersOf, type ToolInput } from "./tool.ts";
+
+/** A tool of whoever asks, which no host runs: a definition as `tool` takes it, without what running it needs. */
+export interface CallerToolDefinition {
+  readonly name: string;
+  /** For the model: what it does, and when to call it. */
+  readonly description?: string;
+  /** What its arguments are, for the model alone: they are passed on as it wrote them. Any Standard Schema that can say itself as JSON Schema, or `{ jsonSchema }`. */
+  readonly input?: ToolInput;
+}
+
+/** The tools of an ask as plain data; or in words, why they are none. */
+export const readCallerTools = (
+  given: readonly CallerToolDefinition[],
+): Either.Either<string, readonly CallerTool[]> => {
+  if (!Array.isArray(given)) return Either.left("tools: it is no list; give [{ name, description, input }, …]");
+  const tools: CallerTool[] = [];
+  for (const [place, definition] of given.entries()) {
+    const tool = readTool(`tools.${place}`, definition);
+    if (Either.isLeft(tool)) return tool;
+    tools.push(tool.right);
+  }
+  return Either.right(tools);
+};
+
+const readTool = (where: string, given: CallerToolDefinition): Either.Either<string, CallerTool> => {
+  if (typeof given === "object" && given !== null && "run" in given)
+    return Either.left(
+      `${where} has a function to run; the tools of an ask are the caller's, who answers their calls by answerTool: give the host its own tools`,
+    );
+  const problem = problemOfOptions(where, given, definitionNames);
+  if (problem !== null) return Either.left(problem);
+  const { name, description, input } = given;
+  if (input !== undefined && !isInput(input))
+    return Either.left(
+      `${where}: input is no Standard Schema (of zod, valibot, …); give a JSON Schema as { jsonSchema }`,
+    );
+  try {
+    return Either.right({
+      name,
+      ...(description === undefined ? {} : { description }),
+      ...(input === undefined ? {} : { parameters: parametersOf(`tool "${name}"`, input, "input: { jsonSchema }") }),
+    });
+  } catch (thrown) {
+    if (thrown instanceof ConfigurationError) return Either.left(`${where}: ${thrown.message}`);
+    throw thrown;
+  }
+};
+
+const definitionNames: OptionNames<CallerToolDefinition> = { name: "required", description: true, input: true };
