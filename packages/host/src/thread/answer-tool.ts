@@ -67,7 +67,7 @@ const answerIn = ({ id }: ThreadRef, given: ToolAnswer): Answer => {
   const answer: Answer =
     failed === undefined
       ? { outcome: "completed", content: given as Content | null }
-      : { outcome: "failed", content: failed as Content };
+      : { outcome: "failed", content: failed };
   if (typeof answer.content === "string" || Array.isArray(answer.content)) return answer;
   if (answer.content === null && answer.outcome === "completed") return answer;
   const reason =

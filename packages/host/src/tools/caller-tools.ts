@@ -16,7 +16,9 @@ export interface CallerToolDefinition {
 export const readCallerTools = (
   given: readonly CallerToolDefinition[],
 ): Either.Either<string, readonly CallerTool[]> => {
-  if (!Array.isArray(given)) return Either.left("tools: it is no list; give [{ name, description, input }, …]");
+  // Callers in JavaScript hand in anything.
+  const isList: boolean = Array.isArray(given);
+  if (!isList) return Either.left("tools: it is no list; give [{ name, description, input }, …]");
   const tools: CallerTool[] = [];
   for (const [place, definition] of given.entries()) {
     const tool = readTool(`tools.${place}`, definition);
