@@ -69,13 +69,13 @@ export class SessionCore {
     this.#version = version;
   }
 
-  /** What the session runs on; within another one, on the store and the model of that one where it has none of its own. */
+  /** What the session runs on; within another one, on the store, the model and the options of hosts of that one, where it has none of its own. */
   ground(outer?: Ground): Ground {
     const store = this.options.store ?? outer?.store ?? this.#own;
     const llm = this.options.llm ?? outer?.llm;
     const grounds = this.#grounds.get(store) ?? new Map<LlmHandler | undefined, Ground>();
     this.#grounds.set(store, grounds);
-    const ground = grounds.get(llm) ?? this.#groundOn(store, llm);
+    const ground = grounds.get(llm) ?? this.#groundOn(store, llm, this.options.host ?? outer?.options.host);
     grounds.set(llm, ground);
     return ground;
   }
@@ -118,6 +118,8 @@ export class SessionCore {
       if (await ground.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
     }
     try {
+      // One that began the conversation anew, and goes on after a crash, may fail: then what comes next is behind what was before.
+      if (await isAnew(thread)) await (await thread.resume()).turn?.catch(() => null);
       const state = await thread.state();
       const head = state === null ? undefined : lastTurnOf(state);
       if (head !== undefined) await goBack(thread, head);
@@ -130,15 +132,20 @@ export class SessionCore {
     }
   }
 
-  #groundOn(store: Store, llm: LlmHandler | undefined): Ground {
+  #groundOn(store: Store, llm: LlmHandler | undefined, options: AnyOptions["host"]): Ground {
     const host = createHost({
-      ...this.options.host,
+      ...options,
       store,
       machine: this.machine,
       llm: this.#handlerOf(this, () => ground),
       hooks: { afterTurn: ({ threadId, turn }) => this.#ended(host.thread(threadId), turn) },
     });
-    const ground: Ground = new Ground(this.options, store, llm, host);
+    const ground: Ground = new Ground(
+      { ...this.options, ...(options === undefined ? {} : { host: options }) },
+      store,
+      llm,
+      host,
+    );
     return ground;
   }
 
@@ -163,6 +170,12 @@ const mostQueued = 1_000;
 const goBack = async (thread: HostedThread, turn: Turn): Promise<void> => {
   const { replaced } = marksOf(turn);
   if (replaced !== undefined && turn.outcome.status !== "completed") await thread.moveHead(replaced);
+};
+
+/** Whether the call that is under way began the conversation anew. */
+const isAnew = async (thread: HostedThread): Promise<boolean> => {
+  const open = (await thread.state())?.context.open ?? null;
+  return open !== null && marksOf(open).replaced !== undefined;
 };
 
 const checkedProgram = (program: Program<never, object>): Program<never, object> => {

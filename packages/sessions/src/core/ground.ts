@@ -18,27 +18,27 @@ export class Ground {
   readonly llm: LlmHandler | undefined;
   /** Of the session's own threads. */
   readonly host: Host;
-  readonly #options: AnyOptions;
+  readonly options: AnyOptions;
   readonly #models = new Map<readonly Tool[], Host>();
   readonly #tails = new Map<string, Promise<unknown>>();
   readonly #done = new Map<string, Promise<void>>();
   readonly #underWay = new Map<string, Set<Promise<void>>>();
 
   constructor(options: AnyOptions, store: Store, llm: LlmHandler | undefined, host: Host) {
-    this.#options = options;
+    this.options = options;
     this.store = store;
     this.llm = llm;
     this.host = host;
   }
 
   /** The host of model calls with some tools. @throws ConfigurationError where there is no model */
-  models(tools: readonly Tool[] = this.#options.tools ?? noTools): Host {
+  models(tools: readonly Tool[] = this.options.tools ?? noTools): Host {
     const { llm, store } = this;
     if (llm === undefined)
       throw new ConfigurationError(
-        `the program "${this.#options.name}" calls a model, and its session has none; give session the option llm`,
+        `the program "${this.options.name}" calls a model, and its session has none; give session the option llm`,
       );
-    const host = this.#models.get(tools) ?? createHost({ ...this.#options.host, llm, store, tools });
+    const host = this.#models.get(tools) ?? createHost({ ...this.options.host, llm, store, tools });
     this.#models.set(tools, host);
     return host;
   }
@@ -94,7 +94,7 @@ export class Ground {
         if (!(thrown instanceof ThreadHeldError)) throw thrown;
       }
       if ((await thread.state()) !== null) return false;
-      const { clock = systemClock, pollMs = 200 } = this.#options.host ?? {};
+      const { clock = systemClock, pollMs = 200 } = this.options.host ?? {};
       await new Promise<void>((resolve) => void clock.wakeAt(clock.now() + pollMs, resolve));
     }
   }

@@ -52,7 +52,7 @@ export interface SessionOptions<
   readonly llm?: LlmHandler;
   /** The tools of these calls. */
   readonly tools?: readonly Tool[];
-  /** What else the hosts of the session run with. */
+  /** What else the hosts of the session run with. Default: as the hosts of the program that calls it. */
   readonly host?: Omit<
     HostOptions,
     "llm" | "machine" | "store" | "tools" | "system" | "thread" | "hooks" | "defaultThread"

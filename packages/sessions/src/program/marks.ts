@@ -32,10 +32,11 @@ export const marksIn = (metadata: JsonObject | undefined): Partial<Marks> => {
 };
 
 /** The marks of a turn: those of the message that asked. */
-export const marksOf = (turn: Turn): Partial<Marks> => marksIn(askOf(turn)?.metadata);
+export const marksOf = (turn: Pick<Turn, "messages">): Partial<Marks> => marksIn(askOf(turn)?.metadata);
 
 /** The message that asked. */
-export const askOf = ({ messages }: Turn): Message | undefined => toArray(messages).find(({ role }) => role === "user");
+export const askOf = ({ messages }: Pick<Turn, "messages">): Message | undefined =>
+  toArray(messages).find(({ role }) => role === "user");
 
 /** The exchanges with which the conversation began anew at a message; null where it did not. */
 export const exchangesBefore = (message: Message): readonly PlainExchange[] | null => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { memoryStore } from "@colloquy/runtime-node";
 import { session } from "../../src/index.ts";
 import { type Answer, asked, type Question, questions, seeing, sessionOf } from "../programs.ts";
 
@@ -214,6 +215,33 @@ describe("histories that a caller gives", () => {
       [2, "Q2"],
     ]);
     expect((await qa.turns()).map(({ inputs }) => inputs.q)).toEqual(["Q2", "Q3"]);
+  });
+
+  test("one that replaces the session, and whose process ends meanwhile, replaces nothing where it then fails", async () => {
+    const store = memoryStore();
+    const stuck = sessionOf(
+      ({ q }, { signal }) => {
+        if (q !== "Q3") return { a: "A" };
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("ended"))));
+      },
+      { store },
+    );
+    await asked(stuck, 1, 2);
+    const call = stuck.call({ q: "Q3" }, { history: { exchanges, as: "replaceSession" } });
+    for await (const part of call) if (part.type === "step.started") break;
+    await stuck.close();
+    const again: string[] = [];
+    const failing = sessionOf(
+      ({ q }) => {
+        again.push(q);
+        if (q === "Q3") throw new Error("boom");
+        return { a: "A" };
+      },
+      { store },
+    );
+    await asked(failing, 4);
+    expect(again).toEqual(["Q3", "Q4"]);
+    expect((await failing.turns()).map(({ inputs }) => inputs.q)).toEqual(["Q1", "Q2", "Q4"]);
   });
 
   test("one that replaces the session and is called again under its id replaces nothing again", async () => {

@@ -1,0 +1,64 @@
+// A process that holds a session, until its calls are answered or it kills itself. Started by `crash.test.ts`.
+import { appendFileSync } from "node:fs";
+import type { LlmHandler, Store } from "@colloquy/host";
+import { sqliteStore } from "@colloquy/runtime-node";
+import { postgresStore } from "@colloquy/runtime-node/postgres";
+import { session } from "../../src/index.ts";
+
+/** As JSON in the first argument. */
+export interface ChildOptions {
+  readonly store: { readonly path: string } | { readonly url: string; readonly schema: string };
+  /** Where it writes what it did, a line each. */
+  readonly notes: string;
+  /** At which point of its work it kills itself, counted from 1; null for never. */
+  readonly diesAt: number | null;
+  readonly calls: number;
+}
+
+const main = async ({ store: place, notes, diesAt, calls }: ChildOptions): Promise<void> => {
+  const note = (...words: readonly string[]): void => appendFileSync(notes, `${words.join(" ")}\n`);
+  let points = 0;
+  /** Somewhere to die. */
+  const point = (): void => {
+    points += 1;
+    if (points === diesAt) process.kill(process.pid, "SIGKILL");
+  };
+  const store: Store & Partial<AsyncDisposable> =
+    "path" in place ? sqliteStore(place) : postgresStore({ connectionString: place.url, schema: place.schema });
+  const llm: LlmHandler = async ({ threadId }) => {
+    note("called", threadId);
+    point();
+    return { type: "completed", reply: { content: `about ${threadId.split("/").at(1)}` }, finishReason: "stop" };
+  };
+  const child = session<{ q: string }, { a: string }>(
+    async ({ q }, { ask }) => {
+      const { text } = await ask("think", q);
+      point();
+      return { a: text };
+    },
+    { name: "child" },
+  );
+  const qa = session<{ q: string }, { a: string }>(
+    async ({ q }, { ask, memory }) => {
+      const drafts = await Promise.all([ask("draft", q), ask("draft", q)]);
+      point();
+      const { a } = await child.call({ q });
+      point();
+      return { a: [memory.exchanges.length, ...drafts.map(({ text }) => text), a].join(", ") };
+    },
+    { name: "qa", store, llm, onTurn: point, host: { owner: "the one process", leaseTtlMs: 600 } },
+  );
+  const { threads } = await store.list({});
+  for (const { threadId } of threads)
+    if (JSON.stringify(await store.read(threadId)).includes('"llm.completed"')) note("journalled", threadId);
+  for (let number = 1; number <= calls; number++) {
+    const { a } = await qa.call({ q: `Q${number}` }, { askId: `call-${number}` });
+    note("answered", a);
+  }
+  note("turns", String(await qa.count()), String(await child.under(qa).count()));
+  await Promise.all([qa.close(), child.close()]);
+  await store[Symbol.asyncDispose]?.();
+};
+
+// Written by the test that starts it.
+await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);
