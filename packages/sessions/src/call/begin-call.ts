@@ -14,7 +14,7 @@ import { type Memory, memoryGiven } from "../program/memory.ts";
 import type { CallPart } from "../program/parts.ts";
 import { validated } from "../program/signature.ts";
 import { type CallHandle, callOptionNames, type CallOptions, type GivenHistory } from "./call.ts";
-import { PartBuffer } from "./part-buffer.ts";
+import { PartBuffer } from "../core/part-buffer.ts";
 import { type CallPlace, placeOf, type ThreadPlace, type Where } from "./place.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -36,7 +36,7 @@ export const beginCall = (
     return new Handle(call, "thread" in place ? call.onThread(place, history) : call.apart(place.memory));
   } catch (thrown) {
     const askId = options?.askId ?? randomIds.draw("ask");
-    const parts = new PartBuffer();
+    const parts = new PartBuffer<CallPart>();
     const none = { threadId: null, askId, parts, abort: () => {}, settled: () => parts.end(thrown) };
     return new Handle(none, Promise.reject(thrown));
   }
@@ -46,7 +46,7 @@ export const beginCall = (
 class Call implements WaitingCall {
   readonly threadId: string | null;
   readonly askId: string;
-  readonly parts = new PartBuffer();
+  readonly parts = new PartBuffer<CallPart>();
   readonly #core: SessionCore;
   readonly #outer: Frame | null;
   readonly #inputs: Promise<Fields>;

@@ -9,6 +9,7 @@ import {
   type WrittenOf,
 } from "@colloquy/host";
 import { NotPlain, plainCopy } from "@colloquy/machine/hosting";
+import { PartBuffer } from "../core/part-buffer.ts";
 import { Pending } from "../core/pending.ts";
 import type { NestedAskOptions } from "../program/program.ts";
 import { toolUseOf } from "../program/reply.ts";
@@ -34,12 +35,14 @@ export const nestedAsk = <Schema extends OutputSchema = never>(
     ...(system === undefined ? {} : { system }),
     ...(seed === undefined ? {} : { seed }),
   };
+  const parts = new PartBuffer<AskPart<WrittenOf<Schema>>>();
   const asked = begunAsk();
+  asked.catch((error: unknown) => parts.end(error));
   async function begunAsk(): Promise<Asked<OutputOf<Schema>, WrittenOf<Schema>>> {
     await frame.ground.begin(thread, beginning);
     const handle = thread.ask(given, { ...rest, askId: id });
     frame.onCancel(() => handle.abort("the call around it was cancelled"));
-    void showParts(frame, name, id, handle);
+    void showParts(handle, parts, (part) => frame.show({ type: "nested", name, threadId: id, part }));
     return { handle };
   }
   const result = (async (): Promise<AskResult<OutputOf<Schema>>> => {
@@ -54,7 +57,7 @@ export const nestedAsk = <Schema extends OutputSchema = never>(
       throw thrown;
     }
   })();
-  return new NestedAsk(id, asked, result);
+  return new NestedAsk(id, asked, parts, result);
 };
 
 interface Asked<Output, Written> {
@@ -69,13 +72,15 @@ class NestedAsk<Output, Written>
   readonly threadId: string;
   readonly askId: string;
 
-  constructor(id: string, asked: Promise<Asked<Output, Written>>, result: Promise<AskResult<Output>>) {
+  constructor(
+    id: string,
+    asked: Promise<Asked<Output, Written>>,
+    parts: AsyncIterable<AskPart<Written>>,
+    result: Promise<AskResult<Output>>,
+  ) {
     super(
       result,
-      async function* parts() {
-        const { handle } = await asked;
-        yield* handle;
-      },
+      () => parts,
       (reason) => void asked.then(({ handle }) => handle.abort(reason)).catch(() => {}),
     );
     this.threadId = id;
@@ -83,14 +88,22 @@ class NestedAsk<Output, Written>
   }
 }
 
-/** What happens to a nested call is shown as a part of the call around it; how it ends is for whoever awaits it. */
+/**
+ * What happens to a nested call is shown as a part of the call around it, and to whoever reads its handle: readers of an ask
+ * share its parts, so one reads them for both. How it ends is for whoever awaits it.
+ */
 const showParts = async <Written>(
-  frame: Frame,
-  name: string,
-  threadId: string,
   handle: AsyncIterable<AskPart<Written>>,
+  parts: PartBuffer<AskPart<Written>>,
+  show: (part: AskPart<Written>) => void,
 ): Promise<void> => {
   try {
-    for await (const part of handle) frame.show({ type: "nested", name, threadId, part });
-  } catch {}
+    for await (const part of handle) {
+      parts.push(part);
+      show(part);
+    }
+    parts.end();
+  } catch (thrown) {
+    parts.end(thrown);
+  }
 };

@@ -1,9 +1,9 @@
 import { OutputError, tool } from "@colloquy/host";
 import { ConfigurationError, textOf } from "@colloquy/machine";
-import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest";
 import * as z from "zod";
-import { predict, type ProgramContext, react, session, type Session, SignatureError } from "../../src/index.ts";
+import { predict, react, session, type Session, SignatureError } from "../../src/index.ts";
 
 const inputs = z.object({ question: z.string().trim(), context: z.string().optional() });
 const outputs = z.object({ answer: z.string(), sure: z.boolean() });
@@ -41,18 +41,21 @@ describe("a program that is a signature alone", () => {
     ]);
   });
 
-  test("shows outputs as they are written, before it has them", async () => {
-    const shown: object[] = [];
-    async function* parts() {
-      yield { type: "output.partial", turn: 1, step: 1, attempt: 1, value: { answer: "A li" } };
+  test("shows outputs as a model writes them, as partial parts of the call", async () => {
+    const llm = scriptedModel([streams(['{"answer": "A li', 'ne.", "su', 're": true}'])]);
+    const qa = closing(session(predict({ inputs, outputs }), { name: "qa", llm }));
+    const call = qa.call({ question: "Q" });
+    const partials: object[] = [];
+    const nested: string[] = [];
+    for await (const part of call) {
+      if (part.type === "partial") partials.push(part.outputs);
+      if (part.type === "nested") nested.push(part.part.type);
     }
-    const handle = Object.assign(Promise.resolve({ output: first }), { [Symbol.asyncIterator]: parts });
-    const memory = { exchanges: [], messages: [], text: "" };
-    const partial = (value: object) => shown.push(value);
-    // All that is asked of a context here.
-    const context = { memory, partial, ask: () => handle } as unknown as ProgramContext;
-    expect(await predict({ inputs, outputs })({ question: "Q" }, context)).toEqual(first);
-    expect(shown).toEqual([{ answer: "A li" }]);
+    // Whoever reads the call has all that happens within, though the program reads it as well.
+    expect(nested).toEqual(expect.arrayContaining(["text.delta", "output.partial", "turn.ended"]));
+    expect(partials.length).toBeGreaterThan(0);
+    for (const partial of partials)
+      expect(Object.keys(await call)).toEqual(expect.arrayContaining(Object.keys(partial)));
   });
 
   test("has what does not fit mended, and rejects where nothing fits; then no turn is recorded", async () => {

@@ -1,15 +1,13 @@
-import type { CallPart } from "../program/parts.ts";
-
 /** The parts of a call, for any number of readers, each from the beginning. */
-export class PartBuffer implements AsyncIterable<CallPart> {
-  #parts: CallPart[] = [];
+export class PartBuffer<Part extends object> implements AsyncIterable<Part | PartsDropped> {
+  #parts: Part[] = [];
   /** How many were let go before the first that is here. */
   #gone = 0;
   #ended = false;
   #error: unknown = null;
   #news: PromiseWithResolvers<void> = Promise.withResolvers();
 
-  push(part: CallPart): void {
+  push(part: Part): void {
     if (this.#ended) return;
     this.#parts.push(Object.freeze(part));
     if (this.#parts.length >= 2 * most) {
@@ -27,7 +25,7 @@ export class PartBuffer implements AsyncIterable<CallPart> {
     this.#wake();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<CallPart> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<Part | PartsDropped> {
     for (let next = 0; ; next++) {
       while (next >= this.#gone + this.#parts.length) {
         if (!this.#ended) await this.#news.promise;
@@ -49,6 +47,12 @@ export class PartBuffer implements AsyncIterable<CallPart> {
     this.#news.resolve();
     this.#news = Promise.withResolvers();
   }
+}
+
+/** The parts were not read in time: this many older ones were let go. */
+interface PartsDropped {
+  readonly type: "parts.dropped";
+  readonly count: number;
 }
 
 const most = 1_000;
