@@ -16,6 +16,7 @@ export type { ForkOptions } from "./thread/fork.ts";
 export type { Fork, HostedThread } from "./thread/hosted-thread.ts";
 export type { Checkpoint } from "./thread/move.ts";
 export type { LeftThread, ResumeAllOptions, ResumedAll } from "./thread/resume-all.ts";
+export type { RejoinOptions } from "./thread/rejoin.ts";
 export type { Resumed } from "./thread/resume.ts";
 export type { RedactOptions } from "./thread/redact.ts";
 export type { Receipt } from "./thread/thread-ref.ts";

@@ -10,6 +10,7 @@ import type { Ids } from "./ports/ids.ts";
 import type { LlmHandler } from "./ports/llm.ts";
 import { storeInTime } from "./ports/store-in-time.ts";
 import type { Store } from "./ports/store.ts";
+import { ShownTurns } from "./shown/shown-turns.ts";
 import { toolRegistry } from "./tools/registry.ts";
 import type { Tool, ToolContext } from "./tools/tool.ts";
 
@@ -69,6 +70,14 @@ export interface HostOptions {
   readonly progressMs?: number | null;
   /** After a crash, what becomes of a reply of which a part was journalled: the model is asked again, or the turn fails and that part is kept. Default `askAgain`. */
   readonly partials?: "askAgain" | "keep";
+  /**
+   * How often what is shown of a turn is written to the store's log of parts while it goes on, in milliseconds, so that it can be
+   * rejoined from other processes (`thread.rejoin`). A turn that is over sooner is not written. Null: not; then a turn is rejoined
+   * with all of its deltas in the process that shows it, and elsewhere by its journal. Default null.
+   */
+  readonly partsMs?: number | null;
+  /** How long what was shown of a turn is kept after it, in memory and in that log, in milliseconds. Default 300,000. */
+  readonly keepPartsMs?: number;
   /** After how many entries a snapshot of the thread is saved, in the background, so that opening a long one reads little. 0: never. Default 512. */
   readonly snapshotEvery?: number;
   /**
@@ -98,6 +107,7 @@ export const hostContextOf = (options: HostOptions): HostContext => {
   const { machine, llm, clock, ids, leaseTtlMs = 30_000, storeTimeoutMs = 30_000, idleMs = 5_000 } = options;
   const { maxActive = 256, pollMs = 200, whenHeld = "enqueue" } = options;
   const { progressMs = null, partials = "askAgain", snapshotEvery = 512 } = options;
+  const { partsMs = null, keepPartsMs = 300_000 } = options;
   for (const [name, value, least] of [
     ["leaseTtlMs", leaseTtlMs, 3],
     ["storeTimeoutMs", storeTimeoutMs, 1],
@@ -105,6 +115,8 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     ["maxActive", maxActive, 1],
     ["pollMs", pollMs, 1],
     ["progressMs", progressMs ?? 1, 1],
+    ["partsMs", partsMs ?? 1, 1],
+    ["keepPartsMs", keepPartsMs, 0],
     ["snapshotEvery", snapshotEvery, 0],
   ] as const) {
     if (!(Number.isSafeInteger(value) && value >= least))
@@ -114,13 +126,20 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     throw new ConfigurationError(`whenHeld is ${JSON.stringify(whenHeld)}; it must be "enqueue" or "reject"`);
   if (partials !== "askAgain" && partials !== "keep")
     throw new ConfigurationError(`partials is ${JSON.stringify(partials)}; it must be "askAgain" or "keep"`);
+  const store = storeInTime(options.store, {
+    clock,
+    timeoutMs: storeTimeoutMs,
+    renewMs: Math.min(storeTimeoutMs, Math.floor(leaseTtlMs / 3)),
+  });
+  const observation = new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError);
+  const report = (error: unknown): void => observation.report(error, "parts");
+  if (partsMs !== null && store.parts === undefined)
+    throw new ConfigurationError(
+      "partsMs is given, and this store keeps no log of parts; leave it out, or use another store",
+    );
   return {
     machine,
-    store: storeInTime(options.store, {
-      clock,
-      timeoutMs: storeTimeoutMs,
-      renewMs: Math.min(storeTimeoutMs, Math.floor(leaseTtlMs / 3)),
-    }),
+    store,
     llm,
     clock,
     leaseTtlMs,
@@ -132,10 +151,15 @@ export const hostContextOf = (options: HostOptions): HostContext => {
     active: new ActiveThreads(maxActive),
     progressMs,
     partials,
+    shown: new ShownTurns(clock, keepPartsMs),
+    partLogging:
+      partsMs === null || store.parts === undefined
+        ? null
+        : { log: store.parts, clock, everyMs: partsMs, keepMs: keepPartsMs, report },
     snapshotEvery,
     tools: toolRegistry(options.tools ?? [], toolsOf(machine)),
     describeThrown: options.describeThrown ?? null,
-    observation: new Observation(options.hooks ?? {}, [...(options.observers ?? [])], options.onObserverError),
+    observation,
     toolContext: withContext(options.toolContext ?? {}, undefined),
     threadDefaults: frozenCopy(options.thread ?? {}),
     owner: options.owner ?? ids.draw("owner"),
@@ -164,6 +188,8 @@ export const hostOptionNames: OptionNames<HostOptions> = {
   pollMs: true,
   progressMs: true,
   partials: true,
+  partsMs: true,
+  keepPartsMs: true,
   snapshotEvery: true,
   owner: true,
 };

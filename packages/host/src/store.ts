@@ -13,6 +13,7 @@ export {
   type ListingPlace,
   pageOfThreads,
 } from "./ports/listing.ts";
+export type { PartBatch, PartBatchPlace, PartLog, PartLogRange, StoredPartBatch } from "./ports/part-log.ts";
 export { checkedSearch, excerptOf, textOfEntry, wordsOf } from "./ports/searching.ts";
 export {
   type Inbox,

@@ -44,6 +44,7 @@ export const overriding = (inner: Store, others: Partial<Store>): Store => ({
   list: (...given) => inner.list(...given),
   ...(inner.search === undefined ? {} : { search: (words, options) => inner.search?.(words, options) ?? nothingFound }),
   ...(inner.inbox === undefined ? {} : { inbox: inner.inbox }),
+  ...(inner.parts === undefined ? {} : { parts: inner.parts }),
   delete: (...given) => inner.delete(...given),
   close: () => inner.close(),
   ...others,

@@ -10,7 +10,7 @@ export const mortal = (inner: Store): { readonly store: Store; readonly die: () 
     (...given: Given): Answer =>
       // A dead process waits for nothing.
       dead ? (never as Answer) : method(...given);
-  const { inbox } = inner;
+  const { inbox, parts } = inner;
   return {
     die: () => {
       dead = true;
@@ -21,6 +21,14 @@ export const mortal = (inner: Store): { readonly store: Store; readonly die: () 
       release: alive((...given) => inner.release(...given)),
       append: alive((...given) => inner.append(...given)),
       read: alive((...given) => inner.read(...given)),
+      ...(parts === undefined
+        ? {}
+        : {
+            parts: {
+              append: alive((...given) => parts.append(...given)),
+              read: alive((...given) => parts.read(...given)),
+            },
+          }),
       ...(inbox === undefined
         ? {}
         : {

@@ -45,6 +45,8 @@ const showPart = (screen: Screen, part: AskPart): void => {
       return screen.line(`  the thread is busy; it goes on as thread ${oneLine(part.threadId)}`, "dim");
     case "thread.lost":
       return screen.line("  another process went on with the thread; what was shown is void", "dim");
+    case "replay.started":
+      return screen.line("  what was shown of this step is void; it is shown anew", "dim");
     case "parts.dropped":
       return screen.line("  …", "dim");
     case "wait.ended":

@@ -7,7 +7,7 @@ import {
   turnNumbered,
 } from "@colloquy/machine";
 import type { Asks } from "./asks.ts";
-import { approvalPart, resultRequested } from "./parts.ts";
+import { approvalPart, type AskPart, resultRequested } from "./parts.ts";
 
 /** Notifies asks of what a signal says of them. The state is the one after it. */
 export const announce = (asks: Asks, signal: Signal, state: State): void => {
@@ -45,7 +45,7 @@ export const announce = (asks: Asks, signal: Signal, state: State): void => {
     case "policy.failed":
     case "context.warning":
       // Of the turn whose call it is about, which the same entry may have ended.
-      for (const ask of asks.inTurns()) ask.push({ type: "signal", signal });
+      showInTurns(asks, { type: "signal", signal });
       return;
     case "summary.started":
     case "summary.completed":
@@ -83,5 +83,11 @@ export const showCallsToAnswer = (asks: Asks, state: State): void => {
 const announceEnd = (asks: Asks, number: number, state: State): void => {
   const turn = turnNumbered(state, number);
   if (turn === undefined) return;
-  for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn);
+  const place = asks.keep(number, { type: "turn.ended", turn: number, status: turn.outcome.status });
+  for (const ask of asks.ofTurn(number)) if (turn.asks.some(({ askId }) => askId === ask.askId)) ask.ended(turn, place);
+};
+
+const showInTurns = (asks: Asks, part: AskPart): void => {
+  const place = asks.keep(asks.recorder?.newest ?? null, part);
+  for (const ask of asks.inTurns()) ask.push(part, place);
 };

@@ -12,13 +12,19 @@ import type { AskResult } from "./result.ts";
  *
  * Where another host holds the thread, that one answers, and this one follows the journal: the handle shows the signals
  * about its ask, `turn.started` and `turn.ended`, and has the same outcome; what happens within the turn, deltas above
- * all, is shown only where it happens. Should this host take the thread over meanwhile, all is shown from there on.
+ * all, is shown only where hosts keep a log of it (`partsMs`). Should this host take the thread over meanwhile, all is shown
+ * from there on.
  */
 export interface AskHandle<Output = undefined, Written = Output>
   extends PromiseLike<AskResult<Output>>, AsyncIterable<AskPart<Written>> {
   /** Another one from the part `thread.forked` on. */
   readonly threadId: string;
   readonly askId: string;
+  /**
+   * The place behind the part that was read last, for `thread.rejoin(askId, { from })`, here or in another process; null before
+   * a part of a turn was read.
+   */
+  readonly cursor: string | null;
   /** Cancels the turn, or withdraws the ask where it still waits. What had been shown is kept. Does nothing after the end. */
   abort(reason?: string): void;
   catch<Caught>(onRejected: (error: unknown) => Caught | PromiseLike<Caught>): Promise<AskResult<Output> | Caught>;

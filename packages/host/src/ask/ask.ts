@@ -9,9 +9,11 @@ import type { ToolContext } from "../tools/tool.ts";
 import type { AskHandle } from "./ask-handle.ts";
 import type { AskWatcher, StopAsk } from "./ask-watcher.ts";
 import { deliver, type OwnOutput } from "./delivery.ts";
+import type { PartPlace } from "./part-place.ts";
 import { PartQueue } from "./part-queue.ts";
 import { type AskPart, partsAwaited } from "./parts.ts";
 import { type AskResult, resultOf, summaryWithoutTurn } from "./result.ts";
+import { Settlement } from "./settlement.ts";
 import { AskReturnedError, AskSupersededError, TurnCancelledError } from "./turn-errors.ts";
 
 /** An ask on its way through a thread's loop, and the handle to it. */
@@ -34,8 +36,7 @@ export class Ask implements AskHandle, Sender {
   #signal: AbortSignal | null = null;
   /** Why it was aborted here. */
   #reason: string | null = null;
-  #outcome: AskResult | Error | null = null;
-  #promise: PromiseWithResolvers<AskResult> | null = null;
+  readonly #outcome = new Settlement();
   #watcher: AskWatcher<Ask> | null = null;
   #carried = 0;
   /** Whether it says what the first ask of its id said. */
@@ -57,7 +58,7 @@ export class Ask implements AskHandle, Sender {
   }
 
   get settled(): boolean {
-    return this.#outcome !== null;
+    return this.#outcome.isThere;
   }
 
   /** The turn that answers it, or that it waits to join; null before there is one. */
@@ -198,8 +199,13 @@ export class Ask implements AskHandle, Sender {
   /** The loop that ends fails its asks, or has them carried over. */
   failed(): void {}
 
-  push(part: AskPart): void {
-    this.#parts.push(part);
+  get cursor(): string | null {
+    return this.#parts.cursor;
+  }
+
+  /** Shows a part: of its turn, with its place there, or for this ask alone. */
+  push(part: AskPart, place: PartPlace | null = null): void {
+    this.#parts.push(part, place);
   }
 
   /** Another host has the thread, until then if it is dead. */
@@ -227,12 +233,12 @@ export class Ask implements AskHandle, Sender {
     if (!this.settled) this.#waits?.begin();
   }
 
-  /** Its turn was closed. */
-  ended(turn: Turn): void {
+  /** Its turn was closed. @param place that of the part that says so */
+  ended(turn: Turn, place: PartPlace | null = null): void {
     // Before anything is shown: where the turn can't be read yet, this is done again.
     const result = resultOf(this.threadId, this.askId, turn, this.#cause());
     deliver(result, turn, this.output, (outcome) => {
-      this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status });
+      this.#parts.push({ type: "turn.ended", turn: turn.number, status: turn.outcome.status }, place);
       this.#settle(outcome, null);
     });
   }
@@ -262,27 +268,18 @@ export class Ask implements AskHandle, Sender {
     return this.#parts.iterator(() => this.awaited());
   }
 
-  /** Made when it is first awaited, so that an ask that is never awaited causes no unhandled rejection. */
   #settlement(): Promise<AskResult> {
-    this.#promise ??= Promise.withResolvers();
     this.awaited();
-    this.#deliver();
-    return this.#promise.promise;
+    return this.#outcome.promise;
   }
 
   #settle(outcome: AskResult | Error, unread: Error | null): void {
     if (this.settled) return;
-    this.#outcome = outcome;
     this.#signal?.removeEventListener("abort", this.#onAbort);
     this.#waits?.end();
     this.#parts.end(unread);
-    this.#deliver();
+    this.#outcome.settle(outcome);
     this.#watcher?.settled(this);
-  }
-
-  #deliver(): void {
-    if (this.#outcome instanceof Error) this.#promise?.reject(this.#outcome);
-    else if (this.#outcome !== null) this.#promise?.resolve(this.#outcome);
   }
 
   #cause(): { readonly cause: unknown } | undefined {

@@ -1,7 +1,19 @@
 import type { Entry, State } from "@colloquy/machine";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Ask } from "./ask.ts";
+import type { PartPlace } from "./part-place.ts";
 import type { AskPart } from "./parts.ts";
+
+/** Keeps what is shown of turns, and gives each part its place. */
+export interface PartRecorder {
+  record(turn: number, part: AskPart): PartPlace;
+  /** The newest turn of which something is kept; null where there is none. */
+  readonly newest: number | null;
+  /** Whether something was shown of a step, and is not void. */
+  hasShown(turn: number, step: number): boolean;
+  /** Whether the end of a step was shown. */
+  hasEndedStep(turn: number, step: number): boolean;
+}
 
 /** The asks of a thread that are not settled. However many wait, those of a turn are found at once. */
 export class Asks {
@@ -9,6 +21,8 @@ export class Asks {
   #named: Map<string, Set<Ask>> | null = null;
   #ofTurn: Map<number, Set<Ask>> | null = null;
   #size = 0;
+  /** Null while another host holds the thread: that one records. */
+  recorder: PartRecorder | null = null;
 
   get size(): number {
     return this.#size;
@@ -73,10 +87,26 @@ export class Asks {
     return carried;
   }
 
-  /** Shows a part to the asks of a turn. */
+  /** Shows a part to the asks of a turn, and keeps it for those that rejoin it. */
   emit(turn: number, part: AskPart): void {
+    this.show(turn, part, this.keep(turn, part));
+  }
+
+  /** Keeps a part of a turn. Gives its place; null where it is not kept. Turn 0 is none. */
+  keep(turn: number | null, part: AskPart): PartPlace | null {
+    return turn === null || turn === 0 ? null : (this.recorder?.record(turn, part) ?? null);
+  }
+
+  /** Shows a part to the asks of a turn. */
+  show(turn: number, part: AskPart, place: PartPlace | null): void {
     const asks = this.#ofTurn?.get(turn);
-    if (asks !== undefined) for (const ask of asks) ask.push(part);
+    if (asks !== undefined) for (const ask of asks) ask.push(part, place);
+  }
+
+  /** A step that is under way is made anew: where something was shown of it, that is void. */
+  voidStep(turn: number, step: number): void {
+    if (this.recorder?.hasShown(turn, step) !== true) return;
+    this.emit(turn, { type: "thread.lost", turn });
   }
 
   /** A tool context with that of a turn's first ask laid over it: asking again under the same id changes nothing. */

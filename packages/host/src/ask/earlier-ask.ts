@@ -10,12 +10,23 @@ import { Ask } from "./ask.ts";
 export class EarlierAsk extends Ask {
   readonly #attach: (ask: Ask) => void;
   #isWaitedFor = false;
-  #isAttached = true;
+  #isAttached: boolean;
 
-  /** @param attach hands the ask to the loop of its thread. The maker of the handle does that the first time. */
-  constructor(threadId: string, askId: string, stop: StopAsk<Ask>, waits: CodeWaits, attach: (ask: Ask) => void) {
+  /**
+   * @param attach hands the ask to the loop of its thread.
+   * @param isAttached whether the maker of the handle does that the first time.
+   */
+  constructor(
+    threadId: string,
+    askId: string,
+    stop: StopAsk<Ask>,
+    waits: CodeWaits,
+    attach: (ask: Ask) => void,
+    isAttached = true,
+  ) {
     super(threadId, askId, undefined, stop, waits);
     this.#attach = attach;
+    this.#isAttached = isAttached;
   }
 
   override get isWaitedFor(): boolean {

@@ -1,3 +1,5 @@
+import { goesOnWith, textOfDelta, withText } from "./joined-parts.ts";
+import { cursorAt, type PartPlace } from "./part-place.ts";
 import type { AskPart } from "./parts.ts";
 
 /**
@@ -5,17 +7,33 @@ import type { AskPart } from "./parts.ts";
  * `partsMax` the oldest parts are let go, which the next part then says.
  */
 export class PartQueue {
-  #parts: AskPart[] = [];
+  #parts: Unread[] = [];
   #dropped = 0;
   #ended = false;
   #waits = false;
   #error: Error | null = null;
   readonly #readers: PromiseWithResolvers<IteratorResult<AskPart, undefined>>[] = [];
 
-  /** A part is immutable from here on: several asks may wait for one turn, and each is shown the same. */
-  push(part: AskPart): void {
+  #place: PartPlace | null = null;
+  /** Whether the newest part says that what was shown of the step is void. */
+  #isVoid = false;
+
+  /** The place behind the newest part that was read; null before one that has a place. */
+  get cursor(): string | null {
+    return this.#place === null ? null : cursorAt(this.#place);
+  }
+
+  /**
+   * A part is immutable from here on: several asks may wait for one turn, and each is shown the same.
+   *
+   * @param place null for a part that only this ask is shown.
+   */
+  push(part: AskPart, place: PartPlace | null = null): void {
     this.endWait();
-    this.#add(part);
+    // The host that lost the thread says so, and whoever makes the step anew.
+    if (this.#isVoid && part.type === "thread.lost") return;
+    this.#isVoid = part.type === "thread.lost";
+    this.#add(part, place);
   }
 
   /** Shows that another host has the thread, until `endWait`, or until something else is shown. */
@@ -30,23 +48,22 @@ export class PartQueue {
     this.#waits = false;
   }
 
-  #add(part: AskPart): void {
+  #add(part: AskPart, place: PartPlace | null = null): void {
     if (this.#ended) return;
     Object.freeze(part);
     const reader = this.#readers.shift();
     if (reader !== undefined) {
       reader.resolve({ value: part, done: false });
+      this.#place = place ?? this.#place;
       return;
     }
-    let last = this.#parts.length - 1;
-    // What there is of an output stands behind the text that it is read from, and a newer one in place of an older one.
-    if (this.#parts[last]?.type === "output.partial" && part.type === "text.delta") last--;
-    const joined = joinedWith(this.#parts[last], part);
-    if (joined !== null) {
-      this.#parts[last] = Object.freeze(joined);
+    const last = this.#parts.at(-1);
+    if (last !== undefined && goesOnWith(last.part, part)) {
+      last.part = withText(part, (textOfDelta(last.part) ?? "") + (textOfDelta(part) ?? ""));
+      last.place = place ?? last.place;
       return;
     }
-    this.#parts.push(part);
+    this.#parts.push({ part, place });
     if (this.#parts.length > partsMax) this.#letGo();
   }
 
@@ -75,8 +92,11 @@ export class PartQueue {
       this.#dropped = 0;
       return Promise.resolve({ value: { type: "parts.dropped", count }, done: false });
     }
-    const part = this.#parts.shift();
-    if (part !== undefined) return Promise.resolve({ value: part, done: false });
+    const unread = this.#parts.shift();
+    if (unread !== undefined) {
+      this.#place = unread.place ?? this.#place;
+      return Promise.resolve({ value: unread.part, done: false });
+    }
     if (!this.#ended) {
       const reader = Promise.withResolvers<IteratorResult<AskPart, undefined>>();
       this.#readers.push(reader);
@@ -95,26 +115,9 @@ export class PartQueue {
 }
 
 /** Unread parts, text joined. More than a turn of a few hundred tool calls makes. */
-const partsMax = 2048;
+export const partsMax = 2048;
 
-const joinedWith = (last: AskPart | undefined, next: AskPart): AskPart | null => {
-  switch (next.type) {
-    case "text.delta":
-    case "reasoning.delta":
-    case "refusal.delta":
-      return last?.type === next.type && last.step === next.step && last.attempt === next.attempt
-        ? { ...last, text: last.text + next.text }
-        : null;
-    case "toolCall.delta":
-      return last?.type === next.type &&
-        last.step === next.step &&
-        last.attempt === next.attempt &&
-        last.position === next.position
-        ? { ...next, arguments: last.arguments + next.arguments }
-        : null;
-    case "output.partial":
-      return last?.type === next.type && last.step === next.step ? next : null;
-    default:
-      return null;
-  }
-};
+interface Unread {
+  part: AskPart;
+  place: PartPlace | null;
+}

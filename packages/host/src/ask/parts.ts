@@ -45,7 +45,17 @@ export type AskPart<Written = undefined> =
   | { readonly type: "thread.forked"; readonly threadId: string; readonly turn: number }
   /** This host lost the thread: what was shown of the step that is under way is void. It is made anew, and shown where that happens: here only if the thread comes back. */
   | { readonly type: "thread.lost"; readonly turn: number }
-  /** The parts were not read in time: this many older ones were let go. */
+  /**
+   * What follows begins anew at this step of the turn: what was shown of it and of later ones is void. `synthesised`: it is made
+   * from the journal, since what was shown is not kept any more: whole texts and calls, without deltas and signals.
+   */
+  | {
+      readonly type: "replay.started";
+      readonly turn: number;
+      readonly step: number;
+      readonly synthesised: boolean;
+    }
+  /** The parts were not read in time, or are not kept any more: this many older ones were let go. */
   | { readonly type: "parts.dropped"; readonly count: number }
   /** The last part. */
   | { readonly type: "turn.ended"; readonly turn: number; readonly status: Exclude<TurnStatus, "open"> };

@@ -5,6 +5,8 @@ import type { Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { LlmHandler } from "../ports/llm.ts";
 import type { Store } from "../ports/store.ts";
+import type { PartLogging } from "../shown/part-writer.ts";
+import type { ShownTurns } from "../shown/shown-turns.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Observation } from "./hooks.ts";
@@ -35,6 +37,10 @@ export interface HostContext {
   /** How often the shown part of a reply is journalled; null for never. */
   readonly progressMs: number | null;
   readonly partials: "askAgain" | "keep";
+  /** What was shown of turns, kept in memory. */
+  readonly shown: ShownTurns;
+  /** How it is written to the store's log as well; null where it is not. */
+  readonly partLogging: PartLogging | null;
   /** After how many entries a snapshot is saved; 0 for never. */
   readonly snapshotEvery: number;
 }

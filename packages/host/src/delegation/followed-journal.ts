@@ -42,15 +42,18 @@ export class FollowedJournal {
    * Reads what is new. False where the store has lost what was read before, as when an older copy of it was put in its
    * place: then all is as if it were read for the first time.
    *
+   * @param beforeShown called when what is new was fetched, and before it is reported.
    * @throws StoreError, JournalUnreadableError
    */
-  async read(): Promise<boolean> {
+  async read(beforeShown: () => Promise<void>): Promise<boolean> {
     if (!this.#loaded) {
       await this.#load();
+      await beforeShown();
       return true;
     }
     const known = this.#state?.context.seq ?? -1;
     const stored = await this.#stored(Math.max(known, 0));
+    await beforeShown();
     if (known < 0) await this.#readNew(stored, known);
     else if (await this.#isAsItWas(stored[0], known)) await this.#readNew(stored.slice(1), known);
     else {

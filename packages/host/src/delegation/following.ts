@@ -1,4 +1,4 @@
-import type { Entry, Signal, State } from "@colloquy/machine";
+import { type Entry, type Signal, type State, turnNumbered } from "@colloquy/machine";
 import { isIdle } from "../activity/idle.ts";
 import { announce, showApproval, showCallsToAnswer } from "../ask/announce.ts";
 import { Ask } from "../ask/ask.ts";
@@ -10,6 +10,7 @@ import { HeldLease } from "../journal/lease.ts";
 import type { Diversion, Envelope, Sender } from "../mailbox/mailbox.ts";
 import { type Inbox, type LeaseLostError } from "../ports/store.ts";
 import { FollowedJournal } from "./followed-journal.ts";
+import { FollowedParts } from "./followed-parts.ts";
 import { mayBeInInbox } from "./inbox-items.ts";
 import { type Answered, Outbox } from "./outbox.ts";
 
@@ -33,6 +34,8 @@ export class Following implements Diversion {
   readonly #follower: Follower;
   readonly #onOver: () => void;
   readonly #journal: FollowedJournal;
+  /** Null where this host keeps no log of parts. */
+  readonly #parts: FollowedParts | null;
   /** Asks that stand in what was read of the journal last. */
   readonly #seen = new Set<string>();
   /** Whether it is known which asks stood in the journal before. */
@@ -49,6 +52,7 @@ export class Following implements Diversion {
     this.#follower = follower;
     this.#onOver = onOver;
     this.outbox = new Outbox(threadId, host, inbox);
+    this.#parts = host.partLogging === null ? null : new FollowedParts(threadId, host, follower.asks);
     this.#journal = new FollowedJournal(threadId, host, lost, (entry, signals, state) =>
       this.#show(entry, signals, state),
     );
@@ -77,6 +81,7 @@ export class Following implements Diversion {
   /** Stops following. Posted inbox items stay in the inbox. */
   end(): readonly Envelope[] {
     this.#over = true;
+    this.#parts?.end();
     this.#wake?.();
     const { posted, others } = this.outbox.takeAll();
     return [...posted.values(), ...others];
@@ -134,7 +139,8 @@ export class Following implements Diversion {
   }
 
   async #read(): Promise<void> {
-    const goesOn = await this.#journal.read();
+    // What was shown before an entry was written is shown before it.
+    const goesOn = await this.#journal.read(async () => this.#parts?.read());
     const { state } = this.#journal;
     const { asks } = this.#follower;
     if (!goesOn) this.#askAnew(state);
@@ -175,7 +181,12 @@ export class Following implements Diversion {
     const { asks } = this.#follower;
     if (entry.event.type === "ask.received") this.#seen.add(entry.event.askId);
     asks.heard(entry);
-    for (const signal of signals) announce(asks, signal, state);
+    for (const signal of signals) {
+      const ended = signal.type === "turn.ended" ? turnNumbered(state, signal.turn) : undefined;
+      if (ended !== undefined) this.#parts?.complete(ended);
+      announce(asks, signal, state);
+      if (signal.type === "turn.started") this.#parts?.show(signal.turn);
+    }
     // The holder's asks are shown it by the effect.
     if (entry.event.type === "tool.withheld") showApproval(asks, entry.event, state);
     if (entry.event.type === "llm.completed") showCallsToAnswer(asks, state);

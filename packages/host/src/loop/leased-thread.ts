@@ -8,11 +8,14 @@ import { type Follower, Following } from "../delegation/following.ts";
 import { HeldInbox } from "../delegation/inbox.ts";
 import { HeldLease } from "../journal/lease.ts";
 import { loadWhole, openJournal, seenIn } from "../journal/opening.ts";
+import { knowShown } from "../delegation/known-parts.ts";
 import { missesMost, type SnapshotReader } from "../journal/snapshot-reader.ts";
 import { Snapshots } from "../journal/snapshots.ts";
 import type { Envelope, EventEnvelope, MadeEnvelope, Mailbox } from "../mailbox/mailbox.ts";
 import { inTime } from "../ports/store-in-time.ts";
 import { type Lease, type LeaseLostError } from "../ports/store.ts";
+import { PartWriter } from "../shown/part-writer.ts";
+import { Recorder } from "../shown/recorder.ts";
 
 /** A loop that wants the lease of its thread. */
 export interface Candidate extends Follower, Worker {
@@ -70,6 +73,8 @@ export class LeasedThread {
   readonly #lease: HeldLease;
   readonly #inbox: HeldInbox | null;
   readonly #snapshots: Snapshots;
+  readonly #parts: PartWriter | null;
+  readonly #recorder: Recorder;
   /** How many reads since the last entry missed a chunk of the snapshot. */
   #misses = 0;
   /** Envelopes of inbox items that this host posted while it followed, by id; null once they are handed over. */
@@ -83,6 +88,9 @@ export class LeasedThread {
     this.#own = own;
     this.#inbox = inbox === undefined ? null : new HeldInbox(inbox, lease.lease, host, candidate);
     this.#snapshots = new Snapshots(host);
+    const { threadId, token } = lease.lease;
+    this.#parts = host.partLogging === null ? null : new PartWriter(host.partLogging, lease.lease);
+    this.#recorder = new Recorder(threadId, host.shown, token, this.#parts);
   }
 
   get lease(): Lease {
@@ -142,8 +150,12 @@ export class LeasedThread {
 
   /** The state of the thread; null when it is new. @throws JournalUnreadableError, StoreError, LeaseLostError */
   async open(): Promise<State | null> {
-    const opened = await openJournal(this.#candidate.host, this.lease);
+    const { host, asks, threadId } = this.#candidate;
+    const opened = await openJournal(host, this.lease);
     if (opened !== null) this.#snapshots.begin(opened);
+    const turn = opened?.state.context.open ?? null;
+    if (turn !== null) await knowShown(host, threadId, turn);
+    asks.recorder = this.#recorder;
     return opened?.state ?? null;
   }
 
@@ -185,6 +197,7 @@ export class LeasedThread {
   async end(state: State | null): Promise<void> {
     const { clock, storeTimeoutMs, observation } = this.host;
     this.#inbox?.stop();
+    this.#recorder.end();
     try {
       // Where the store did not answer an append in time, nothing more is written to it.
       if (!this.#lease.isUnanswered)
@@ -202,6 +215,7 @@ export class LeasedThread {
 
   /** Writes what is left to write. */
   async #finish(state: State | null): Promise<void> {
+    await this.#parts?.end();
     if (state !== null) await this.#snapshots.end(this.lease, state);
     await this.#inbox?.end();
   }

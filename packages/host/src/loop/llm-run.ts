@@ -78,7 +78,7 @@ export class LlmRun implements Running, Responding, Sender {
 
   accepted(entry: Entry): void {
     this.#leave();
-    if (entry.event.type === "llm.completed" && this.#loop.asks.size > 0) this.#showWhole(entry.event);
+    if (entry.event.type === "llm.completed") this.#showWhole(entry.event);
   }
 
   refused(): void {
@@ -135,8 +135,6 @@ export class LlmRun implements Running, Responding, Sender {
     }
     this.#shown.add(delta);
     this.#scheduleProgress();
-    // Whoever asks later is shown the whole of an output.
-    if (this.#loop.asks.size === 0 && this.#output === null) return;
     const { turn, step, attempt } = this.#call;
     if (delta.type === "toolCall") {
       const { index: position, id: providerCallId, name, arguments: written } = delta;

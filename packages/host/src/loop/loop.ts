@@ -248,8 +248,8 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.#leased?.appended(entry, state);
     sender?.accepted(entry);
     this.host.observation.entry(entry, this.threadId);
-    if (this.asks.size > 0 && before !== null) {
-      this.asks.heard(entry);
+    if (before !== null) {
+      if (this.asks.size > 0) this.asks.heard(entry);
       for (const part of resultsIn(entry, before)) this.asks.emit(part.turn, part);
     }
     stopAnswered(this, entry.event);

@@ -88,7 +88,8 @@ const startTimer = (loop: LoopPort, { id, dueAt, purpose }: StartTimer): void =>
 
 const endStep = (loop: LoopPort, turn: number, step: number): void => {
   const { threadId, host } = loop;
-  loop.asks.emit(turn, { type: "step.ended", turn, step });
+  // After a crash it may have been shown before.
+  if (loop.asks.recorder?.hasEndedStep(turn, step) !== true) loop.asks.emit(turn, { type: "step.ended", turn, step });
   host.observation.after("afterStep", { threadId, turn, step });
 };
 

@@ -62,8 +62,11 @@ const unlessStopped = async <Answer>(
 
 /** Asks that were shown some of a reply are shown that it begins anew; of a first attempt the call itself shows that. */
 const performAgain = (loop: LoopPort, effect: AnswerableEffect): void => {
-  if (effect.type === "callLlm" && effect.purpose === "answer" && effect.attempt > 1)
-    loop.asks.emit(effect.turn, { type: "step.started", turn: effect.turn, step: effect.step });
+  if (effect.type === "callLlm" && effect.purpose === "answer") {
+    const { turn, step } = effect;
+    loop.asks.voidStep(turn, step);
+    if (effect.attempt > 1) loop.asks.emit(turn, { type: "step.started", turn, step });
+  }
   perform(loop, effect);
 };
 

@@ -3,6 +3,7 @@ import { problemOfOptions } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
 import { disposable } from "../ports/disposable.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
+import type { PartLog } from "../ports/part-log.ts";
 import type { SearchOptions, SearchPage } from "../ports/searching.ts";
 import {
   type Inbox,
@@ -14,6 +15,7 @@ import {
   type StoredSnapshot,
 } from "../ports/store.ts";
 import { memoryInbox } from "./inbox.ts";
+import { memoryPartLog } from "./part-log.ts";
 import { pageOfHits } from "./pages.ts";
 
 /**
@@ -30,17 +32,22 @@ export const memoryStore = (options: { readonly clock: Clock }): Store & AsyncDi
 
 class MemoryStore implements Store {
   readonly inbox: Inbox;
+  readonly parts: PartLog;
   readonly #clock: Clock;
   readonly #journals = new Map<string, StoredJournal>();
   readonly #grants = new Map<string, Grant>();
   readonly #snapshots = new Map<string, KeptSnapshot>();
   readonly #forgetInbox: (threadId: string) => void;
+  readonly #forgetParts: (threadId: string) => void;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     const { inbox, forget } = memoryInbox((lease) => this.#check(lease));
     this.inbox = inbox;
     this.#forgetInbox = forget;
+    const log = memoryPartLog((lease) => this.#check(lease));
+    this.parts = log.parts;
+    this.#forgetParts = log.forget;
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {
@@ -100,6 +107,7 @@ class MemoryStore implements Store {
     for (const [seq, text] of texts) journal.texts[seq] = text;
     keepFacts(journal, entriesOf(journal));
     this.#snapshots.delete(threadId);
+    this.#forgetParts(threadId);
   }
 
   async saveSnapshot(lease: Lease, { head, chunks, dropped }: SnapshotDraft): Promise<void> {
@@ -133,6 +141,7 @@ class MemoryStore implements Store {
     this.#giveBack(threadId);
     this.#snapshots.delete(threadId);
     this.#forgetInbox(threadId);
+    this.#forgetParts(threadId);
     return this.#journals.delete(threadId);
   }
 

@@ -1,5 +1,6 @@
 import { StoreTimeoutError } from "../boundary/errors.ts";
 import type { Clock } from "./clock.ts";
+import type { PartLog } from "./part-log.ts";
 import type { Inbox, Store, StoredSnapshot } from "./store.ts";
 
 /** How long a store may take. */
@@ -19,7 +20,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
   const timed: Timed = (call, answer, ms = timeoutMs) =>
     inTime(clock, ms, answer, () => new StoreTimeoutError(call, ms));
   const long = longTimes * timeoutMs;
-  const { inbox } = store;
+  const { inbox, parts } = store;
   return {
     acquire: (...given) => {
       let isLate = false;
@@ -49,6 +50,7 @@ export const storeInTime = (store: Store, { clock, timeoutMs, renewMs }: StoreTi
     close: () => store.close(),
     ...searchOf(store, timed, long),
     ...(inbox === undefined ? {} : { inbox: inboxOf(inbox, timed) }),
+    ...(parts === undefined ? {} : { parts: partLogOf(parts, timed) }),
   };
 };
 
@@ -93,4 +95,9 @@ const inboxOf = (inbox: Inbox, timed: Timed): Inbox => ({
   answer: (...given) => timed("inbox.answer", () => inbox.answer(...given)),
   answerTo: (...given) => timed("inbox.answerTo", () => inbox.answerTo(...given)),
   discard: (...given) => timed("inbox.discard", () => inbox.discard(...given)),
+});
+
+const partLogOf = (parts: PartLog, timed: Timed): PartLog => ({
+  append: (...given) => timed("parts.append", () => parts.append(...given)),
+  read: (...given) => timed("parts.read", () => parts.read(...given)),
 });

@@ -1,5 +1,6 @@
 import type { Entry, Event, Refusal } from "@colloquy/machine";
 import type { ListOptions, ThreadPage } from "./listing.ts";
+import type { PartLog } from "./part-log.ts";
 import type { SearchOptions, SearchPage } from "./searching.ts";
 
 /**
@@ -29,7 +30,7 @@ export interface Store {
   read(threadId: string, fromSeq?: number): Promise<readonly unknown[]>;
   /**
    * Puts entries in the place of those that stand at their seqs, all or none: for redaction. What was derived from the
-   * old ones (the snapshot, what the search found them by) is gone with them, and their text is nowhere in the store.
+   * old ones (the snapshot, what the search found them by, the log of parts) is gone with them, and their text is nowhere in the store.
    * Throws `LeaseLostError`, or a `RangeError` for a seq that is not there; then nothing was written.
    */
   rewrite(lease: Lease, entries: readonly Entry[]): Promise<void>;
@@ -43,6 +44,8 @@ export interface Store {
   search?(words: string, options?: SearchOptions): Promise<SearchPage>;
   /** Where hosts that don't hold a thread leave events for it. Absent where the store can't: then they are refused. */
   readonly inbox?: Inbox;
+  /** What was shown of turns, for those who rejoin them elsewhere. Absent where the store can't. */
+  readonly parts?: PartLog;
   /** Removes a thread, its lease, and all that was derived from it: nothing that was said is in the store any more. True when there was one. */
   delete(threadId: string): Promise<boolean>;
   /** Releases what the store holds. The journals stay. May be called again. */

@@ -61,15 +61,22 @@ export const refusedAsk = (
 
 /** A handle to an ask that was made before. */
 export const earlierAsk = (thread: ThreadRef, askId: string): AskHandle => {
+  const { waits, stop, find } = meansOfEarlier(thread);
+  const ask = new EarlierAsk(thread.id, askId, stop, waits, find);
+  find(ask);
+  return ask;
+};
+
+/** What a handle to an ask that was made before is made from. */
+export const meansOfEarlier = (
+  thread: ThreadRef,
+): { readonly waits: CodeWaits; readonly stop: StopAsk<Ask>; readonly find: (ask: Ask) => void } => {
   const waits = new CodeWaits(thread.host.active);
   const stop: StopAsk<Ask> = (stopped, reason) => {
     cancel(thread, stopped, reason);
     return false;
   };
-  const find = (found: Ask): void => post(thread, found, waits);
-  const ask = new EarlierAsk(thread.id, askId, stop, waits, find);
-  find(ask);
-  return ask;
+  return { waits, stop, find: (found) => post(thread, found, waits) };
 };
 
 const asked = (

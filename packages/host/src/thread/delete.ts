@@ -1,4 +1,5 @@
 import { ThreadClosedError, ThreadUnknownError } from "../boundary/errors.ts";
+import type { HostContext } from "../context/host-context.ts";
 import { withLease } from "../journal/lease.ts";
 import { fromStore } from "../ports/store-call.ts";
 import { inTurn, type ThreadRef } from "./thread-ref.ts";
@@ -11,14 +12,15 @@ import { inTurn, type ThreadRef } from "./thread-ref.ts";
 export const deleteThread = async (thread: ThreadRef): Promise<boolean> => {
   const { id, host, loops } = thread;
   const remove = (): Promise<boolean> =>
-    loops.alone(
-      id,
-      () => withLease(host, id, () => fromStore(id, "delete it", () => host.store.delete(id))),
-      new ThreadClosedError(id, "deleted"),
-    );
+    loops.alone(id, () => withLease(host, id, () => deleteWords(host, id)), new ThreadClosedError(id, "deleted"));
   // One that is only followed here is not closed for nothing.
   return inTurn(thread, remove, () => null).catch((error: unknown) => {
     if (error instanceof ThreadUnknownError) return remove();
     throw error;
   });
+};
+
+const deleteWords = ({ shown, store }: HostContext, threadId: string): Promise<boolean> => {
+  shown.forget(threadId);
+  return fromStore(threadId, "delete it", () => store.delete(threadId));
 };

@@ -31,6 +31,7 @@ import { type ForkOptions, forkThread } from "./fork.ts";
 import { differenceIn, exportJournal, stateBehind } from "./history.ts";
 import { type Checkpoint, checkpointsOf, moveBy } from "./move.ts";
 import { redactThread, type RedactOptions } from "./redact.ts";
+import { rejoin, type RejoinOptions } from "./rejoin.ts";
 import { resume, type Resumed } from "./resume.ts";
 import { look, type Receipt, send, startThread, submit, type ThreadRef } from "./thread-ref.ts";
 
@@ -70,6 +71,15 @@ export class HostedThread {
   /** Asks within the turn that is open: its next prompt shows it, and its answer is this one's. Refused where none is open; given back where the turn ends before. */
   steer(input: AskInput, options: SteerOptions = {}): AskHandle {
     return steerOn(this.#thread, input, options);
+  }
+
+  /**
+   * A handle to an ask that was made before: its parts begin with those that were shown already, and then come live, also in
+   * another process where hosts keep a log (`partsMs`), and for some time after the end (`keepPartsMs`). What is not kept is
+   * made from the journal, behind `replay.started`. With `from`, the `cursor` of any handle to the ask: only those behind it.
+   */
+  rejoin(askId: string, options: RejoinOptions = {}): AskHandle {
+    return rejoin(this.#thread, askId, options);
   }
 
   /** Takes the thread up: what was under way when a process died goes on, and the result has handles to it. Rejects with `ThreadUnknownError`, `ThreadHeldError`; `host.resumeAll` waits for another host's lease. */
@@ -293,7 +303,7 @@ export class HostedThread {
     return deleteThread(this.#thread);
   }
 
-  /** Lets go of the thread: what is under way here is stopped, and goes on when it is next opened, here or elsewhere. */
+  /** Lets go of the thread: what is under way here stops, and goes on when it is next opened, here or elsewhere. */
   async close(): Promise<void> {
     await this.#thread.loops.opened(this.id)?.close();
   }

@@ -91,6 +91,9 @@ export const withAsk =
       return {
         threadId: handle.threadId,
         askId: handle.askId,
+        get cursor() {
+          return handle.cursor;
+        },
         abort: (reason) => handle.abort(reason),
         // oxlint-disable-next-line unicorn/no-thenable -- a handle is one
         then: (...callbacks) => outcome(handle).then(...callbacks),

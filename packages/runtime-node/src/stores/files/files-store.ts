@@ -4,6 +4,7 @@ import {
   type Lease,
   LeaseLostError,
   pageOfThreads,
+  type PartLog,
   type SnapshotDraft,
   type StoredSnapshot,
 } from "@colloquy/host/store";
@@ -24,6 +25,7 @@ import { journalFacts } from "./journal-facts.ts";
 import { appendToJournal, type Appended, type JournalEnd, readJournal, refuseOtherEnd } from "./journal-file.ts";
 import { linesOf } from "./journal-lines.ts";
 import { type HeldLeases, type Leases, openLeases } from "./leases.ts";
+import { appendParts, partsIn } from "./parts-folder.ts";
 import { snapshotIn, writeSnapshot } from "./snapshot-folder.ts";
 import { deleteThread, pathsOf, prepareThread, replaceEntries, type ThreadPaths } from "./thread-files.ts";
 
@@ -71,7 +73,6 @@ export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable 
 interface Setting {
   readonly folder: string;
   readonly clock: Pick<Clock, "now">;
-  /** Whether what is acknowledged has to be on the disk. */
   readonly flush: boolean;
   readonly busyTimeoutMs: number;
 }
@@ -79,6 +80,7 @@ interface Setting {
 /** All that it does is synchronous, so that no other call comes between the check of a lease and the write. */
 class StoreOfFiles implements Store {
   readonly inbox: Inbox;
+  readonly parts: PartLog;
   readonly #setting: Setting;
   readonly #leases: Leases;
   readonly #reserve: Reserve;
@@ -99,6 +101,10 @@ class StoreOfFiles implements Store {
     this.#reserve.keep();
     this.#facts = journalFacts(folder);
     this.inbox = this.#inbox();
+    this.parts = {
+      append: async (lease, batch) => this.#underLease(lease, ({ parts }) => appendParts(parts, lease, batch)),
+      read: async (threadId, range) => this.#reading(() => partsIn(this.#paths(threadId).parts, range)),
+    };
   }
 
   async acquire(threadId: string, owner: string, ttlMs: number): Promise<Lease | null> {

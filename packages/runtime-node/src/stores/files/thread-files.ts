@@ -18,6 +18,7 @@ export interface ThreadPaths {
   readonly id: string | null;
   readonly snapshot: string;
   readonly inbox: string;
+  readonly parts: string;
 }
 
 /** Throws `StorageError` for an id that no file can be named by. */
@@ -29,6 +30,7 @@ export const pathsOf = (folder: string, threadId: string): ThreadPaths => {
     id: isShortened(name) ? path + idEnding : null,
     snapshot: `${path}.snapshot`,
     inbox: `${path}.inbox`,
+    parts: `${path}.parts`,
   };
 };
 
@@ -45,7 +47,7 @@ export const prepareThread = ({ id }: ThreadPaths, threadId: string, flush: bool
  * is left of what the journal no longer says. Flushed in any case, for the old file is gone afterwards.
  */
 export const replaceEntries = (
-  { journal, snapshot }: ThreadPaths,
+  { journal, snapshot, parts }: ThreadPaths,
   threadId: string,
   entries: readonly Entry[],
   flush: boolean,
@@ -65,6 +67,7 @@ export const replaceEntries = (
     pieces[entry.seq] = linesOf([entry]);
   }
   removeSnapshot(snapshot, flush);
+  removeFolder(parts);
   replaceFile(journal, Buffer.concat(pieces), true);
 };
 
@@ -72,12 +75,13 @@ export const replaceEntries = (
  * Removes all of a thread, its journal last. True when it had entries. Throws a `StorageError`, and removes nothing,
  * where a link has taken a place: what it leads to would stay.
  */
-export const deleteThread = ({ journal, id, snapshot, inbox }: ThreadPaths, flush: boolean): boolean => {
+export const deleteThread = ({ journal, id, snapshot, inbox, parts }: ThreadPaths, flush: boolean): boolean => {
   for (const file of id === null ? [journal] : [journal, id]) checkFile(file);
-  for (const folder of [snapshot, inbox]) checkFolder(folder);
+  for (const folder of [snapshot, inbox, parts]) checkFolder(folder);
   const existed = hasEntries(journal);
   removeSnapshot(snapshot, flush);
   removeFolder(inbox);
+  removeFolder(parts);
   for (const file of [journal + partEnding, journal]) rmSync(file, { force: true });
   if (id === null) return existed;
   // A journal without it would not be listed.

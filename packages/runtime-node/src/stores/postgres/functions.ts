@@ -6,6 +6,34 @@
 export const functions = (schema: string): string =>
   [leases(schema), append(schema), rewrite(schema), snapshots(schema), letters(schema), deletion(schema)].join("\n");
 
+/**
+ * What the second step of the schema adds: false, and nothing is written, where the lease is not in force; and what is shown of a
+ * thread goes where its words go. No commit of parts waits for the disk: they have to survive the process of the host alone.
+ */
+export const partFunctions = (schema: string): string => `
+  CREATE FUNCTION ${schema}.add_parts(
+    the_thread text, the_token bigint, the_time double precision,
+    the_number integer, the_turn integer, the_body text, the_present double precision, ends double precision
+  ) RETURNS boolean LANGUAGE plpgsql AS $$
+    BEGIN
+      IF NOT ${schema}.holds(the_thread, the_token, the_time) THEN RETURN false; END IF;
+      PERFORM set_config('synchronous_commit', 'off', true);
+      DELETE FROM ${schema}.parts WHERE thread = the_thread AND until <= the_present;
+      INSERT INTO ${schema}.parts (thread, token, number, turn, until, body)
+        VALUES (the_thread, the_token, the_number, the_turn, ends, the_body);
+      RETURN true;
+    END
+  $$;
+  ${[rewrite(schema), deletion(schema)].map((made) => forgettingParts(schema, made)).join("\n")}`;
+
+/** A function that deletes chunks, so that it deletes parts, too. */
+const forgettingParts = (schema: string, made: string): string => {
+  const chunks = `DELETE FROM ${schema}.chunks WHERE thread = the_thread;`;
+  return made
+    .replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")
+    .replace(chunks, () => `${chunks}\n      DELETE FROM ${schema}.parts WHERE thread = the_thread;`);
+};
+
 /** `acquire` gives a token, or null while another owner holds the thread. */
 const leases = (schema: string): string => `
   CREATE FUNCTION ${schema}.now_ms(given double precision) RETURNS double precision LANGUAGE sql AS $$

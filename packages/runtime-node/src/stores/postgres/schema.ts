@@ -1,11 +1,22 @@
-import { functions } from "./functions.ts";
+import { functions, partFunctions } from "./functions.ts";
 
 /**
  * Every step of the schema, oldest first; the table `version` counts those that a database has seen. A step that was
  * released is never edited: what comes later is appended. `schema` comes quoted. A function may be replaced by a
  * later step, and keeps its signature, since processes of an older version go on calling it.
  */
-export const steps: readonly ((schema: string) => string)[] = [(schema) => `${tables(schema)}\n${functions(schema)}`];
+export const steps: readonly ((schema: string) => string)[] = [
+  (schema) => `${tables(schema)}\n${functions(schema)}`,
+  (schema) => `${partTable(schema)}\n${partFunctions(schema)}`,
+];
+
+// What was shown of turns, for a bounded time.
+const partTable = (schema: string): string => `
+  CREATE TABLE ${schema}.parts (
+    thread text COLLATE "C", token bigint, number integer, turn integer NOT NULL, until double precision NOT NULL,
+    body text NOT NULL, PRIMARY KEY (thread, token, number)
+  );
+  ALTER TABLE ${schema}.parts ALTER COLUMN body SET STATISTICS 0;`;
 
 // Tokens come from one sequence, so that they keep growing when a thread is deleted and made again. Entries know
 // their thread by a number, which keeps rows and index small. Bodies are JSON as text: jsonb refuses "\u0000" and
@@ -59,7 +70,7 @@ const said: { readonly [table: string]: readonly string[] } = {
 };
 
 /** All tables, for those who clean up. */
-export const tableNames: readonly string[] = [...Object.keys(said), "leases"];
+export const tableNames: readonly string[] = [...Object.keys(said), "parts", "leases"];
 
 /** A name as SQL takes it. */
 export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

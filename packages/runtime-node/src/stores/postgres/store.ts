@@ -1,4 +1,11 @@
-import { disposable, type Inbox, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import {
+  disposable,
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  type PartLog,
+  SequenceConflictError,
+} from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
 import type { Entry } from "@colloquy/machine";
 
@@ -7,6 +14,7 @@ import { connect, type Connection } from "./connection.ts";
 import { membersOf, rowsOf } from "./entry-rows.ts";
 import { postgresInbox } from "./inbox.ts";
 import { list } from "./listing.ts";
+import { postgresParts } from "./parts.ts";
 import type { PostgresPool } from "./pool.ts";
 import { tableNames } from "./schema.ts";
 import { search } from "./searching.ts";
@@ -43,6 +51,7 @@ export interface PostgresStoreSettings {
 export interface PostgresStore extends Store {
   readonly search: NonNullable<Store["search"]>;
   readonly inbox: Inbox;
+  readonly parts: PartLog;
   /**
    * Rewrites all tables, so that nothing of what was deleted or redacted is left in their files. Nobody can use them
    * meanwhile, which may be long. The server's write-ahead log, its replicas and its backups are not the store's to clean.
@@ -95,6 +104,7 @@ const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
     list: (options) => list(connection, (threadId) => read(connection, threadId, 0), options),
     search: (words, options) => search(connection, words, options),
     inbox: postgresInbox(connection),
+    parts: postgresParts(connection),
     delete: async (threadId) => {
       refuseUnstorable(connection.name, threadId);
       const [row] = await query<{ readonly was: boolean }>(`SELECT ${schema}.drop_thread($1) AS was`, [threadId]);

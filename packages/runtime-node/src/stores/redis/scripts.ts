@@ -18,6 +18,7 @@ export const threadKeys: readonly string[] = [
   "letters",
   "unanswered",
   "answers",
+  "parts",
 ];
 
 // Redis runs a script alone, from its first line to its last. The time is the caller's where one is given, else the
@@ -102,7 +103,7 @@ export const rewrite: Script = onThread(`
       redis.call('HSET', thread, 'metadata', ARGV[index + 2])
     end
   end
-  redis.call('UNLINK', snapshot, chunks)
+  redis.call('UNLINK', snapshot, chunks, parts)
   return -1
 `);
 
@@ -180,6 +181,30 @@ export const discard: Script = onThread(`
   redis.call('HDEL', answers, ARGV[1])
   redis.call('LREM', unanswered, 1, ARGV[1])
   return 1
+`);
+
+/** token, now, number, turn, body, the caller's time, until → 1, or lost. Those whose time is over go, and all of them when Redis' own clock says so of the last. */
+export const addParts: Script = onThread(`
+  if not holds(ARGV[1], ARGV[2]) then return ${lost} end
+  redis.call('XADD', parts, ARGV[1] .. '-' .. ARGV[3], 'turn', ARGV[4], 'until', ARGV[7], 'body', ARGV[5])
+  for _, item in ipairs(redis.call('XRANGE', parts, '-', '+', 'COUNT', 100)) do
+    if tonumber(item[2][4]) > tonumber(ARGV[6]) then break end
+    redis.call('XDEL', parts, item[1])
+  end
+  redis.call('PEXPIRE', parts, string.format('%.0f', math.max(ARGV[7] - ARGV[6], 1)))
+  return 1
+`);
+
+/** from, the caller's time, turn or '' → id, turn and body of each, in order */
+export const readParts: Script = onThread(`
+  local found = {}
+  for _, item in ipairs(redis.call('XRANGE', parts, ARGV[1], '+')) do
+    local fields = item[2]
+    if tonumber(fields[4]) > tonumber(ARGV[2]) and (ARGV[3] == '' or fields[2] == ARGV[3]) then
+      found[#found + 1] = { item[1], fields[2], fields[6] }
+    end
+  end
+  return found
 `);
 
 /** → whether there were entries, place in the listing or '' */

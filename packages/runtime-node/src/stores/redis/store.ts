@@ -1,5 +1,12 @@
 import type { Clock, Store } from "@colloquy/host";
-import { disposable, type Inbox, type Lease, LeaseLostError, SequenceConflictError } from "@colloquy/host/store";
+import {
+  disposable,
+  type Inbox,
+  type Lease,
+  LeaseLostError,
+  type PartLog,
+  SequenceConflictError,
+} from "@colloquy/host/store";
 import type { Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
@@ -13,6 +20,7 @@ import { redisInbox } from "./inbox.ts";
 import { keysOf, listingKey, placeOf } from "./keys.ts";
 import { list } from "./listing.ts";
 import * as scripts from "./scripts.ts";
+import { redisParts } from "./parts.ts";
 import { readSnapshot, saveSnapshot } from "./snapshots.ts";
 
 /** Either a connected `client` of the package `redis`, also of a cluster, which stays its maker's to close, or a `url`. */
@@ -41,6 +49,7 @@ export interface RedisStoreSettings {
 /** A store in a Redis database. */
 export interface RedisStore extends Store {
   readonly inbox: Inbox;
+  readonly parts: PartLog;
 }
 
 /**
@@ -92,6 +101,7 @@ const storeOver = (connection: Connection): RedisStore & AsyncDisposable => {
     },
     list: (options) => list(connection, options),
     inbox: redisInbox(connection),
+    parts: redisParts(connection),
     delete: async (threadId) => {
       refuseUnstorable(name, threadId);
       // As the script says.

@@ -8,6 +8,7 @@ import type { SqliteInbox } from "./inbox.ts";
 import type { Journals } from "./journals.ts";
 import type { Leases } from "./leases.ts";
 import type { Orphans } from "./orphans.ts";
+import type { SqliteParts } from "./parts.ts";
 import { seqsPerThread } from "./schema.ts";
 import type { SearchIndex } from "./search-index.ts";
 import type { Snapshots } from "./snapshots.ts";
@@ -18,6 +19,7 @@ export interface PartsOfThreads {
   readonly journals: Journals;
   readonly snapshots: Snapshots;
   readonly inbox: SqliteInbox;
+  readonly parts: SqliteParts;
   readonly index: SearchIndex;
   readonly orphans: Orphans;
   readonly eraser: Eraser;
@@ -26,7 +28,7 @@ export interface PartsOfThreads {
 /** Takes words out of the file: of some entries, or of a whole thread. On a full disk, too. */
 export const sqliteRemoving = (
   connection: Connection,
-  { leases, journals, snapshots, inbox, index, orphans, eraser }: PartsOfThreads,
+  { leases, journals, snapshots, inbox, parts, index, orphans, eraser }: PartsOfThreads,
 ): Pick<Store, "rewrite" | "delete"> => {
   const { reserve } = connection;
   /** Overwrites all that a thread has, or only what names it, which takes little room. Whether there was such a thread. */
@@ -34,7 +36,8 @@ export const sqliteRemoving = (
     writing(connection, () => {
       const thread = journals.numberOf(threadId);
       leases.forget(threadId);
-      if (inbox.forget(threadId) || thread !== undefined) eraser.owe();
+      const hadParts = parts.forget(threadId);
+      if (inbox.forget(threadId) || hadParts || thread !== undefined) eraser.owe();
       if (thread === undefined) return false;
       if (!isWhole) {
         eraser.oweOrphans();
@@ -58,6 +61,7 @@ export const sqliteRemoving = (
           journals.replace(lease.threadId, thread, entries);
           index.replace(thread, entries);
           snapshots.forget(thread);
+          parts.forget(lease.threadId);
           eraser.owe();
         });
       try {

@@ -48,6 +48,11 @@ export const steps: readonly string[] = [
      PRIMARY KEY (thread, number)
    ) STRICT, WITHOUT ROWID;
    ALTER TABLE last_token ADD COLUMN unerased INTEGER NOT NULL DEFAULT 0;`,
+  // What was shown of turns; by thread, since it may be deleted with one that has no entry.
+  `CREATE TABLE parts (
+     thread TEXT NOT NULL, token INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL, until REAL NOT NULL,
+     body TEXT NOT NULL, PRIMARY KEY (thread, token, number)
+   ) STRICT;`,
 ];
 
 /** SQL for the seq of the newest entry of the row of `threads` at hand; by the primary key, so it costs the same however long the thread is. */

@@ -13,6 +13,7 @@ import { sqliteJournals } from "./journals.ts";
 import { sqliteLeases } from "./leases.ts";
 import { sqliteListing } from "./listing.ts";
 import { orphansOf } from "./orphans.ts";
+import { sqliteParts } from "./parts.ts";
 import { sqliteRemoving } from "./removing.ts";
 import { searchIndex } from "./search-index.ts";
 import { sqliteSearch } from "./searching.ts";
@@ -68,12 +69,13 @@ export const storeOver = (
   const journals = sqliteJournals(connection);
   const snapshots = sqliteSnapshots(connection, leases, journals);
   const inbox = sqliteInbox(connection, leases);
+  const parts = sqliteParts(connection, leases);
   const index = searchIndex(connection);
   const orphans = orphansOf(connection, index);
   const eraser = eraserOf(connection, index, orphans, erasing);
   eraser.settle();
   reserve.keep();
-  const removing = sqliteRemoving(connection, { leases, journals, snapshots, inbox, index, orphans, eraser });
+  const removing = sqliteRemoving(connection, { leases, journals, snapshots, inbox, parts, index, orphans, eraser });
   return disposable({
     acquire: leases.acquire,
     renew: leases.renew,
@@ -89,6 +91,7 @@ export const storeOver = (
     list: sqliteListing(connection, journals),
     search: sqliteSearch(connection, index),
     inbox,
+    parts,
     delete: removing.delete,
     close: async () => {
       if (!database.isOpen) return;

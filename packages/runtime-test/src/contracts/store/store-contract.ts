@@ -7,6 +7,7 @@ import { idChecks } from "./id-checks.ts";
 import { inboxChecks } from "./inbox-checks.ts";
 import { leaseChecks } from "./lease-checks.ts";
 import { listingChecks } from "./listing-checks.ts";
+import { partsChecks } from "./parts-checks.ts";
 import { readingChecks } from "./reading-checks.ts";
 import { rewriteChecks } from "./rewrite-checks.ts";
 import { searchChecks } from "./search-checks.ts";
@@ -28,6 +29,7 @@ export const storeChecks: readonly StoreCheck[] = [
     ...snapshotChecks,
   }).map(([name, check]) => ({ name, check })),
   ...Object.entries(inboxChecks).map(([name, check]) => ({ name, check, feature: "inbox" as const })),
+  ...Object.entries(partsChecks).map(([name, check]) => ({ name, check, feature: "parts" as const })),
   ...Object.entries(searchChecks).map(([name, check]) => ({ name, check, feature: "search" as const })),
 ];
 

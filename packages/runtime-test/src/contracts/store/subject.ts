@@ -25,7 +25,7 @@ export interface StoreCheck {
 }
 
 /** What the port leaves to the store, by the name of the member. */
-export type StoreFeature = "inbox" | "search";
+export type StoreFeature = "inbox" | "search" | "parts";
 
 /** Checks by the promises that they look at. */
 export type StoreChecks = Readonly<Record<string, StoreCheck["check"]>>;

@@ -3,5 +3,5 @@ import { memoryStore } from "@colloquy/host";
 import { storeContract } from "../../../src/contracts/index.ts";
 
 storeContract("memoryStore", async ({ clock }) => ({ store: memoryStore({ clock }) }), {
-  features: ["inbox", "search"],
+  features: ["inbox", "search", "parts"],
 });

@@ -6,6 +6,7 @@ import { derivedFaults } from "./faulty-stores/derived-faults.ts";
 import { bound } from "./faulty-stores/fault.ts";
 import { journalFaults } from "./faulty-stores/journal-faults.ts";
 import { listingFaults } from "./faulty-stores/listing-faults.ts";
+import { partsFaults } from "./faulty-stores/parts-faults.ts";
 
 /** The names of the checks that a store does not pass, of those whose name has `part` in it. */
 const brokenPromises = async (makeStore: (clock: Clock) => Store, part = ""): Promise<readonly string[]> => {
@@ -20,7 +21,7 @@ const brokenPromises = async (makeStore: (clock: Clock) => Store, part = ""): Pr
   return broken;
 };
 
-const faults = { ...journalFaults, ...listingFaults, ...derivedFaults };
+const faults = { ...journalFaults, ...listingFaults, ...derivedFaults, ...partsFaults };
 
 test("a sound store breaks no promise", async () => {
   expect(await brokenPromises((clock) => memoryStore({ clock }))).toEqual([]);
@@ -39,9 +40,10 @@ test("what a store need not have is checked where it has it, and asked for where
     const store = bound(memoryStore({ clock }));
     Reflect.deleteProperty(store, "inbox");
     Reflect.deleteProperty(store, "search");
+    Reflect.deleteProperty(store, "parts");
     return store;
   };
   const optional = storeChecks.filter(({ feature }) => feature !== undefined).map(({ name }) => name);
-  expect(new Set(storeChecks.map(({ feature }) => feature))).toEqual(new Set([undefined, "inbox", "search"]));
+  expect(new Set(storeChecks.map(({ feature }) => feature))).toEqual(new Set([undefined, "inbox", "search", "parts"]));
   expect(await brokenPromises(plain)).toEqual(optional);
 });

@@ -19,6 +19,7 @@ export const bound = (store: Store): Store => ({
   list: (...given) => store.list(...given),
   ...(store.search && { search: searchOf(store) }),
   ...(store.inbox && { inbox: store.inbox }),
+  ...(store.parts && { parts: store.parts }),
   delete: (...given) => store.delete(...given),
   close: () => store.close(),
 });

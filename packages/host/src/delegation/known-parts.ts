@@ -1,0 +1,66 @@
+import type { State } from "@colloquy/machine";
+import type { AskPart } from "../ask/parts.ts";
+import type { HostContext } from "../context/host-context.ts";
+import type { PartBatchPlace } from "../ports/part-log.ts";
+import { fromStore } from "../ports/store-call.ts";
+import { partsIn } from "../shown/part-body.ts";
+import { notShown, replayOfOpen } from "../shown/replay.ts";
+import type { TurnParts } from "../shown/turn-parts.ts";
+
+/** Reads what the holders of a thread wrote to the store's log, on from where it was read to. */
+export class PartLogReader {
+  readonly #host: HostContext;
+  readonly #threadId: string;
+  readonly #read = new Set<TurnParts>();
+  #after: PartBatchPlace | null = null;
+  #isFailing = false;
+
+  constructor(host: HostContext, threadId: string) {
+    this.#host = host;
+    this.#threadId = threadId;
+  }
+
+  /** Keeps what is new in memory. Never rejects: of failures in a row the first is reported. @param turn only of this one */
+  async read(turn?: number): Promise<void> {
+    const { partLogging, clock, shown } = this.#host;
+    if (partLogging === null) return;
+    const range = { at: clock.now(), after: this.#after, ...(turn === undefined ? {} : { turn }) };
+    try {
+      const batches = await fromStore(this.#threadId, "read what was shown", () =>
+        partLogging.log.read(this.#threadId, range),
+      );
+      for (const batch of batches) {
+        const parts = shown.open(this.#threadId, batch.turn);
+        this.#read.add(parts);
+        for (const part of partsIn(batch.body, batch.token)) parts.addShown(part);
+        if (parts.hasEnded) shown.rest(this.#threadId, parts);
+        this.#after = { token: batch.token, number: batch.number };
+      }
+      this.#isFailing = false;
+    } catch (thrown) {
+      if (!this.#isFailing) partLogging.report(thrown);
+      this.#isFailing = true;
+    }
+  }
+
+  /** Nothing more is read here. */
+  end(): void {
+    for (const parts of this.#read) this.#host.shown.rest(this.#threadId, parts);
+  }
+}
+
+/** The holder of a thread knows what was shown of its open turn: by the log, or else by the journal. Never rejects. */
+export const knowShown = async (
+  host: HostContext,
+  threadId: string,
+  open: NonNullable<State["context"]["open"]>,
+): Promise<void> => {
+  await new PartLogReader(host, threadId).read(open.number);
+  const parts = host.shown.open(threadId, open.number);
+  if (parts.parts.length === 0) completeShown(parts, replayOfOpen(open));
+};
+
+/** What was shown of a turn is made whole by what its journal gives. */
+export const completeShown = (parts: TurnParts, whole: readonly AskPart[]): void => {
+  for (const { index, part } of notShown(parts.parts, whole)) parts.addOfJournal(index, part);
+};

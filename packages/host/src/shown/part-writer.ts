@@ -1,0 +1,105 @@
+import type { Clock } from "../ports/clock.ts";
+import type { PartLog } from "../ports/part-log.ts";
+import { type Lease, LeaseLostError } from "../ports/store.ts";
+import { bodyOf } from "./part-body.ts";
+import type { PartsReader, ShownPart, TurnParts } from "./turn-parts.ts";
+
+/** How the parts of a thread are written to the store's log. */
+export interface PartLogging {
+  readonly log: PartLog;
+  readonly clock: Clock;
+  /** How long parts wait for others, in milliseconds, before they are written as one batch. */
+  readonly everyMs: number;
+  /** How long a batch is kept. */
+  readonly keepMs: number;
+  /** Called with what keeps a batch from being written. Nothing waits for the log, and nothing fails with it. */
+  readonly report: (error: unknown) => void;
+}
+
+/**
+ * Writes what is shown of a thread to the store's log, in batches and in the background. A turn that ends before its first batch
+ * is due is not written: the journal has it. What could not be written is missing there, and readers are shown that it is.
+ */
+export class PartWriter {
+  readonly #logging: PartLogging;
+  readonly #lease: Lease;
+  /** The turn that is written, and how far. */
+  #written: { readonly parts: TurnParts; readonly reader: PartsReader; hasBatch: boolean } | null = null;
+  #batches = 0;
+  #cancel: (() => void) | null = null;
+  #writing: Promise<void> | null = null;
+  #over = false;
+
+  constructor(logging: PartLogging, lease: Lease) {
+    this.#logging = logging;
+    this.#lease = lease;
+  }
+
+  /** Something was added to what is shown of a turn. */
+  added(parts: TurnParts): void {
+    if (this.#over) return;
+    if (this.#written?.parts !== parts) {
+      this.#flush();
+      this.#written = { parts, reader: parts.readNew(), hasBatch: false };
+    }
+    if (parts.hasEnded) this.#end();
+    else this.#schedule();
+  }
+
+  /** What was not written yet is written, and nothing more. Never rejects. */
+  async end(): Promise<void> {
+    this.#flush();
+    this.#over = true;
+    await this.#writing;
+  }
+
+  #end(): void {
+    if (this.#written?.hasBatch === true) this.#flush();
+    this.#cancelTimer();
+    this.#written = null;
+  }
+
+  #schedule(): void {
+    const { clock, everyMs } = this.#logging;
+    this.#cancel ??= clock.wakeAt(clock.now() + everyMs, () => {
+      this.#cancel = null;
+      // A store that is slow gets fewer batches, and larger ones.
+      if (this.#writing === null) this.#flush();
+      else this.#schedule();
+    });
+  }
+
+  #cancelTimer(): void {
+    this.#cancel?.();
+    this.#cancel = null;
+  }
+
+  #flush(): void {
+    this.#cancelTimer();
+    const written = this.#written;
+    if (written === null || this.#over) return;
+    const pieces: ShownPart[] = [];
+    for (let piece = written.reader.nextPiece(); piece !== null; piece = written.reader.nextPiece())
+      if (piece.place.epoch === this.#lease.token && piece.part.type !== "parts.dropped") pieces.push(piece);
+    if (pieces.length === 0) return;
+    written.hasBatch = true;
+    const before = this.#writing;
+    const writing = this.#write(before, written.parts.turn, bodyOf(pieces)).finally(() => {
+      if (this.#writing === writing) this.#writing = null;
+    });
+    this.#writing = writing;
+  }
+
+  async #write(before: Promise<void> | null, turn: number, body: string): Promise<void> {
+    await before;
+    const { log, clock, keepMs, report } = this.#logging;
+    const at = clock.now();
+    try {
+      await log.append(this.#lease, { number: this.#batches++, turn, body, at, until: at + keepMs });
+    } catch (thrown) {
+      // The loop notices it by itself.
+      if (thrown instanceof LeaseLostError) this.#over = true;
+      else report(thrown);
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import { goesOnWith, textOfDelta, withText } from "../ask/joined-parts.ts";
+import { ofJournal, type PartPlace } from "../ask/part-place.ts";
+import { partsMax } from "../ask/part-queue.ts";
+import type { AskPart } from "../ask/parts.ts";
+
+/** A part and the place behind it. */
+export interface PlacedPart {
+  readonly part: AskPart;
+  readonly place: PartPlace;
+}
+
+/** A part as it was shown where it happened: of a delta what came behind `place.offset`. */
+export interface ShownPart {
+  readonly part: AskPart;
+  readonly place: Omit<PartPlace, "turn">;
+}
+
+/**
+ * What was shown of a turn, kept once for all who read it: deltas are joined, and beyond `partsMax` the oldest parts are let go,
+ * which readers are shown.
+ */
+export class TurnParts {
+  readonly turn: number;
+  #kept: KeptPart[] = [];
+  /** How many were let go: the position of the first that is kept. */
+  #letGo = 0;
+  #hasEnded = false;
+  #characters = 0;
+  #endedStep = 0;
+
+  constructor(turn: number) {
+    this.turn = turn;
+  }
+
+  /** Whether nothing more is shown of the turn. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  /** Whether the end of a step was shown. */
+  hasEndedStep(step: number): boolean {
+    return step <= this.#endedStep;
+  }
+
+  /** Whether something was shown of the step that is under way, and is not void. */
+  hasShown(step: number): boolean {
+    const last = this.#kept.at(-1)?.part;
+    return last !== undefined && "step" in last && last.step === step && last.type !== "step.ended";
+  }
+
+  /** About how much it takes. */
+  get characters(): number {
+    return this.#characters + 100 * this.#kept.length;
+  }
+
+  /** The parts that are kept, with all of their text. */
+  get parts(): readonly AskPart[] {
+    return this.#kept.map(({ part, text }) => wholePart(part, text));
+  }
+
+  /** Whether all is kept that was shown from the beginning. */
+  get isWhole(): boolean {
+    return this.#letGo === 0 && this.#kept[0]?.part.type === "turn.started";
+  }
+
+  /** Keeps a part that is shown now. */
+  add(epoch: number, part: AskPart): PartPlace {
+    const last = this.#kept.at(-1);
+    if (last?.epoch === epoch && goesOnWith(last.part, part)) return this.#extend(last, part, textOfDelta(part) ?? "");
+    return this.#push(epoch, last?.epoch === epoch ? last.index + 1 : 0, part);
+  }
+
+  /** Keeps a part that was shown elsewhere, unless it is kept already. Where parts before it are missing, readers are shown that. */
+  addShown({ part, place: { epoch, index, offset } }: ShownPart): void {
+    const last = this.#kept.at(-1);
+    if (this.#hasEnded || (last !== undefined && epoch < last.epoch)) return;
+    const newest = last?.epoch === epoch ? last.index : -1;
+    if (index < newest) return;
+    if (last !== undefined && index === newest) {
+      const text = textOfDelta(part);
+      const missing = last.text === null ? 0 : last.text.length - offset;
+      if (text !== null && missing >= 0 && text.length > missing) this.#extend(last, part, text.slice(missing));
+      return;
+    }
+    if (index > newest + 1) this.#push(epoch, index - 1, { type: "parts.dropped", count: index - newest - 1 });
+    this.#push(epoch, index, part);
+  }
+
+  /** Keeps a part that is made from the journal, where it is the part of that index. */
+  addOfJournal(index: number, part: AskPart): void {
+    if (!this.#hasEnded) this.#push(ofJournal, index, part);
+  }
+
+  /** Reads from the beginning. */
+  read(): PartsReader {
+    return new PartsReader(this, -1, null);
+  }
+
+  /** Reads from the part on that was added last. */
+  readNew(): PartsReader {
+    return new PartsReader(this, this.#letGo + this.#kept.length - 2, null);
+  }
+
+  /** Reads on behind a place; null where nothing is kept of its epoch. */
+  readBehind(place: PartPlace): PartsReader | null {
+    const { epoch, index } = place;
+    const first = this.#kept.findIndex((kept) => kept.epoch === epoch);
+    if (first < 0) return null;
+    const found = this.#kept.findLastIndex((kept) => kept.epoch === epoch && kept.index <= index);
+    if (found >= 0) return new PartsReader(this, this.#letGo + found - 1, place);
+    const missed = (this.#kept[first]?.index ?? 0) - index - 1;
+    return new PartsReader(this, this.#letGo + first - 1, place, missed);
+  }
+
+  /** What is kept at a position, counted from the first part of the turn. */
+  at(position: number): KeptPart | undefined {
+    return this.#kept[position - this.#letGo];
+  }
+
+  /** The position of the first part that is kept. */
+  get first(): number {
+    return this.#letGo;
+  }
+
+  #extend(last: KeptPart, part: AskPart, text: string): PartPlace {
+    last.part = part;
+    last.text = (last.text ?? "") + text;
+    this.#characters += text.length;
+    return { turn: this.turn, epoch: last.epoch, index: last.index, offset: last.text.length };
+  }
+
+  #push(epoch: number, index: number, part: AskPart): PartPlace {
+    const text = textOfDelta(part);
+    this.#kept.push({ epoch, index, part: Object.freeze(part), text });
+    this.#characters += sizeOf(part, text);
+    if (part.type === "turn.ended") this.#hasEnded = true;
+    if (part.type === "step.ended") this.#endedStep = part.step;
+    if (this.#kept.length > partsMax) {
+      this.#kept = this.#kept.slice(partsMax / 2);
+      this.#letGo += partsMax / 2;
+    }
+    return { turn: this.turn, epoch, index, offset: text?.length ?? 0 };
+  }
+}
+
+interface KeptPart {
+  readonly epoch: number;
+  readonly index: number;
+  /** Of deltas that were joined, the last. */
+  part: AskPart;
+  /** Of a delta, all of its text; of another part null. */
+  text: string | null;
+}
+
+/** Reads the parts of a turn at a pace of its own, each once; what comes meanwhile is read as one. */
+export class PartsReader {
+  readonly #parts: TurnParts;
+  /** The position of the part that was read last. */
+  #at: number;
+  /** How much of its text was read. */
+  #offset = Infinity;
+  /** The place behind which it reads: what comes before it in its epoch is passed over, also where it comes later. */
+  readonly #behind: PartPlace | null;
+  /** How many parts are missing before the next one. */
+  #missing: number;
+
+  constructor(parts: TurnParts, at: number, behind: PartPlace | null, missing = 0) {
+    this.#parts = parts;
+    this.#at = at;
+    this.#behind = behind;
+    this.#missing = missing;
+  }
+
+  /** The next part; null while there is none. */
+  next(): PlacedPart | null {
+    const piece = this.nextPiece();
+    if (piece === null) return null;
+    const { epoch, index, offset } = piece.place;
+    const behind = offset + (textOfDelta(piece.part)?.length ?? 0);
+    return { part: piece.part, place: { turn: this.#parts.turn, epoch, index, offset: behind } };
+  }
+
+  /** The same with the place before it. */
+  nextPiece(): ShownPart | null {
+    for (let piece = this.#nextKept(); piece !== null; piece = this.#nextKept()) {
+      const unread = this.#unreadOf(piece);
+      if (unread !== null) return unread;
+    }
+    return null;
+  }
+
+  #nextKept(): ShownPart | null {
+    const { first } = this.#parts;
+    if (this.#missing > 0 || this.#at < first - 1) return this.#missed(first);
+    const last = this.#parts.at(this.#at);
+    if (last?.text != null && last.text.length > this.#offset) return this.#piece(last);
+    const next = this.#parts.at(this.#at + 1);
+    if (next === undefined) return null;
+    this.#at++;
+    this.#offset = 0;
+    return this.#piece(next);
+  }
+
+  #unreadOf(piece: ShownPart): ShownPart | null {
+    const behind = this.#behind;
+    const { part, place } = piece;
+    if (behind === null || place.epoch !== behind.epoch || place.index > behind.index) return piece;
+    const text = textOfDelta(part);
+    const read = behind.offset - place.offset;
+    if (place.index < behind.index || text === null || read >= text.length) return null;
+    return read <= 0 ? piece : { part: withText(part, text.slice(read)), place: { ...place, offset: behind.offset } };
+  }
+
+  #piece({ part, text, epoch, index }: KeptPart): ShownPart {
+    const offset = this.#offset;
+    this.#offset = text?.length ?? 0;
+    return { part: wholePart(part, text === null ? null : text.slice(offset)), place: { epoch, index, offset } };
+  }
+
+  /** Parts that were let go before they were read, and stand before the next one. */
+  #missed(first: number): ShownPart {
+    const count = Math.max(this.#missing, first - 1 - this.#at);
+    this.#missing = 0;
+    this.#at = Math.max(this.#at, first - 1);
+    this.#offset = Infinity;
+    const { epoch, index } = this.#parts.at(this.#at + 1) ?? { epoch: 0, index: 0 };
+    return { part: Object.freeze({ type: "parts.dropped", count }), place: { epoch, index: index - 1, offset: 0 } };
+  }
+}
+
+const wholePart = (part: AskPart, text: string | null): AskPart =>
+  text === null || text === textOfDelta(part) ? part : withText(part, text);
+
+/** About; what a tool gave is mostly a text. */
+const sizeOf = (part: AskPart, text: string | null): number => {
+  if (text !== null) return text.length;
+  if (part.type === "toolCall") return part.arguments.length;
+  if (part.type !== "toolResult" || part.content === null) return 0;
+  if (typeof part.content === "string") return part.content.length;
+  return part.content.reduce((sum, piece) => sum + (piece.type === "text" ? piece.text.length : 1000), 0);
+};

@@ -1,0 +1,54 @@
+import type { PartLog, StoredPartBatch } from "@colloquy/host/store";
+
+import { attempt, type Connection, refuseUnstorable, writing } from "./connection.ts";
+import type { Leases } from "./leases.ts";
+
+export interface SqliteParts extends PartLog {
+  /** Within a transaction: removes all that was shown of a thread. True when there was any. */
+  readonly forget: (threadId: string) => boolean;
+}
+
+/** What was shown of turns, a row for each batch. It has to survive the process alone, so no write waits for the disk. */
+export const sqliteParts = (connection: Connection, leases: Leases): SqliteParts => {
+  const { database } = connection;
+  const add = database.prepare(
+    "INSERT INTO parts (thread, token, number, turn, until, body) VALUES (?, ?, ?, ?, ?, ?)",
+  );
+  const forgetOld = database.prepare("DELETE FROM parts WHERE thread = ? AND until <= ?");
+  const read = database.prepare(
+    `SELECT token, number, turn, body FROM parts
+     WHERE thread = ? AND (token, number) > (?, ?) AND until > ? AND turn BETWEEN ? AND ? ORDER BY token, number`,
+  );
+  const forget = database.prepare("DELETE FROM parts WHERE thread = ?");
+  return {
+    append: async (lease, { number, turn, body, at, until }) =>
+      withoutFlush(connection, () =>
+        writing(connection, () => {
+          leases.check(lease);
+          forgetOld.run(lease.threadId, at);
+          add.run(lease.threadId, lease.token, number, turn, until, body);
+        }),
+      ),
+    read: async (threadId, { at, after, turn }) => {
+      refuseUnstorable(connection, threadId);
+      const [token, number] = after === null ? [-1, -1] : [after.token, after.number];
+      const [from, to] = turn === undefined ? [0, Number.MAX_SAFE_INTEGER] : [turn, turn];
+      const rows = attempt(connection, () => read.all(threadId, token, number, at, from, to));
+      // The columns that the statement names, of a STRICT table; the driver types a row as any record.
+      return (rows as unknown as readonly StoredPartBatch[]).map((row) => ({ ...row }));
+    },
+    forget: (threadId) => forget.run(threadId).changes !== 0,
+  };
+};
+
+/** The next commit that is flushed flushes this one, too: they stand in one log. */
+const withoutFlush = <A>(connection: Connection, work: () => A): A => {
+  const { database } = connection;
+  const { synchronous } = attempt(connection, () => database.prepare("PRAGMA synchronous").get() ?? {});
+  attempt(connection, () => database.exec("PRAGMA synchronous = NORMAL"));
+  try {
+    return work();
+  } finally {
+    if (database.isOpen) database.exec(`PRAGMA synchronous = ${String(synchronous)}`);
+  }
+};
