@@ -122,6 +122,11 @@ const programs = [
     run: () => import("../examples/docs/reading-parts.ts"),
     says: "answered: ",
   },
+  {
+    path: "examples/docs/rejoining.ts",
+    run: () => import("../examples/docs/rejoining.ts"),
+    says: "A queue is a line that is served from the front.\n",
+  },
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },

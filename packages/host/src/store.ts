@@ -13,7 +13,6 @@ export {
   type ListingPlace,
   pageOfThreads,
 } from "./ports/listing.ts";
-export type { PartBatch, PartBatchPlace, PartLog, PartLogRange, StoredPartBatch } from "./ports/part-log.ts";
 export { checkedSearch, excerptOf, textOfEntry, wordsOf } from "./ports/searching.ts";
 export {
   type Inbox,
@@ -21,8 +20,13 @@ export {
   type InboxItem,
   type Lease,
   LeaseLostError,
+  type PartBatch,
+  type PartBatchPlace,
+  type PartLog,
+  type PartLogRange,
   SequenceConflictError,
   type SnapshotDraft,
   type Store,
+  type StoredPartBatch,
   type StoredSnapshot,
 } from "./ports/store.ts";

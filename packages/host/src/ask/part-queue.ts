@@ -7,7 +7,9 @@ import type { AskPart } from "./parts.ts";
  * `partsMax` the oldest parts are let go, which the next part then says.
  */
 export class PartQueue {
-  #parts: Unread[] = [];
+  #parts: AskPart[] = [];
+  /** Of each part its place. Apart, as they are mostly not asked for. */
+  #places: (PartPlace | null)[] = [];
   #dropped = 0;
   #ended = false;
   #waits = false;
@@ -57,13 +59,15 @@ export class PartQueue {
       this.#place = place ?? this.#place;
       return;
     }
-    const last = this.#parts.at(-1);
-    if (last !== undefined && goesOnWith(last.part, part)) {
-      last.part = withText(part, (textOfDelta(last.part) ?? "") + (textOfDelta(part) ?? ""));
-      last.place = place ?? last.place;
+    const last = this.#parts.length - 1;
+    const unread = this.#parts[last];
+    if (unread !== undefined && goesOnWith(unread, part)) {
+      this.#parts[last] = withText(part, (textOfDelta(unread) ?? "") + (textOfDelta(part) ?? ""));
+      this.#places[last] = place;
       return;
     }
-    this.#parts.push({ part, place });
+    this.#parts.push(part);
+    this.#places.push(place);
     if (this.#parts.length > partsMax) this.#letGo();
   }
 
@@ -92,10 +96,10 @@ export class PartQueue {
       this.#dropped = 0;
       return Promise.resolve({ value: { type: "parts.dropped", count }, done: false });
     }
-    const unread = this.#parts.shift();
-    if (unread !== undefined) {
-      this.#place = unread.place ?? this.#place;
-      return Promise.resolve({ value: unread.part, done: false });
+    const part = this.#parts.shift();
+    if (part !== undefined) {
+      this.#place = this.#places.shift() ?? this.#place;
+      return Promise.resolve({ value: part, done: false });
     }
     if (!this.#ended) {
       const reader = Promise.withResolvers<IteratorResult<AskPart, undefined>>();
@@ -111,13 +115,9 @@ export class PartQueue {
   #letGo(): void {
     this.#dropped += partsMax / 2;
     this.#parts = this.#parts.slice(partsMax / 2);
+    this.#places = this.#places.slice(partsMax / 2);
   }
 }
 
 /** Unread parts, text joined. More than a turn of a few hundred tool calls makes. */
 export const partsMax = 2048;
-
-interface Unread {
-  part: AskPart;
-  place: PartPlace | null;
-}

@@ -1,8 +1,8 @@
 import type { State } from "@colloquy/machine";
 import type { AskPart } from "../ask/parts.ts";
 import type { HostContext } from "../context/host-context.ts";
-import type { PartBatchPlace } from "../ports/part-log.ts";
 import { fromStore } from "../ports/store-call.ts";
+import type { PartBatchPlace } from "../ports/store.ts";
 import { partsIn } from "../shown/part-body.ts";
 import { notShown, replayOfOpen } from "../shown/replay.ts";
 import type { TurnParts } from "../shown/turn-parts.ts";

@@ -3,12 +3,12 @@ import { problemOfOptions } from "../boundary/option-names.ts";
 import type { Clock } from "../ports/clock.ts";
 import { disposable } from "../ports/disposable.ts";
 import { factsOf, type ListOptions, pageOfThreads, type StoredThread, type ThreadPage } from "../ports/listing.ts";
-import type { PartLog } from "../ports/part-log.ts";
 import type { SearchOptions, SearchPage } from "../ports/searching.ts";
 import {
   type Inbox,
   type Lease,
   LeaseLostError,
+  type PartLog,
   SequenceConflictError,
   type SnapshotDraft,
   type Store,

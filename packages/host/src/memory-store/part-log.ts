@@ -1,5 +1,4 @@
-import type { PartLog, StoredPartBatch } from "../ports/part-log.ts";
-import type { Lease } from "../ports/store.ts";
+import type { Lease, PartLog, StoredPartBatch } from "../ports/store.ts";
 
 /** A log of parts that lives as long as the process. `check` throws for a lease that is not in force; `forget` drops what is there of a thread. */
 export const memoryPartLog = (

@@ -1,7 +1,6 @@
 import { StoreTimeoutError } from "../boundary/errors.ts";
 import type { Clock } from "./clock.ts";
-import type { PartLog } from "./part-log.ts";
-import type { Inbox, Store, StoredSnapshot } from "./store.ts";
+import type { Inbox, PartLog, Store, StoredSnapshot } from "./store.ts";
 
 /** How long a store may take. */
 export interface StoreTimes {

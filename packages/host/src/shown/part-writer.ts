@@ -1,6 +1,5 @@
 import type { Clock } from "../ports/clock.ts";
-import type { PartLog } from "../ports/part-log.ts";
-import { type Lease, LeaseLostError } from "../ports/store.ts";
+import { type Lease, LeaseLostError, type PartLog } from "../ports/store.ts";
 import { bodyOf } from "./part-body.ts";
 import type { PartsReader, ShownPart, TurnParts } from "./turn-parts.ts";
 

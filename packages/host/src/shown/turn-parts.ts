@@ -25,7 +25,6 @@ export class TurnParts {
   /** How many were let go: the position of the first that is kept. */
   #letGo = 0;
   #hasEnded = false;
-  #characters = 0;
   #endedStep = 0;
 
   constructor(turn: number) {
@@ -50,17 +49,12 @@ export class TurnParts {
 
   /** About how much it takes. */
   get characters(): number {
-    return this.#characters + 100 * this.#kept.length;
+    return this.#kept.reduce((sum, { part, text }) => sum + 100 + sizeOf(part, text), 0);
   }
 
   /** The parts that are kept, with all of their text. */
   get parts(): readonly AskPart[] {
     return this.#kept.map(({ part, text }) => wholePart(part, text));
-  }
-
-  /** Whether all is kept that was shown from the beginning. */
-  get isWhole(): boolean {
-    return this.#letGo === 0 && this.#kept[0]?.part.type === "turn.started";
   }
 
   /** Keeps a part that is shown now. */
@@ -125,27 +119,26 @@ export class TurnParts {
   #extend(last: KeptPart, part: AskPart, text: string): PartPlace {
     last.part = part;
     last.text = (last.text ?? "") + text;
-    this.#characters += text.length;
     return { turn: this.turn, epoch: last.epoch, index: last.index, offset: last.text.length };
   }
 
   #push(epoch: number, index: number, part: AskPart): PartPlace {
     const text = textOfDelta(part);
-    this.#kept.push({ epoch, index, part: Object.freeze(part), text });
-    this.#characters += sizeOf(part, text);
+    const { turn } = this;
+    const kept = { turn, epoch, index, offset: 0, part: Object.freeze(part), text };
+    this.#kept.push(kept);
     if (part.type === "turn.ended") this.#hasEnded = true;
-    if (part.type === "step.ended") this.#endedStep = part.step;
+    else if (part.type === "step.ended") this.#endedStep = part.step;
     if (this.#kept.length > partsMax) {
       this.#kept = this.#kept.slice(partsMax / 2);
       this.#letGo += partsMax / 2;
     }
-    return { turn: this.turn, epoch, index, offset: text?.length ?? 0 };
+    return text === null ? kept : { turn, epoch, index, offset: text.length };
   }
 }
 
-interface KeptPart {
-  readonly epoch: number;
-  readonly index: number;
+/** A part, and the place before it, which of one without a text is the place behind it as well. */
+interface KeptPart extends PartPlace {
   /** Of deltas that were joined, the last. */
   part: AskPart;
   /** Of a delta, all of its text; of another part null. */

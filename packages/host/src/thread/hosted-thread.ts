@@ -103,10 +103,9 @@ export class HostedThread {
   }
 
   /**
-   * Has a tool call run, by the `id` of its request, however long ago that was made and by whichever host: exactly what was
-   * shown. A call whose tool or arguments are not the same any more is asked about anew. Where another host holds the
-   * thread, the answer reaches it by way of the store. The result has a handle to the turn, which goes on when nothing else
-   * of it waits. Rejects with `ConfigurationError` where this host has no such tool.
+   * Has a tool call run, by the `id` of its request, whenever and by whichever host that was made: exactly what was shown. A
+   * call whose tool or arguments differ by now is asked about anew. Where another host holds the thread, the answer goes by
+   * the store. The result has a handle to the turn. Rejects with `ConfigurationError` where this host has no such tool.
    */
   approve(id: string, options: ApproveOptions = {}): Promise<Resumed> {
     return approve(this.#thread, id, options);

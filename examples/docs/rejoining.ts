@@ -1,0 +1,45 @@
+// A reader that breaks off goes on behind the last part it saw, here or in another process.
+import { type AskPart, createHost, memoryStore } from "@colloquy/runtime-node";
+
+const store = memoryStore();
+const pieces = ["A queue ", "is a line ", "that is served ", "from the front."];
+
+const options = {
+  store,
+  // What is shown is written to the store's log every 20 ms, and read there as often by those who follow.
+  partsMs: 20,
+  pollMs: 20,
+  llm: async (_: unknown, { onDelta }: { onDelta: (delta: { type: "text"; text: string }) => void }) => {
+    for (const text of pieces) {
+      onDelta({ type: "text", text });
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+    return { type: "completed", reply: { content: pieces.join("") }, finishReason: "stop" } as const;
+  },
+};
+const host = createHost(options);
+
+const asked = host.thread("queues").ask("What is a queue?", { askId: "a" });
+let seen = "";
+for await (const part of asked) {
+  seen += textIn(part);
+  if (seen !== "") break;
+}
+const from = asked.cursor ?? undefined;
+
+// Another process, with the id of the ask and the cursor, as from the `Last-Event-ID` of an event stream.
+const elsewhere = createHost(options);
+const rejoined = elsewhere.thread("queues").rejoin("a", from === undefined ? {} : { from });
+for await (const part of rejoined) {
+  // What was shown of this step and of later ones is void.
+  if (part.type === "replay.started" || part.type === "thread.lost") seen = "";
+  seen += textIn(part);
+}
+console.log(seen);
+
+await elsewhere.close();
+await host.close();
+
+function textIn(part: AskPart): string {
+  return part.type === "text.delta" ? part.text : "";
+}
