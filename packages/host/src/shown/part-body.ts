@@ -45,6 +45,7 @@ const knownTypes: { readonly [Type in AskPart["type"]]: true } = {
   "approval.requested": true,
   "step.ended": true,
   signal: true,
+  "output.partial": true,
   "thread.forked": true,
   "wait.started": true,
   "wait.ended": true,
