@@ -16,6 +16,7 @@ const partTable = (schema: string): string => `
     thread text COLLATE "C", token bigint, number integer, turn integer NOT NULL, until double precision NOT NULL,
     body text NOT NULL, PRIMARY KEY (thread, token, number)
   );
+  CREATE INDEX parts_by_time ON ${schema}.parts (thread, until);
   ALTER TABLE ${schema}.parts ALTER COLUMN body SET STATISTICS 0;`;
 
 // Tokens come from one sequence, so that they keep growing when a thread is deleted and made again. Entries know
