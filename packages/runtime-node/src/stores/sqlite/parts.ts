@@ -14,7 +14,11 @@ export const sqliteParts = (connection: Connection, leases: Leases): SqliteParts
   const add = database.prepare(
     "INSERT INTO parts (thread, token, number, turn, until, body) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const forgetOld = database.prepare("DELETE FROM parts WHERE thread = ? AND until <= ?");
+  // The oldest come first, and an index by their time would take as much room as they. Some more go with each that comes.
+  const forgetOld = database.prepare(
+    `DELETE FROM parts WHERE thread = ?1 AND until <= ?2 AND (token, number) IN (
+       SELECT token, number FROM parts WHERE thread = ?1 ORDER BY token, number LIMIT 16)`,
+  );
   const read = database.prepare(
     `SELECT token, number, turn, body FROM parts
      WHERE thread = ? AND (token, number) > (?, ?) AND until > ? AND turn BETWEEN ? AND ? ORDER BY token, number`,

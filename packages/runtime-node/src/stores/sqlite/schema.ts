@@ -52,8 +52,7 @@ export const steps: readonly string[] = [
   `CREATE TABLE parts (
      thread TEXT NOT NULL, token INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL, until REAL NOT NULL,
      body TEXT NOT NULL, PRIMARY KEY (thread, token, number)
-   ) STRICT;
-   CREATE INDEX parts_by_time ON parts (thread, until);`,
+   ) STRICT, WITHOUT ROWID;`,
 ];
 
 /** SQL for the seq of the newest entry of the row of `threads` at hand; by the primary key, so it costs the same however long the thread is. */
