@@ -71,6 +71,8 @@ class NestedAsk<Output, Written>
 {
   readonly threadId: string;
   readonly askId: string;
+  /** Null before the thread is begun. */
+  #handle: AskHandle | null = null;
 
   constructor(
     id: string,
@@ -85,6 +87,12 @@ class NestedAsk<Output, Written>
     );
     this.threadId = id;
     this.askId = id;
+    const begun = ({ handle }: { readonly handle: AskHandle }): void => void (this.#handle = handle);
+    void asked.then(begun).catch(() => {});
+  }
+
+  get cursor(): string | null {
+    return this.#handle?.cursor ?? null;
   }
 }
 
