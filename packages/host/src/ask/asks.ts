@@ -92,9 +92,11 @@ export class Asks {
     this.show(turn, part, this.keep(turn, part));
   }
 
-  /** Keeps a part of a turn. Gives its place; null where it is not kept. Turn 0 is none. */
+  /** Keeps a part of a turn. Gives its place; null where it is not kept. Turn 0 is none, and what there is of an output is in the text. */
   keep(turn: number | null, part: AskPart): PartPlace | null {
-    return turn === null || turn === 0 ? null : (this.recorder?.record(turn, part) ?? null);
+    return turn === null || turn === 0 || part.type === "output.partial"
+      ? null
+      : (this.recorder?.record(turn, part) ?? null);
   }
 
   /** Shows a part to the asks of a turn. */

@@ -14,6 +14,8 @@ export const goesOnWith = (last: AskPart | undefined, next: AskPart): boolean =>
         last.attempt === next.attempt &&
         last.position === next.position
       );
+    case "output.partial":
+      return last?.type === next.type && last.step === next.step;
     default:
       return false;
   }

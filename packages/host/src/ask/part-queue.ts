@@ -59,7 +59,9 @@ export class PartQueue {
       this.#place = place ?? this.#place;
       return;
     }
-    const last = this.#parts.length - 1;
+    let last = this.#parts.length - 1;
+    // What there is of an output stands behind the text that it is read from, and a newer one in place of an older one.
+    if (this.#parts[last]?.type === "output.partial" && part.type === "text.delta") last--;
     const unread = this.#parts[last];
     if (unread !== undefined && goesOnWith(unread, part)) {
       this.#parts[last] = withText(part, (textOfDelta(unread) ?? "") + (textOfDelta(part) ?? ""));
