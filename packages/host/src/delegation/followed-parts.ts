@@ -57,4 +57,9 @@ const isInJournal = (part: AskPart): boolean => {
   return part.signal.type === "turn.interrupted" || part.signal.type.startsWith("ask.");
 };
 
-const inJournal: ReadonlySet<AskPart["type"]> = new Set(["turn.started", "turn.ended", "approval.requested"]);
+const inJournal: ReadonlySet<AskPart["type"]> = new Set([
+  "turn.started",
+  "turn.ended",
+  "approval.requested",
+  "result.requested",
+]);

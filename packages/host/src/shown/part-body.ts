@@ -46,6 +46,7 @@ const knownTypes: { readonly [Type in AskPart["type"]]: true } = {
   "step.ended": true,
   signal: true,
   "output.partial": true,
+  "result.requested": true,
   "thread.forked": true,
   "wait.started": true,
   "wait.ended": true,

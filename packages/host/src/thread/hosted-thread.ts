@@ -121,11 +121,7 @@ export class HostedThread {
     return (await look(this.#thread, callsToAnswer)) ?? [];
   }
 
-  /**
-   * Gives the result of a call that waits for the caller, by its `callId`, from any host or process, in days if need be. The
-   * result has a handle to the turn, which goes on when nothing else of it waits. The same answer again changes nothing;
-   * any other to a call that has its result, or that no caller is asked for, is refused in words.
-   */
+  /** Gives the result of a call that waits for the caller, by its `callId`, from any host or process, in days if need be. The result has a handle to the turn, which goes on when nothing else of it waits. The same answer again changes nothing; any other to a call that has its result, or that no caller is asked for, is refused in words. */
   answerTool(callId: string, answer: ToolAnswer): Promise<Resumed> {
     return answerTool(this.#thread, callId, answer);
   }
@@ -160,11 +156,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "message.appended", message });
   }
 
-  /**
-   * A whole round that was had elsewhere joins the thread: what an assistant asked tools for, and one result for each call,
-   * in the order of the calls. No model is called and no tool is run; in an open turn, at its next gap. The thread's journal
-   * rises to format 2, which versions before 0.2 refuse to read.
-   */
+  /** A whole round that was had elsewhere joins the thread: what an assistant asked tools for, and one result for each call, in the order of the calls. No model is called and no tool is run; in an open turn, at its next gap. The thread's journal rises to format 2, which versions before 0.2 refuse to read. */
   appendRound(reply: RoundAppended["reply"], results: RoundAppended["results"], metadata?: JsonObject): Promise<void> {
     return submit(this.#thread, { type: "round.appended", reply, results, metadata });
   }
@@ -286,18 +278,12 @@ export class HostedThread {
     return { thread: new HostedThread({ ...this.#thread, id: threadId }), left };
   }
 
-  /**
-   * Takes words out of the journal, for good, and what was derived from them: summaries, the snapshot, what the search found
-   * them by. The place stays. Gives the seqs of this thread's entries. Refused as busy while a turn is open. The copies come first; where one can't be redacted, do it again: what is done is done.
-   */
+  /** Takes words out of the journal, for good, and what was derived from them: summaries, the snapshot, what the search found them by. The place stays. Gives the seqs of this thread's entries. Refused as busy while a turn is open. The copies come first; where one can't be redacted, do it again: what is done is done. */
   redact(target: RedactionTarget, options: RedactOptions = {}): Promise<readonly number[]> {
     return redactThread(this.#thread, target, options);
   }
 
-  /**
-   * Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False
-   * when there was none. Its forks are threads of their own. What another host asked meanwhile begins a new thread of that id.
-   */
+  /** Deletes the thread: nothing that was said in it is in the store any more. One that is open here is closed first. False when there was none. Its forks are threads of their own. What another host asked meanwhile begins a new thread of that id. */
   delete(): Promise<boolean> {
     return deleteThread(this.#thread);
   }
