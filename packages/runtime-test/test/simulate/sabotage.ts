@@ -28,6 +28,11 @@ export interface Sabotage extends Pick<SimulateOptions, "createHost" | "createSt
 
 export const sabotages: readonly Sabotage[] = [
   {
+    what: "gives an output that its asker did not validate",
+    law: "M13",
+    createHost: withAsk({ outcome: async (handle) => ({ ...(await handle), output: { even: 7 } }) }),
+  },
+  {
     what: "performs before the entry is stored",
     law: "R1",
     createHost: (options) =>

@@ -11,6 +11,7 @@ import { explaining } from "./explained.ts";
 import { folding } from "./folding.ts";
 import type { MachineLaw } from "./machine-law.ts";
 import { plainData } from "./plain-data.ts";
+import { outputsHold } from "./outputs.ts";
 import { wellFormedPrompts } from "./prompts.ts";
 import { replaying } from "./replaying.ts";
 import { nothingLost } from "./said.ts";
@@ -29,7 +30,22 @@ const both =
 /** The laws of the machine, by name. */
 export const laws: {
   readonly [
-    Name in "M1" | "M2" | "M3" | "M4" | "M5" | "M6" | "M7" | "M8" | "M9" | "M10" | "M11" | "M12" | "R5" | "explain"
+    Name in
+      | "M1"
+      | "M2"
+      | "M3"
+      | "M4"
+      | "M5"
+      | "M6"
+      | "M7"
+      | "M8"
+      | "M9"
+      | "M10"
+      | "M11"
+      | "M12"
+      | "M13"
+      | "R5"
+      | "explain"
   ]: MachineLaw;
 } = {
   M1: deterministic,
@@ -44,6 +60,7 @@ export const laws: {
   M10: wellFormedPrompts,
   M11: accounted,
   M12: shownBeforeDelivered,
+  M13: outputsHold,
   R5: replaying,
   explain: explaining,
 };

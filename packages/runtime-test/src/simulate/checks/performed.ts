@@ -22,7 +22,7 @@ export const checkModelCall = (
   }
   const problem = checkPrompt(call.messages);
   if (problem !== null) world.breaks("M10", `the prompt of "${call.id}", message ${problem.index}: ${problem.reason}`);
-  if (digestOfPrompt(call.messages) !== call.promptDigest) {
+  if (digestOfPrompt(call.messages, call.output) !== call.promptDigest) {
     world.breaks("R5", `the prompt of "${call.id}" is not the one of its digest ${call.promptDigest}`);
   }
   // A summary is written beside anything but another one.

@@ -5,6 +5,7 @@ import { redactedText } from "@colloquy/machine/storage";
 import { asksIn } from "../../laws/evidence/asks-in.ts";
 import { draftsOfAsk, ofDraft, utteranceOf } from "../../laws/evidence/utterance.ts";
 import type { AskEnd, Question } from "../script/question.ts";
+import { SimulatedOutput } from "../script/simulated-output.ts";
 import type { WatchedJournal } from "./watched-journal.ts";
 import type { World } from "../world/world.ts";
 
@@ -25,6 +26,7 @@ export const checkQuestions = (
       world.breaks("settles", `${askId} never came to an end`);
       continue;
     }
+    checkOutput(world, question, end);
     const dropped = droppedAs(end);
     const report = dropped === null ? reportOf(end) : null;
     if (dropped !== null) checkDropped(world, state, askId, dropped);
@@ -45,6 +47,14 @@ export const checkAsks = (world: World, { state, entries }: Pick<WatchedJournal,
     const found = places.filter((askId) => askId === event.askId).length;
     if (found !== 1) world.breaks("R3", `${event.askId} was taken, and stands in ${found} places`);
   }
+};
+
+/** M13: whoever wants an output is given one that their own schema has validated, and nobody else is given any. */
+const checkOutput = (world: World, { askId, output }: Question, end: AskEnd): void => {
+  if (end instanceof Error) return;
+  const given: unknown = "output" in end ? end.output : null;
+  const isRight = output === undefined ? given === null : given instanceof SimulatedOutput && given.even % 2 === 0;
+  if (!isRight) world.breaks("M13", `${askId} was given the output ${JSON.stringify(given)}, which nobody validated`);
 };
 
 /** Why no turn answers, by the result of the asker; null for any other result. */
@@ -92,6 +102,8 @@ interface Report extends Pick<TurnSummary, "turn" | "text"> {
 const reportOf = (end: AskEnd): Report | null => {
   if ("status" in end) return end;
   if ("refusal" in end || end.name === "ThreadUnknownError") return null;
+  // The host that checked it knew less than the schema of the ask: it may be no output, and the turn is complete.
+  if (end.name === "OutputError" && "status" in end.summary) return { ...end.summary, status: "completed" };
   return { ...end.summary, status: end.name === "TurnCancelledError" ? "cancelled" : "failed" };
 };
 

@@ -2,6 +2,7 @@ import { type AskInput, ThreadUnknownError } from "@colloquy/host";
 import type { Event } from "@colloquy/machine";
 import { type How, inWords, isEnd, isPassing, type Question } from "../script/question.ts";
 import { checkParts } from "../checks/parts.ts";
+import { simulatedOutput } from "../script/simulated-output.ts";
 import { threadId } from "../checks/watched-journal.ts";
 import type { SimulatedProcess } from "../world/process.ts";
 import type { Processes } from "../world/processes.ts";
@@ -81,7 +82,7 @@ export class User {
   async #do(action: Action): Promise<void> {
     switch (action.type) {
       case "ask":
-        this.ask(action.input, { ...howOf(action), askId: this.#idOf(action) });
+        this.ask(action.input, { ...howOf(action), ...outputOf(action), askId: this.#idOf(action) });
         return;
       case "steer":
         this.ask(action.input, { steers: true });
@@ -156,10 +157,12 @@ export class User {
     this.#at(process).add(question);
     question.mayBeInboxItem ||= process.opening?.over !== false || process.opening.superseded;
     const options = { askId, ...this.#world.scribbling.handsIn(howOf(question)) };
+    // A schema is code, which nobody writes into.
+    const output = question.output === undefined ? {} : { output: simulatedOutput(question.output.repairs) };
     const handle =
       steers === true
         ? process.host.thread(threadId).steer(input, { askId })
-        : process.host.ask(input, { ...options, threadId });
+        : process.host.ask(input, { ...options, ...output, threadId });
     this.#world.scribbling.handedIn(input, options);
     question.handle = handle;
     process.unsettled.add(handle);
@@ -215,7 +218,9 @@ const patienceMs = 400;
 
 const triesMax = 200;
 
-const howOf = ({ limits, overlap, from, tools }: How): Omit<How, "steers"> => ({
+const outputOf = ({ output }: How): Pick<How, "output"> => (output === undefined ? {} : { output });
+
+const howOf = ({ limits, overlap, from, tools }: How): Omit<How, "steers" | "output"> => ({
   ...(tools === undefined ? {} : { tools }),
   ...(from === undefined ? {} : { from }),
   ...(limits === undefined ? {} : { limits }),

@@ -1,5 +1,12 @@
 import type { CallLlm, FailureKind, Json, ReportedUsage } from "@colloquy/machine";
-import { type FailureScript, reply, type ScriptLine, toolCalls, type ToolCallScript } from "../../models/index.ts";
+import {
+  type FailureScript,
+  reply,
+  type ReplyOptions,
+  type ScriptLine,
+  toolCalls,
+  type ToolCallScript,
+} from "../../models/index.ts";
 import { callersCallFrom } from "./callers-tool.ts";
 import { Random } from "../world/random.ts";
 import type { World } from "../world/world.ts";
@@ -18,12 +25,29 @@ export const madeUpReply =
     const wantsTools = !world.calm && random.chance(chancesOfTools[call.step - 1] ?? 0);
     const callers = callersCallFrom(new Random(world.seed, `call of the caller's ${call.id}`), call);
     if (!wantsTools && callers.length > 0) return toolCalls(callers, options);
+    if (!wantsTools && call.output !== undefined) return madeUpOutput(world, call, options);
     if (!wantsTools) return reply(`This is what I say to ${call.id}.`, { ...options, deltas: deltasOf(call, random) });
     const calls = Array.from({ length: random.whole(1, 3) }, (_, position) =>
       toolCallFrom(world, random, tools, position),
     );
     return toolCalls([...calls, ...callers], { ...options, ...(random.chance(0.3) ? { content: "Let me see." } : {}) });
   };
+
+/** What the simulated model writes when it is asked for an output: mostly one that fits, else each way in which it may not. */
+const madeUpOutput = (world: World, call: CallLlm, options: ReplyOptions): ScriptLine => {
+  const random = new Random(world.seed, `output ${call.id}`);
+  const text = JSON.stringify({ even: random.whole(0, 4) * 2 });
+  if (random.chance(0.4)) return reply(text, { ...options, deltas: [text.slice(0, 6), text.slice(6)] });
+  return random.pick<ScriptLine>([
+    reply(`\`\`\`json\n${text}\n\`\`\``, options),
+    reply(JSON.stringify({ even: 7 }), options),
+    reply(JSON.stringify({ even: 7 }), options),
+    reply(JSON.stringify({ even: "none" }), options),
+    reply("I have no idea.", options),
+    reply(text.slice(0, 5), { ...options, finishReason: "length" }),
+    { ...reply("", options), pieces: [{ refusal: "That I won't say." }] },
+  ]);
+};
 
 /** What the simulated model writes when it is asked for a summary. */
 const madeUpSummary = (world: World, call: CallLlm): ScriptLine => {

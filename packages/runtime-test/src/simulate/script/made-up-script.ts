@@ -23,6 +23,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
   const random = new Random(seed, "script");
   const elsewhere = new Random(seed, "elsewhere");
   const callers = new Random(seed, "tools of the caller");
+  const outputs = new Random(seed, "outputs");
   const actions: Action[] = [];
   const inputs: AskInput[] = [];
   let asks = 0;
@@ -40,6 +41,7 @@ export const madeUpActions = (seed: number): readonly Action[] => {
       // Where it is also to wait or to interrupt it is refused.
       ...(elsewhere.chance(0.1) ? { from: elsewhere.whole(0, 2) } : {}),
       ...callersToolsFrom(callers),
+      ...(outputs.chance(0.2) ? { output: { repairs: outputs.whole(0, 2) } } : {}),
       ...again,
       afterMs: gapFrom(random),
     });

@@ -7,6 +7,7 @@ import {
   AskSupersededError,
   ContextUnfitError,
   LimitReachedError,
+  OutputError,
   StoreError,
   ThreadClosedError,
   ThreadHeldError,
@@ -30,7 +31,7 @@ export interface Question extends How {
 }
 
 /** How something is asked. */
-export interface How extends Pick<AskAction, "limits" | "overlap" | "from" | "tools"> {
+export interface How extends Pick<AskAction, "limits" | "overlap" | "from" | "tools" | "output"> {
   /** It is only for the turn that is open. */
   readonly steers?: boolean;
 }
@@ -41,6 +42,7 @@ export type AskEnd =
   | TurnFailedError
   | LimitReachedError
   | ContextUnfitError
+  | OutputError
   | TurnCancelledError
   | AskSupersededError
   | AskReturnedError
@@ -60,6 +62,7 @@ export const isEnd = (end: unknown): end is AskEnd =>
   end instanceof TurnFailedError ||
   end instanceof LimitReachedError ||
   end instanceof ContextUnfitError ||
+  end instanceof OutputError ||
   end instanceof TurnCancelledError ||
   end instanceof AskSupersededError ||
   end instanceof AskReturnedError ||

@@ -48,6 +48,8 @@ export interface AskAction {
   readonly limits?: Limits;
   /** What becomes of it while a turn is open. Default: as the machine says. */
   readonly overlap?: OverlapType;
+  /** Its answer has to be an output, an even number, which may be mended so often. Default: any answer will do. */
+  readonly output?: { readonly repairs: number };
   /** The turn behind which it opens its own. Default: the head. */
   readonly from?: number;
   /** Tools that the host does not run: the caller answers their calls by and by. */

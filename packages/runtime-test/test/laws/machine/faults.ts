@@ -7,6 +7,7 @@ import type { laws } from "@colloquy/runtime-test/laws";
 import * as wrong from "./wrong-functions.ts";
 import * as wrongExplanations from "./wrong-explanations.ts";
 import * as wrongAsks from "./wrong-asks.ts";
+import * as wrongOutputs from "./wrong-outputs.ts";
 
 /** A machine that is wrong in one way, and the law that must notice. */
 export interface Fault {
@@ -75,6 +76,9 @@ export const faults: readonly Fault[] = [
   outstandings("M6", "forgets what somebody is asked", wrongAsks.neverAsking),
   transitions("M6", "runs other arguments than were approved", () => wrongAsks.runningOtherwise),
   transitions("M6", "takes an answer about something else", () => wrongAsks.takingAnyDigest),
+  transitions("M13", "takes any answer for an output", () => wrongOutputs.acceptingAll),
+  transitions("M13", "has an answer mended for ever", () => wrongOutputs.mendingForEver),
+  transitions("M13", "shows later turns what was refused", () => wrongOutputs.showingWhatWasRefused),
   explains("explain", "calls whole what is shown shorter", wrongExplanations.allWhole),
   explains("explain", "leaves out a unit that is not shown", wrongExplanations.onlyShown),
   explains("explain", "shows what is not sent", wrongExplanations.sendingAll),
