@@ -1,7 +1,7 @@
 // The conversation that is crashed at every point. Everything in it follows from turn, step and attempt, so that two
 // runs differ only by what crashing did to them.
-import { type LlmHandler, type Tool } from "@colloquy/host";
-import { conversationMachine, type ConversationMachine, type ToolDeclaration } from "@colloquy/machine";
+import type { LlmHandler, LlmOutcome, OutputOptions, Tool } from "@colloquy/host";
+import { type CallLlm, conversationMachine, type ConversationMachine, type ToolDeclaration } from "@colloquy/machine";
 import { compactTurns } from "@colloquy/machine/policies";
 
 import { type Script, scriptedOutcome, scriptedTools } from "../kit/scripted-conversation.ts";
@@ -40,8 +40,18 @@ export const modelIn =
     const what = call.purpose === "summary" ? "summary" : "model";
     if (!fuse.passes("before", what)) return never();
     await pace.sleep(call.purpose === "summary" ? 60 : 5);
-    return fuse.passes("after", what) ? scriptedOutcome(script, 2, call) : never();
+    return fuse.passes("after", what) ? outcomeOf(call) : never();
   };
+
+/** What is asked last has to be an output: each of these ids an ask, and what its answer has to be. */
+export const outputs: { readonly [askId: string]: OutputOptions | undefined } = {
+  farewell: { schema: { jsonSchema: { type: "object" } }, name: "farewell", mode: "prompted" },
+};
+
+const outcomeOf = (call: CallLlm): LlmOutcome =>
+  call.output === undefined
+    ? scriptedOutcome(script, 2, call)
+    : { type: "completed", reply: { content: '{"farewell":"done"}' }, finishReason: "stop" };
 
 /** The tools as a process runs them that may die before or after that; `ran` is called for each run. */
 export const toolsIn = (pace: Pace, fuse: Fuse, ran: (name: string, key: string) => void): readonly Tool[] =>

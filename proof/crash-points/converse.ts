@@ -3,7 +3,7 @@ import { type Entry, outstanding } from "@colloquy/machine";
 import { sequentialIds } from "@colloquy/runtime-test";
 
 import { entriesIn } from "../kit/journal.ts";
-import { lines, machine, modelIn, threadId, toolsIn } from "./conversation.ts";
+import { lines, machine, modelIn, threadId, toolsIn, outputs } from "./conversation.ts";
 import { doomedClock, doomedStore } from "./doomed.ts";
 import { Fuse, type Point } from "./fuse.ts";
 import { Pace } from "./pace.ts";
@@ -105,7 +105,8 @@ class Conversing {
   }
 
   async #ask(host: Host, askId: string): Promise<void> {
-    const { text } = await host.ask(askId, { threadId, askId });
+    const output = outputs[askId];
+    const { text } = await host.ask(askId, { threadId, askId, ...(output === undefined ? {} : { output }) });
     const before = this.#answers.get(askId);
     if (before !== undefined && before !== text) throw new Error(`"${askId}" was answered anew`);
     this.#answers.set(askId, text);

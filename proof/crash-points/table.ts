@@ -35,6 +35,7 @@ export const table: readonly Row[] = [
     becomes: "it stands, and can be answered by anybody, for days",
     recovered: null,
   },
+  { name: "check", outstanding: "a check of an output", becomes: "it is made again", recovered: null },
   {
     name: "to approve",
     outstanding: "a tool call that has to be approved first",
@@ -75,13 +76,6 @@ export const table: readonly Row[] = [
     outstanding: "a tool call, no start journalled",
     recovery: "ask",
     becomes: "it runs, for the first time",
-    recovered: null,
-  },
-  {
-    name: "check",
-    outstanding: "a check of an output",
-    recovery: "",
-    becomes: "it is made again",
     recovered: null,
   },
   {
