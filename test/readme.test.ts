@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = dirname(import.meta.dirname);
-const pages = ["README.md", "packages/datasets/README.md", ...globSync("docs/*.md", { cwd: root })];
+const readmes = ["agents", "datasets", "sessions"].map((name) => `packages/${name}/README.md`);
+const pages = ["README.md", ...readmes, ...globSync("docs/*.md", { cwd: root })];
 
 interface Snippet {
   /** The file that it is taken from, as the comment before it says; null when there is none. */

@@ -2,7 +2,7 @@ import type { Checkpoint, HostedThread, ResumeAllOptions, ResumedAll } from "@co
 import { promptOf, start, type State } from "@colloquy/machine";
 import { beginCall } from "./call/begin-call.ts";
 import type { CallHandle, CallOptions } from "./call/call.ts";
-import { threadIdUnder, type Where } from "./call/place.ts";
+import { threadIdOfUser, threadIdUnder, type Where } from "./call/place.ts";
 import type { SessionCore } from "./core/core.ts";
 import type { Ground } from "./core/ground.ts";
 import { mostShown } from "./core/policy.ts";
@@ -45,7 +45,7 @@ export class BoundSession implements Records<object, object> {
   }
 
   user(id: string): BoundSession {
-    return this.#on(`${this.name}:${id}`);
+    return this.#on(threadIdOfUser(this.name, id));
   }
 
   under(outer: { readonly thread: HostedThread }): BoundSession {

@@ -45,10 +45,12 @@ export interface RecordedExampleOptions<Inputs extends object, Result extends ob
 export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
   score: async (metric, options = {}) => {
     checkOptions("score", options, scoreOptionNames);
+    checkValues("score", options);
     return score(core, thread, metric, options);
   },
   examples: async (options = {}) => {
     checkOptions("examples", options, exampleOptionNames);
+    checkValues("examples", options);
     return examples(core, thread, options);
   },
   promptOfTurn: async (turn) => {
@@ -103,6 +105,14 @@ const journalled = async (thread: HostedThread): Promise<ShownTurns> => {
 const checkOptions = (of: string, options: object, names: Readonly<Record<string, true | "required">>): void => {
   const problem = problemOfOptions(of, options, names);
   if (problem !== null) throw new ConfigurationError(problem);
+};
+
+/** With a minimum that is no number all turns would be examples, and a misspelt `raise` would score 0. */
+const checkValues = (of: string, { onMetricError, minScore }: ScoreOptions & ExampleOptions): void => {
+  if (onMetricError !== undefined && onMetricError !== "zero" && onMetricError !== "raise")
+    throw new ConfigurationError(`${of}: onMetricError is ${String(onMetricError)}; it must be "zero" or "raise"`);
+  if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
+    throw new ConfigurationError(`${of}: minScore is ${String(minScore)}; it must be a number`);
 };
 
 const scoreOptionNames: OptionNames<ScoreOptions> = { gold: true, onMetricError: true };

@@ -28,7 +28,12 @@ export interface Session<
   readonly thread: HostedThread;
   /** Calls the program, and records the turn. Within another program, as the option `lifespan` says. */
   call(inputs: Given, options?: CallOptions): CallHandle<Result>;
-  /** The same session on a thread of its own, for a user or whatever else has an id. */
+  /**
+   * The same session on a thread of its own, for a user or whatever else has an id. Different ids have different threads,
+   * and none of them is one of a nested program.
+   *
+   * @throws ConfigurationError for an id that is empty, or no text
+   */
   user(id: string): Session<Given, Inputs, Result, Outputs>;
   /** What this session remembers under another one, whose program calls it. */
   under(outer: { readonly thread: HostedThread }): Session<Given, Inputs, Result, Outputs>;

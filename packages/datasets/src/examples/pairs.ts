@@ -1,4 +1,6 @@
 import { canonicalText, digestOfPrompt } from "@colloquy/machine";
+import type { OptionNames } from "@colloquy/host/store";
+import { checkOptions } from "./check-options.ts";
 import type { Example, Pair } from "./example.ts";
 
 export interface PairOptions {
@@ -29,8 +31,12 @@ export interface PromptsWithoutPairs {
  * Pairs the replies to the same prompt: those of two branches of one turn, of forks of one thread, or of threads that
  * began alike. The same prompt is one whose messages and tools are the same for a model. Give it the examples of
  * `linearise(journals, { turns: "all" })`. Pure.
+ *
+ * @throws ConfigurationError for an option that there is not, or a word that it does not take.
  */
-export const pairsOf = (examples: readonly Example[], { prefer = "score", which }: PairOptions = {}): Paired => {
+export const pairsOf = (examples: readonly Example[], options: PairOptions = {}): Paired => {
+  checkOptions("pairsOf", options, optionNames, { prefer: ["score", "kept"], which: ["bestAndWorst", "all"] });
+  const { prefer = "score", which } = options;
   const goodness = ({ kept, score }: Example): number | null => (prefer === "kept" ? Number(kept) : score);
   const scored = examples.flatMap((example) => {
     const good = goodness(example);
@@ -58,6 +64,8 @@ export const pairsOf = (examples: readonly Example[], { prefer = "score", which 
   }
   return { pairs, leftOut: { alone, ties, same, unscored: examples.length - scored.length } };
 };
+
+const optionNames: OptionNames<PairOptions> = { prefer: true, which: true };
 
 interface Scored {
   readonly example: Example;

@@ -1,7 +1,9 @@
 import { conversationMachine, type Entry, type Event, type JsonObject, start, transition } from "@colloquy/machine";
 import type { SeedDraft } from "@colloquy/machine";
+import type { OptionNames } from "@colloquy/host/store";
 import { fromChatMessages, type Imported, type Loss } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
+import { checkOptions } from "../examples/check-options.ts";
 import { type DatasetRow, readRow, type RowFormat } from "./row.ts";
 
 export interface ImportDatasetOptions {
@@ -28,8 +30,11 @@ export interface ImportedDataset {
  * avoid become two branches of one turn, annotated `score` 1 and 0. What is needed to write the same line again is kept: tools as
  * the thread's metadata `tools`, `parallel_tool_calls` as its model parameter, and `weight: 0` as metadata of the message.
  * Pure; a line that can't be read does not stop the others.
+ *
+ * @throws ConfigurationError for an option that there is not, and a format that is not read.
  */
 export const importDataset = (text: string, options: ImportDatasetOptions): ImportedDataset => {
+  checkOptions("importDataset", options, optionNames, { from: ["sft", "dpo", "trl"] });
   const { from, threadId = (line) => `line-${line}`, at = 0 } = options;
   const threads: { readonly line: number; readonly entries: readonly Entry[] }[] = [];
   const problems: { readonly line: number; readonly reason: string }[] = [];
@@ -49,6 +54,8 @@ export const importDataset = (text: string, options: ImportDatasetOptions): Impo
   }
   return { threads, problems, losses };
 };
+
+const optionNames: OptionNames<ImportDatasetOptions> = { from: "required", threadId: true, at: true };
 
 const jsonIn = (line: string): Either.Either<string, unknown> => {
   try {

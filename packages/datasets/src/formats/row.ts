@@ -156,7 +156,8 @@ const notMessages = (name: string, value: unknown): Either.Either<string, never>
 const isMessages = (value: unknown): value is readonly JsonObject[] =>
   Array.isArray(value) && value.length > 0 && value.every(isObject);
 
-const isObject = (value: unknown): value is JsonObject =>
+/** An object of JSON, as far as its first level shows. */
+export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 const excerpt = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 120);

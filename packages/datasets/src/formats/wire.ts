@@ -1,6 +1,7 @@
 import type { Json, JsonObject, Message, ToolDeclaration } from "@colloquy/machine";
 import { type ChatMessage, toChatMessages } from "@colloquy/interchange";
 import type { LeftOutBecause } from "../examples/example.ts";
+import { isObject } from "./row.ts";
 
 /** What of a conversation a format wants in its own way. */
 export interface Dialect {
@@ -94,6 +95,3 @@ const objectIn = (text: string): Json => {
     return text;
   }
 };
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);

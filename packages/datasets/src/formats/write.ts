@@ -1,4 +1,5 @@
 import type { JsonObject } from "@colloquy/machine";
+import { checkOptions } from "../examples/check-options.ts";
 import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
 import { type Dialect, type LoseField, wireMessages, wireTool } from "./wire.ts";
 
@@ -39,12 +40,19 @@ export const toDpo = (pairs: readonly Pair[]): Dataset =>
     non_preferred_output: [other],
   }));
 
-/** Examples for TRL as whole conversations (`messages`), or with what is trained apart (`prompt`, `completion`; the default). */
-export const toTrl = (examples: readonly Example[], { as = "promptCompletion" }: TrlOptions = {}): Dataset =>
-  written(examples, trl, (example, { prompt, reply }) => ({
+/**
+ * Examples for TRL as whole conversations (`messages`), or with what is trained apart (`prompt`, `completion`; the default).
+ *
+ * @throws ConfigurationError for an option that there is not, or a word that it does not take.
+ */
+export const toTrl = (examples: readonly Example[], options: TrlOptions = {}): Dataset => {
+  checkOptions("toTrl", options, { as: true }, { as: ["promptCompletion", "messages"] });
+  const { as = "promptCompletion" } = options;
+  return written(examples, trl, (example, { prompt, reply }) => ({
     ...(as === "messages" ? { messages: [...prompt, reply] } : { prompt, completion: [reply] }),
     ...trlTools(example),
   }));
+};
 
 export interface TrlOptions {
   readonly as?: "promptCompletion" | "messages";

@@ -1,5 +1,5 @@
 import type { LlmHandler } from "@colloquy/host";
-import { type Entry, type JsonObject, textOf } from "@colloquy/machine";
+import { type Entry, type JsonObject, type MachineOptions, textOf } from "@colloquy/machine";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { lastTurns } from "@colloquy/machine/policies";
 import { runningClock } from "@colloquy/runtime-test";
@@ -203,6 +203,21 @@ describe("a recorded conversation that is asked again", () => {
   it("stops where its signal says so", async () => {
     const { conversations } = await askedAgain([recorded], { llm: forecaster(), signal: AbortSignal.abort("enough") });
     expect(conversations).toEqual([{ name: "t", problem: "enough", turns: [] }]);
+  });
+
+  it("has what it cost then beside what it costs now", async () => {
+    const usage = { inputTokens: 3, outputTokens: 2 };
+    const priced = (nano: number): MachineOptions => ({
+      pricing: { name: "flat", version: 1, options: { nano }, price: () => ({ nano, currency: "USD" }) },
+    });
+    const { host, journal } = stage(scriptedModel([reply("A1", { usage })]), priced(3_000_000));
+    await host.ask("Q1", { threadId: "t" });
+    await host.close();
+    const options = { llm: scriptedModel([reply("B1", { usage })]), machine: priced(1_000_000) };
+    const report = await askedAgain([await journal("t")], options);
+    expect(report.before.usage.cost["USD"]?.sum).toBe(3_000_000);
+    expect(report.after.usage.cost["USD"]?.sum).toBe(1_000_000);
+    expect(rerunTable(report)).toMatch(/cost \(USD\) +0\.003 +0\.001 +-0\.002/u);
   });
 
   it("is a table for a person", async () => {

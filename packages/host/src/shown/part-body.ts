@@ -18,6 +18,7 @@ export const partsIn = (body: string, epoch: number): readonly ShownPart[] => {
 
 const shownPartOf = (item: unknown, epoch: number): ShownPart | null => {
   if (!Array.isArray(item)) throw new TypeError("it has an item that is no list");
+  // `Array.isArray` finds lists of anything.
   const [index, offset, part] = item as readonly unknown[];
   if (!isCount(index) || !isCount(offset) || !isPart(part)) throw new TypeError("it has an item that is no part");
   return part.type in knownTypes ? { part, place: { epoch, index, offset } } : null;

@@ -1,7 +1,7 @@
 import { type AskHandle, type AskPart, type AskResult, TurnError, TurnFailedError } from "@colloquy/host";
 import { problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
-import { randomIds } from "@colloquy/runtime-node";
+import { randomIds, reasonOf } from "@colloquy/runtime-node";
 import type { SessionCore } from "../core/core.ts";
 import { mostShown } from "../core/policy.ts";
 import { Pending } from "../core/pending.ts";
@@ -124,7 +124,7 @@ class Call implements WaitingCall {
       ancestors: outer?.ancestors ?? [],
       memory,
       ground: this.#core.ground(outer?.ground),
-      signal: this.#signal(outer?.signal),
+      signal: AbortSignal.any([cancelling(this.#signal()), ...(outer === null ? [] : [outer.signal])]),
       show: (part) => this.show(part),
       isWithin: (session) => session === this.#core || this.isWithin(session),
     });
@@ -205,13 +205,9 @@ class Call implements WaitingCall {
     this.#outer?.show({ type: "nested", name: this.#core.name, threadId: this.threadId, part });
   }
 
-  #signal(outer?: AbortSignal): AbortSignal {
+  #signal(): AbortSignal {
     const { signal } = this.#options;
-    return AbortSignal.any([
-      this.#stopped.signal,
-      ...(signal === undefined ? [] : [signal]),
-      ...(outer === undefined ? [] : [outer]),
-    ]);
+    return AbortSignal.any([this.#stopped.signal, ...(signal === undefined ? [] : [signal])]);
   }
 }
 
@@ -234,6 +230,19 @@ class Handle extends Pending<object, CallPart> implements CallHandle<object> {
     );
   }
 }
+
+/** Is aborted when another one is, with an error by which a run knows that it is cancelled, whatever the caller gave as the reason. */
+const cancelling = (signal: AbortSignal): AbortSignal => {
+  const controller = new AbortController();
+  const cancel = (): void => {
+    const reason: unknown = signal.reason;
+    const isOfPlatform = reason instanceof DOMException;
+    controller.abort(isOfPlatform ? reason : new DOMException(`cancelled: ${reasonOf(reason)}`, "AbortError"));
+  };
+  if (signal.aborted) cancel();
+  else signal.addEventListener("abort", cancel, { once: true });
+  return controller.signal;
+};
 
 /** Rejects when a signal is aborted, with its reason. */
 const aborted = (signal: AbortSignal): Promise<never> =>

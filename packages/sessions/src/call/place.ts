@@ -56,6 +56,19 @@ const persistent = (core: SessionCore, outer: Frame): ThreadPlace => {
 /** The thread of a session under another one. */
 export const threadIdUnder = (threadId: string, name: string): string => `${threadId}/${name}`;
 
+/**
+ * The thread of a user of a session. The ids of users come from outside, and none of them may name the thread of a program
+ * that another user's turn calls, which has a slash.
+ *
+ * @throws ConfigurationError for what is no text, or an empty one: all whose id is missing would share a thread.
+ */
+export const threadIdOfUser = (name: string, id: unknown): string => {
+  if (typeof id === "string" && id !== "") return `${name}:${id.replaceAll(/[%/]/g, encodeURIComponent)}`;
+  throw new ConfigurationError(
+    `user: the id is ${typeof id === "string" ? "empty" : `of type ${typeof id}`}; it must be a text that is not empty`,
+  );
+};
+
 /** A thread for this run alone, which begins with what was kept of those before. */
 const episode = (core: SessionCore, outer: Frame): ThreadPlace => {
   const ground = core.ground(outer.ground);

@@ -18,9 +18,10 @@ const problemIn = (options: AnyOptions): string | null => {
     if (!(Number.isSafeInteger(value) && value >= 0))
       return `session: ${option} is ${said(value)}; it must be a whole number, 0 or more`;
   }
-  for (const [option, known] of Object.entries(words)) {
+  for (const [option, known] of Object.entries<readonly string[]>(words)) {
+    // `Object.entries` gives names as texts; they are those of `words`.
     const value = options[option as keyof typeof words];
-    if (value !== undefined && !(known as readonly unknown[]).includes(value))
+    if (value !== undefined && !known.includes(value))
       return `session: ${option} is ${said(value)}; it must be ${known.map(said).join(" or ")}`;
   }
   if (compression !== undefined && summariser === undefined && llm === undefined)

@@ -153,11 +153,13 @@ export class SessionCore {
   async #ended(thread: HostedThread, turn: Turn): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     for (const { askId } of turn.asks) for (const call of this.waiting.of(thread.id, askId)) call.after(promise);
+    const isCompleted = turn.outcome.status === "completed";
     try {
-      if (turn.outcome.status !== "completed") await goBack(thread, turn);
-      else await this.options.onTurn?.(sessionTurn(turn) as never);
+      // As its signature has them.
+      if (isCompleted) await this.options.onTurn?.(sessionTurn(turn) as never);
+      else await goBack(thread, turn);
     } catch (thrown) {
-      this.report(thrown, "onTurn");
+      this.report(thrown, isCompleted ? "onTurn" : "going back to before a call that failed");
     } finally {
       resolve();
     }

@@ -66,7 +66,7 @@ describe("what dspy-session saved", () => {
     ]);
   });
 
-  test("is the same to the letter, whenever it is read", () => {
+  test("is the same each time it is read", () => {
     expect(read(second)).toEqual(read(structuredClone(second)));
     const { journal } = read(second).saved;
     expect(journal.map(({ event }) => `${event.type} ${event.at}`)).toEqual([

@@ -98,6 +98,17 @@ describe("scores", () => {
     await expect(qa.examples(Object({ min_score: 1 }))).rejects.toThrow(/no option "min_score"; there are .*minScore/u);
     await expect(qa.score(() => 1, Object({ strict: true }))).rejects.toThrow(/score has no option "strict"/u);
   });
+
+  test("a value of an option that means nothing is refused, and named", async () => {
+    const { qa } = answering([]);
+    await expect(qa.score(() => 1, Object({ onMetricError: "rise" }))).rejects.toThrow(
+      'score: onMetricError is rise; it must be "zero" or "raise"',
+    );
+    for (const minScore of [Number.NaN, "1"])
+      await expect(qa.examples(Object({ minScore }))).rejects.toThrow(
+        `examples: minScore is ${minScore}; it must be a number`,
+      );
+  });
 });
 
 describe("examples", () => {

@@ -61,6 +61,7 @@ interface Line {
 const linesIn = (path: string): readonly Line[] =>
   (readIfThere(path)?.toString() ?? "").split("\n").flatMap((text): readonly Line[] => {
     try {
+      // What is no list can't be taken apart, which is caught.
       const [number, until, body] = JSON.parse(text) as readonly unknown[];
       const isLine = typeof number === "number" && typeof until === "number" && typeof body === "string";
       return isLine ? [{ number, until, body }] : [];
