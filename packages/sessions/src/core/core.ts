@@ -81,16 +81,28 @@ export class SessionCore {
   }
 
   /**
-   * Has a thread begun, and its metadata say which program it is of: an entry of the journal, where that is another one.
+   * Has a thread begun, and its metadata say which program it is of: an entry of the journal, where that is another one. It
+   * is looked at before each call: a thread may have been deleted since, here or elsewhere, and a program have come back.
    *
    * @param beginning is what else it begins with.
    */
-  ready(
+  async ready(
     ground: Ground,
     thread: HostedThread,
     beginning: () => Promise<{ readonly system?: string; readonly metadata: JsonObject }>,
   ): Promise<void> {
-    return ground.once(JSON.stringify([thread.id, this.#version]), () => this.#makeReady(ground, thread, beginning));
+    const program = { program: this.name, version: this.#version };
+    await unlessHeld(() => ground.once(thread.id, () => recovered(thread)));
+    let state = await thread.state();
+    if (state === null) {
+      const { metadata, ...rest } = await beginning();
+      const seed = this.seed.flatMap(draftsOf);
+      if (await ground.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
+      state = await thread.state();
+    }
+    const metadata = state?.context.metadata ?? {};
+    if (metadata["program"] !== program.program || metadata["version"] !== program.version)
+      await unlessHeld(() => thread.setMetadata({ ...metadata, ...program }));
   }
 
   /** What costs no call, such as an error of `onTurn`. */
@@ -104,32 +116,6 @@ export class SessionCore {
     await Promise.all(
       [...this.#grounds.values()].flatMap((grounds) => [...grounds.values()].map((ground) => ground.close())),
     );
-  }
-
-  async #makeReady(
-    ground: Ground,
-    thread: HostedThread,
-    beginning: Parameters<SessionCore["ready"]>[2],
-  ): Promise<void> {
-    const program = { program: this.name, version: this.#version };
-    if ((await thread.state()) === null) {
-      const { metadata, ...rest } = await beginning();
-      const seed = this.seed.flatMap(draftsOf);
-      if (await ground.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
-    }
-    try {
-      // One that began the conversation anew, and goes on after a crash, may fail: then what comes next is behind what was before.
-      if (await isAnew(thread)) await (await thread.resume()).turn?.catch(() => null);
-      const state = await thread.state();
-      const head = state === null ? undefined : lastTurnOf(state);
-      if (head !== undefined) await goBack(thread, head);
-      const metadata = state?.context.metadata ?? {};
-      if (metadata["program"] !== program.program || metadata["version"] !== program.version)
-        await thread.setMetadata({ ...metadata, ...program });
-    } catch (thrown) {
-      // Its holder sees to it.
-      if (!(thrown instanceof ThreadHeldError)) throw thrown;
-    }
   }
 
   #groundOn(store: Store, llm: LlmHandler | undefined, options: AnyOptions["host"]): Ground {
@@ -172,6 +158,23 @@ const mostQueued = 1_000;
 const goBack = async (thread: HostedThread, turn: Turn): Promise<void> => {
   const { replaced } = marksOf(turn);
   if (replaced !== undefined && turn.outcome.status !== "completed") await thread.moveHead(replaced);
+};
+
+/** One that began the conversation anew, and goes on after a crash, may fail: then what comes next is behind what was before. */
+const recovered = async (thread: HostedThread): Promise<void> => {
+  if (await isAnew(thread)) await (await thread.resume()).turn?.catch(() => null);
+  const state = await thread.state();
+  const head = state === null ? undefined : lastTurnOf(state);
+  if (head !== undefined) await goBack(thread, head);
+};
+
+/** Where another host holds the thread, that one sees to it. */
+const unlessHeld = async (work: () => Promise<unknown>): Promise<void> => {
+  try {
+    await work();
+  } catch (thrown) {
+    if (!(thrown instanceof ThreadHeldError)) throw thrown;
+  }
 };
 
 /** Whether the call that is under way began the conversation anew. */
