@@ -1,4 +1,5 @@
 import type { Turn } from "@colloquy/machine";
+import { redactedText } from "@colloquy/machine/storage";
 import { type Checked, checkText, checkValue } from "../output/check.ts";
 import type { WantedOutput } from "../output/expected.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -22,6 +23,11 @@ export const deliver = (
 ): void => {
   if (output === null || result instanceof Error) {
     settle(result);
+    return;
+  }
+  if (result.text === redactedText) {
+    const message = "its words were redacted";
+    settle(new OutputError(result, { kind: "unchecked", message }, [{ message }], result.text));
     return;
   }
   const { clock, schema, expected } = output;

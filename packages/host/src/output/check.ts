@@ -4,7 +4,7 @@ import { isRecord, messageOf } from "../boundary/thrown.ts";
 import type { Clock } from "../ports/clock.ts";
 import { issuesOf } from "../tools/json-schema.ts";
 import type { SchemaIssue, SchemaResult, StandardSchema } from "../tools/schema.ts";
-import { jsonTextIn } from "./json-text.ts";
+import { answerLevels, jsonTextIn } from "./json-text.ts";
 
 /** What an answer is found to be. */
 export type Checked =
@@ -40,7 +40,7 @@ export const checkValue = (
   clock: Clock,
 ): Checked | Promise<Checked> => {
   // It is journalled: then it has to be there what it is here.
-  const copy = plainCopy(value, levelsMax);
+  const copy = plainCopy(value, answerLevels);
   if (copy instanceof NotPlain)
     return { type: "invalid", issues: [{ message: describeValueProblem(copy.problem, "the answer") }] };
   if (schema === null) {
@@ -57,9 +57,6 @@ export const checkValue = (
     return threw(thrown);
   }
 };
-
-/** How deep an answer may be nested: safely less than the event that it stands in. */
-const levelsMax = 200;
 
 /** How long a validator may take. */
 const longestMs = 30_000;
@@ -99,7 +96,7 @@ const threw = (thrown: unknown): Checked => ({
 /** Issues as they are journalled, and as the model reads them: not more than it can use. */
 const written = (issues: readonly SchemaIssue[]): readonly OutputIssue[] => {
   const shown = issues.slice(0, issuesMax).map(({ message, path }): OutputIssue => {
-    const place = (path ?? []).slice(0, levelsMax).map(segmentOf);
+    const place = (path ?? []).slice(0, answerLevels).map(segmentOf);
     const words = { message: bounded(messageOf(message), wordsMax) };
     return place.length === 0 ? words : { ...words, path: place };
   });

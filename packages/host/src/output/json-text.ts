@@ -11,3 +11,6 @@ export const jsonTextIn = (text: string): string => {
 const fenceAt = (text: string): number => /^```[\w-]*\s*?\n?/.exec(text)?.[0].length ?? 0;
 
 const fence = "```";
+
+/** How deep an answer may be nested: safely less than the event that it stands in. */
+export const answerLevels = 200;

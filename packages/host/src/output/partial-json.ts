@@ -1,5 +1,6 @@
 import type { Json } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
+import { answerLevels } from "./json-text.ts";
 
 /**
  * What there is of a JSON text while it comes, piece by piece, with or without a code fence around it. A leaf is there once
@@ -74,6 +75,8 @@ export class PartialJson {
   }
 
   #begin(container: Container): void {
+    // An answer that is nested deeper is refused, and no copy could be made of it.
+    if (this.#open.length === answerLevels) return this.#end();
     this.#put("members" in container ? container.members : container.elements);
     this.#open.push(container);
   }

@@ -12,6 +12,7 @@ import { problemOfLimits } from "../protocol/limits.ts";
 import { problemOfCalls } from "./lost-calls.ts";
 import { type Refusal, refuse } from "../protocol/refusal.ts";
 import { refusalOfRepeat } from "../read/same-ask.ts";
+import { nameClashing } from "../update/caller-tools.ts";
 import { callsOf } from "../update/round-calls.ts";
 import { movedFor } from "../update/edit.ts";
 import { decideMove, turnAnswering } from "./head.ts";
@@ -65,11 +66,20 @@ const decideFrom = (
     return { ...moved, ...decideOpening(settings, movedFor(there, event), [event], event.at) };
   })(decideMove(data, from));
 
-/** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged. */
+/** The asks that the next turn answers: the one that waits longest, and those behind it where they are merged and can be. */
 export const nextOf = ({ overlap }: Settings, queue: readonly QueuedAsk[]): readonly QueuedAsk[] => {
-  const alone = queue.findIndex((ask) => (ask.overlap ?? overlap.type) !== "merge");
+  const alone = queue.findIndex(
+    (ask, index) =>
+      (ask.overlap ?? overlap.type) !== "merge" || (index > 0 && nameClashing(queue.slice(0, index + 1)) !== null),
+  );
   return alone === -1 ? queue : queue.slice(0, Math.max(alone, 1));
 };
+
+/** What an open turn has of its asks. */
+const turnAsAsk = ({ callerTools, output }: OpenTurn): Pick<QueuedAsk, "tools" | "output"> => ({
+  ...(callerTools === undefined ? {} : { tools: callerTools }),
+  ...(output === undefined ? {} : { output }),
+});
 
 /** What becomes of an ask while a turn is open, or about to be. */
 const decideOverlap = (
@@ -109,6 +119,12 @@ const decideOverlap = (
     case "steer": {
       if (open === null) return waits(queue, max);
       if (saysNothing(event)) return Either.left(invalid("an ask that joins a turn has to say something"));
+      const clashing = nameClashing([turnAsAsk(open), ...open.joining, event]);
+      if (clashing !== null)
+        return refuse(
+          "invalid",
+          `tool "${clashing}" would have the name of the output in turn ${open.number}; name the ask's otherwise, or let it wait`,
+        );
       return open.joining.length >= max
         ? refuse(
             "full",

@@ -15,6 +15,13 @@ export const callerToolsOf = (
 export const isCallers = ({ callerTools = [] }: Pick<OpenTurn, "callerTools">, name: string): boolean =>
   callerTools.some((tool) => tool.name === name);
 
+/** A tool of one ask that has the name of the tool by which another one wants its output: one turn can't offer both. Null for none. */
+export const nameClashing = (asks: readonly Pick<QueuedAsk, "tools" | "output">[]): string | null => {
+  const outputs = new Set(asks.flatMap(({ output }) => (output?.mode === "tool" ? [output.name] : [])));
+  const tools = outputs.size === 0 ? [] : asks.flatMap((ask) => ask.tools ?? []);
+  return tools.find(({ name }) => outputs.has(name))?.name ?? null;
+};
+
 /** What a call of the turn offers: the tools of the configuration, and behind them those of the askers. */
 export const offeredWith = (
   configured: readonly OfferedTool[],
