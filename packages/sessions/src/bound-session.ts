@@ -70,7 +70,7 @@ export class BoundSession implements Records<object, object> {
   }
 
   undo(calls = 1): Promise<readonly SessionTurn[]> {
-    return undoCalls(this.thread, calls);
+    return this.#move(() => undoCalls(this.thread, calls));
   }
 
   async pop(): Promise<SessionTurn | null> {
@@ -78,7 +78,7 @@ export class BoundSession implements Records<object, object> {
   }
 
   redo(calls = 1): Promise<readonly SessionTurn[]> {
-    return redoCalls(this.thread, calls);
+    return this.#move(() => redoCalls(this.thread, calls));
   }
 
   async reset(): Promise<void> {
@@ -159,6 +159,11 @@ export class BoundSession implements Records<object, object> {
 
   #on(threadId: string): BoundSession {
     return new BoundSession(this.#core, this.#ground, { threadId, named: true }, null);
+  }
+
+  /** One after the other: two at once would take back the same call. */
+  #move<Moved>(move: () => Promise<Moved>): Promise<Moved> {
+    return this.#ground.inOrder(`the head of ${this.thread.id}`, move);
   }
 
   #ready(): Promise<void> {

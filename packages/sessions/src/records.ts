@@ -45,7 +45,7 @@ export interface RecordedExampleOptions<Inputs extends object, Result extends ob
 export const recordsOf = (core: SessionCore, thread: HostedThread): Records<object, object> => ({
   score: async (metric, options = {}) => {
     checkOptions("score", options, scoreOptionNames);
-    checkValues("score", options);
+    checkValues("score", { ...options, metric });
     return score(core, thread, metric, options);
   },
   examples: async (options = {}) => {
@@ -107,13 +107,20 @@ const checkOptions = (of: string, options: object, names: Readonly<Record<string
   if (problem !== null) throw new ConfigurationError(problem);
 };
 
-/** With a minimum that is no number all turns would be examples, and a misspelt `raise` would score 0. */
-const checkValues = (of: string, { onMetricError, minScore }: ScoreOptions & ExampleOptions): void => {
+/** With a minimum that is no number all turns would be examples, and a misspelt `raise`, or what is no metric, would score 0. */
+const checkValues = (of: string, given: object): void => {
+  // Callers in JavaScript hand in anything.
+  const { metric, onMetricError, minScore }: Readonly<Record<string, unknown>> = { ...given };
+  if ((metric !== undefined || of === "score") && typeof metric !== "function")
+    throw new ConfigurationError(`${of}: the metric is of type ${typeof metric}; it must be a function`);
   if (onMetricError !== undefined && onMetricError !== "zero" && onMetricError !== "raise")
-    throw new ConfigurationError(`${of}: onMetricError is ${String(onMetricError)}; it must be "zero" or "raise"`);
+    throw new ConfigurationError(`${of}: onMetricError is ${said(onMetricError)}; it must be "zero" or "raise"`);
   if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
-    throw new ConfigurationError(`${of}: minScore is ${String(minScore)}; it must be a number`);
+    throw new ConfigurationError(`${of}: minScore is ${said(minScore)}; it must be a number`);
 };
+
+const said = (value: unknown): string =>
+  typeof value === "string" || typeof value === "number" ? String(value) : `of type ${typeof value}`;
 
 const scoreOptionNames: OptionNames<ScoreOptions> = { gold: true, onMetricError: true };
 

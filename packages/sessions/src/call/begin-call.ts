@@ -6,7 +6,7 @@ import type { SessionCore } from "../core/core.ts";
 import { mostShown } from "../core/policy.ts";
 import { Pending } from "../core/pending.ts";
 import type { WaitingCall } from "../core/waiting-calls.ts";
-import { Frame, running } from "../nesting/frame.ts";
+import { Frame, frameHere } from "../nesting/frame.ts";
 import { exchangesGiven, type PlainExchange } from "../program/exchange.ts";
 import { type Fields, fieldsOf, partsOf } from "../program/fields.ts";
 import { type Marks, withMarks } from "../program/marks.ts";
@@ -15,7 +15,7 @@ import type { CallPart } from "../program/parts.ts";
 import { validated } from "../program/signature.ts";
 import { type CallHandle, callOptionNames, type CallOptions, type GivenHistory } from "./call.ts";
 import { PartBuffer } from "../core/part-buffer.ts";
-import { type CallPlace, placeOf, type ThreadPlace, type Where } from "./place.ts";
+import { type CallPlace, pathSegment, placeOf, type ThreadPlace, type Where } from "./place.ts";
 import { runProgram } from "./run-program.ts";
 
 /** Calls the program of a session. */
@@ -25,7 +25,7 @@ export const beginCall = (
   inputs: object,
   options: CallOptions = {},
 ): CallHandle<object> => {
-  const outer = running.getStore() ?? null;
+  const outer = frameHere();
   try {
     const problem = problemOfOptions("call", options, callOptionNames);
     if (problem !== null) throw new ConfigurationError(problem);
@@ -33,7 +33,7 @@ export const beginCall = (
     const place: CallPlace =
       history?.as === "override" ? { memory: memoryGiven(history.exchanges) } : placeOf(core, where, outer);
     const call = new Call(core, outer, place, inputs, options);
-    return new Handle(call, "thread" in place ? call.onThread(place, history) : call.apart(place.memory));
+    return new Handle(call, "thread" in place ? call.onThread(place, history) : call.apart(where, place.memory));
   } catch (thrown) {
     const askId = options?.askId ?? randomIds.draw("ask");
     const parts = new PartBuffer<CallPart>();
@@ -113,25 +113,30 @@ class Call implements WaitingCall {
   }
 
   /** Runs the program without a turn. */
-  async apart(memory: Memory): Promise<object> {
+  async apart({ threadId }: Where, memory: Memory): Promise<object> {
     const outer = this.#outer;
     this.#early = null;
     const inputs = await this.#inputs;
+    const over = new AbortController();
+    const cancelled = this.#cancelled(outer?.signal, over.signal);
+    // Of its own, also where the caller's id is the number of a turn, or one that is used on another thread.
+    const key = `${outer?.key ?? threadId}/apart:${pathSegment(this.askId)}`;
     const frame = new Frame({
-      key: outer === null ? `${this.#core.name}/${this.askId}` : this.askId,
+      key: outer !== null && this.#options.askId === undefined ? this.askId : key,
       turn: outer?.turn ?? null,
       path: outer === null ? [] : [...outer.path, this.#core.name],
       ancestors: outer?.ancestors ?? [],
       memory,
       ground: this.#core.ground(outer?.ground),
-      signal: AbortSignal.any([cancelling(this.#signal()), ...(outer === null ? [] : [outer.signal])]),
+      signal: cancelled.signal,
       show: (part) => this.show(part),
       isWithin: (session) => session === this.#core || this.isWithin(session),
     });
     try {
       const run = runProgram(this.#core, frame, inputs, { threadId: null, turn: null });
-      return structuredClone(await Promise.race([run, aborted(frame.signal)]));
+      return structuredClone(await Promise.race([run, cancelled.promise]));
     } finally {
+      over.abort();
       outer?.used(frame.usage);
       outer?.toolUse.push(...frame.toolUse);
     }
@@ -147,7 +152,7 @@ class Call implements WaitingCall {
     const replaced = anew ? ((await thread.state())?.context.conversation.head ?? 0) : null;
     const handle = thread.ask(partsOf(inputs), {
       askId: this.askId,
-      signal: this.#signal(),
+      signal: AbortSignal.any(this.#signals()),
       // In one entry with the ask, so that a crash leaves the conversation as it was or the call under way.
       ...(replaced === null ? {} : { from: 0 }),
       metadata: withMarks(this.#options.metadata, this.#marks(history, replaced)),
@@ -205,9 +210,32 @@ class Call implements WaitingCall {
     this.#outer?.show({ type: "nested", name: this.#core.name, threadId: this.threadId, part });
   }
 
-  #signal(): AbortSignal {
+  #signals(): AbortSignal[] {
     const { signal } = this.#options;
-    return AbortSignal.any([this.#stopped.signal, ...(signal === undefined ? [] : [signal])]);
+    return [this.#stopped.signal, ...(signal === undefined ? [] : [signal])];
+  }
+
+  /**
+   * For a run apart: a signal, and what rejects with its reason. Whatever reason its caller gives, it is cancelled, and so is
+   * what it calls; from the run around it, it has the reason of that one.
+   *
+   * @param over ends the listening: a signal of the caller may outlive many calls.
+   */
+  #cancelled(outer: AbortSignal | undefined, over: AbortSignal): Cancelled {
+    const stop = new AbortController();
+    const { promise, reject } = Promise.withResolvers<never>();
+    promise.catch(() => {});
+    const follow = (signal: AbortSignal, reason: () => unknown): void => {
+      const end = (): void => {
+        stop.abort(reason());
+        reject(stop.signal.reason);
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener("abort", end, { once: true, signal: over });
+    };
+    for (const signal of this.#signals()) follow(signal, () => cancellation(signal.reason));
+    if (outer !== undefined) follow(outer, () => outer.reason);
+    return { signal: stop.signal, promise };
   }
 }
 
@@ -231,39 +259,29 @@ class Handle extends Pending<object, CallPart> implements CallHandle<object> {
   }
 }
 
-/** Is aborted when another one is, with an error by which a run knows that it is cancelled, whatever the caller gave as the reason. */
-const cancelling = (signal: AbortSignal): AbortSignal => {
-  const controller = new AbortController();
-  const cancel = (): void => {
-    const reason: unknown = signal.reason;
-    const isOfPlatform = reason instanceof DOMException;
-    controller.abort(isOfPlatform ? reason : new DOMException(`cancelled: ${reasonOf(reason)}`, "AbortError"));
-  };
-  if (signal.aborted) cancel();
-  else signal.addEventListener("abort", cancel, { once: true });
-  return controller.signal;
-};
+interface Cancelled {
+  readonly signal: AbortSignal;
+  readonly promise: Promise<never>;
+}
 
-/** Rejects when a signal is aborted, with its reason. */
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    const end = (): void => reject(signal.reason);
-    if (signal.aborted) end();
-    else signal.addEventListener("abort", end, { once: true });
-  });
+const cancellation = (reason: unknown): DOMException =>
+  reason instanceof DOMException ? reason : new DOMException(`cancelled: ${reasonOf(reason)}`, "AbortError");
 
 interface Given {
   readonly exchanges: readonly PlainExchange[];
   readonly as: GivenHistory["as"];
 }
 
-const historyGiven = (history: GivenHistory | undefined): Given | null => {
+const historyGiven = (history: GivenHistory | null | undefined): Given | null => {
   if (history === undefined) return null;
-  const { as, exchanges } = history;
-  if (ways.includes(as)) return { as, exchanges: exchangesGiven("the history", exchanges) };
+  // Callers in JavaScript hand in anything.
+  const { as, exchanges } = history ?? { as: null, exchanges: [] };
+  if (isWay(as)) return { as, exchanges: exchangesGiven("the history", exchanges) };
   throw new ConfigurationError(
     `call: history.as is ${JSON.stringify(as)}; it must be ${ways.map((way) => JSON.stringify(way)).join(" or ")}`,
   );
 };
 
-const ways: readonly unknown[] = ["override", "useIfProvided", "replaceSession"];
+const ways = ["override", "useIfProvided", "replaceSession"] as const;
+
+const isWay = (as: unknown): as is GivenHistory["as"] => (ways as readonly unknown[]).includes(as);

@@ -53,6 +53,9 @@ const persistent = (core: SessionCore, outer: Frame): ThreadPlace => {
   };
 };
 
+/** A text of any kind as one segment of the path that an id is: nested threads lie behind slashes. */
+export const pathSegment = (text: string): string => text.replace(/[%/]/g, encodeURIComponent);
+
 /** The thread of a session under another one. */
 export const threadIdUnder = (threadId: string, name: string): string => `${threadId}/${name}`;
 
@@ -63,7 +66,7 @@ export const threadIdUnder = (threadId: string, name: string): string => `${thre
  * @throws ConfigurationError for what is no text, or an empty one: all whose id is missing would share a thread.
  */
 export const threadIdOfUser = (name: string, id: unknown): string => {
-  if (typeof id === "string" && id !== "") return `${name}:${id.replaceAll(/[%/]/g, encodeURIComponent)}`;
+  if (typeof id === "string" && id !== "") return `${name}:${pathSegment(id)}`;
   throw new ConfigurationError(
     `user: the id is ${typeof id === "string" ? "empty" : `of type ${typeof id}`}; it must be a text that is not empty`,
   );

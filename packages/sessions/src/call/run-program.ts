@@ -1,6 +1,6 @@
 import { ConfigurationError } from "@colloquy/machine";
 import type { SessionCore } from "../core/core.ts";
-import { type Frame, running } from "../nesting/frame.ts";
+import { type Frame, runIn } from "../nesting/frame.ts";
 import { nestedAsk } from "../nesting/nested-ask.ts";
 import { type Fields, fieldsGiven } from "../program/fields.ts";
 import { functionOf, type ProgramContext } from "../program/program.ts";
@@ -31,7 +31,7 @@ export const runProgram = async (
   });
   // They were checked by the signature when the call was made.
   const given = structuredClone(inputs) as never;
-  const outputs = await running.run(frame, async () => functionOf(program)(given, context));
+  const outputs = await runIn(frame, () => functionOf(program)(given, context));
   const fields = await validated(`the outputs of "${name}"`, options.signature?.outputs, outputs);
   for (const atEnd of frame.atEnd.values()) await atEnd();
   return fields;

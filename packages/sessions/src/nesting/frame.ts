@@ -28,6 +28,8 @@ export class Frame {
   /** Tools that were used by the models that it called, in the order of the calls. */
   readonly toolUse: (string | null)[] = [];
   usage: Usage = usageMonoid.empty;
+  /** What is called from here on, such as by a timer that it left behind, is called by nobody. */
+  isOver = false;
   readonly #ordinals = new Map<string, number>();
 
   constructor(of: FrameOptions) {
@@ -79,5 +81,22 @@ type FrameOptions = Pick<
   "key" | "turn" | "path" | "ancestors" | "memory" | "ground" | "signal" | "show" | "isWithin"
 >;
 
-/** Which run the code belongs to that is being executed, across whatever it awaits. */
-export const running: AsyncLocalStorage<Frame> = new AsyncLocalStorage<Frame>();
+/** Which run the code belongs to that is being executed, across whatever it awaits; null for none that is still going on. */
+export const frameHere = (): Frame | null => {
+  const frame = running.getStore();
+  return frame === undefined || frame.isOver ? null : frame;
+};
+
+/** Executes the code of a run. */
+export const runIn = async <Result>(
+  frame: Frame,
+  run: () => Result | PromiseLike<Result>,
+): Promise<Awaited<Result>> => {
+  try {
+    return await running.run(frame, run);
+  } finally {
+    frame.isOver = true;
+  }
+};
+
+const running = new AsyncLocalStorage<Frame>();

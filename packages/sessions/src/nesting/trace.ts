@@ -30,17 +30,23 @@ export const traceOf = async (host: Host, threadId: string, turn: number, name: 
 };
 
 const nodeOf = async (host: Host, state: State, turn: Turn, name: string): Promise<TraceNode> => {
-  const { threadId, forkedFrom } = state.context;
-  // What was called before a thread was copied hangs from the original.
-  const home = forkedFrom !== null && turn.number <= forkedFrom.turn ? forkedFrom.threadId : threadId;
+  const { threadId } = state.context;
   return {
     name,
     threadId,
     turn: turn.number,
     status: turn.outcome.status,
     usage: turn.usage,
-    calls: await callsWithin(host, home, turn.number),
+    calls: await callsWithin(host, await homeOf(host, state, turn.number), turn.number),
   };
+};
+
+/** The thread on which a turn was made: what was called before a thread was copied hangs from the original. */
+const homeOf = async (host: Host, { context }: State, turn: number): Promise<string> => {
+  const { threadId, forkedFrom } = context;
+  if (forkedFrom === null || turn > forkedFrom.turn) return threadId;
+  const original = await host.thread(forkedFrom.threadId).state();
+  return original === null ? forkedFrom.threadId : homeOf(host, original, turn);
 };
 
 const callsWithin = async (host: Host, parentThread: string, parentTurn: number): Promise<readonly TraceNode[]> => {

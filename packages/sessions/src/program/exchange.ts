@@ -25,11 +25,14 @@ export interface PlainExchange extends JsonObject {
 }
 
 /** Copies of what a caller handed in. @throws TypeError for what JSON has no word for */
-export const exchangesGiven = (what: string, given: readonly GivenExchange[]): readonly PlainExchange[] =>
-  given.map(({ inputs, outputs }, place) => ({
-    inputs: fieldsGiven(`the inputs of exchange ${place + 1} of ${what}`, inputs),
-    outputs: fieldsGiven(`the outputs of exchange ${place + 1} of ${what}`, outputs),
+export const exchangesGiven = (what: string, given: readonly GivenExchange[]): readonly PlainExchange[] => {
+  if (!Array.isArray(given)) throw new TypeError(`${what}: the exchanges are no list, of { inputs, outputs } each`);
+  // Callers in JavaScript hand in anything.
+  return given.map((exchange: Partial<GivenExchange> | null | undefined, place) => ({
+    inputs: fieldsGiven(`the inputs of exchange ${place + 1} of ${what}`, exchange?.inputs),
+    outputs: fieldsGiven(`the outputs of exchange ${place + 1} of ${what}`, exchange?.outputs),
   }));
+};
 
 /** The two messages that an exchange is. */
 export const draftsOf = ({ inputs, outputs }: PlainExchange): readonly MessageDraft[] => [

@@ -67,7 +67,9 @@ const exchangesIn = (messages: readonly Message[]): readonly Exchange[] =>
 const exchange = (asked: Message | undefined, answered: Message | undefined): readonly Exchange[] => {
   const messages = [asked, answered].filter((message) => message !== undefined);
   const turn = Math.max(0, ...messages.map(turnOf));
-  return [{ turn, inputs: fieldsOf(asked), outputs: fieldsOf(answered), messages }];
+  return [
+    Object.freeze({ turn, inputs: fieldsOf(asked), outputs: fieldsOf(answered), messages: Object.freeze(messages) }),
+  ];
 };
 
 /** By their ids: a turn has one after the other. */

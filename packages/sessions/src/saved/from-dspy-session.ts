@@ -1,4 +1,5 @@
 import { conversationMachine, type Entry, type SeedDraft, start, transition } from "@colloquy/machine";
+import { describeValueProblem, NotPlain, plainCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { type DspyFile, dspyFile, versioned } from "./dspy-file.ts";
 import { partsOf } from "../program/fields.ts";
@@ -33,11 +34,14 @@ export const fromDspySession = (
   json: unknown,
   { at = 0 }: { readonly at?: number } = {},
 ): Either.Either<string, DspySession> => {
-  const head = versioned.safeParse(json);
+  const plain = plainCopy(json, mostNestedInFile);
+  if (plain instanceof NotPlain)
+    return Either.left(`it is no session of dspy-session: ${describeValueProblem(plain.problem, "the file")}`);
+  const head = versioned.safeParse(plain);
   const version = head.data?.version ?? 1;
   if (version !== 1 && version !== 2)
     return Either.left(`version ${JSON.stringify(version)} of dspy-session can't be read; versions 1 and 2 can`);
-  const read = dspyFile.safeParse(json);
+  const read = dspyFile.safeParse(plain);
   if (!read.success) {
     const [issue] = read.error.issues;
     const where = issue === undefined || issue.path.length === 0 ? "" : `"${issue.path.join(".")}": `;
@@ -46,6 +50,9 @@ export const fromDspySession = (
   const file = read.data;
   return Either.right({ saved: savedSession(journalOf(file, at)), options: optionsOf(file), losses: lossesOf(file) });
 };
+
+/** An entry holds what is said in it a few levels deeper than the file does, and is refused where that is too deep. */
+const mostNestedInFile = 200;
 
 /** The journal of a thread whose turns were added by hand. */
 const journalOf = ({ turns, initial_history: history }: DspyFile, at: number): readonly Entry[] => {

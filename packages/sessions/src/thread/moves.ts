@@ -16,6 +16,7 @@ export const undoCalls = async (thread: HostedThread, calls: number): Promise<re
 export const redoCalls = async (thread: HostedThread, calls: number): Promise<readonly SessionTurn[]> => {
   checkCalls("redo", calls);
   const redone: Turn[] = [];
+  if ((await thread.state()) === null) return redone.map(sessionTurn);
   while (redone.length < calls) {
     const [next] = await thread.redo(1);
     if (next === undefined) break;

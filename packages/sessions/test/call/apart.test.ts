@@ -1,4 +1,6 @@
+import { getEventListeners } from "node:events";
 import type { LlmHandler } from "@colloquy/host";
+import { memoryStore } from "@colloquy/runtime-node";
 import { expect, test } from "vitest";
 import { sessionOf } from "../programs.ts";
 
@@ -30,3 +32,28 @@ test.each(["handle", "signal"])(
     await cancelled.promise;
   },
 );
+
+test("a call without a turn lets go of its caller's signal", async () => {
+  const { signal } = new AbortController();
+  const listening = (): number => getEventListeners(signal, "abort").length;
+  const qa = sessionOf(() => ({ a: String(listening()) }));
+  expect(await qa.call({ q: "Q" }, { history, signal })).toEqual({ a: "1" });
+  expect(listening()).toBe(0);
+});
+
+test("a model call within a call without a turn is no other call's, whatever ids the callers give", async () => {
+  let balance = 0;
+  const llm: LlmHandler = async () => {
+    balance += 1;
+    return { type: "completed", reply: { content: String(balance) }, finishReason: "stop" };
+  };
+  const store = memoryStore();
+  const qa = sessionOf(async (_, { ask }) => ({ a: (await ask("lookup", "my balance")).text }), { store, llm });
+  const once = { history, askId: "1" };
+  // "1" is the number of a turn, too.
+  expect(await qa.call({ q: "Q" })).toEqual({ a: "1" });
+  expect(await qa.call({ q: "Q" }, once)).toEqual({ a: "2" });
+  expect(await qa.user("ada").call({ q: "Q" }, once)).toEqual({ a: "3" });
+  expect(await qa.user("bob").call({ q: "Q" }, once)).toEqual({ a: "4" });
+  expect(await qa.user("bob").call({ q: "Q" }, once)).toEqual({ a: "4" });
+});

@@ -186,6 +186,20 @@ describe("a call", () => {
     await counter.close();
   });
 
+  it("refuses a damaged history in words", async () => {
+    const { qa } = seeing();
+    const as = "useIfProvided";
+    // @ts-expect-error no list
+    await expect(qa.call({ q: "Q" }, { history: { as } })).rejects.toThrow(/the history: the exchanges are no list/);
+    // @ts-expect-error no exchange
+    await expect(qa.call({ q: "Q" }, { history: { as, exchanges: [null] } })).rejects.toThrow(
+      "the inputs of exchange 1 of the history are of type undefined; they must be an object of fields",
+    );
+    // @ts-expect-error none
+    await expect(qa.call({ q: "Q" }, { history: null })).rejects.toThrow(/history.as is null; it must be/);
+    expect(await qa.count()).toBe(0);
+  });
+
   it("has a history that redaction reaches", async () => {
     const { qa } = seeing();
     const history = {

@@ -120,4 +120,12 @@ describe("what dspy-session saved", () => {
       "node_states planner",
     ]);
   });
+
+  test("refuses in words what no journal could keep", () => {
+    const nested: unknown = JSON.parse(`${"[".repeat(300)}${"]".repeat(300)}`);
+    const file = { ...second, turns: [{ inputs: { question: nested }, outputs: {} }] };
+    expect(fromDspySession(file)).toMatchObject({
+      left: expect.stringMatching(/^it is no session of dspy-session: turns\.0\.inputs\.question.*nested too deep/),
+    });
+  });
 });

@@ -182,3 +182,13 @@ describe("examples", () => {
     expect(await qa.examples()).toMatchObject([{ inputs: { text: "in" }, outputs: { text: "out" } }]);
   });
 });
+
+test("what is no metric is refused in words, and no turn is scored", async () => {
+  const { qa } = answering([]);
+  await asked(qa, 1);
+  // @ts-expect-error no function
+  await expect(qa.score(0.5)).rejects.toThrow("score: the metric is of type number; it must be a function");
+  // @ts-expect-error none
+  await expect(qa.score()).rejects.toThrow("score: the metric is of type undefined; it must be a function");
+  expect((await qa.turns()).map(scoreOf)).toEqual([null]);
+});
