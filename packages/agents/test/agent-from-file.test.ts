@@ -92,7 +92,7 @@ test.each(["\n", "\r\n"])("in Markdown the body is the instructions, with lines 
   const lines = ["---", "name: helper", "---", "", "# You help", "", "---", "Always."];
   const folder = folderOf({ "agent.md": `\uFEFF${lines.join(end)}${end}` });
   const agent = await agentFromFile(join(folder, "agent.md"));
-  expect(agent.instructions).toBe(["# You help", "", "---", "Always."].join(end));
+  expect(agent.instructions).toBe(["# You help", "", "---", "Always."].join("\n"));
 });
 
 test("Markdown has front matter, and its instructions once", async () => {
@@ -140,6 +140,10 @@ test.each([
   [
     "name: a\nsignature: { inputs: { q: { type: text } }, outputs: { a: string } }",
     '2:27: signature.inputs.q is {"type":"text"}; it must be a JSON schema that can be checked (Unsupported type: text)',
+  ],
+  [
+    "name: a\nsignature: { inputs: { q: { $ref: '#/$defs/t', $defs: { t: {} } } }, outputs: { a: string } }",
+    '2:27: signature.inputs.q is {"$ref":"#/$defs/t","$defs":{"t":{}}}; it must be a JSON schema that can be checked (Reference not found: #/$defs/t)',
   ],
   [
     "name: a\nsignature: { inputs: {}, outputs: { a: string } }",

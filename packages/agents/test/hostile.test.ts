@@ -102,6 +102,13 @@ test("what is no file is refused, and what is no text", async () => {
   ]);
 });
 
+test("a problem has one line, whatever a key or a module says, and is named once for all who name its file", async () => {
+  const forged = 'name: a\nmodelParameters: { "x\\nagent.yaml:9:9: forged": .nan }';
+  expect(await problemsOf({ "agent.yaml": forged })).toEqual([expect.stringMatching(/^agent\.yaml:2:.* is NaN; /)]);
+  const twice = { "agent.yaml": "name: a\nsubagents: [./b.yaml, { file: ./b.yaml, name: c }]", "b.yaml": "name: 4" };
+  expect(await problemsOf(twice)).toEqual([expect.stringContaining("b.yaml:1:7: name is 4; ")]);
+});
+
 test("a byte order mark and lines that end in CR LF change nothing", async () => {
   const folder = folderOf({
     "agent.yaml": "\uFEFFname: a\r\ndescription: b\r\ninstructions: |\r\n  One.\r\n  Two.\r\n",
@@ -111,6 +118,8 @@ test("a byte order mark and lines that end in CR LF change nothing", async () =>
     description: "b",
     instructions: "One.\nTwo.\n",
   });
+  const markdown = folderOf({ "agent.md": "\uFEFF---\r\nname: a\r\n---\r\nOne.\r\nTwo.\r\n" });
+  expect(await agentFromFile(join(markdown, "agent.md"))).toMatchObject({ instructions: "One.\nTwo." });
   expect(await problemsOf({ "agent.yaml": "\uFEFFname: a\r\nmodle: b\r\n" })).toEqual([
     expect.stringContaining('agent.yaml:2:1: there is no field "modle"'),
   ]);
@@ -170,6 +179,9 @@ test("tools have to be allowed, and none is loaded while anything is wrong", asy
     'agent.yaml:2:9: tool "./tools.mjs": it is not allowed: loading it runs its code. If you trust it, allow it by allowTools (on the command line --allow-tools)';
   expect((await problemsOf(files))[0]).toBe(notAllowed);
   expect((await problemsOf(files, "agent.yaml", { allowTools: () => false }))[0]).toBe(notAllowed);
+  // In JavaScript a function may be asynchronous: a promise is no yes.
+  const later = (async () => false) as unknown as () => boolean;
+  expect((await problemsOf(files, "agent.yaml", { allowTools: later }))[0]).toBe(notAllowed);
   const asked: ToolReference[] = [];
   const allowTools = (reference: ToolReference): boolean => asked.push(reference) > 0;
   expect(await problemsOf(files, "agent.yaml", { allowTools })).toEqual([expect.stringContaining("b.yaml:2:1")]);

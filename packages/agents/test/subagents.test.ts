@@ -1,5 +1,6 @@
 import { noUsage, textOf, usageMonoid, type Usage } from "@colloquy/machine";
 import { TurnCancelledError } from "@colloquy/runtime-node";
+import { virtualClock } from "@colloquy/runtime-test";
 import { expect, test } from "vitest";
 import { hostOf, pair, passing, tokensOfCall } from "./agents.ts";
 
@@ -9,13 +10,30 @@ test("a call of a subagent is an ask on a nested thread, which says where it com
   const { host, store } = await hostOf(pair("parent"));
   expect(await said(host.ask("one", { threadId: "t" }))).toBe("one");
   const nested = await host.subagent("helper").thread("t/helper").state();
-  expect(nested?.context.metadata).toEqual({ parentThread: "t", parentTurn: 1, node: "helper" });
+  expect(nested?.context.metadata).toEqual({
+    parentThread: "t",
+    parentCreatedAt: expect.any(Number) as number,
+    parentTurn: 1,
+    node: "helper",
+  });
   expect(await host.subagent("helper").thread("t/helper").asked("1.1.0")).toMatchObject({
     turn: 1,
     status: "completed",
   });
   expect((await store.list()).threads.map(({ threadId }) => threadId).toSorted()).toEqual(["t", "t/helper"]);
   expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["t"]);
+});
+
+test("a thread that was deleted says nothing to another one that took its id", async () => {
+  const clock = virtualClock();
+  const { host } = await hostOf(pair("parent"), { clock });
+  await host.ask("one", { threadId: "t" });
+  await host.thread("t").delete();
+  await clock.advance(1);
+  const refused = 'The tool failed: thread "t/helper" is of an earlier "t", which was deleted; delete it too';
+  expect(await said(host.ask("one", { threadId: "t" }))).toBe(refused);
+  await host.subagent("helper").thread("t/helper").delete();
+  expect(await said(host.ask("two", { threadId: "t" }))).toBe("two");
 });
 
 test("a subagent remembers what its caller's path has of it", async () => {

@@ -37,7 +37,11 @@ export const readAgentDocument = (text: string, isMarkdown: boolean): AgentDocum
   const matter = isMarkdown ? frontMatter.exec(text) : null;
   if (isMarkdown && matter === null) return unread([{ line: 1, column: 1, message: noFrontMatter }]);
   const yaml = matter?.[1] ?? text;
-  const body = text.slice(matter?.[0].length ?? text.length).trim();
+  // Line ends as YAML has them.
+  const body = text
+    .slice(matter?.[0].length ?? text.length)
+    .trim()
+    .replaceAll("\r\n", "\n");
   const lines = new LineCounter();
   try {
     const parsed = parseDocument(yaml, { ...strictly, lineCounter: lines });

@@ -58,7 +58,8 @@ const fieldText = `one of ${fieldTypes.join(", ")}, or a mapping that is a JSON 
 const fieldsText = "a mapping of at least one name to its type, such as { question: string }";
 const field = z.union([z.enum(fieldTypes), z.record(z.string(), json)], fieldText).superRefine((type, context) => {
   try {
-    if (typeof type !== "string") z.fromJSONSchema(type);
+    // Within the object that it becomes a field of: a reference leads from there.
+    if (typeof type !== "string") z.fromJSONSchema({ type: "object", properties: { field: type } });
   } catch (thrown) {
     const message = `a JSON schema that can be checked (${thrown instanceof Error ? thrown.message : String(thrown)})`;
     context.addIssue({ code: "custom", message });

@@ -26,5 +26,7 @@ const linesMax = 50;
 
 const lineOf = ({ file, line, column, message, chain }: AgentFileProblem): string => {
   const place = line === null || column === null ? file : `${file}:${line}:${column}`;
-  return `${place}: ${message}${chain.length === 0 ? "" : ` (a subagent: ${[...chain, file].join(" → ")})`}`;
+  const said = `${place}: ${message}${chain.length === 0 ? "" : ` (a subagent: ${[...chain, file].join(" → ")})`}`;
+  // Keys of a file, and what a module throws, must not pass for another problem.
+  return said.replaceAll(/\s*[\r\n\u2028\u2029]\s*/g, " ");
 };

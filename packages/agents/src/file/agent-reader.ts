@@ -42,7 +42,8 @@ interface Referrer {
 export class AgentReader {
   readonly problems: AgentFileProblem[] = [];
   readonly #options: ReaderOptions;
-  readonly #read = new Map<string, ReadFile>();
+  /** Null for a file whose own text is wrong, which is said once. */
+  readonly #read = new Map<string, ReadFile | null>();
   readonly #made = new Map<string, Agent>();
 
   constructor(options: ReaderOptions) {
@@ -69,7 +70,7 @@ export class AgentReader {
       by.problem(`there are more than ${levelsMax} levels of agents: ${chain.join(" → ")}`);
       return null;
     }
-    return known ?? this.#readFile(real, shown, by);
+    return known === undefined ? this.#readFile(real, shown, by) : known;
   }
 
   async #readFile(real: string, shown: string, by: Referrer): Promise<ReadFile | null> {
@@ -81,7 +82,10 @@ export class AgentReader {
     if (text === undefined) return null;
     const document = readAgentDocument(text, extname(real) === ".md");
     for (const problem of document.problems) this.#add(shown, by.chain, problem);
-    if (document.fields === null) return null;
+    if (document.fields === null) {
+      this.#read.set(real, null);
+      return null;
+    }
     const { fields } = document;
     const place = { real, shown, chain: by.chain, document, fields };
     const tools = await this.#toolsOf(place);

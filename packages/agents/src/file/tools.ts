@@ -26,7 +26,9 @@ export const toolReference = async (
   const [path = "", name = "default", ...rest] = reference.split("#");
   if (rest.length > 0 || name === "") throw new Error("it must be ./file.ts#export");
   const found = { reference, path: await referredFile(path, agent, { root, extensions }), export: name, agent };
-  if (allow === true || (typeof allow === "function" && allow(Object.freeze(found)))) return found;
+  // Nothing but true allows it: a function in JavaScript may give a promise.
+  const allowed: unknown = typeof allow === "function" ? allow(Object.freeze(found)) : allow;
+  if (allowed === true) return found;
   throw new Error(
     "it is not allowed: loading it runs its code. If you trust it, allow it by allowTools (on the command line --allow-tools)",
   );

@@ -20,8 +20,9 @@ export const nestedThreadId = ({ name, memory }: Subagent, parentThread: string,
   memory === "none" ? `${parentThread}/${name}/${callId}` : `${parentThread}/${name}`;
 
 /** What the metadata of nested threads, and of asks on them, say of where they come from. */
-export const originOf = ({ name }: Subagent, { threadId, turn }: ToolCall): JsonObject => ({
+export const originOf = ({ name }: Subagent, { threadId, turn, state }: ToolCall): JsonObject => ({
   parentThread: threadId,
+  parentCreatedAt: state().context.createdAt,
   parentTurn: turn,
   node: name,
 });
@@ -44,6 +45,8 @@ export const nestedThread = async (host: Host, subagent: Subagent, call: ToolCal
   const { conversation, metadata, open } = state.context;
   if (metadata["parentThread"] !== call.threadId)
     throw new Error(`there is another thread called "${thread.id}", which is not that of a subagent`);
+  if (metadata["parentCreatedAt"] !== caller.context.createdAt)
+    throw new Error(`thread "${thread.id}" is of an earlier "${call.threadId}", which was deleted; delete it too`);
   // Asked before a crash: it has a place already.
   if (askNamed(state, call.callId) !== null) return thread;
   if (memory === "parent") {

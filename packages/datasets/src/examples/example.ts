@@ -49,7 +49,7 @@ export interface LeftOut {
  * was cut off by a limit or a filter, or shortened afterwards. `synthesised`: the machine made the reply, or
  * something in its turn that the model was shown. `recovered`: a crash swallowed something in its turn. `refused`: the
  * reply was not the output that was asked for. `redacted`: words were taken out. `unrecorded`: something else was sent than the
- * journal says. `copied`: the thread that it was copied from is given as well. `undone`: its turn is off the path. `score`:
+ * journal says. `copied`: the thread that it was copied from, or another copy, gives it (or has it redacted). `undone`: its turn is off the path. `score`:
  * the score is missing or too low. `untrained`: it was imported as one that is not to be trained. `empty`: a message that
  * has to say something says nothing. `continues`: the prompt ends with a message of an assistant, which templates join with the
  * reply. `content`: the format has no place for a part of it.

@@ -72,7 +72,7 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
   const leftOut: LeftOut[] = [];
   const unreadable: { readonly thread: string; readonly reason: string }[] = [];
   const doubts = new Map<string, DoubtfulTool>();
-  const given = new Set(journals.map(({ entries }) => idOf(entries)));
+  const candidates: Candidate[] = [];
   for (const { name: thread, entries } of journals) {
     const read = recordedCalls(entries);
     if (Either.isLeft(read)) {
@@ -81,22 +81,39 @@ export const linearise = (journals: readonly NamedJournal[], options: LineariseO
     }
     const { end } = read.right;
     const kept = new Set(turnsOf(end).map(({ number }) => number));
-    const copied = copiedUpTo(entries, given);
+    const forks = forksIn(entries);
+    const own = idOf(entries);
     for (const call of callsFor(read.right.calls, options)) {
-      const { turn, step, prompt, reply, model } = call;
-      const score = scoreOf(end, turn, options.score ?? "score");
-      const isKept = kept.has(turn);
-      const because =
-        reasonAgainst(call, end) ??
-        (call.seq < copied ? "copied" : !isKept && options.turns !== "all" ? "undone" : scoreReason(score, minScore));
-      if (because !== null) {
-        leftOut.push({ thread, turn, step, because });
-        continue;
-      }
-      const offered = offeredTools(call, tools, importedTools(end.context.metadata), doubts);
-      const tokens = counter === undefined ? null : tokensOfExample(counter, prompt, reply);
-      examples.push({ thread, turn, step, prompt, reply, tools: offered, model, kept: isKept, score, tokens });
+      const score = scoreOf(end, call.turn, options.score ?? "score");
+      const isKept = kept.has(call.turn);
+      const isUndone = !isKept && options.turns !== "all";
+      const because = reasonAgainst(call, end) ?? (isUndone ? "undone" : scoreReason(score, minScore));
+      candidates.push({
+        thread,
+        call,
+        metadata: end.context.metadata,
+        ...homeOf(call, forks, own),
+        isKept,
+        score,
+        because,
+      });
     }
+  }
+  // What was redacted where it was said does not come back from a copy.
+  const counts = ({ because, isCopy }: Candidate): boolean => !isCopy && (because === null || because === "redacted");
+  const said = new Set(candidates.filter(counts).map(placeOf));
+  for (const candidate of candidates) {
+    const { thread, call, metadata, isCopy, isKept, score } = candidate;
+    const { turn, step, prompt, reply, model } = call;
+    const because = candidate.because ?? (isCopy && said.has(placeOf(candidate)) ? "copied" : null);
+    if (because !== null) {
+      leftOut.push({ thread, turn, step, because });
+      continue;
+    }
+    said.add(placeOf(candidate));
+    const offered = offeredTools(call, tools, importedTools(metadata), doubts);
+    const tokens = counter === undefined ? null : tokensOfExample(counter, prompt, reply);
+    examples.push({ thread, turn, step, prompt, reply, tools: offered, model, kept: isKept, score, tokens });
   }
   const countedBy = counter === undefined ? null : `${counter.name}@${counter.version}`;
   return { examples, leftOut, unreadable, tools: [...doubts.values()], countedBy };
@@ -116,12 +133,33 @@ const idOf = (entries: readonly Entry[]): string | null => {
   return event?.type === "thread.started" ? event.threadId : null;
 };
 
-/** The entry up to which a journal is a copy of another one that is given; 0 where it is none. */
-const copiedUpTo = (entries: readonly Entry[], given: ReadonlySet<string | null>): number =>
-  entries.reduce(
-    (seq, entry) => (entry.event.type === "thread.forked" && given.has(entry.event.from.threadId) ? entry.seq : seq),
-    0,
-  );
+/** A call, and whether it becomes an example. */
+interface Candidate {
+  readonly thread: string;
+  readonly call: RecordedCall;
+  readonly metadata: JsonObject;
+  /** The id of the thread in which it was made: its own, or that of the thread that its own was copied from. */
+  readonly home: string | null;
+  readonly isCopy: boolean;
+  readonly isKept: boolean;
+  readonly score: number | null;
+  readonly because: LeftOutBecause | null;
+}
+
+/** Of several copyings the first one after a call is that of the thread in which it was made. */
+const homeOf = (
+  { seq }: RecordedCall,
+  forks: readonly { readonly seq: number; readonly from: string }[],
+  own: string | null,
+): Pick<Candidate, "home" | "isCopy"> => {
+  const fork = forks.find((each) => each.seq > seq);
+  return fork === undefined ? { home: own, isCopy: false } : { home: fork.from, isCopy: true };
+};
+
+const forksIn = (entries: readonly Entry[]): Parameters<typeof homeOf>[1] =>
+  entries.flatMap(({ seq, event }) => (event.type === "thread.forked" ? [{ seq, from: event.from.threadId }] : []));
+
+const placeOf = ({ home, call: { turn, step } }: Candidate): string => JSON.stringify([home, turn, step]);
 
 const callsFor = (calls: readonly RecordedCall[], { per = "turn" }: LineariseOptions): readonly RecordedCall[] =>
   per === "step" ? calls : [...new Map(calls.map((call) => [call.turn, call])).values()];

@@ -56,7 +56,7 @@ export const pairsOf = (examples: readonly Example[], options: PairOptions = {})
     // Stable: of equally good ones the first stays first.
     const best = replies.toSorted((left, right) => right.good - left.good);
     const found = which === "all" ? allPairs(best) : endsOf(best);
-    const unlike = found.filter(({ chosen, rejected }) => chosen.reply.digest !== rejected.reply.digest);
+    const unlike = found.filter(({ chosen, rejected }) => saidIn(chosen) !== saidIn(rejected));
     if (replies.length === 1) alone++;
     else if (found.length === 0) ties++;
     same += found.length - unlike.length;
@@ -66,6 +66,16 @@ export const pairsOf = (examples: readonly Example[], options: PairOptions = {})
 };
 
 const optionNames: OptionNames<PairOptions> = { prefer: true, which: true };
+
+/** What a reply says, without its thoughts, which no row has, and whatever ids its calls have: no two replies give the same. */
+const saidIn = ({ reply: { name, parts } }: Example): string =>
+  JSON.stringify([
+    name,
+    ...parts.flatMap((part): readonly unknown[] => {
+      if (part.type === "reasoning") return [];
+      return part.type === "toolCall" ? [{ name: part.name, arguments: part.arguments }] : [part];
+    }),
+  ]);
 
 interface Scored {
   readonly example: Example;

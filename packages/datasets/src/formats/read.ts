@@ -1,5 +1,13 @@
-import { conversationMachine, type Entry, type Event, type JsonObject, start, transition } from "@colloquy/machine";
-import type { SeedDraft } from "@colloquy/machine";
+import {
+  conversationMachine,
+  type Entry,
+  type Event,
+  type JsonObject,
+  type SeedDraft,
+  SeedError,
+  start,
+  transition,
+} from "@colloquy/machine";
 import type { OptionNames } from "@colloquy/host/store";
 import { fromChatMessages, type Imported, type Loss } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
@@ -39,7 +47,10 @@ export const importDataset = (text: string, options: ImportDatasetOptions): Impo
   const threads: { readonly line: number; readonly entries: readonly Entry[] }[] = [];
   const problems: { readonly line: number; readonly reason: string }[] = [];
   const losses: (Loss & { readonly line: number })[] = [];
-  for (const [index, each] of text.split("\n").entries()) {
+  for (const [index, each] of text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .entries()) {
     if (each.trim() === "") continue;
     const line = index + 1;
     const thread = Either.chain((row: DatasetRow) => threadOf(row, { threadId: threadId(line), at }))(
@@ -123,9 +134,10 @@ const journalOf = (
   events: readonly Event[],
 ): Either.Either<string, readonly Entry[]> => {
   const machine = conversationMachine();
-  const begun = start(machine, input);
-  const entries: Entry[] = [begun.entry];
-  let { state } = begun;
+  const begun = begunBy(machine, input);
+  if (Either.isLeft(begun)) return begun;
+  const entries: Entry[] = [begun.right.entry];
+  let { state } = begun.right;
   for (const event of events) {
     const step = transition(machine, state, event);
     if (!step.handled) return Either.left(step.refusal.reason);
@@ -134,3 +146,13 @@ const journalOf = (
   }
   return Either.right(entries);
 };
+
+/** What a row brings into a thread as a whole (its tools) may be nothing that a thread takes. */
+const begunBy = (...begun: Parameters<typeof start>): Either.Either<string, ReturnType<typeof start>> =>
+  Either.tryCatch(
+    () => start(...begun),
+    (thrown) => {
+      if (thrown instanceof SeedError) return thrown.message;
+      throw thrown;
+    },
+  );

@@ -39,7 +39,12 @@ export const readRow = (value: unknown, format: RowFormat): Either.Either<string
 const wholeRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
   const { messages, tools, parallel_tool_calls: parallel, ...rest } = row;
   if (!isMessages(messages)) return notMessages("messages", messages);
-  return rowOf([conversationOf(messages)], { tools, parallel, rest });
+  const odd = messages.flatMap(({ role, weight }, index) =>
+    weight === undefined || (role === "assistant" && (weight === 0 || weight === 1))
+      ? []
+      : [lossAt(`messages.${index}.weight`, "the weight", "a reply is trained (1) or not (0)")],
+  );
+  return rowOf([conversationOf(messages)], { tools, parallel, rest }, odd);
 };
 
 const dpoRow = (row: JsonObject): Either.Either<string, DatasetRow> => {
@@ -98,20 +103,34 @@ interface Others {
 const rowOf = (
   conversations: readonly RowConversation[],
   { tools, parallel, rest }: Others,
+  odd: readonly Loss[] = [],
 ): Either.Either<string, DatasetRow> => {
-  const lines = Object.keys(rest).map((field): Loss => ({
-    index: 0,
-    path: field,
-    what: `the field "${field}"`,
-    why: "a thread has no place for it",
-  }));
   const given: readonly unknown[] = Array.isArray(tools) ? tools : [];
   const declared = given.flatMap(declarationOf);
   if (tools !== undefined && tools !== null && (!Array.isArray(tools) || declared.length !== given.length))
     return Either.left(`tools is no list of function tools: ${excerpt(tools)}`);
   const model = typeof parallel === "boolean" ? { parallel_tool_calls: parallel } : {};
-  return Either.right({ conversations, tools: declared, model, losses: lines });
+  const losses = [
+    ...odd,
+    ...Object.keys(rest).map(fieldLost),
+    ...(parallel === undefined || typeof parallel === "boolean" ? [] : [fieldLost("parallel_tool_calls")]),
+    ...declared.flatMap((declaration, index) => lostOf(given[index], declaration, `tools.${index}`)),
+  ];
+  return Either.right({ conversations, tools: declared, model, losses });
 };
+
+/** What of a tool is not in its declaration, such as `strict`. */
+const lostOf = (tool: unknown, declaration: JsonObject, at: string): readonly Loss[] => {
+  const { type: _, function: called, ...rest } = isObject(tool) ? tool : {};
+  const lost = Object.keys(isObject(called) ? called : {}).filter((field) => !Object.hasOwn(declaration, field));
+  return [...Object.keys(rest), ...lost.map((field) => `function.${field}`)].map((field) =>
+    fieldLost(`${at}.${field}`),
+  );
+};
+
+const fieldLost = (path: string): Loss => lossAt(path, `the field "${path}"`, "a thread has no place for it");
+
+const lossAt = (path: string, what: string, why: string): Loss => ({ index: 0, path, what, why });
 
 const declarationOf = (tool: unknown): readonly JsonObject[] => {
   const called = isObject(tool) && tool["type"] === "function" ? tool["function"] : undefined;

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Message, ToolDeclaration } from "@colloquy/machine";
+import { canonicalText, type Json, type JsonObject, type Message, type ToolDeclaration } from "@colloquy/machine";
 import { type ChatMessage, toChatMessages } from "@colloquy/interchange";
 import type { LeftOutBecause } from "../examples/example.ts";
 import { isObject } from "./row.ts";
@@ -23,7 +23,13 @@ export type LoseField = (what: string, why: string) => void;
  */
 export const wireMessages = (messages: readonly Message[], dialect: Dialect, lose: LoseField): WireMessages => {
   const { value, losses } = toChatMessages(messages);
-  for (const { what, why } of losses) lose(what, why);
+  // A weight is written by the format itself, and a row may end with calls.
+  for (const { index, path, what, why } of losses)
+    if (
+      !(path === "metadata" && isWeight(messages[index])) &&
+      !(index === messages.length - 1 && what.startsWith("no result for "))
+    )
+      lose(what, why);
   const wire: JsonObject[] = [];
   for (const message of value) {
     const content = contentOf(message, dialect, lose);
@@ -43,6 +49,8 @@ export const wireMessages = (messages: readonly Message[], dialect: Dialect, los
   }
   return { messages: wire };
 };
+
+const isWeight = (message: Message | undefined): boolean => canonicalText(message?.metadata ?? {}) === '{"weight":0}';
 
 /** A tool as chat completions declare it. */
 export const wireTool = ({ name, description, parameters }: ToolDeclaration): JsonObject => ({

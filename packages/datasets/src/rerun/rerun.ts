@@ -1,5 +1,5 @@
 import { canonicalText, ConfigurationError } from "@colloquy/machine";
-import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { messageOf, type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { type RunTurn, runConversation } from "./conversation.ts";
 import type { Metric, RerunOptions } from "./options.ts";
@@ -57,7 +57,7 @@ const rerunConversation = async (recording: NamedJournal, options: RerunOptions)
     await runConversation(recording, options, (turn) => ran.push(turn));
   } catch (thrown) {
     if (thrown instanceof ConfigurationError) throw thrown;
-    problem = wordsOf(thrown);
+    problem = messageOf(thrown);
   }
   const turns = await Promise.all(ran.map((turn) => comparedTurn(turn, options.metric)));
   return { name: recording.name, problem, turns };
@@ -72,7 +72,7 @@ const comparedTurn = async ({ recorded, after }: RunTurn, metric: Metric | undef
       const score = scoreIn(await metric({ question, ...saidIn(side) }, { question, ...saidIn(before) }));
       return { ...side, score };
     } catch (thrown) {
-      return { ...side, metricFailed: wordsOf(thrown) };
+      return { ...side, metricFailed: messageOf(thrown) };
     }
   };
   const same = canonicalText(saidIn(before)) === canonicalText(saidIn(after));
@@ -87,6 +87,5 @@ const scoreIn = (judged: unknown): number | null => {
   throw new TypeError(`it gave ${given}; a score is a finite number, true, false or null`);
 };
 
-const saidIn = ({ answer, tools }: RerunSide) => ({ answer, tools });
-
-const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+/** A copy: a metric may sort what it is given. */
+const saidIn = ({ answer, tools }: RerunSide) => ({ answer, tools: tools.map((call) => ({ ...call })) });

@@ -204,6 +204,30 @@ describe("what is left out, and why", () => {
     expect(linearise(journals.slice(1)).examples).toHaveLength(2);
   });
 
+  it("what a copy shares comes from the copy where its origin has undone it, and not where it was redacted", async () => {
+    const { host, journal } = stage(async () => say("A"));
+    const thread = host.thread("t");
+    for (const question of ["Q1", "Q2"]) await thread.ask(question);
+    const { thread: fork } = await thread.fork();
+    const { thread: other } = await thread.fork();
+    await thread.undo();
+    const journals = () => Promise.all(["t", fork.id, other.id].map(journal));
+    const { examples, leftOut } = linearise(await journals());
+    expect(examples.map((example) => [example.thread, example.turn])).toEqual([
+      ["t", 1],
+      [fork.id, 2],
+    ]);
+    await thread.redact({ turn: 1 });
+    await host.close();
+    expect(linearise(await journals()).examples).toEqual([]);
+    expect(leftOut.map((left) => [left.thread, left.turn, left.because])).toEqual([
+      ["t", 2, "undone"],
+      [fork.id, 1, "copied"],
+      [other.id, 1, "copied"],
+      [other.id, 2, "copied"],
+    ]);
+  });
+
   it("a journal that can't be folded is named", () => {
     const { entries } = addedJournal([ask, answered("A")]);
     const broken = { name: "broken", entries: [entries[0], entries[2]].flatMap((entry) => entry ?? []) };

@@ -43,6 +43,16 @@ describe("pairs", () => {
     expect(pairsOf(examples)).toEqual({ pairs: [], leftOut: { alone: 1, ties: 1, same: 1, unscored: 1 } });
   });
 
+  it("are not made of replies that differ in the ids of their calls alone", () => {
+    const calling = (id: string, score: number): Example => ({
+      ...example("Q", "", score),
+      reply: messageFromReply("1.1", "1.1", {
+        toolCalls: [{ id, name: "f", arguments: "{}" }],
+      }),
+    });
+    expect(pairsOf([calling("a", 1), calling("b", 0)]).leftOut.same).toBe(1);
+  });
+
   it("are made from forks of one thread, of the answers to the same question", async () => {
     const { host, journal } = stage(async ({ messages, threadId }) => ({
       type: "completed",

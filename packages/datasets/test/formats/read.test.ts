@@ -5,6 +5,7 @@ import { test as property } from "@fast-check/vitest";
 import { describe, expect, it } from "vitest";
 import {
   type Dataset,
+  type Example,
   type ImportedDataset,
   importDataset,
   jsonLines,
@@ -36,6 +37,12 @@ const comesBack = (first: Dataset, from: RowFormat, write: (read: ImportedDatase
   expect(jsonLines(second.rows)).toBe(text);
 };
 
+/** What a reply says, without thoughts and the ids of its calls. */
+const saidIn = ({ reply: { name, parts } }: Example): string =>
+  JSON.stringify([name, parts.filter(({ type }) => type !== "reasoning")], (key, value: unknown) =>
+    key === "callId" || key === "providerCallId" ? undefined : value,
+  );
+
 const pairsIn = (read: ImportedDataset) => pairsOf(examplesOf(read)).pairs;
 
 describe("what was exported comes back, and goes out the same", () => {
@@ -45,7 +52,7 @@ describe("what was exported comes back, and goes out the same", () => {
     comesBack(toTrl(examples), "trl", (read) => toTrl(examplesOf(read)));
     // Any two replies will do for a pair: the first prompt of each is that of the pair.
     const pairs = examples.map((chosen, index) => ({ chosen, rejected: examples[index + 1] ?? chosen }));
-    const unlike = pairs.filter(({ chosen, rejected }) => chosen.reply.digest !== rejected.reply.digest);
+    const unlike = pairs.filter(({ chosen, rejected }) => saidIn(chosen) !== saidIn(rejected));
     comesBack(toDpo(unlike), "dpo", (read) => toDpo(pairsIn(read)));
     comesBack(toTrlPreferences(unlike), "trl", (read) => toTrlPreferences(pairsIn(read)));
   });
@@ -85,9 +92,15 @@ describe("a line", () => {
         { role: "assistant", content: "A" },
       ],
     });
-    const { threads, problems } = importDataset(`${good}\n\nnot json\n${good}\n`, { from: "sft" });
-    expect(threads.map(({ line }) => line)).toEqual([1, 4]);
-    expect(problems.map(({ line }) => line)).toEqual([3]);
+    const deep = `${"[".repeat(1_000)}${"]".repeat(1_000)}`;
+    const tools = `[{"type":"function","function":{"name":"f","parameters":{"a":${deep}}}}]`;
+    const lines = [good, "", "not json", good, good.replace("{", `{"tools":${tools},`), good];
+    const { threads, problems } = importDataset(`\uFEFF${lines.join("\r\n")}\n`, { from: "sft" });
+    expect(threads.map(({ line }) => line)).toEqual([1, 4, 6]);
+    expect(problems).toEqual([
+      { line: 3, reason: expect.stringContaining("it is no JSON") },
+      { line: 5, reason: expect.stringContaining("nested too deep") },
+    ]);
   });
 
   it("says what a thread has no place for", () => {
@@ -100,6 +113,19 @@ describe("a line", () => {
     };
     const { losses } = importDataset(JSON.stringify(row), { from: "sft" });
     expect(losses.map(({ line, path }) => [line, path])).toEqual([[1, "category"]]);
+    const lossy = {
+      messages: row.messages.map((message) => ({ ...message, weight: message.role === "user" ? 1 : 0.5 })),
+      tools: [{ type: "function", function: { name: "f", strict: true, description: 4 }, cache: true }],
+      parallel_tool_calls: "no",
+    };
+    expect(importDataset(JSON.stringify(lossy), { from: "sft" }).losses.map(({ path }) => path)).toEqual([
+      "messages.0.weight",
+      "messages.1.weight",
+      "parallel_tool_calls",
+      "tools.0.cache",
+      "tools.0.function.strict",
+      "tools.0.function.description",
+    ]);
   });
 
   it("of preferences is a thread with two branches, the better one in force", () => {
@@ -132,5 +158,17 @@ describe("a line", () => {
     );
     expect(examples.map(({ turn }) => turn)).toEqual([1, 2]);
     expect(leftOut.map(({ because }) => because)).toEqual(["untrained"]);
+    // The rows say so again.
+    expect(toSft(examples).losses).toEqual([]);
+  });
+
+  it("that ends with a call is written again without a word about the result", () => {
+    const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
+    const messages = [
+      { role: "user", content: "Q" },
+      { role: "assistant", content: "", tool_calls: [call] },
+    ];
+    const written = toSft(examplesOf(importDataset(JSON.stringify({ messages }), { from: "sft" })));
+    expect([written.rows, written.losses]).toEqual([[{ messages }], []]);
   });
 });
