@@ -1,6 +1,5 @@
 // Conversations become rows for fine-tuning, and rows become threads: docs/datasets.md shows it.
 import { datasetReport, importDataset, jsonLines, linearise, pairsOf, toDpo, toSft } from "@colloquy/datasets";
-import { decodeJournal } from "@colloquy/machine/journal";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { runningClock, sequentialIds } from "@colloquy/runtime-test";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
@@ -24,10 +23,7 @@ await thread.undo();
 await thread.ask("What is a queue?");
 await thread.annotate(2, "score", 0.9);
 
-const journal = decodeJournal(await store.read("ada"));
-if ("left" in journal) throw new Error(journal.left.reason);
-const journals = [{ name: "ada", entries: journal.right }];
-
+const journals = [{ name: "ada", entries: await thread.exportJournal() }];
 const linearised = linearise(journals, { minScore: 0.5, counter: await gptCounter({ model: "gpt-4o" }) });
 const dataset = toSft(linearised.examples);
 console.log(jsonLines(dataset.rows));

@@ -53,6 +53,9 @@ export type RunOptions = Omit<AskOptions, "output"> & { readonly threadId?: stri
  * @throws ConfigurationError for options that are invalid.
  */
 export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
+  // For callers in JavaScript.
+  if ((given.store ?? null) === null)
+    throw new ConfigurationError('agentHost needs the option "store", and it is missing');
   const { llm, models, model: named, machine = {}, store, ...others } = given;
   const { system, thread, defaultThread, owner, ...options } = others;
   const { limits: _, model: __, overlap: ___, policy: ____, ...inherited } = machine;

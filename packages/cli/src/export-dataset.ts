@@ -61,6 +61,7 @@ export const exportDataset = async (
   }
   const report = datasetReport({ linearised, dataset, ...(pairs === undefined ? {} : { pairs }) });
   for (const line of report) errors.line(oneLine(line));
+  if (all && journals.length + failures === 0) errors.line("colloquy: the store keeps no threads: nothing was written");
   return failures + linearised.unreadable.length === 0 && dataset.rows.length > 0 ? 0 : 1;
 };
 

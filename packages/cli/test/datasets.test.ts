@@ -118,6 +118,14 @@ describe("data sets", () => {
     );
   });
 
+  test("a store that keeps no threads is said to be so", async () => {
+    const { exitCode, error } = await run("export", "--all", "--as", "sft", "--store", mkdtempSync(inFolder("none-")));
+    expect({ exitCode, last: error.trim().split("\n").at(-1) }).toEqual({
+      exitCode: 1,
+      last: "colloquy: the store keeps no threads: nothing was written",
+    });
+  });
+
   test("what gives no row gives no file", async () => {
     const to = inFolder("none.jsonl");
     const none = await run("export", "tea", "--as", "sft", "--min-score", "2", "--to", to, "--store", store);

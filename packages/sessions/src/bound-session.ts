@@ -142,7 +142,7 @@ export class BoundSession implements Records<object, object> {
   }
 
   async load(saved: unknown, options?: { readonly threadId?: string }): Promise<BoundSession> {
-    return this.#on((await this.#ground.host.importJournal(journalIn(saved), options)).id);
+    return this.#on((await this.#ground.host.importJournal(journalIn(saved, options?.threadId), options)).id);
   }
 
   resume(options: Pick<ResumeAllOptions, "waitMs"> = {}): Promise<ResumedAll> {

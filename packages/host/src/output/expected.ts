@@ -46,7 +46,8 @@ export interface WantedOutput {
 
 /** What options come to; or in words why no answer could be had by them. */
 export const wantedOutput = (options: OutputOptions): Either.Either<string, WantedOutput> => {
-  const problem = problemOfOptions("ask: output", options, outputOptionNames) ?? problemOf(options);
+  const problem =
+    problemOfWrapping(options) ?? problemOfOptions("ask: output", options, outputOptionNames) ?? problemOf(options);
   if (problem !== null) return Either.left(problem);
   const { schema, name, mode = "native", repairs = 2 } = options;
   try {
@@ -70,6 +71,12 @@ export const wantedOutput = (options: OutputOptions): Either.Either<string, Want
     return Either.left(messageOf(thrown));
   }
 };
+
+/** For those who give the schema where the options belong. */
+const problemOfWrapping = (options: OutputOptions): string | null =>
+  isInput(options) && !Object.hasOwn(options, "schema")
+    ? `ask: output is a schema by itself; give it as { schema${"jsonSchema" in options ? ": { jsonSchema }" : ""}, name }`
+    : null;
 
 const outputOptionNames: OptionNames<OutputOptions> = {
   schema: "required",

@@ -110,6 +110,8 @@ describe("an ask for an output", () => {
     expect(await refusal({ schema, name: "title", mode: "json" })).toMatch(/output.mode is "json"/);
     expect(await refusal({ schema, name: "title", repairs: -1 })).toMatch(/output.repairs is -1/);
     expect(await refusal({ schema, name: "title", repair: 1 })).toMatch(/"repair"/);
+    expect(await refusal(schema)).toMatch(/output is a schema by itself; give it as \{ schema, name \}/);
+    expect(await refusal({ jsonSchema: {} })).toMatch(/give it as \{ schema: \{ jsonSchema \}, name \}/);
     expect(await refusal({ schema: z.object({ n: z.bigint() }), name: "n" })).toMatch(
       /output "n": its schema has no JSON Schema \(BigInt.*give one as schema: \{ jsonSchema \}/,
     );

@@ -1,4 +1,5 @@
 import { type AskPart, type CompletedTurn, type StandardSchema, strictProblems, type Tool } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError, type Limits, type OutputMode } from "@colloquy/machine";
 import { partsOf } from "../program/fields.ts";
 import type { ProgramContext, ProgramFunction } from "../program/program.ts";
@@ -36,11 +37,40 @@ export interface PredictOptions<
  * It rejects with `SignatureError` for inputs that do not fit, and with what asking rejects with: `OutputError` where the
  * model did not come to outputs that fit.
  *
- * @throws ConfigurationError for outputs that the mode does not take, with their place
+ * @throws ConfigurationError for options that are missing or unknown, and for outputs that the mode does not take, with
+ *   their place
  */
 export const predict = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
   options: PredictOptions<Given, Inputs, Outputs, Result>,
-): ProgramFunction<Given, Result> => asking({ name: "predict", ...options });
+): ProgramFunction<Given, Result> => {
+  checkPredicting("predict", options, predictOptionNames);
+  return asking({ name: "predict", ...options });
+};
+
+/** @throws ConfigurationError for options that are missing or unknown, and for inputs or outputs that are no schemas */
+export const checkPredicting = <Options extends { readonly inputs: unknown; readonly outputs: unknown }>(
+  of: string,
+  options: Options,
+  names: OptionNames<Options>,
+): void => {
+  const problem = problemOfOptions(of, options, names);
+  if (problem !== null) throw new ConfigurationError(problem);
+  for (const [name, schema] of Object.entries({ inputs: options.inputs, outputs: options.outputs })) {
+    if (!("~standard" in Object(schema)))
+      throw new ConfigurationError(`${of}: ${name} is no Standard Schema of an object, such as z.object({ … })`);
+  }
+};
+
+/** The names of the options that `predict` and `react` share. */
+export const predictOptionNames = {
+  inputs: "required",
+  outputs: "required",
+  instructions: true,
+  name: true,
+  mode: true,
+  repairs: true,
+  limits: true,
+} as const;
 
 /** What `predict` and `react` share. @throws ConfigurationError for a schema that the mode does not take */
 export const asking = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>({

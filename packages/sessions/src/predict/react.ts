@@ -1,6 +1,6 @@
 import type { Tool } from "@colloquy/host";
 import type { ProgramFunction } from "../program/program.ts";
-import { asking, type PredictOptions } from "./predict.ts";
+import { asking, checkPredicting, predictOptionNames, type PredictOptions } from "./predict.ts";
 
 /** A program that reasons with tools before it answers. */
 export interface ReactOptions<
@@ -20,4 +20,7 @@ export interface ReactOptions<
  */
 export const react = <Given extends object, Inputs extends object, Outputs extends object, Result extends object>(
   options: ReactOptions<Given, Inputs, Outputs, Result>,
-): ProgramFunction<Given, Result> => asking({ name: "react", ...options, limits: { steps: 10, ...options.limits } });
+): ProgramFunction<Given, Result> => {
+  checkPredicting("react", options, { ...predictOptionNames, tools: "required" });
+  return asking({ name: "react", ...options, limits: { steps: 10, ...options.limits } });
+};

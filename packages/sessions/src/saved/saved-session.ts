@@ -16,9 +16,11 @@ export const savedSession = (journal: readonly Entry[]): SavedSession =>
 /**
  * The entries of a saved session, not read yet.
  *
+ * @param threadId the thread that they are to be, for what is refused
  * @throws ImportRefusedError where it is none, or one of another version
  */
-export const journalIn = (saved: unknown): readonly unknown[] => {
+export const journalIn = (saved: unknown, threadId = "new"): readonly unknown[] => {
+  const refused = (problem: string): ImportRefusedError => new ImportRefusedError(threadId, null, problem);
   const session = envelope.safeParse(saved);
   if (session.data?.format !== "colloquy.session") {
     const isDspy = Array.isArray(session.data?.["turns"]);
@@ -37,5 +39,3 @@ const envelope = z.looseObject({
   version: z.unknown().optional(),
   journal: z.unknown().optional(),
 });
-
-const refused = (problem: string): ImportRefusedError => new ImportRefusedError("new", null, problem);

@@ -75,6 +75,27 @@ describe("a program that is a signature alone", () => {
     await expect(bare.call({ question: "Q" })).rejects.toThrow(/give session the option llm/u);
   });
 
+  test.each([
+    { given: { inputs }, says: 'predict needs the option "outputs", and it is missing' },
+    { given: { inputs, outputs, instruction: "Be short." }, says: 'predict has no option "instruction"' },
+    { given: { inputs, outputs: { answer: "string" } }, says: "predict: outputs is no Standard Schema" },
+    {
+      given: "question -> answer",
+      says: "predict is given a value of type string; it takes an object of inputs, outputs",
+    },
+  ])("refuses options that it can't go by: $says", ({ given, says }) => {
+    // As a caller in JavaScript could.
+    expect(() => predict(given as { inputs: typeof inputs; outputs: typeof outputs })).toThrow(says);
+  });
+
+  test("refuses to use no tools", () => {
+    // As a caller in JavaScript could.
+    const given: object = { inputs, outputs };
+    expect(() => react(given as { inputs: typeof inputs; outputs: typeof outputs; tools: [] })).toThrow(
+      'react needs the option "tools", and it is missing',
+    );
+  });
+
   test("says when it is made which schema the mode does not take", () => {
     const optional = z.object({ answer: z.string().optional() });
     expect(() => predict({ inputs, outputs: optional })).toThrow(ConfigurationError);

@@ -44,6 +44,10 @@ describe("a saved session", () => {
     expect(await elsewhere.thread.state()).toBeNull();
   });
 
+  test("is refused by the id of the thread that it was to be", async () => {
+    await expect(answering([]).qa.load({}, { threadId: "copy" })).rejects.toThrow('imported as thread "copy"');
+  });
+
   test.each(["text", null, undefined, 7, []])("%j is no saved session", async (value) => {
     await expect(answering([]).qa.load(value)).rejects.toThrow(ImportRefusedError);
   });
