@@ -105,7 +105,11 @@ const asked = (
     ask.fail(new AskRefusedError(id, askId, event.left));
     return ask;
   }
-  if (Either.isRight(wanted) && wanted.right !== null) ask.output = { ...wanted.right, clock: host.clock };
+  if (Either.isRight(wanted) && wanted.right !== null) {
+    // As the event has it: a copy, whatever becomes of the schema that was given.
+    const { expected, schema } = wanted.right;
+    ask.output = { expected: event.right.output ?? expected, schema, clock: host.clock };
+  }
   if (options.whenBusy === "fork") void askOrFork(thread, ask, event.right, (where) => post(where, ask, waits));
   else {
     ask.event = event.right;

@@ -8,6 +8,17 @@ const saying = (value: unknown): LlmOutcome => says(JSON.stringify(value));
 const fits = saying({ title: "One two" });
 
 describe("what is no output", () => {
+  test("is what a JSON Schema allows only since it was changed, which is after the ask", async () => {
+    const required = ["title"];
+    const { host } = stage({ script: [saying({}), saying({})] });
+    const jsonSchema = { type: "object", properties: { title: { type: "string" } }, required };
+    const options = { askId: "a", output: { schema: { jsonSchema }, name: "title", mode: "prompted" } } as const;
+    await host.ask("A title?", { askId: "a" });
+    const asked = host.ask("A title?", options);
+    required.pop();
+    expect(await errorOf(asked)).toMatchObject({ name: "OutputError", failure: { kind: "invalid" } });
+  });
+
   test("is an answer whose words were redacted, whatever the schema allows", async () => {
     const { host } = stage({ script: [saying("secret")] });
     const options = { askId: "a", output: { schema: z.string(), name: "word", mode: "prompted" } } as const;

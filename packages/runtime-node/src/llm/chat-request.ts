@@ -37,9 +37,16 @@ export const chatRequest = (
   if (streamOptions === undefined && body["stream"] === true && options.includeUsage !== false) {
     body["stream_options"] = { include_usage: true };
   }
-  for (const [parameter, value] of Object.entries(outputParameters(call))) body[parameter] ??= value;
+  for (const [parameter, value] of Object.entries(outputParameters(call, body["tools"]))) body[parameter] ??= value;
   body["messages"] = call.messages.map((message): JsonObject => toChatMessage(message));
   if (call.purpose === "summary") return Either.right(withoutTools(body));
+  const given: Json | undefined = body["tools"];
+  if (isList(given) && call.output?.mode === "tool") {
+    // In the place of those of the call, but for the one that has to be called.
+    const { name } = call.output;
+    const own = declared.filter((tool) => tool.name === name);
+    return Either.right({ ...body, tools: [...given, ...own.map(toolToWire)] });
+  }
   if (body["tools"] !== undefined || body["functions"] !== undefined) return Either.right(body);
   return Either.map((tools: readonly ToolDeclaration[]) =>
     tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
@@ -47,7 +54,7 @@ export const chatRequest = (
 };
 
 /** How a model is brought to write the output that the call wants: one more tool of its is among the tools already. */
-const outputParameters = ({ output, tools = [] }: CallLlm): JsonObject => {
+const outputParameters = ({ output, tools = [] }: CallLlm, given: Json | undefined): JsonObject => {
   switch (output?.mode) {
     case "native": {
       const { name, schema } = output;
@@ -56,11 +63,17 @@ const outputParameters = ({ output, tools = [] }: CallLlm): JsonObject => {
       };
     }
     case "tool":
-      return { tool_choice: tools.length > 1 ? "required" : { type: "function", function: { name: output.name } } };
+      return {
+        tool_choice: (isList(given) ? given.length > 0 : tools.length > 1)
+          ? "required"
+          : { type: "function", function: { name: output.name } },
+      };
     default:
       return {};
   }
 };
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
 
 /** A call that does not say what it offers (a thread of 0.1) offers all that is declared. */
 const offeredTools = (

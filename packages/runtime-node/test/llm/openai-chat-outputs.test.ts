@@ -61,6 +61,14 @@ describe("an output", () => {
     ]);
   });
 
+  test("by a tool is asked for as one more where the parameters bring tools of their own", async () => {
+    const call = { index: 0, id: "a", type: "function", function: { name: "title", arguments: answer } };
+    const model = { tools: [{ type: "web_search" }] };
+    const { sent, outcome } = await exchange("tool", { tools: [], model }, chunkOf({ tool_calls: [call] }));
+    expect(sent).toMatchObject({ tools: [...model.tools, { function: { name: "title" } }], tool_choice: "required" });
+    expect(outcome).toMatchObject({ reply: { content: [{ type: "text", text: answer }] } });
+  });
+
   test("by words is asked for in the system message, and nothing else is sent", async () => {
     const { sent } = await exchange("prompted", {}, chunkOf({ content: answer }));
     expect(sent.messages.map(({ role }) => role)).toEqual(["system", "user"]);
