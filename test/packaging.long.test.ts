@@ -44,7 +44,11 @@ const packages = globSync("packages/*/package.json", { cwd: root })
     ...manifestSchema.parse(JSON.parse(readFileSync(join(root, path), "utf8"))),
   }));
 
-const entries = packages.flatMap(({ name, exports }) => Object.keys(exports).map((subpath) => name + subpath.slice(1)));
+const exported = packages.flatMap(({ name, exports }) =>
+  Object.keys(exports).map((subpath) => name + subpath.slice(1)),
+);
+const isData = (entry: string): boolean => entry.endsWith(".json");
+const entries = exported.filter((entry) => !isData(entry));
 const plainEntries = entries.filter((entry) => peers[entry] === undefined);
 
 const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSorted();
@@ -87,7 +91,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-describe.each(packages)("$name", ({ name }) => {
+describe.each(packages)("$name", ({ name, exports }) => {
   test("is well packed", async () => {
     const tarball = tarballs().find((path) => path.includes(`${name.slice(1).replace("/", "-")}-0`));
     expect(tarball).toBeDefined();
@@ -96,14 +100,16 @@ describe.each(packages)("$name", ({ name }) => {
     expect(messages.map((message) => formatMessage(message, pkg ?? {}))).toEqual([]);
   });
 
-  test("ships what was built, its sources and its licence, and nothing else", () => {
+  test("ships what was built, its sources, its licence and the data that it exports, and nothing else", () => {
     const shipped = globSync("**/*", { cwd: join(consumer, "node_modules", name), withFileTypes: true })
       .filter((each) => each.isFile())
       .map((each) => join(each.parentPath, each.name).split(`${name}/`).at(-1));
     expect(shipped).toContain("LICENSE");
     expect(
       shipped.filter(
-        (path) => !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|(dist|src)\/.*\.(js|ts|map))$/.test(path ?? ""),
+        (path) =>
+          !(path !== undefined && isData(path) && `./${path}` in exports) &&
+          !/^(LICENSE|README\.md|package\.json|docs\/[^/]+\.md|(dist|src)\/.*\.(js|ts|map))$/.test(path ?? ""),
       ),
     ).toEqual([]);
   });
@@ -131,7 +137,8 @@ test("every entry point loads, the optional peers being absent where they are no
 });
 
 test("a CommonJS file requires every entry point", () => {
-  writeFileSync(join(consumer, "load.cjs"), plainEntries.map((name) => `require(${JSON.stringify(name)});`).join("\n"));
+  const required = [...plainEntries, ...exported.filter(isData)];
+  writeFileSync(join(consumer, "load.cjs"), required.map((name) => `require(${JSON.stringify(name)});`).join("\n"));
   expect(node("load.cjs")).toBe("");
 });
 
@@ -159,8 +166,8 @@ describe("with the optional peers", () => {
     { module: "nodenext", moduleResolution: "nodenext" },
     { module: "esnext", moduleResolution: "bundler" },
   ])("the types of every entry point hold, without skipLibCheck, under $moduleResolution", (resolution) => {
-    const exported = entries.map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`);
-    writeFileSync(join(consumer, "types.ts"), exported.join("\n"));
+    const lines = entries.map((entry, index) => `export * as entry${index} from ${JSON.stringify(entry)};`);
+    writeFileSync(join(consumer, "types.ts"), lines.join("\n"));
     writeFileSync(join(consumer, "misuse.ts"), 'import { start } from "@colloquy/machine";\nstart("no machine");');
     writeFileSync(join(consumer, "tsconfig.json"), JSON.stringify(tsconfigWith(resolution)));
     expect(typeErrors()).toEqual([expect.stringMatching(/^misuse\.ts\(2,/)]);

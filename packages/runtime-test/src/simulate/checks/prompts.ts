@@ -128,7 +128,7 @@ export const brokenBySummary = (before: State, { seq, event, decided }: LaterEnt
   const { summarising } = before.context;
   if (summarising === null || event.type !== "llm.completed") return null;
   if (!event.effectId.endsWith(`/summary-${summarising.number}#1`)) return null;
-  if (messagesOf(before).length + joinedBy(before, after) !== messagesOf(after).length)
+  if (messagesOf(before).length + joinedBy(before, after) - asideOf(before, after) !== messagesOf(after).length)
     return ["P10", `entry ${seq} holds a summary, and changes what was said`];
   const { content, toolCalls = [] } = event.reply;
   const isUsable = toolCalls.length === 0 && event.finishReason !== "length" && !isBlank(content);
@@ -142,5 +142,12 @@ const joinedBy = ({ context: { open } }: State, after: State): number =>
   (open?.joining ?? [])
     .filter(({ askId }) => after.context.open?.asks.some((ask) => ask.askId === askId) === true)
     .flatMap(draftsOfAsk).length;
+
+/** How many messages of refused answers go aside, as they do where the turn ends: the summary did not make enough room. */
+const asideOf = ({ context: { open } }: State, after: State): number =>
+  open === null || after.context.open?.number === open.number
+    ? 0
+    : (open.refusedOutputs ?? []).flatMap(({ reply, request }) => [reply, ...(request === null ? [] : [request])])
+        .length;
 
 const isBlank = (content: ReplyDraft["content"]): boolean => typeof content !== "string" || content.trim() === "";
