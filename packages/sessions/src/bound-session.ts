@@ -167,7 +167,10 @@ export class BoundSession implements Records<object, object> {
   }
 
   #ready(): Promise<void> {
-    return this.#core.ready(this.#ground, this.thread, async () => ({ metadata: {} }));
+    return this.#core.ready(this.#ground, this.thread, {
+      parentCreatedAt: null,
+      beginning: async () => ({ metadata: {} }),
+    });
   }
 
   /** As the thread will be when its first call is made. */

@@ -103,7 +103,7 @@ class Call implements WaitingCall {
     try {
       const inputs = await this.#inputs;
       const { handle } = await ground.inOrder(thread.id, async () => {
-        await this.#core.ready(ground, thread, place.beginning);
+        await this.#core.ready(ground, thread, place);
         return this.#asked(place, inputs, history);
       });
       return await this.#resultOf(handle);
@@ -167,6 +167,8 @@ class Call implements WaitingCall {
 
   #marks(history: Given | null, replaced: number | null): Marks {
     const outer = this.#outer;
+    // The thread says when its parent began.
+    const { parentCreatedAt: _, ...hanging } = outer?.hanging(this.#core.name) ?? {};
     const given = history?.exchanges ?? [];
     const most = mostShown(this.#core.options);
     return {
@@ -174,7 +176,7 @@ class Call implements WaitingCall {
       ...(Number.isFinite(most) ? { most } : {}),
       ...(history === null ? {} : { history: replaced === null ? { instead: given } : { before: given } }),
       ...(replaced === null ? {} : { replaced }),
-      ...(outer === null ? {} : { ...outer.hanging(this.#core.name), ancestors: outer.ancestors }),
+      ...(outer === null ? {} : { ...hanging, ancestors: outer.ancestors }),
     };
   }
 

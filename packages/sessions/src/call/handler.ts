@@ -27,9 +27,10 @@ const answer = async (
   const asked = call.messages.at(-1);
   const marks = marksIn(asked?.metadata);
   const waiting = core.waiting.of(threadId, marks.askId);
+  const createdAt = (await ground.host.thread(threadId).state())?.context.createdAt ?? 0;
   const frame = new Frame({
     key: `${threadId}/${turn}`,
-    turn: { threadId, number: turn },
+    turn: { threadId, createdAt, number: turn },
     path: [],
     ancestors: [...(marks.ancestors ?? []), threadId],
     memory: memoryAt(call.messages),

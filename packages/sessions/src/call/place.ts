@@ -1,6 +1,7 @@
 import type { HostedThread } from "@colloquy/host";
-import { ConfigurationError, type JsonObject } from "@colloquy/machine";
+import { ConfigurationError } from "@colloquy/machine";
 import type { SessionCore } from "../core/core.ts";
+import type { Beginning } from "../core/earlier-parent.ts";
 import type { Ground } from "../core/ground.ts";
 import { consolidated, pastMemory } from "../nesting/episodes.ts";
 import type { Frame } from "../nesting/frame.ts";
@@ -15,11 +16,9 @@ export interface Where {
 /** Where a call is made: on a thread that remembers it, or apart, with what is shown to it. */
 export type CallPlace = ThreadPlace | { readonly memory: Memory };
 
-export interface ThreadPlace {
+export interface ThreadPlace extends Beginning {
   readonly ground: Ground;
   readonly thread: HostedThread;
-  /** What the thread begins with, where it is not there yet. */
-  readonly beginning: () => Promise<{ readonly system?: string; readonly metadata: JsonObject }>;
 }
 
 /**
@@ -39,7 +38,12 @@ export const placeOf = (core: SessionCore, where: Where, outer: Frame | null): C
 const named = (core: SessionCore, threadId: string, outer: Frame | null): ThreadPlace => {
   if (outer?.ancestors.includes(threadId) === true) throw waitsForItself(core, threadId);
   const ground = core.ground();
-  return { ground, thread: ground.host.thread(threadId), beginning: async () => ({ metadata: {} }) };
+  return {
+    ground,
+    thread: ground.host.thread(threadId),
+    parentCreatedAt: null,
+    beginning: async () => ({ metadata: {} }),
+  };
 };
 
 /** One thread under that of the run, for all of its turns. */
@@ -49,6 +53,7 @@ const persistent = (core: SessionCore, outer: Frame): ThreadPlace => {
   return {
     ground,
     thread: ground.host.thread(threadIdUnder(outer.turn?.threadId ?? outer.key, core.name)),
+    parentCreatedAt: outer.turn?.createdAt ?? null,
     beginning: async () => ({ metadata: { ...hanging, lifespan: "persistent" } }),
   };
 };
@@ -86,6 +91,7 @@ const episode = (core: SessionCore, outer: Frame): ThreadPlace => {
   return {
     ground,
     thread,
+    parentCreatedAt: outer.turn?.createdAt ?? null,
     beginning: async () => {
       const system = await past();
       return { metadata: { ...hanging, lifespan: "episodic" }, ...(system === "" ? {} : { system }) };

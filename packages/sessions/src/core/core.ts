@@ -3,7 +3,6 @@ import {
   ConfigurationError,
   conversationMachine,
   type ConversationMachine,
-  type JsonObject,
   lastTurnOf,
   type Turn,
 } from "@colloquy/machine";
@@ -13,6 +12,7 @@ import { marksOf } from "../program/marks.ts";
 import type { Program } from "../program/program.ts";
 import { sessionTurn } from "../thread/turns.ts";
 import { checkOptions } from "./check-options.ts";
+import { type Beginning, refuseEarlierParent } from "./earlier-parent.ts";
 import { Ground } from "./ground.ts";
 import type { AnyOptions } from "./options.ts";
 import { policyOf } from "./policy.ts";
@@ -84,13 +84,10 @@ export class SessionCore {
    * Has a thread begun, and its metadata say which program it is of: an entry of the journal, where that is another one. It
    * is looked at before each call: a thread may have been deleted since, here or elsewhere, and a program have come back.
    *
-   * @param beginning is what else it begins with.
+   * @param place says from what it hangs, and what else it begins with.
+   * @throws ConfigurationError where it was left by a thread that was deleted
    */
-  async ready(
-    ground: Ground,
-    thread: HostedThread,
-    beginning: () => Promise<{ readonly system?: string; readonly metadata: JsonObject }>,
-  ): Promise<void> {
+  async ready(ground: Ground, thread: HostedThread, { parentCreatedAt, beginning }: Beginning): Promise<void> {
     const program = { program: this.name, version: this.#version };
     await unlessHeld(() => ground.once(thread.id, () => recovered(thread)));
     let state = await thread.state();
@@ -100,6 +97,7 @@ export class SessionCore {
       if (await ground.begin(thread, { ...rest, seed, metadata: { ...metadata, ...program } })) return;
       state = await thread.state();
     }
+    refuseEarlierParent(state, parentCreatedAt);
     const metadata = state?.context.metadata ?? {};
     if (metadata["program"] !== program.program || metadata["version"] !== program.version)
       await unlessHeld(() => thread.setMetadata({ ...metadata, ...program }));

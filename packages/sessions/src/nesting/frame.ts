@@ -10,7 +10,7 @@ export class Frame {
   /** Names the run: the same when it is made again after a crash. */
   readonly key: string;
   /** The turn from which nested threads hang; null where the run is part of none. */
-  readonly turn: { readonly threadId: string; readonly number: number } | null;
+  readonly turn: { readonly threadId: string; readonly createdAt: number; readonly number: number } | null;
   /** The names of the runs without a turn between that turn and this one. */
   readonly path: readonly string[];
   /** The threads whose programs wait for it, its own the last. */
@@ -60,9 +60,11 @@ export class Frame {
   }
 
   /** What a nested thread says of where it hangs. */
-  hanging(name: string): { readonly parentThread?: string; readonly parentTurn?: number; readonly node: string } {
+  hanging(name: string): Hanging {
     const node = [...this.path, name].join("/");
-    return this.turn === null ? { node } : { parentThread: this.turn.threadId, parentTurn: this.turn.number, node };
+    if (this.turn === null) return { node };
+    const { threadId, createdAt, number } = this.turn;
+    return { parentThread: threadId, parentCreatedAt: createdAt, parentTurn: number, node };
   }
 
   /** Aborts something when the run is cancelled; when it is stopped to go on elsewhere, what it called goes on, too. */
@@ -75,6 +77,14 @@ export class Frame {
     else signal.addEventListener("abort", cancelled, { once: true });
   }
 }
+
+/** Where a nested thread hangs: from a turn of a thread, which is known by its beginning from one of the same id. */
+type Hanging = {
+  readonly parentThread?: string;
+  readonly parentCreatedAt?: number;
+  readonly parentTurn?: number;
+  readonly node: string;
+};
 
 type FrameOptions = Pick<
   Frame,

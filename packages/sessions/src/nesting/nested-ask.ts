@@ -9,6 +9,7 @@ import {
   type WrittenOf,
 } from "@colloquy/host";
 import { NotPlain, plainCopy } from "@colloquy/machine/hosting";
+import { refuseEarlierParent } from "../core/earlier-parent.ts";
 import { PartBuffer } from "../core/part-buffer.ts";
 import { Pending } from "../core/pending.ts";
 import type { NestedAskOptions } from "../program/program.ts";
@@ -39,7 +40,8 @@ export const nestedAsk = <Schema extends OutputSchema = never>(
   const asked = begunAsk();
   asked.catch((error: unknown) => parts.end(error));
   async function begunAsk(): Promise<Asked<OutputOf<Schema>, WrittenOf<Schema>>> {
-    await frame.ground.begin(thread, beginning);
+    const begun = await frame.ground.begin(thread, beginning);
+    if (!begun) refuseEarlierParent(await thread.state(), frame.turn?.createdAt ?? null);
     const handle = thread.ask(given, { ...rest, askId: id });
     frame.onCancel(() => handle.abort("the call around it was cancelled"));
     void showParts(handle, parts, (part) => frame.show({ type: "nested", name, threadId: id, part }));
