@@ -48,6 +48,16 @@ describe.each(pages)("the code of %s is code that is run", (page) => {
   });
 });
 
+it.each(["README.md", ...readmes])("what the code of %s imports is in the line that installs it", (page) => {
+  const text = readFileSync(join(root, page), "utf8");
+  const installed = [...text.matchAll(/^npm install ([^#\n]*)/gm)].flatMap(([, names]) => (names ?? "").split(/\s+/));
+  const imported = [...text.matchAll(/^import .* from "([^"./][^"]*)";$/gm)].flatMap(([, name]) => name ?? []);
+  // Those of the house are tarballs, or bring each other.
+  const foreign = imported.filter((name) => !name.startsWith("@colloquy/") && !name.startsWith("node:"));
+  expect(installed).not.toEqual([]);
+  expect(installed).toEqual(expect.arrayContaining(foreign));
+});
+
 describe("a snippet that is not run", () => {
   it("is found out", () => {
     expect(snippetsOf("```ts\nnever();\n```")).toEqual([{ source: null, code: "never();\n" }]);

@@ -25,11 +25,11 @@ for await (const part of asked) {
   seen += textIn(part);
   if (seen !== "") break;
 }
-const from = asked.cursor ?? undefined;
+const from = asked.cursor;
 
 // Another process, with the id of the ask and the cursor, as from the `Last-Event-ID` of an event stream.
 const elsewhere = createHost(options);
-const rejoined = elsewhere.thread("queues").rejoin("a", from === undefined ? {} : { from });
+const rejoined = elsewhere.thread("queues").rejoin("a", { from });
 for await (const part of rejoined) {
   // What was shown of this step and of later ones is void.
   if (part.type === "replay.started" || part.type === "thread.lost") seen = "";

@@ -20,7 +20,7 @@ subagents:
   - ./below/helper.yaml
   - { file: ./below/helper.yaml, name: second, description: Another one., memory: own }
 memory: { maxTurns: 3, compression: verbose }
-limits: { steps: 0 }
+limits: { steps: 1 }
 `;
 
 const tool = `export default { declaration: { name: "forecast", description: "", parameters: {} }, schema: null, needsApproval: null, run: () => "rain" };`;
@@ -43,7 +43,7 @@ test("an agent is what its file says", async () => {
       },
     },
     memory: { maxTurns: 3, compression: "verbose" },
-    limits: { steps: 0 },
+    limits: { steps: 1 },
   });
   expect(agent.tools.map(({ declaration }) => declaration.name)).toEqual(["forecast"]);
   expect(agent.subagents).toMatchObject([
@@ -131,7 +131,10 @@ test.each([
   ],
   ["name: a\nmemory: 3", "2:9: memory is 3; it must be { maxTurns, compression }"],
   ["name: a\nmemory: { turns: 3 }", '2:11: there is no field "memory.turns"; there are maxTurns, compression'],
-  ["name: a\nlimits: { steps: 1.5 }", "2:18: limits.steps is 1.5; it must be a whole number of 0 or more"],
+  ["name: a\nlimits: { steps: 1.5 }", "2:18: limits.steps is 1.5; it must be a whole number of 1 or more"],
+  ["name: a\nlimits: { steps: 0 }", "2:18: limits.steps is 0; it must be a whole number of 1 or more"],
+  ["name: a\nmax_iters: 0", "2:12: max_iters is 0; it must be a whole number of 1 or more"],
+  ['name: a\nmodel: ""', '2:8: model is ""; it must be the name of a model, or left out for that of the host'],
   ["name: a\nsignature: q -> a", '2:12: signature is "q -> a"; it must be { inputs, outputs }'],
   [
     "name: a\nsignature: { inputs: { q: str }, outputs: { a: string } }",

@@ -58,7 +58,8 @@ test("what is given goes before the file, and a subagent that names no model has
 });
 
 test("the limit of a file ends a turn", async () => {
-  const { host } = await hostOf({ "agent.yaml": "name: a\nlimits: { steps: 0 }" });
+  const files = pair("own");
+  const { host } = await hostOf({ ...files, "agent.yaml": `${files["agent.yaml"] ?? ""}\nlimits: { steps: 1 }` });
   await expect(host.ask("a")).rejects.toThrow(LimitReachedError);
 });
 

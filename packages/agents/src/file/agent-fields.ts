@@ -44,6 +44,8 @@ const nameText = "a name of at most 64 letters, digits, - and _ that begins with
 const name = z.string(nameText).regex(/^[A-Za-z][\w-]{0,63}$/, nameText);
 const text = z.string("a text");
 const count = z.int("a whole number of 0 or more").min(0, "a whole number of 0 or more");
+const positive = z.int("a whole number of 1 or more").min(1, "a whole number of 1 or more");
+const model = text.min(1, "the name of a model, or left out for that of the host");
 const compression = z.enum(["concise", "verbose", "none"], "one of concise, verbose, none");
 
 const json: z.ZodType<Json> = z.lazy(() =>
@@ -88,7 +90,10 @@ const memory = z.strictObject(
   "{ maxTurns, compression }",
 );
 
-const limits = z.strictObject({ steps: count.optional().describe("Model calls of a turn. Default 20.") }, "{ steps }");
+const limits = z.strictObject(
+  { steps: positive.optional().describe("Model calls of a turn. Default 20.") },
+  "{ steps }",
+);
 
 const signature = z.strictObject({ inputs: fields, outputs: fields }, "{ inputs, outputs }");
 
@@ -98,7 +103,7 @@ const whole = z
       version: z.literal(1, "1").optional().describe("The version of this format: 1."),
       name: name.describe("What the agent is called; as a subagent also the name of its tool."),
       description: text.optional().describe("What it does, for agents that may call it."),
-      model: text.optional().describe("The model that answers."),
+      model: model.optional().describe("The model that answers."),
       modelParameters: parameters.optional().describe("Parameters of the model, such as temperature."),
       instructions: text.optional().describe("The system prompt. In Markdown the body of the file."),
       signature: signature.optional().describe("What goes in and what comes out; outputs are checked."),
@@ -114,7 +119,7 @@ const whole = z
       limits: limits.optional().describe("How far a turn may go."),
       compression: compression.optional().describe("Another word for memory.compression."),
       max_context_turns: count.optional().describe("Another word for memory.maxTurns."),
-      max_iters: count.optional().describe("Another word for limits.steps."),
+      max_iters: positive.optional().describe("Another word for limits.steps."),
     },
     "a mapping with at least a name",
   )

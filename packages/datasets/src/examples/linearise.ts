@@ -12,6 +12,7 @@ import type { OptionNames } from "@colloquy/host/store";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import type { Counter } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
+import { checkJournals } from "./check-given.ts";
 import { checkOptions } from "./check-options.ts";
 import { tokensOfExample } from "./count.ts";
 import type { Example, LeftOut, LeftOutBecause } from "./example.ts";
@@ -61,11 +62,12 @@ export interface DoubtfulTool {
  * Turns that were added whole count too, each reply with all that stood before it. Where a copy (a fork) and the thread that it was
  * copied from are both given, what they share comes once.
  *
- * @throws ConfigurationError for an option that there is not, or a value that it does not take.
+ * @throws ConfigurationError for what is no list of journals, an option that there is not, or a value that it does not take.
  */
 export const linearise = (journals: readonly NamedJournal[], options: LineariseOptions = {}): Linearised => {
   const { minScore, tools = [], counter } = options;
   checkOptions("linearise", options, optionNames, { per: ["turn", "step"], turns: ["kept", "all"] });
+  checkJournals("linearise", journals);
   if (minScore !== undefined && !(typeof minScore === "number" && !Number.isNaN(minScore)))
     throw new ConfigurationError(`minScore is ${String(minScore)}; it must be a number`);
   const examples: Example[] = [];

@@ -1,5 +1,6 @@
 import { canonicalText, digestOfPrompt } from "@colloquy/machine";
 import type { OptionNames } from "@colloquy/host/store";
+import { checkExamples } from "./check-given.ts";
 import { checkOptions } from "./check-options.ts";
 import type { Example, Pair } from "./example.ts";
 
@@ -32,10 +33,11 @@ export interface PromptsWithoutPairs {
  * began alike. The same prompt is one whose messages and tools are the same for a model. Give it the examples of
  * `linearise(journals, { turns: "all" })`. Pure.
  *
- * @throws ConfigurationError for an option that there is not, or a word that it does not take.
+ * @throws ConfigurationError for what is no list of examples, an option that there is not, or a word that it does not take.
  */
 export const pairsOf = (examples: readonly Example[], options: PairOptions = {}): Paired => {
   checkOptions("pairsOf", options, optionNames, { prefer: ["score", "kept"], which: ["bestAndWorst", "all"] });
+  checkExamples("pairsOf", examples, "examples");
   const { prefer = "score", which } = options;
   const goodness = ({ kept, score }: Example): number | null => (prefer === "kept" ? Number(kept) : score);
   const scored = examples.flatMap((example) => {

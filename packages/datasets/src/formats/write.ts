@@ -1,4 +1,5 @@
 import type { JsonObject } from "@colloquy/machine";
+import { checkExamples } from "../examples/check-given.ts";
 import { checkOptions } from "../examples/check-options.ts";
 import type { Example, LeftOut, LeftOutBecause, Pair } from "../examples/example.ts";
 import { type Dialect, type LoseField, wireMessages, wireTool } from "./wire.ts";
@@ -22,9 +23,11 @@ export interface DatasetLoss {
 /**
  * Examples for OpenAI's supervised fine-tuning: `{ messages, tools?, parallel_tool_calls? }`. Of the messages of an
  * assistant the last is trained; all others have `weight: 0`.
+ *
+ * @throws ConfigurationError for what is no list of examples.
  */
 export const toSft = (examples: readonly Example[]): Dataset =>
-  written(examples, openai, (example, { prompt, reply }) => ({
+  written("toSft", "examples", examples, openai, (example, { prompt, reply }) => ({
     messages: [
       ...prompt.map((message) => (message["role"] === "assistant" ? { ...message, weight: 0 } : message)),
       reply,
@@ -32,9 +35,13 @@ export const toSft = (examples: readonly Example[]): Dataset =>
     ...toolsOf(example),
   }));
 
-/** Pairs for OpenAI's direct preference optimisation: `{ input: { messages, … }, preferred_output, non_preferred_output }`. */
+/**
+ * Pairs for OpenAI's direct preference optimisation: `{ input: { messages, … }, preferred_output, non_preferred_output }`.
+ *
+ * @throws ConfigurationError for what is no list of pairs.
+ */
 export const toDpo = (pairs: readonly Pair[]): Dataset =>
-  written(pairs, openai, ({ chosen }, { prompt, reply, other }) => ({
+  written("toDpo", "pairs", pairs, openai, ({ chosen }, { prompt, reply, other }) => ({
     input: { messages: prompt, ...toolsOf(chosen) },
     preferred_output: [reply],
     non_preferred_output: [other],
@@ -43,12 +50,12 @@ export const toDpo = (pairs: readonly Pair[]): Dataset =>
 /**
  * Examples for TRL as whole conversations (`messages`), or with what is trained apart (`prompt`, `completion`; the default).
  *
- * @throws ConfigurationError for an option that there is not, or a word that it does not take.
+ * @throws ConfigurationError for what is no list of examples, an option that there is not, or a word that it does not take.
  */
 export const toTrl = (examples: readonly Example[], options: TrlOptions = {}): Dataset => {
   checkOptions("toTrl", options, { as: true }, { as: ["promptCompletion", "messages"] });
   const { as = "promptCompletion" } = options;
-  return written(examples, trl, (example, { prompt, reply }) => ({
+  return written("toTrl", "examples", examples, trl, (example, { prompt, reply }) => ({
     ...(as === "messages" ? { messages: [...prompt, reply] } : { prompt, completion: [reply] }),
     ...trlTools(example),
   }));
@@ -58,9 +65,13 @@ export interface TrlOptions {
   readonly as?: "promptCompletion" | "messages";
 }
 
-/** Pairs for TRL's preference training: `prompt`, `chosen`, `rejected`. */
+/**
+ * Pairs for TRL's preference training: `prompt`, `chosen`, `rejected`.
+ *
+ * @throws ConfigurationError for what is no list of pairs.
+ */
 export const toTrlPreferences = (pairs: readonly Pair[]): Dataset =>
-  written(pairs, trl, ({ chosen }, { prompt, reply, other }) => ({
+  written("toTrlPreferences", "pairs", pairs, trl, ({ chosen }, { prompt, reply, other }) => ({
     prompt,
     chosen: [reply],
     rejected: [other],
@@ -92,10 +103,13 @@ interface RowMessages {
 }
 
 const written = <From extends Example | Pair>(
+  of: string,
+  wanted: "examples" | "pairs",
   given: readonly From[],
   dialect: Dialect,
   row: (from: From, messages: RowMessages) => JsonObject,
 ): Dataset => {
+  checkExamples(of, given, wanted);
   const rows: JsonObject[] = [];
   const leftOut: LeftOut[] = [];
   const losses = new Map<string, DatasetLoss>();

@@ -14,22 +14,22 @@ import { look, type ThreadRef } from "./thread-ref.ts";
 
 /** How an ask is rejoined. */
 export interface RejoinOptions {
-  /** The `cursor` of a handle to the ask: only parts behind it are shown. Default: all. */
-  readonly from?: string;
+  /** The `cursor` of a handle to the ask: only parts behind it are shown. Null, as of a handle that was not read, or left out: all. */
+  readonly from?: string | null;
 }
 
 /** A handle to an ask that was made before, with what was shown of it already. */
 export const rejoin = (thread: ThreadRef, askId: string, options: RejoinOptions): AskHandle => {
   const problem = problemOfOptions("rejoin", options, rejoinOptionNames) ?? problemOfRejoin(askId, options);
   if (problem !== null) return refusedAsk(thread.id, thread.host.ids, { askId }, problem);
-  return new RejoinedAsk(thread, askId, options.from === undefined ? null : placeOf(options.from));
+  return new RejoinedAsk(thread, askId, options.from == null ? null : placeOf(options.from));
 };
 
 const rejoinOptionNames: OptionNames<RejoinOptions> = { from: true };
 
 const problemOfRejoin = (askId: unknown, { from }: { readonly from?: unknown }): string | null => {
   if (typeof askId !== "string" || askId === "") return "rejoin: askId must be a text that is not empty";
-  if (from === undefined || (typeof from === "string" && placeOf(from) !== null)) return null;
+  if (from === undefined || from === null || (typeof from === "string" && placeOf(from) !== null)) return null;
   return `rejoin: from is ${JSON.stringify(from)}; it must be the cursor of a handle to this ask`;
 };
 

@@ -50,7 +50,8 @@ describe("in the process that answers, an ask that is rejoined", () => {
     const model = held();
     const { host } = stage({ script: [model.step] });
     const handle = host.ask("hi", { askId: "a" });
-    expect(handle.cursor).toBeNull();
+    const unread = handle.cursor;
+    expect(unread).toBeNull();
     await settle();
     model.show("one ");
     expect(await some(handle, 3)).toEqual([started, step("step.started"), text("one ")]);
@@ -61,6 +62,13 @@ describe("in the process that answers, an ask that is rejoined", () => {
     model.answer(says("one two"));
     await handle;
     expect(await partsOf(host.thread().rejoin("a", { from }))).toEqual([text("two"), step("step.ended"), ended]);
+    expect(await partsOf(host.thread().rejoin("a", { from: unread }))).toEqual([
+      started,
+      step("step.started"),
+      text("one two"),
+      step("step.ended"),
+      ended,
+    ]);
     expect(await partsOf(host.thread().rejoin("a", { from: again.cursor ?? "none" }))).toEqual([
       step("step.ended"),
       ended,

@@ -1,4 +1,4 @@
-import { type Json, type Message, textOf, toolCallsOf, toolResultOf } from "@colloquy/machine";
+import { contentText, type Json, type Message, textOf, toolCallsOf, toolResultOf } from "@colloquy/machine";
 
 /** A prompt in plain form, for rules and matchers that are read by people. */
 export interface PromptView {
@@ -20,7 +20,10 @@ export interface PromptView {
 
 export interface PlainMessage {
   readonly role: Message["role"];
-  /** Its text; of a tool message, that of the result. */
+  /**
+   * Its text; of a tool message, that of the result. Data stand in it by their fields, each on a line: `field: text`, or
+   * `field: JSON` where the value is no text. So do the inputs of a program with a signature.
+   */
   readonly text: string;
   /** Empty for all but some assistant messages. */
   readonly toolCalls: readonly PlainToolCall[];
@@ -67,12 +70,19 @@ const plainMessages = (prompt: readonly Message[]): readonly PlainMessage[] => {
       callsById.set(part.callId, call);
       return call;
     });
-    const text = textOf(message);
+    const text = wordsOf(message);
     const result = toolResultOf(message);
     if (result === undefined) return { role: message.role, text, toolCalls };
     const call = callsById.get(result.callId) ?? { name: result.name, arguments: "", input: undefined };
     return { role: message.role, text, toolCalls, toolResult: { call, text, value: parsed(text) } };
   });
+};
+
+/** A text alone is what was said, to the letter; beside data it is one line among others. */
+const wordsOf = (message: Message): string => {
+  const parts = toolResultOf(message)?.content ?? message.parts;
+  const hasData = parts.some(({ type }) => type === "data");
+  return hasData ? contentText(parts.filter(({ type }) => type === "text" || type === "data")) : textOf(message);
 };
 
 const parsed = (text: string): Json | undefined => {

@@ -96,6 +96,38 @@ describe("viewPrompt", () => {
     expect([view.mentions("one"), view.mentions(/TWO/), view.mentions("wait")]).toEqual([true, false, false]);
   });
 
+  it("shows data by their fields, a line each, and a text alone to the letter", () => {
+    const view = viewPrompt(
+      messagesOf([
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "a" },
+            { type: "text", text: "b" },
+          ],
+        },
+        { role: "assistant", toolCalls: [{ id: "a", name: "find", arguments: "{}" }] },
+        { role: "tool", toolCallId: "a", content: [{ type: "data", field: "found", value: null }] },
+        {
+          role: "user",
+          content: [
+            { type: "data", field: "question", value: 'What is "it"?' },
+            { type: "text", text: "Please." },
+            { type: "data", field: "context", value: { most: 3 } },
+          ],
+        },
+      ]),
+    );
+    expect(view.messages.map(({ text }) => text)).toEqual([
+      "ab",
+      "",
+      "found: null",
+      'question: What is "it"?\nPlease.\ncontext: {"most":3}',
+    ]);
+    expect(view.lastUserText).toBe(view.last?.text);
+    expect([view.mentions("context"), view.mentions(/most.:3/), view.mentions("found")]).toEqual([true, true, false]);
+  });
+
   it("is empty for an empty prompt", () => {
     expect(viewPrompt([])).toMatchObject({
       messages: [],
