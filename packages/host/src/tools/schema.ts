@@ -10,6 +10,7 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     /** Where the vendor can say its schema as JSON Schema. */
     readonly jsonSchema?: {
       readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
+      readonly output?: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
     };
     /** Only for inference; absent at run time. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;

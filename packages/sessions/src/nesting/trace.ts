@@ -26,7 +26,8 @@ export const traceOf = async (host: Host, threadId: string, turn: number, name: 
   const found = state === null ? undefined : turnsOf(state).find(({ number }) => number === turn);
   if (state === null || found === undefined) return null;
   const node = await nodeOf(host, state, found, name);
-  return { ...node, toString: () => treeOf(node).join("\n") };
+  // Not among its members: who logs it sees the data.
+  return Object.defineProperty(node, "toString", { value: () => treeOf(node).join("\n") });
 };
 
 const nodeOf = async (host: Host, state: State, turn: Turn, name: string): Promise<TraceNode> => {

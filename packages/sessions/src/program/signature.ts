@@ -36,6 +36,20 @@ export const validated = async (
   return fieldsGiven(what, result.value);
 };
 
+/** The fields of which a schema says that there are no others; null where it does not say so. */
+export const fieldsNamedBy = (
+  schema: StandardSchema<never, object> | StandardSchema<object, object> | undefined,
+): readonly string[] | null => {
+  try {
+    const said = schema?.["~standard"].jsonSchema?.output?.({ target: "draft-2020-12" });
+    const { properties, additionalProperties } = said ?? {};
+    return additionalProperties === false && typeof properties === "object" ? Object.keys(properties ?? {}) : null;
+  } catch {
+    // What a transformation makes has no JSON Schema.
+    return null;
+  }
+};
+
 /** What can't be copied is for the schema to judge. */
 const copyOf = (given: unknown): unknown => {
   try {

@@ -88,6 +88,7 @@ describe("the trace of a turn", () => {
       { llm },
     );
     await asked(qa, 1, 2);
+    expect(Object.keys((await qa.trace(2)) ?? {})).not.toContain("toString");
     const tree = String(await qa.trace(2)).replaceAll(/\.[^ ]*\.1\)/g, ")");
     expect(tree).toBe(
       [
