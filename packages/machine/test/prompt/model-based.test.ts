@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fold } from "../../src/journal.ts";
 import { runs } from "../runs.ts";
-import { configs, moves, text } from "./model-moves.ts";
+import { configs, type Move, moves, text } from "./model-moves.ts";
 import { Pair } from "./model-pair.ts";
-import { pathOf } from "./plain-prompt.ts";
+import { type Config, pathOf } from "./plain-prompt.ts";
 
 // Long conversations with everything that can be done to them, held against the plain model after every event: what
 // is out and with which prompt, what the next prompt would be, what is summarised, and why a turn could not be fitted.
@@ -54,6 +54,26 @@ const featuresOf = ({ plain }: Pair): readonly string[] => {
   return found.flatMap(([feature, is]) => (is ? feature : []));
 };
 
+/** What chance comes upon too seldom for every seed. */
+const retryThatWaits: Move[] = [
+  { move: "ask", text: "a" },
+  { move: "answer", text: "a", reported: null, tools: [], pick: 0 },
+  { move: "ask", text: "a" },
+  { move: "fail", retryable: true },
+  {
+    move: "configure",
+    config: {
+      policy: { type: "rolling", keep: 0, when: "always", without: "keep" },
+      budget: { tokens: 20, reserve: 0 },
+      interrupted: "keep",
+    },
+  },
+  { move: "append", text: "aaaaaaaaaaaa" },
+  { move: "wait" },
+];
+
+const window: Config = { policy: { type: "window" }, budget: null, interrupted: "keep" };
+
 test("every prompt of a long conversation is the one that the plain model gives", () => {
   const reached = new Set<string>();
   const property = fc.property(
@@ -74,7 +94,7 @@ test("every prompt of a long conversation is the one that the plain model gives"
     },
   );
   const cases = runs(500);
-  fc.assert(property, { numRuns: cases });
+  fc.assert(property, { numRuns: cases, examples: [[window, 0, [], retryThatWaits]] });
   // What it never gets to, it does not test.
   expect([...reached].sort()).toEqual(features);
 }, 600_000);
