@@ -20,7 +20,7 @@ const program = predict({
   instructions: "Answer the question in a few words.",
 });
 
-await using qa = session(program, {
+const qa = session(program, {
   name: "qa",
   llm,
   maxTurns: 10, // that a call sees
@@ -53,3 +53,4 @@ const examples = await ada.examples({ minScore: 0.5 });
 for (const { inputs, history, outputs } of examples)
   console.log(JSON.stringify({ ...inputs, history: history?.exchanges.length, ...outputs }));
 console.log(examples.leftOut.map(({ turn, because }) => `turn ${turn}: ${because}`));
+await qa.close();

@@ -106,7 +106,7 @@ const steps: readonly Step[] = [
   // Those whose figures do not depend on how busy the machine is.
   proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
   proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
-  proof("benchmark of growth", "bench --only queues --rounds 9", { minutesMax: 4 }),
+  proof("benchmark of growth", "bench --only queues --rounds 7", { minutesMax: 4 }),
   proof("benchmark of a transition", "bench --only transition"),
   // Their bounds are wide enough for a busy machine, which slows both sides alike.
   proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {

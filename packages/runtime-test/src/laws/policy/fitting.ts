@@ -150,7 +150,12 @@ const requireTrue = (ended: {
   const open = closed.filter((unit) => unit.turn === turn?.number);
   const pinned = closed.filter((unit) => unit.pinned === true && unit.turn !== turn?.number);
   // What joined it would have stood in that prompt, and was given back.
-  const shown = [...messagesIn(open), ...joiningMessages(before.context.open)];
+  // Answers that were refused, and what was said of them, went aside with its end.
+  const aside = (turn?.refusedOutputs ?? []).flatMap(({ reply, request }) => [
+    reply,
+    ...(request === undefined ? [] : [request]),
+  ]);
+  const shown = [...messagesIn(open), ...aside, ...joiningMessages(before.context.open)];
   const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...shown];
   const sizes = shown.map((message) => sizeOf(counter, message));
   requireSame(

@@ -147,7 +147,7 @@ const joinedBy = ({ context: { open } }: State, after: State): number =>
 const asideOf = ({ context: { open } }: State, after: State): number =>
   open === null || after.context.open?.number === open.number
     ? 0
-    : (open.refusedOutputs ?? []).flatMap(({ reply, request }) => [reply, ...(request === null ? [] : [request])])
+    : (open.refusedOutputs ?? []).flatMap(({ reply, request }) => [reply, ...(request === undefined ? [] : [request])])
         .length;
 
 const isBlank = (content: ReplyDraft["content"]): boolean => typeof content !== "string" || content.trim() === "";
