@@ -125,3 +125,7 @@ export const joiningMessages = (open: OpenTurn | null): readonly Message[] =>
   (open?.joining ?? [])
     .flatMap(draftsOfAsk)
     .map((draft, index) => messageFromDraft(`${open?.number}.${(open?.made ?? 0) + index}`, draft));
+
+/** What was set aside of a turn when it ended: answers that were refused as its output, and what was said of them. */
+export const refusedMessages = ({ refusedOutputs = [] }: Pick<Turn, "refusedOutputs">): readonly Message[] =>
+  refusedOutputs.flatMap(({ reply, request }) => [reply, ...(request === undefined ? [] : [request])]);

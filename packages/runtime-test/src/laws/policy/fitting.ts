@@ -13,7 +13,14 @@ import { handledSteps, statesOf } from "../../arbitraries/trace.ts";
 import { preview } from "../evidence/difference.ts";
 import { LawBroken, requireSame } from "../evidence/law-broken.ts";
 import { calibrated, lookNamed, type PolicyLaw, type PolicyRun } from "./policy-run.ts";
-import { joiningMessages, messagesIn, saidUnits, sumOfTokens, tokensOf } from "../evidence/said-units.ts";
+import {
+  joiningMessages,
+  messagesIn,
+  refusedMessages,
+  saidUnits,
+  sumOfTokens,
+  tokensOf,
+} from "../evidence/said-units.ts";
 
 /**
  * P4: a prompt fits, or says that it does not. Every call that is made fits into the room, as an independent count
@@ -151,10 +158,7 @@ const requireTrue = (ended: {
   const pinned = closed.filter((unit) => unit.pinned === true && unit.turn !== turn?.number);
   // What joined it would have stood in that prompt, and was given back.
   // Answers that were refused, and what was said of them, went aside with its end.
-  const aside = (turn?.refusedOutputs ?? []).flatMap(({ reply, request }) => [
-    reply,
-    ...(request === undefined ? [] : [request]),
-  ]);
+  const aside = turn === undefined ? [] : refusedMessages(turn);
   const shown = [...messagesIn(open), ...aside, ...joiningMessages(before.context.open)];
   const fixed = [...(system === null ? [] : [system]), ...messagesIn(pinned), ...shown];
   const sizes = shown.map((message) => sizeOf(counter, message));

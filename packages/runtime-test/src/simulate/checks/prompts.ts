@@ -12,6 +12,7 @@ import {
   turnsOf,
 } from "@colloquy/machine";
 import { type Counter, countPrompt, estimateCounter } from "@colloquy/machine/policies";
+import { refusedMessages } from "../../laws/evidence/said-units.ts";
 import { draftsOfAsk } from "../../laws/evidence/utterance.ts";
 import { summaryRequestTokens } from "../script/made-up-context.ts";
 import type { Law } from "../world/simulation-error.ts";
@@ -145,9 +146,6 @@ const joinedBy = ({ context: { open } }: State, after: State): number =>
 
 /** How many messages of refused answers go aside, as they do where the turn ends: the summary did not make enough room. */
 const asideOf = ({ context: { open } }: State, after: State): number =>
-  open === null || after.context.open?.number === open.number
-    ? 0
-    : (open.refusedOutputs ?? []).flatMap(({ reply, request }) => [reply, ...(request === undefined ? [] : [request])])
-        .length;
+  open === null || after.context.open?.number === open.number ? 0 : refusedMessages(open).length;
 
 const isBlank = (content: ReplyDraft["content"]): boolean => typeof content !== "string" || content.trim() === "";
