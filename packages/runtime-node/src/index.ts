@@ -10,7 +10,8 @@ export {
   failureOfThrown,
   type FailureSetting,
 } from "./llm/failure/failure.ts";
-export { openaiChat, type OpenAiChatOptions, type OpenAiConnection } from "./llm/openai-chat.ts";
+export { openaiChat, type OpenAiChatOptions } from "./llm/openai-chat.ts";
+export type { OpenAiConnection } from "./llm/transport/connection.ts";
 export { randomIds } from "./ports/ids.ts";
 export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";

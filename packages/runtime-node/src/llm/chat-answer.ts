@@ -1,4 +1,4 @@
-import type { LlmDelta, LlmOutcome } from "@colloquy/host";
+import type { LlmOutcome } from "@colloquy/host";
 import type { Failure, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import { replyFromChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
@@ -45,24 +45,6 @@ const failureAtEnd = ({ error }: DecodedChat, setting: FailureSetting): Failure 
 export const failed = (failure: Failure, chat: DecodedChat): LlmOutcome => {
   const partial = partialOf(chat);
   return { type: "failed", failure, ...(partial === undefined ? {} : { partial }), ...usageOf(chat) };
-};
-
-/** The pieces of a reply that came in one. */
-export const deltasOf = (reply: ReplyDraft): readonly LlmDelta[] => {
-  const content =
-    typeof reply.content === "string" ? [{ type: "text" as const, text: reply.content }] : (reply.content ?? []);
-  const said = content.flatMap((part): LlmDelta[] => {
-    const speaks = part.type === "text" || part.type === "reasoning" || part.type === "refusal";
-    return speaks && part.text !== "" ? [{ type: part.type, text: part.text }] : [];
-  });
-  const called = (reply.toolCalls ?? []).map((call, index): LlmDelta => ({
-    type: "toolCall",
-    index,
-    id: call.id,
-    name: call.name,
-    arguments: call.arguments,
-  }));
-  return [...said, ...called];
 };
 
 const completed = (chat: DecodedChat, answer: DecodedChoice): LlmOutcome => {

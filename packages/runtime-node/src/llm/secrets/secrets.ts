@@ -32,14 +32,15 @@ const wordsOf = (name: string): readonly string[] => name.replaceAll(/([a-z])([A
  * Refuses a base URL with a user name or a password: `fetch` refuses each request to it, with the whole URL in the
  * message.
  *
+ * @param handler Whose it is, for the error.
  * @throws TypeError
  */
-export const refuseCredentials = (baseURL: string): void => {
+export const refuseCredentials = (handler: string, baseURL: string): void => {
   if (!URL.canParse(baseURL)) return;
   const { username, password, host } = new URL(baseURL);
   if (username === "" && password === "") return;
   throw new TypeError(
-    `openaiChat: the base URL of ${host} holds a user name or a password; send them as a header, by defaultHeaders`,
+    `${handler}: the base URL of ${host} holds a user name or a password; send them as a header, by defaultHeaders`,
   );
 };
 

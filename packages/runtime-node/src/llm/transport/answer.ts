@@ -1,0 +1,53 @@
+import type { LlmDelta, LlmOutcome } from "@colloquy/host";
+import type { Failure, ReplyDraft } from "@colloquy/machine";
+import type { FailureSetting } from "../failure/failure.ts";
+
+/** One way to ask a server for a reply: where requests go, and how its answers are read. */
+export interface Endpoint {
+  /** Behind the base URL, such as `/chat/completions`. */
+  readonly path: string;
+  /** What takes one streamed answer, and reports its pieces. */
+  readonly stream: (onDelta: (delta: LlmDelta) => void) => AnswerStream;
+  /** How a body that came in one piece ended the call. Null when it holds neither an answer nor an error. */
+  readonly outcomeOfBody: (body: string, setting: FailureSetting) => LlmOutcome | null;
+}
+
+/** One streamed answer. */
+export interface AnswerStream {
+  /** The next bytes, cut anywhere. */
+  readonly feed: (bytes: Uint8Array) => void;
+  /** No more bytes come. */
+  readonly end: () => void;
+  readonly state: AnswerState;
+  /** How the answer, as far as it came, ended the call. No more comes. */
+  readonly outcome: (setting: FailureSetting) => LlmOutcome;
+  /** The call failed for a reason outside the stream; what had come goes with it. */
+  readonly failed: (failure: Failure) => LlmOutcome;
+}
+
+export interface AnswerState {
+  /** Something of an answer came: a piece, an error, the end mark. */
+  readonly begun: boolean;
+  /** The answer said why it ended. What would follow is no part of the reply. */
+  readonly finished: boolean;
+  /** Nothing more is to be read. */
+  readonly done: boolean;
+}
+
+/** The pieces of a reply that came in one. */
+export const deltasOf = (reply: ReplyDraft): readonly LlmDelta[] => {
+  const content =
+    typeof reply.content === "string" ? [{ type: "text" as const, text: reply.content }] : (reply.content ?? []);
+  const said = content.flatMap((part): LlmDelta[] => {
+    const speaks = part.type === "text" || part.type === "reasoning" || part.type === "refusal";
+    return speaks && part.text !== "" ? [{ type: part.type, text: part.text }] : [];
+  });
+  const called = (reply.toolCalls ?? []).map((call, index): LlmDelta => ({
+    type: "toolCall",
+    index,
+    id: call.id,
+    name: call.name,
+    arguments: call.arguments,
+  }));
+  return [...said, ...called];
+};

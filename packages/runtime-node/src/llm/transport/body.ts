@@ -1,0 +1,66 @@
+import type { AnswerStream } from "./answer.ts";
+
+/** A body as it is read, piece by piece. */
+export interface BodyReading {
+  /** What takes the pieces; null keeps the whole body. */
+  readonly stream: AnswerStream | null;
+  /** Reading ends when it is aborted. */
+  readonly signal: AbortSignal;
+  /** Called with each piece: the server is alive. */
+  readonly touch: () => void;
+}
+
+/**
+ * Reads a body: into the stream, or whole where there is none. Returns the text of what no stream has understood,
+ * so that a page or an error in place of the stream can be reported.
+ */
+export const readBody = async (response: Response, { stream, signal, touch }: BodyReading): Promise<string> => {
+  if (response.body === null) return "";
+  const reader: ReadableStreamDefaultReader<Uint8Array> = response.body.getReader();
+  const kept: Uint8Array[] = [];
+  let keptBytes = 0;
+  try {
+    while (!signal.aborted) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      touch();
+      stream?.feed(value);
+      if (stream?.state.done === true) {
+        letGo(reader);
+        return "";
+      }
+      if (stream === null || (!stream.state.begun && keptBytes < keptBytesMax)) {
+        kept.push(value);
+        keptBytes += value.length;
+        if (keptBytes > bodyBytesMax) throw new RangeError(`the server's answer is larger than ${bodyBytesMax} bytes`);
+      }
+    }
+    stream?.end();
+  } catch (thrown) {
+    // Nobody reads on: the connection must not be left open.
+    void reader.cancel().catch(() => {});
+    throw thrown;
+  }
+  return new TextDecoder().decode(Buffer.concat(kept));
+};
+
+const keptBytesMax = 65_536;
+
+/** Far more than any reply; an answer without an end must come to one. */
+const bodyBytesMax = 2 ** 26;
+
+/**
+ * The answer is there; the end of the body comes right behind it. Reading it lets the connection be used again;
+ * a server that keeps it open all the same is cut off.
+ */
+const letGo = (reader: ReadableStreamDefaultReader<Uint8Array>): void => {
+  const cut = (): void => void reader.cancel().catch(() => {});
+  const timer = setTimeout(cut, endOfBodyMs);
+  void reader
+    .read()
+    .then(({ done }) => (done ? undefined : reader.cancel()))
+    .catch(() => {})
+    .finally(() => clearTimeout(timer));
+};
+
+const endOfBodyMs = 1000;

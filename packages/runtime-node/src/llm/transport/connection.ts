@@ -1,0 +1,73 @@
+import { problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import type { ClientOptions } from "openai";
+import OpenAI from "openai";
+import { refuseCredentials } from "../secrets/secrets.ts";
+
+/** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
+export type OpenAiConnection =
+  | { readonly client: OpenAI }
+  | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionOptions>);
+
+/** A client, and the other options of a handler: a frozen copy of them. */
+export interface Connected<Options> {
+  readonly client: OpenAI;
+  readonly options: Partial<Options>;
+}
+
+/**
+ * Splits the options of a handler into those of its connection, from which a client is made, and its own.
+ *
+ * @param handler Its name, for errors.
+ * @param own The names of its own options.
+ * @throws ConfigurationError for an option that there is none of, and where the SDK can't make a client (no key)
+ * @throws TypeError where the base URL holds credentials
+ */
+export const connect = <Options extends object>(
+  handler: string,
+  given: Options & OpenAiConnection,
+  own: { readonly [Name in keyof Options]-?: true },
+): Connected<Options> => {
+  const problem = problemOfOptions(handler, given, { ...own, ...connectionOptions, client: true });
+  if (problem !== null) throw new ConfigurationError(problem);
+  const client =
+    given.client ?? new OpenAI({ ...keyOf(handler, given), ...frozenCopy(pick(given, connectionOptions)) });
+  refuseCredentials(handler, client.baseURL);
+  return { client, options: frozenCopy(pick<Options, keyof Options>(given, own)) };
+};
+
+const connectionOptions = {
+  apiKey: true,
+  baseURL: true,
+  organization: true,
+  project: true,
+  defaultHeaders: true,
+  defaultQuery: true,
+  fetch: true,
+  fetchOptions: true,
+  timeout: true,
+} as const;
+
+/** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
+const keyOf = (
+  handler: string,
+  { apiKey, baseURL }: Pick<ClientOptions, "apiKey" | "baseURL">,
+): Pick<ClientOptions, "apiKey"> => {
+  const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL } = process.env;
+  if ([apiKey, OPENAI_API_KEY, OPENAI_ADMIN_KEY].some((key) => key !== undefined && key !== "")) return {};
+  if ((baseURL ?? OPENAI_BASE_URL ?? "") !== "") return { apiKey: "none" };
+  throw new ConfigurationError(
+    `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
+  );
+};
+
+const pick = <Options extends object, Name extends keyof Options>(
+  options: Options,
+  names: { readonly [Each in Name]: true },
+): Partial<Pick<Options, Name>> => {
+  const picked: Partial<Pick<Options, Name>> = {};
+  // A table of names has no others.
+  for (const name of Object.keys(names) as Name[]) if (options[name] !== undefined) picked[name] = options[name];
+  return picked;
+};

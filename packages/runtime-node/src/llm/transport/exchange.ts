@@ -1,0 +1,124 @@
+import type { LlmContext, LlmOutcome } from "@colloquy/host";
+import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
+import type OpenAI from "openai";
+import { aborted, failureOfBody, failureOfThrown, type FailureSetting, idleFailure } from "../failure/failure.ts";
+import { redirectFailure } from "../failure/redirect.ts";
+import { filteredDeltas } from "../secrets/filtered-deltas.ts";
+import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
+import { redact } from "../secrets/redact.ts";
+import { keysOf, secretsOf } from "../secrets/secrets.ts";
+import { deltasOf, type Endpoint } from "./answer.ts";
+import { readBody } from "./body.ts";
+import { idleTimer } from "./idle-timer.ts";
+
+/**
+ * One request of a call, and what came of it: aborted with the call's signal, given up after `idleTimeoutMs` without a
+ * byte, not redirected, not retried, read whole or in pieces, whichever the server sends. Nothing that leaves it, reply,
+ * pieces or failure, holds a key of the client.
+ */
+export const exchange = async (
+  client: OpenAI,
+  endpoint: Endpoint,
+  call: CallLlm,
+  body: JsonObject,
+  context: LlmContext,
+): Promise<LlmOutcome> => {
+  const control = new AbortController();
+  const abort = (): void => control.abort();
+  if (context.signal.aborted) abort();
+  context.signal.addEventListener("abort", abort, { once: true });
+  const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
+  let keys: KeyFilter | undefined;
+  // Looked up when something has come: a client may fetch its key when it makes the request.
+  const filter = (): KeyFilter => (keys ??= keyFilter(keysOf(client)));
+  const deltas = filteredDeltas(filter, context.onDelta);
+  const stream = endpoint.stream(deltas.onDelta);
+  const setting = (): FailureSetting => ({
+    now: context.clock.now(),
+    secrets: secretsOf(client),
+    baseURL: client.baseURL,
+  });
+  const interrupted = (thrown: unknown): LlmOutcome => {
+    if (context.signal.aborted) return stream.failed(aborted);
+    // The answer is whole: only what would have followed it (a report of usage) is lost.
+    if (stream.state.finished) return stream.outcome(setting());
+    if (idle.isOver()) return stream.failed(idleFailure(call.idleTimeoutMs ?? 0));
+    return stream.failed(failureOfThrown(thrown, setting()));
+  };
+  const answered = async (): Promise<LlmOutcome> => {
+    const response = await request(client, endpoint.path, body, call, control.signal);
+    idle.touch();
+    if (response.redirected) return stream.failed(followed(response, setting()));
+    const streams = isEventStream(response, body["stream"] === true);
+    const rest = await readBody(response, {
+      stream: streams ? stream : null,
+      signal: control.signal,
+      touch: idle.touch,
+    });
+    // An aborted body may just end.
+    if (control.signal.aborted) return interrupted(undefined);
+    if (streams && stream.state.begun) return stream.outcome(setting());
+    return ofPlainBody(endpoint, rest, deltas.onDelta, setting());
+  };
+  try {
+    const outcome = await answered().catch(interrupted);
+    deltas.end();
+    return withoutSecrets(outcome, filter(), setting());
+  } finally {
+    idle.stop();
+    context.signal.removeEventListener("abort", abort);
+  }
+};
+
+/** Whatever a server sends may hold the key that it was sent. */
+const withoutSecrets = (outcome: LlmOutcome, filter: KeyFilter, { secrets }: FailureSetting): LlmOutcome => {
+  const filtered = filter.json(outcome);
+  return filtered.type === "failed" || filtered.finishReason === null
+    ? filtered
+    : { ...filtered, finishReason: redact(filtered.finishReason, secrets) };
+};
+
+/** A `fetch` of the caller's own that follows redirects although it is asked not to. Nobody reads the body. */
+const followed = (response: Response, setting: FailureSetting): Failure => {
+  void response.body?.cancel().catch(() => {});
+  return redirectFailure(response.status, response.url, setting);
+};
+
+/** The SDK makes the request; the response is taken as it is. */
+const request = (
+  client: OpenAI,
+  path: string,
+  body: JsonObject,
+  call: CallLlm,
+  signal: AbortSignal,
+): Promise<Response> =>
+  client
+    .post(path, {
+      body,
+      signal,
+      maxRetries: 0,
+      fetchOptions: { redirect: "manual" },
+      stream: body["stream"] === true,
+      // The SDK would stop waiting for the first byte after ten minutes, by a clock of its own.
+      ...(call.idleTimeoutMs === undefined ? {} : { timeout: longestTimeoutMs }),
+    })
+    .asResponse();
+
+const longestTimeoutMs = 2 ** 31 - 1;
+
+const isEventStream = (response: Response, wanted: boolean): boolean => {
+  const type = response.headers.get("content-type") ?? "";
+  return type.includes("event-stream") || (wanted && !/application\/json|text\/html/.test(type));
+};
+
+const ofPlainBody = (
+  endpoint: Endpoint,
+  text: string,
+  onDelta: LlmContext["onDelta"],
+  setting: FailureSetting,
+): LlmOutcome => {
+  const outcome = endpoint.outcomeOfBody(text, setting);
+  if (outcome === null) return { type: "failed", failure: failureOfBody(text, setting) };
+  if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) onDelta(delta);
+  return outcome;
+};

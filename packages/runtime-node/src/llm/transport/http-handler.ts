@@ -1,0 +1,31 @@
+import { type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
+import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type OpenAI from "openai";
+import type { Endpoint } from "./answer.ts";
+import { exchange } from "./exchange.ts";
+
+/** How a handler asks a server. */
+export interface HttpHandler extends Endpoint {
+  readonly client: OpenAI;
+  /**
+   * The body of the request of a call, with the declarations of the tools that it offers; or in words why there can be
+   * none. A body with `stream: true` asks for the reply piece by piece.
+   */
+  readonly request: (call: CallLlm, declared: readonly ToolDeclaration[]) => Either.Either<string, JsonObject>;
+  /** The body to ask with once more, where a server refused the first for what no call needs; null otherwise. */
+  readonly again?: (body: JsonObject, outcome: LlmOutcome) => JsonObject | null;
+}
+
+/** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */
+export const httpHandler =
+  ({ client, request, again, ...endpoint }: HttpHandler): LlmHandler =>
+  async (call, context) => {
+    const asked = outputRequest(call, context);
+    const body = request(asked.call, asked.context.tools);
+    if (Either.isLeft(body))
+      return { type: "failed", failure: { kind: "bad_request", message: body.left, retryable: false } };
+    const outcome = await exchange(client, endpoint, call, body.right, asked.context);
+    const other = again?.(body.right, outcome) ?? null;
+    return asked.read(other === null ? outcome : await exchange(client, endpoint, call, other, asked.context));
+  };
