@@ -12,7 +12,7 @@ export { callIdAt, placeIn, turnOfEffect } from "./conversation/protocol/effect-
 export { readEvent } from "./conversation/protocol/event-shape.ts";
 export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
 export { configurationOfMachine, isConversationMachine } from "./conversation/machine.ts";
-export { waitsOutside } from "./conversation/read/outstanding.ts";
+export { callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
 export { approvalDigest } from "./conversation/update/call.ts";
 export { lostEventIn } from "./journal/lost-events.ts";

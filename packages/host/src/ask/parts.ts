@@ -9,7 +9,7 @@ import type {
   TurnStatus,
 } from "@colloquy/machine";
 import { approvalsOf, callsToAnswer } from "@colloquy/machine";
-import { callIdAt } from "@colloquy/machine/hosting";
+import { callIdAt, callToAnswer } from "@colloquy/machine/hosting";
 
 /**
  * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
@@ -165,7 +165,7 @@ export const resultRequested = ({ turn, step, position, callId, name, arguments:
 export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { event } = entry;
   if (event.type !== "tool.completed" && event.type !== "tool.failed") return resultsDecided(entry, before);
-  const answered = callsToAnswer(before).find(({ id }) => id === event.effectId);
+  const answered = callToAnswer(before, event.effectId);
   if (answered === undefined) return [];
   const { turn, step, position, callId, name } = answered;
   const outcome = event.type === "tool.completed" ? "completed" : event.outcome;

@@ -10,7 +10,7 @@ import {
   retryTimer,
   waitTimer,
 } from "../update/call.ts";
-import { someRunHere } from "../update/round-calls.ts";
+import { positionOut, someRunHere } from "../update/round-calls.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
 import { ownedState, type State } from "../protocol/state.ts";
@@ -60,6 +60,18 @@ export const callsToAnswer = (state: State): readonly CallTool[] =>
   state.context.open?.stage.type === "running"
     ? outstanding(state).filter((effect): effect is CallTool => effect.type === "callTool" && effect.by === "caller")
     : [];
+
+/** The one of `callsToAnswer` with this id, found without a walk over the others: a reply may have thousands. */
+export const callToAnswer = (state: State, effectId: string): CallTool | undefined => {
+  const { context: data } = ownedState(state);
+  const { open } = data;
+  if (open?.stage.type !== "running") return undefined;
+  const position = positionOut(data.threadId, open.stage.calls, effectId);
+  const call = open.stage.calls[position];
+  return call?.by === "caller" && call.approval?.status !== "requested"
+    ? callTool(data, open, call, position)
+    : undefined;
+};
 
 /** Whether all that the open turn waits for comes from outside, in days if need be: approvals, and results of the caller's tools. */
 export const waitsOutside = ({ context: { open } }: State): boolean =>
