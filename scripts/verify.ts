@@ -1,7 +1,7 @@
-// The gate: every step that a change has to pass, one after the other, to the end even when one fails.
-// The last line is `N passed, N failed`, over the tests and the other steps together.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+// The gate: every step that a change has to pass, to the end even when one fails. Steps that use one core and measure
+// nothing run two at a time. The last line is `N passed, N failed`, over the tests and the other steps together.
+import { spawn } from "node:child_process";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { z } from "zod";
@@ -16,6 +16,8 @@ interface Step {
   readonly minutesMax: number;
   /** Its properties draw from the seed of this gate, which is drawn anew each time. */
   readonly newSeed?: true;
+  /** It uses one core and measures no time: the next such step runs beside it. */
+  readonly beside?: true;
   /** With a PostgreSQL and a Redis, which its command finds by their variables; it fails when they can't be started. */
   readonly servers?: true;
   /** Where vitest leaves its JSON report, of a step whose tests count one by one. */
@@ -58,8 +60,13 @@ const proof = (name: string, command: string, more: Partial<Step> = {}): Step =>
 const seed = String(Math.floor(Math.random() * 1_000_000));
 
 const ofRecordings: readonly Step[] = [
-  { name: "recordings", command: ["node", "proof/recordings/main.ts", recordings], minutesMax: 2 },
-  { name: "policies", command: ["node", "proof/policies/main.ts", recordings, "--budgets", "4"], minutesMax: 4 },
+  { name: "recordings", command: ["node", "proof/recordings/main.ts", recordings], minutesMax: 2, beside: true },
+  {
+    name: "policies",
+    command: ["node", "proof/policies/main.ts", recordings, "--budgets", "4"],
+    minutesMax: 4,
+    beside: true,
+  },
 ];
 
 const steps: readonly Step[] = [
@@ -85,11 +92,25 @@ const steps: readonly Step[] = [
   }),
   // As many cases as the tests above try, and other ones each time; `pnpm test:seeds` tries four times as many.
   proof("properties from a new seed", `proof/test-seeds --quick --seed ${seed}`, { minutesMax: 6, servers: true }),
-  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3 },
-  { name: "examples in the oldest Node", command: ["node", "scripts/examples.ts", "--oldest-node"], minutesMax: 4 },
+  // Two at a time.
+  { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3, beside: true },
+  {
+    name: "examples in the oldest Node",
+    command: ["node", "scripts/examples.ts", "--oldest-node"],
+    minutesMax: 4,
+    beside: true,
+  },
+  // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
+  proof("mutants of the machine", "proof/mutants --count 10 --seed 4 --share 0.95", {
+    minutesMax: 4,
+    beside: true,
+  }),
+  // From a seed that is drawn anew each time, and printed.
+  proof("laws of pruning", "proof/policy-laws --seeds 20", { beside: true }),
+  ...(existsSync(recordings) ? ofRecordings : []),
+  // One by one again.
   proof("simulation", "proof/simulate --runs 10000 --seed 1 --workers 2", { minutesMax: 4 }),
-  // With seeds that are drawn anew each time, and printed.
-  proof("laws of pruning", "proof/policy-laws --seeds 20"),
+  // From seeds that are drawn anew each time, and printed.
   proof("crashes", "proof/crash --runs 6"),
   proof("killed stores", "proof/crash-store --writing all --runs 6"),
   proof("power cuts", "proof/power-loss --runs 100 --seed 1"),
@@ -101,8 +122,6 @@ const steps: readonly Step[] = [
   proof("crashes of Redis", "proof/crash-redis --runs 3"),
   proof("tampering", "proof/tampering --runs 12", { servers: true }),
   proof("bad networks", "proof/bad-network --runs 2", { servers: true }),
-  // Of all that is mutated: the first that this seed draws, and none of them may stay alive.
-  proof("mutants of the machine", "proof/mutants --count 10 --seed 4 --share 0.95", { minutesMax: 4 }),
   // Those whose figures do not depend on how busy the machine is.
   proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
   proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
@@ -113,16 +132,15 @@ const steps: readonly Step[] = [
     minutesMax: 4,
   }),
   proof("benchmark of pruning", "bench --only pruning --rounds 9"),
-  ...(existsSync(recordings) ? ofRecordings : []),
 ];
 
 /** The JSON report of the tests, as far as it is read here. */
 const testReport = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
-const main = (): void => {
+const main = async (): Promise<void> => {
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
-  const outcomes = steps.map(run);
+  const outcomes = await outcomesOf(steps);
   console.log("\n");
   for (const { step, passed, seconds } of outcomes) {
     console.log(`${passed ? "passed" : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${step.name}`);
@@ -133,24 +151,52 @@ const main = (): void => {
   console.log(`${passed} passed, ${failed} failed`);
 };
 
-const run = (step: Step): Outcome => {
+/** All of them in their order, but for those that run beside each other. */
+const outcomesOf = async (waiting: readonly Step[]): Promise<readonly Outcome[]> => {
+  const ended: Outcome[] = [];
+  const queue = [...waiting];
+  const runNext = async (): Promise<void> => {
+    for (let step = queue[0]; step?.beside === true; step = queue[0]) {
+      queue.shift();
+      ended.push(await run(step));
+    }
+  };
+  while (queue.length > 0) {
+    await Promise.all([runNext(), runNext()]);
+    const step = queue.shift();
+    if (step !== undefined) ended.push(await run(step));
+  }
+  return ended;
+};
+
+const run = async (step: Step): Promise<Outcome> => {
   const [command, ...args] = step.servers === true ? [...withServers, ...step.command] : step.command;
   const seeded = step.newSeed === true ? { COLLOQUY_SEED: seed } : {};
-  console.log(`\n## ${step.name}: ${step.newSeed === true ? `COLLOQUY_SEED=${seed} ` : ""}${step.command.join(" ")}`);
+  const title = `\n## ${step.name}: ${step.newSeed === true ? `COLLOQUY_SEED=${seed} ` : ""}${step.command.join(" ")}`;
+  const output = step.beside === true ? join(reports, `${step.name}.log`) : null;
+  if (output === null) console.log(title);
+  const file = output === null ? null : openSync(output, "w");
   const started = performance.now();
-  const { status, error } = spawnSync(command, args, {
+  const child = spawn(command, args, {
     cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
-    timeout: step.minutesMax * 60_000,
-    killSignal: "SIGKILL",
+    stdio: ["ignore", file ?? "inherit", file ?? "inherit"],
     env: {
       ...withoutModels(step.command[0] === "npx" ? callerEnvironment() : workspaceEnvironment()),
       CI: "true",
       ...seeded,
     },
   });
-  if (error !== undefined) console.error(`${step.name}: ${error.message}`);
-  return { step, passed: status === 0, seconds: (performance.now() - started) / 1000 };
+  const timer = setTimeout(() => child.kill("SIGKILL"), step.minutesMax * 60_000);
+  const problem = await new Promise<string | null>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (status, signal) => resolve(status === 0 ? null : `ended with ${status ?? signal}`));
+  });
+  clearTimeout(timer);
+  if (file !== null) closeSync(file);
+  // What ran beside others is shown in one piece.
+  if (output !== null) console.log(`${title}\n${readFileSync(output, "utf8")}`);
+  if (problem !== null) console.error(`${step.name}: ${problem}`);
+  return { step, passed: problem === null, seconds: (performance.now() - started) / 1000 };
 };
 
 const withServers = [process.execPath, "proof/servers/main.ts", "--"] as const;
@@ -175,4 +221,4 @@ const totalOf = ({ step: { report }, passed }: Outcome): Total => {
   return { passed: numPassedTests, failed: numFailedTests === 0 ? itself.failed : numFailedTests };
 };
 
-main();
+await main();
