@@ -12,6 +12,7 @@ import type * as storage from "@colloquy/machine/storage";
 import type * as node from "@colloquy/runtime-node";
 import type * as testing from "@colloquy/runtime-test";
 import type * as recordings from "@colloquy/runtime-test/recordings";
+import type * as templates from "@colloquy/templates";
 import type { Either } from "fp-ts/lib/Either.js";
 import { expect, test } from "vitest";
 
@@ -38,6 +39,7 @@ interface Modules {
   readonly node: typeof node;
   readonly testing: typeof testing;
   readonly recordings: typeof recordings;
+  readonly templates: typeof templates;
 }
 
 type Names = { [Module in keyof Modules]: Eithers<Modules[Module]> }[keyof Modules];
@@ -61,6 +63,7 @@ const eithers = {
   parseCommon: true,
   readEvent: true,
   readSnapshot: true,
+  renderThread: true,
   replay: true,
   replyFromChatMessage: true,
   stateAt: true,

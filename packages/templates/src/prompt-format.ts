@@ -1,0 +1,102 @@
+import { ConfigurationError, type Message } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import { plainText } from "./plain-text.ts";
+import { systemOf } from "./system-of.ts";
+import type { RenderOptions, Template } from "./template.ts";
+
+/** A template of prefixes, suffixes and roles, as in the JSON file of retico's DialogueHistory. It has no place for tools and images. */
+export interface PromptFormat extends Template {
+  /** What announces a speaker, `Child : `; empty for what has no role. */
+  readonly formatRole: (of: Formatted) => string;
+  /** A text behind its role, between prefix and suffix. */
+  readonly format: (of: Formatted, text: string) => string;
+  /** What announces each speaker, in both spellings: `Child :` and `Child:`. */
+  readonly stopPatterns: Readonly<Record<"user" | "agent", readonly string[]>>;
+}
+
+/** What a format lays prefix and suffix around. */
+export type Formatted = "user" | "agent" | "system_prompt" | "prompt";
+
+/**
+ * Reads a prompt format out of the JSON of its file. What it renders stands between `prompt.pre` and `prompt.suf`: the
+ * system prompt, then each message behind its speaker; behind that a blank line and the agent's role. A prompt without
+ * a system message shows no `system_prompt`; one whose text is empty shows an empty one. Reasoning is left aside.
+ *
+ * Other members of the file (retico's `interruption`) are left aside. A speaker without `role` is announced by its prefix alone.
+ *
+ * @throws ConfigurationError that names all that is wrong, each by its path.
+ */
+export const promptFormat = (file: unknown): PromptFormat => {
+  const config = configOf(file);
+  const formatRole = (of: Formatted): string => {
+    const { role, role_sep: separator } = roleOf(config, of);
+    return role === undefined ? "" : `${role} ${separator} `;
+  };
+  const format = (of: Formatted, text: string): string => config[of].pre + formatRole(of) + text + config[of].suf;
+  const stopPatterns = { user: stopsOf(config.user), agent: stopsOf(config.agent) };
+  const asked = `\n\n${config.agent.pre}${formatRole("agent")}`;
+  const render = (messages: readonly Message[], options: RenderOptions = {}): Rendered => {
+    const { system, rest } = systemOf(messages, options.system);
+    if (options.tools !== undefined && options.tools.length > 0) return noTools;
+    let text = config.prompt.pre;
+    for (const message of [...system, ...rest]) {
+      const said = typeof message === "string" ? Either.right(message) : plainText(message);
+      if (Either.isLeft(said)) return said;
+      text += format(typeof message === "string" ? "system_prompt" : formattedAs[message.role], said.right);
+    }
+    return Either.right(text + config.prompt.suf + (options.addGenerationPrompt === false ? "" : asked));
+  };
+  return {
+    name: "prompt-format",
+    version: 1,
+    options: config,
+    stop: [...new Set([...stopPatterns.user, ...stopPatterns.agent])],
+    opening: stopPatterns.agent,
+    formatRole,
+    format,
+    stopPatterns,
+    render,
+  };
+};
+
+type Rendered = Either.Either<string, string>;
+
+const around = { pre: z.string(), suf: z.string() };
+const speaker = z.object({ role: z.string().optional(), role_sep: z.string().default(""), ...around });
+const configSchema = z.object({
+  user: speaker,
+  agent: speaker,
+  system_prompt: z.object(around),
+  prompt: z.object(around),
+});
+type Config = z.output<typeof configSchema>;
+
+const configOf = (file: unknown): Config => {
+  const parsed = configSchema.safeParse(file);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the whole"}: ${message}`);
+  throw new ConfigurationError(
+    `promptFormat can't read the format: ${problems.join("; ")}. It takes user and agent with role, role_sep, pre and suf, system_prompt and prompt with pre and suf`,
+  );
+};
+
+const roleOf = (config: Config, of: Formatted): Partial<Config["user"]> =>
+  of === "user" || of === "agent" ? config[of] : {};
+
+/** A blank role would end an answer at its first blank. */
+const stopsOf = ({ role = "", role_sep: separator }: Config["user"]): readonly string[] =>
+  role.trim() === "" ? [] : [`${role} ${separator}`, `${role}${separator}`];
+
+/** A tool's result is refused for its parts, before its role is looked up. */
+const formattedAs: Readonly<Record<Message["role"], Formatted>> = {
+  system: "system_prompt",
+  developer: "system_prompt",
+  user: "user",
+  assistant: "agent",
+  tool: "user",
+};
+
+const noTools: Rendered = Either.left(
+  "a prompt format has no place for tools: declare none, or take a chat template that renders them",
+);
