@@ -14,10 +14,7 @@ export interface Template {
   /** Those of `stop` that a model may write before its answer, since the prompt ends with one: there they are left out. */
   readonly opening: readonly string[];
   /** Right: the text. Left: a sentence, why the messages can't be rendered. */
-  readonly render: (
-    messages: readonly Message[],
-    options?: RenderOptions,
-  ) => Either.Either<string, string>;
+  readonly render: (messages: readonly Message[], options?: RenderOptions) => Either.Either<string, string>;
 }
 
 export interface RenderOptions {

@@ -10,7 +10,10 @@ const shownOf = (stops: readonly string[], pieces: readonly string[]): readonly 
 
 /** The text before the first pattern. */
 const before = (stops: readonly string[], text: string): string =>
-  text.slice(0, Math.min(text.length, ...stops.filter((stop) => text.includes(stop)).map((stop) => text.indexOf(stop))));
+  text.slice(
+    0,
+    Math.min(text.length, ...stops.filter((stop) => text.includes(stop)).map((stop) => text.indexOf(stop))),
+  );
 
 const alphabet = fc.string({ unit: fc.constantFrom("a", "b", ":", " "), maxLength: 12 });
 const patterns = fc.array(fc.string({ unit: fc.constantFrom("a", "b", ":", " "), minLength: 1, maxLength: 4 }), {

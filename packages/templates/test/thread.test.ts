@@ -1,6 +1,7 @@
 import {
   conversationMachine,
   type ConversationMachine,
+  lastTurnOf,
   promptOf,
   start,
   type State,
@@ -48,11 +49,13 @@ test("a prompt of exactly the bound fits, one token less cuts an utterance more 
 });
 
 test("a system prompt that is too big by itself fails the ask, with the numbers (case 83)", () => {
-  const machine = conversationMachine({ policy: tokenWindow(), counter, budget: { tokens: 6 } });
+  const machine = conversationMachine({ policy: tokenWindow(), counter, budget: { tokens: 6, reserve: 1 } });
   const begun = start(machine, { threadId: "t", system: "one two three four five", at: 0 });
-  const asked = transition(machine, begun.state, { type: "user.asked", at: 0, askId: "a", content: "Hello !" });
-  expect(asked.state.context.conversation.head).toBe(1);
-  expect(JSON.stringify(asked.entry)).toMatch(/context\.unfit/);
+  const asked = transition(machine, begun.state, { type: "ask.received", at: 0, askId: "a", input: "Hello !" });
+  expect(lastTurnOf(asked.state)?.outcome).toMatchObject({
+    status: "failed",
+    unfit: { tokens: 13, available: 5 },
+  });
 });
 
 test("a thread is rendered whole, or by a range of its turns", () => {
@@ -71,7 +74,7 @@ test("the whole thread has what stood before the first turn, and the turn that i
   const machine = machineOf(1000);
   const seed = [{ role: "user" as const, content: "before" }];
   const begun = start(machine, { threadId: "t", at: 0, seed });
-  const asked = transition(machine, begun.state, { type: "user.asked", at: 0, askId: "a", content: "now" });
+  const asked = transition(machine, begun.state, { type: "ask.received", at: 0, askId: "a", input: "now" });
   expect(renderThread(format, asked.state, { addGenerationPrompt: false })).toEqual(
     right("[INST] Child : before\n\nChild : now\n\n [/INST]"),
   );
@@ -86,7 +89,10 @@ test("the counter is known by its template and its tokenizer", () => {
   expect(counter).toMatchObject({
     name: "template",
     version: 1,
-    options: { template: { name: "prompt-format", version: 1, options: { user: { role: "Child" } } }, tokenizer: "words" },
+    options: {
+      template: { name: "prompt-format", version: 1, options: { user: { role: "Child" } } },
+      tokenizer: "words",
+    },
   });
   expect(JSON.stringify(counter.options)).not.toContain("interruption");
 });
