@@ -12,6 +12,7 @@ import * as inspect from "@colloquy/machine/inspect";
 import * as journal from "@colloquy/machine/journal";
 import * as policies from "@colloquy/machine/policies";
 import * as storage from "@colloquy/machine/storage";
+import * as mcp from "@colloquy/mcp";
 import * as node from "@colloquy/runtime-node";
 import * as root from "@colloquy/runtime-test";
 import * as arbitraries from "@colloquy/runtime-test/arbitraries";
@@ -47,6 +48,8 @@ const programs = [
     run: () => import("../examples/docs/agent-problems.ts"),
     says: "agent.yaml:2:8: model is 4",
   },
+  { path: "examples/18-mcp.ts", run: () => import("../examples/18-mcp.ts"), says: "The sum of 2 and 3 is 5.\n" },
+  { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
   {
     // Its agent names the tool of examples/16-agent/shelves.ts.
     path: "examples/16-agent/main.ts",
@@ -207,6 +210,7 @@ describe("the pages are whole", () => {
     { page: "docs/agents.md", modules: [agents] },
     { page: "docs/testing.md", modules: testing },
     { page: "docs/datasets.md", modules: [datasets] },
+    { page: "docs/mcp.md", modules: [mcp] },
     { page: "docs/sessions.md", modules: [sessions] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");

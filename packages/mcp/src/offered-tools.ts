@@ -1,0 +1,89 @@
+import { type Client, fromJsonSchema, type RequestOptions } from "@modelcontextprotocol/client";
+import { type Json, type JsonObject } from "@colloquy/machine";
+import { describeValueProblem, problemOfJson } from "@colloquy/machine/hosting";
+import { messageOf } from "@colloquy/host/store";
+import { z } from "zod";
+
+/** A tool as its server lists it. */
+export type OfferedTool = z.infer<typeof offeredSchema>;
+
+/** A tool that is left out, and why. */
+export interface McpToolProblem {
+  /** The server's name of it; null where it has none. */
+  readonly name: string | null;
+  readonly problem: string;
+}
+
+/** What a server offers: the tools that can be declared, each name once, and those that can't. */
+export interface Offered {
+  readonly tools: readonly OfferedTool[];
+  readonly problems: readonly McpToolProblem[];
+}
+
+/**
+ * All pages of a server's list, read one by one, so that a tool that is none spoils no other.
+ *
+ * @throws where there are more than 64 pages, or a page is none.
+ */
+export const listTools = async (client: Client, options: RequestOptions): Promise<Offered> => {
+  const tools = new Map<string, OfferedTool>();
+  const problems: McpToolProblem[] = [];
+  let cursor: string | undefined;
+  for (let pages = 0; pages < pagesMax; pages += 1) {
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await client.request({ method: "tools/list", params }, pageSchema, options);
+    for (const listed of page.tools) {
+      const tool = readTool(listed, tools);
+      if ("problem" in tool) problems.push(tool);
+      else tools.set(tool.name, tool);
+    }
+    cursor = page.nextCursor;
+    if (cursor === undefined) return { tools: [...tools.values()], problems };
+  }
+  throw new Error(`its list of tools has more than ${pagesMax} pages`);
+};
+
+const pagesMax = 64;
+
+const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+
+const offeredSchema = z.object({
+  name: z.string().min(1),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  inputSchema: z.looseObject({ type: z.literal("object") }),
+  outputSchema: z.looseObject({ type: z.literal("object") }).optional(),
+  annotations: z
+    .looseObject({ readOnlyHint: z.boolean().optional(), destructiveHint: z.boolean().optional() })
+    .optional(),
+});
+
+const readTool = (listed: unknown, before: ReadonlyMap<string, OfferedTool>): OfferedTool | McpToolProblem => {
+  const read = offeredSchema.safeParse(listed);
+  if (!read.success) {
+    const [issue] = read.error.issues;
+    const named = z.object({ name: z.string() }).safeParse(listed);
+    return { name: named.data?.name ?? null, problem: `${issue?.path.join(".") ?? ""}: ${issue?.message ?? ""}` };
+  }
+  const { name, inputSchema } = read.data;
+  if (before.has(name)) return { name, problem: "it is listed twice; the first one counts" };
+  const problem = problemOfSchema(inputSchema);
+  return problem === null ? read.data : { name, problem: `inputSchema: ${problem}` };
+};
+
+/** Providers refuse the whole call for one schema that is none. */
+const problemOfSchema = (schema: OfferedTool["inputSchema"]): string | null => {
+  const problem = problemOfJson(schema);
+  if (problem !== null) return describeValueProblem(problem, "it");
+  try {
+    fromJsonSchema(schema);
+    return null;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+};
+
+/** The schema of a tool's arguments, for the model, to which `$schema` says nothing. */
+export const parametersOf = ({ inputSchema: { $schema: _, ...parameters } }: OfferedTool): JsonObject =>
+  // `problemOfJson` has seen it.
+  parameters as { readonly [name: string]: Json };

@@ -1,0 +1,78 @@
+import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { boundedFetch } from "./bounded-fetch.ts";
+
+/**
+ * How a server is reached. A transport that is given as an object can be opened once: after its connection is lost, every
+ * call fails. A function makes a new one for each connection, as `stdio` and HTTP do by themselves.
+ */
+export type McpTransport = StdioTransport | HttpTransport | Transport | (() => Transport | Promise<Transport>);
+
+/** A process that is started, and spoken to by its standard input and output. What it writes to standard error is not shown. */
+export interface StdioTransport {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Beside the few variables that are passed on by default (`PATH`, `HOME` and the like). */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+}
+
+/** A server that is spoken to by streamable HTTP. */
+export interface HttpTransport {
+  readonly url: string | URL;
+  /** Sent with each request, and to no other origin: a redirect to one is not followed. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+}
+
+/** A transport for the next connection; null where there is none. */
+export const openTransport = async (given: McpTransport, isFirst: boolean): Promise<Transport | null> => {
+  if (typeof given === "function") return given();
+  if ("command" in given) {
+    // Loaded where it is used: there are no processes in a browser.
+    const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+    const { command, args = [], env = {}, cwd } = given;
+    return new StdioClientTransport({
+      command,
+      args: [...args],
+      env: { ...env },
+      stderr: "ignore",
+      ...(cwd === undefined ? {} : { cwd }),
+    });
+  }
+  if ("url" in given) {
+    const { headers = {}, fetch: own = fetch } = given;
+    return new StreamableHTTPClientTransport(new URL(given.url), {
+      requestInit: { headers: { ...headers } },
+      fetch: boundedFetch(own),
+    });
+  }
+  return isFirst ? given : null;
+};
+
+/** Takes the secrets of a transport out of a text. */
+export const withoutSecrets = (given: McpTransport): ((text: string) => string) => {
+  const secrets = [...new Set(valuesIn(given).flatMap((value) => [value, ...value.split(/[\s,;=]+/)]))]
+    .filter(({ length }) => length >= secretLengthMin)
+    .sort((left, right) => right.length - left.length);
+  return (text) => secrets.reduce((shown, secret) => shown.replaceAll(secret, "[redacted]"), text);
+};
+
+/** What is shorter is a word or a number, and taking it out would spoil any text. */
+const secretLengthMin = 8;
+
+const valuesIn = (given: McpTransport): readonly string[] => {
+  if (typeof given === "function") return [];
+  if ("command" in given) return Object.values(given.env ?? {});
+  if (!("url" in given)) return [];
+  const { username, password, searchParams, search } = new URL(given.url);
+  const ofUrl = [username, password, ...searchParams.values(), ...search.slice(1).split("&")];
+  return [...Object.values(given.headers ?? {}), ...ofUrl, ...ofUrl.map(decoded)];
+};
+
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+};

@@ -1,0 +1,54 @@
+import { InMemoryTransport, type JSONRPCMessage, type Transport } from "@modelcontextprotocol/client";
+
+/** Answers a request of a client: with a result, or null for silence. */
+export type Answer = (params: Readonly<Record<string, unknown>>, server: RawServer) => unknown;
+
+/** What a server that keeps to nothing is asked, and says by itself. */
+export interface RawServer {
+  readonly send: (message: object) => void;
+  readonly close: () => Promise<void>;
+  /** The methods of what was received, in order. */
+  readonly received: string[];
+}
+
+/** A server in this process that answers as it is written, whether or not the protocol has it so. */
+export const rawServer = (answers: {
+  readonly list?: Answer;
+  readonly call?: Answer;
+}): { readonly open: () => Transport; readonly servers: readonly RawServer[] } => {
+  const servers: RawServer[] = [];
+  const open = (): Transport => {
+    const [client, other] = InMemoryTransport.createLinkedPair();
+    const send = (message: object): void => {
+      // What is sent is no message of the protocol on purpose, and given on as it is; or the client has gone.
+      void other.send({ jsonrpc: "2.0", ...message } as JSONRPCMessage).catch(() => {});
+    };
+    const server: RawServer = { send, close: () => other.close(), received: [] };
+    servers.push(server);
+    // A transport has one listener.
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener
+    other.onmessage = (message): void => {
+      if (!("method" in message)) return;
+      server.received.push(message.method);
+      if (!("id" in message)) return;
+      const { id, method, params = {} } = message;
+      const result = answerTo(method, params, server);
+      if (result === undefined) send({ id, error: { code: -32601, message: "Method not found" } });
+      else if (result !== null) send({ id, result });
+    };
+    void other.start();
+    return client;
+  };
+  const answerTo = (method: string, params: Readonly<Record<string, unknown>>, server: RawServer): unknown => {
+    if (method === "tools/list") return (answers.list ?? (() => ({ tools: [plainTool("work")] })))(params, server);
+    if (method === "tools/call") return (answers.call ?? (() => says("done")))(params, server);
+    if (method !== "initialize") return undefined;
+    const capabilities = { tools: { listChanged: true } };
+    return { protocolVersion: "2025-06-18", capabilities, serverInfo: { name: "raw", version: "1" } };
+  };
+  return { open, servers };
+};
+
+export const plainTool = (name: string): object => ({ name, inputSchema: { type: "object" } });
+
+export const says = (text: string): object => ({ content: [{ type: "text", text }] });

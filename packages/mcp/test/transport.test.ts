@@ -1,0 +1,29 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { expect, it } from "vitest";
+import { type McpOptions, mcpTools } from "../src/index.ts";
+import { withoutSecrets } from "../src/transport.ts";
+
+it("takes values of the environment out of texts, and leaves words", () => {
+  const clean = withoutSecrets({
+    command: "serve",
+    env: { KEY: "k-12345678", KEYS: "a=aaaaaaaa,b=bbbbbbbb", MODE: "fast" },
+  });
+  expect(clean("k-12345678 aaaaaaaa bbbbbbbb fast")).toBe("[redacted] [redacted] [redacted] fast");
+});
+
+it.each<[unknown, string]>([
+  [{}, 'needs the option "transport"'],
+  [{ transport: "npx server" }, "transport is of type string"],
+  [{ transport: {} }, "transport is none"],
+  [{ transport: { command: "serve", argz: [] } }, 'no option "argz"'],
+  [{ transport: { url: "secret-key@" } }, "transport.url is no URL"],
+  [{ transport: { url: "http://localhost", header: {} } }, 'no option "header"'],
+  [{ transport: { command: "serve" }, name: "my files" }, 'name is "my files"'],
+  [{ transport: { command: "serve" }, timeoutMs: 0 }, "timeoutMs is 0"],
+  [{ transport: { command: "serve" }, trusted: true }, 'no option "trusted"'],
+])("refuses %j", async (options, words) => {
+  // As a caller in JavaScript may give them.
+  const refused = mcpTools(options as McpOptions);
+  await expect(refused).rejects.toThrow(ConfigurationError);
+  await expect(refused).rejects.toThrow(words);
+});
