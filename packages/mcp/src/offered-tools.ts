@@ -4,8 +4,21 @@ import { describeValueProblem, problemOfJson } from "@colloquy/machine/hosting";
 import { messageOf } from "@colloquy/host/store";
 import { z } from "zod";
 
-/** A tool as its server lists it. */
-export type OfferedTool = z.infer<typeof offeredSchema>;
+/** A tool as its server lists it: foreign words. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly title?: string | undefined;
+  readonly description?: string | undefined;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema?: ObjectSchema | undefined;
+  /** What it claims to do, such as `readOnlyHint` and `destructiveHint`. */
+  readonly annotations?: { readonly readOnlyHint?: boolean | undefined; readonly [name: string]: unknown } | undefined;
+}
+
+interface ObjectSchema {
+  readonly type: "object";
+  readonly [name: string]: unknown;
+}
 
 /** A tool that is left out, and why. */
 export interface McpToolProblem {
@@ -47,15 +60,15 @@ const pagesMax = 64;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-const offeredSchema = z.object({
+const objectSchema = z.looseObject({ type: z.literal("object") });
+
+const offeredSchema: z.ZodType<OfferedTool> = z.object({
   name: z.string().min(1),
   title: z.string().optional(),
   description: z.string().optional(),
-  inputSchema: z.looseObject({ type: z.literal("object") }),
-  outputSchema: z.looseObject({ type: z.literal("object") }).optional(),
-  annotations: z
-    .looseObject({ readOnlyHint: z.boolean().optional(), destructiveHint: z.boolean().optional() })
-    .optional(),
+  inputSchema: objectSchema,
+  outputSchema: objectSchema.optional(),
+  annotations: z.looseObject({ readOnlyHint: z.boolean().optional() }).optional(),
 });
 
 const readTool = (listed: unknown, before: ReadonlyMap<string, OfferedTool>): OfferedTool | McpToolProblem => {

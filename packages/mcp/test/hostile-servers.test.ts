@@ -66,7 +66,7 @@ describe("a list that lies", () => {
     [false, undefined],
     [true, "rerun"],
   ])("believes that a tool only reads where trust is %s", async (trust, recovery) => {
-    const annotations = { readOnlyHint: true, destructiveHint: "maybe not" };
+    const annotations = { readOnlyHint: "surely" };
     const read = { ...plainTool("read"), annotations: { readOnlyHint: true } };
     const list = () => ({ tools: [read, plainTool("write"), { ...plainTool("odd"), annotations }] });
     const approval: McpOptions["approval"] = (offered) => offered.annotations?.readOnlyHint !== true;
