@@ -1,12 +1,14 @@
 import { fromChatMessage } from "@colloquy/interchange";
 import { type Message, messageFromDraft, messageFromReply, messageFromResult, type SeedDraft } from "@colloquy/machine";
-import type { CaseFile, RecordedCase, RecordedStep } from "@colloquy/runtime-test/recordings";
+import type { CaseFile, RecordedChatCase, RecordedStep } from "@colloquy/runtime-test/recordings";
 import * as Either from "fp-ts/lib/Either.js";
 
 /** The messages that the conversations of a file consist of, each once however often it was said. What is no message is left out. */
 export const messagesOf = ({ common, records }: CaseFile): readonly Message[] => {
   const messages = new Map<string, Message>();
   for (const recorded of records) {
+    // Of the items of the Responses API a recording keeps too little to count.
+    if (recorded.api === "responses") continue;
     // The result of a call names it by an id only.
     const names = new Map<string, string>();
     for (const wire of wiresOf(recorded, common?.system ?? null)) {
@@ -19,7 +21,7 @@ export const messagesOf = ({ common, records }: CaseFile): readonly Message[] =>
   return [...messages.values()];
 };
 
-const wiresOf = (recorded: RecordedCase, common: unknown): readonly unknown[] => {
+const wiresOf = (recorded: RecordedChatCase, common: unknown): readonly unknown[] => {
   const system = recorded.system === "@common" ? common : recorded.system;
   return [
     ...(system === null ? [] : [{ role: recorded.system_role ?? "system", content: system }]),

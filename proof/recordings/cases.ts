@@ -84,6 +84,7 @@ const byTag = (replayed: readonly ReplayedCase[]): readonly string[] => {
     .map(([tag, cases]) => {
       const outcomes = Map.groupBy(cases, ({ replay }) => replay.outcome);
       const of = (outcome: CaseReplay["outcome"]): number => outcomes.get(outcome)?.length ?? 0;
-      return `${tag.padEnd(22)} ${count(of("passed"))} passed, ${count(of("failed"))} failed, ${count(of("inexpressible"))} inexpressible`;
+      const why = outcomes.get("inexpressible")?.[0]?.replay.difference?.words;
+      return `${tag.padEnd(22)} ${count(of("passed"))} passed, ${count(of("failed"))} failed, ${count(of("inexpressible"))} can't be expressed${why === undefined ? "" : `, for one: ${why}`}`;
     });
 };

@@ -49,7 +49,7 @@ const summarise = (reports: readonly Report[], seconds: string): void => {
   const nothing = passed + failed + inexpressible === 0;
   if (nothing) console.error("the folder has no recordings that this version replays");
   console.log(
-    `${count(passed)} passed, ${count(failed)} failed, ${count(inexpressible)} inexpressible, in ${seconds} s`,
+    `${count(passed)} passed, ${count(failed)} failed, ${count(inexpressible)} can't be expressed, in ${seconds} s`,
   );
   process.exitCode = failed > 0 || nothing ? 1 : 0;
 };

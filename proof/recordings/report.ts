@@ -19,10 +19,10 @@ export interface Finding {
 /** A report as text. */
 export const printed = ({ title, lines, passed, failures, inexpressible }: Report): string =>
   [
-    `${title}: ${count(passed)} passed, ${count(failures.length)} failed${inexpressible.length === 0 ? "" : `, ${count(inexpressible.length)} inexpressible`}`,
+    `${title}: ${count(passed)} passed, ${count(failures.length)} failed${inexpressible.length === 0 ? "" : `, ${count(inexpressible.length)} can't be expressed`}`,
     ...lines.map((line) => `  ${line}`),
     ...failures.map(({ id, words }) => `  FAILED ${id}\n    ${words}`),
-    ...inexpressible.map(({ id, words }) => `  inexpressible ${id}\n    ${words}`),
+    ...inexpressible.map(({ id, words }) => `  can't be expressed: ${id}\n    ${words}`),
   ].join("\n");
 
 /** Figures as one line, in the order in which the recordings' own description gives them. */

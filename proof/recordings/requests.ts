@@ -81,8 +81,9 @@ interface Request {
 const requestsOf = (
   { recorded, replay }: ReplayedCase,
   known: ReadonlyMap<string, RecordedExchange>,
-): readonly Request[] =>
-  recorded.steps
+): readonly Request[] => {
+  if (recorded.api === "responses") return [];
+  return recorded.steps
     .filter((step) => step.type === "llm")
     .flatMap((step, k) => {
       const exchange = step.exchange === undefined ? undefined : known.get(keyOf(recorded.source ?? "", step.exchange));
@@ -94,6 +95,7 @@ const requestsOf = (
         ? []
         : [{ id: `${recorded.id}, model call ${k}`, exchange, played: playedOf(call, exchange), reply: step }];
     });
+};
 
 /** Some clients rewrote a prompt's older messages for a later call. What was sent then differs from the steps of the case. */
 const hasRewrittenPrompt = (exchange: RecordedExchange, recorded: RecordedCase, k: number): boolean =>

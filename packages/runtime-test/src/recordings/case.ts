@@ -2,13 +2,18 @@ import type { Json, JsonObject } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { anyJson, anyObject, parseWith } from "./parse.ts";
+import { type RecordedResponsesCase, recordedResponsesCase } from "./responses-case.ts";
+
+/** A recorded conversation of another client: over chat completions (the default), or over the Responses API. */
+export type RecordedCase = RecordedChatCase | RecordedResponsesCase;
 
 /**
- * A recorded conversation of another client: its steps, and what each model call was sent. Field
+ * A recorded conversation over chat completions: its steps, and what each model call was sent. Field
  * names are those of the files. Fields that are not named here are ignored by a replay.
  */
-export interface RecordedCase {
+export interface RecordedChatCase {
   readonly id: string;
+  readonly api?: "chat.completions" | undefined;
   readonly source?: string | undefined;
   readonly tags: readonly string[];
   /** A text, a list of parts, null for none, or `"@common"`: that of the common file. */
@@ -78,7 +83,8 @@ export interface CommonFile {
 }
 
 /** A case, or in words what is wrong with it. */
-export const parseCase = (value: unknown): Either.Either<string, RecordedCase> => parseWith(recordedCase, value);
+export const parseCase = (value: unknown): Either.Either<string, RecordedCase> =>
+  parseWith<RecordedCase>(isOfResponses(value) ? recordedResponsesCase : recordedCase, value);
 
 /** What a common file holds, or in words what is wrong with it. */
 export const parseCommon = (value: unknown): Either.Either<string, CommonFile> => parseWith(common, value);
@@ -120,6 +126,7 @@ const step = z.discriminatedUnion("type", [
 
 const recordedCase = z.object({
   id: z.string(),
+  api: z.literal("chat.completions").optional(),
   source: z.string().optional(),
   tags: z.array(z.string()).default([]),
   system: anyJson.optional().transform(orNull),
@@ -141,6 +148,9 @@ const recordedCase = z.object({
 });
 
 const common = z.object({ system: anyJson });
+
+const isOfResponses = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "api" in value && value.api === "responses";
 
 /** A result that a client wrote is a result. */
 function resultOrMessage(step: RecordedMessage): RecordedMessage | RecordedResult {

@@ -1,6 +1,6 @@
 import { type CallLlm, phaseOf } from "@colloquy/machine";
 import { type CanonicalCall, canonicalOfMessage, sha256OfMessages } from "./canonical.ts";
-import type { RecordedCase } from "./case.ts";
+import type { RecordedChatCase } from "./case.ts";
 import { contrast, firstDifference, glimpse } from "./difference.ts";
 import { type Drive, soleCall, toolCallsOut } from "./drive.ts";
 import type { Transcript, TranscriptMessage } from "./transcript.ts";
@@ -8,7 +8,7 @@ import type { Transcript, TranscriptMessage } from "./transcript.ts";
 /** What is wrong with the k-th model call, or the call itself. */
 export const checkedCall = (
   driven: Drive,
-  recorded: RecordedCase,
+  recorded: RecordedChatCase,
   transcript: Transcript,
   k: number,
 ): CallLlm | string => {

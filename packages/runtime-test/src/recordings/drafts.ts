@@ -34,7 +34,7 @@ export const seedDraft = (canonical: JsonObject): Drafted<SeedDraft> =>
 
 /** What a user said, or what the client put there without calling the model. */
 export const messageDraft = (step: RecordedUser | RecordedMessage): Drafted<MessageDraft> =>
-  Either.chain(withoutCalls)(step.type === "user" ? userDraft(step) : seedDraft(step.message));
+  Either.chain(appendable)(step.type === "user" ? userDraft(step) : seedDraft(step.message));
 
 /** A round that the client put there: an assistant's message with calls, and one result for each. */
 export const roundDraft = (
@@ -86,7 +86,7 @@ export const isTokens = (value: Json | undefined): value is number =>
 const userDraft = (step: RecordedUser): Drafted<SeedDraft> =>
   fromChatMessage({ role: "user", content: step.content, ...(step.name ? { name: step.name } : {}) });
 
-const withoutCalls = (draft: SeedDraft): Drafted<MessageDraft> => {
+export const appendable = (draft: SeedDraft): Drafted<MessageDraft> => {
   if (draft.role === "tool") return Either.left("a tool result can't be appended outside a round");
   if (draft.role !== "assistant") return Either.right(draft);
   if ("toolCalls" in draft && (draft.toolCalls?.length ?? 0) > 0)

@@ -9,7 +9,7 @@ import {
   turnsOf,
 } from "@colloquy/machine";
 import { type CanonicalMessage, canonicalOfMessage } from "./canonical.ts";
-import type { RecordedCase } from "./case.ts";
+import type { RecordedChatCase } from "./case.ts";
 import { messagesDifference } from "./checks.ts";
 import { isTokens } from "./drafts.ts";
 import type { Drive } from "./drive.ts";
@@ -18,7 +18,7 @@ import { protocolProblemOf } from "./protocol.ts";
 import { canonicalOfStep, type Transcript } from "./transcript.ts";
 
 /** What is wrong at the end of a replay, in words; null for nothing. */
-export const finalDifference = (driven: Drive, recorded: RecordedCase, transcript: Transcript): string | null => {
+export const finalDifference = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript): string | null => {
   const { expect } = recorded;
   return (
     phaseDifference(driven.state, recorded, transcript) ??
@@ -33,7 +33,7 @@ export const finalDifference = (driven: Drive, recorded: RecordedCase, transcrip
 };
 
 /** What a replay came to, counted at the machine. */
-export const figuresOf = (driven: Drive, recorded: RecordedCase): Figures => {
+export const figuresOf = (driven: Drive, recorded: RecordedChatCase): Figures => {
   const { total } = driven.state.context.usage;
   const messages = finalMessages(driven.state);
   const given = (role: string): number => givenIn(recorded).filter((each) => each === role).length;
@@ -56,7 +56,7 @@ export const figuresOf = (driven: Drive, recorded: RecordedCase): Figures => {
 };
 
 /** The roles of the messages that were not said in the run: those of the seed, and those that the client added. */
-const givenIn = (recorded: RecordedCase): readonly Json[] => [
+const givenIn = (recorded: RecordedChatCase): readonly Json[] => [
   ...(recorded.seed ?? []).map((message) => message["role"] ?? null),
   ...recorded.steps.flatMap((step) => {
     if (step.type === "message") return [step.message["role"] ?? null];
@@ -70,7 +70,7 @@ const finalMessages = (state: State): readonly CanonicalMessage[] => {
   return [...(system === null ? [] : [system]), ...messagesOf(state)].map(canonicalOfMessage);
 };
 
-const phaseDifference = (state: State, recorded: RecordedCase, transcript: Transcript): string | null => {
+const phaseDifference = (state: State, recorded: RecordedChatCase, transcript: Transcript): string | null => {
   const expected = expectedPhase(recorded, transcript);
   const phase = phaseOf(state);
   return expected === null || expected === phase
@@ -78,7 +78,7 @@ const phaseDifference = (state: State, recorded: RecordedCase, transcript: Trans
     : `the machine ends in ${phase}; a recording that ends "${recorded.end}" should leave it in ${expected}`;
 };
 
-const expectedPhase = (recorded: RecordedCase, transcript: Transcript): Phase | null => {
+const expectedPhase = (recorded: RecordedChatCase, transcript: Transcript): Phase | null => {
   switch (recorded.end) {
     case "after_llm":
       return "completed";
@@ -95,7 +95,7 @@ const expectedPhase = (recorded: RecordedCase, transcript: Transcript): Phase | 
   }
 };
 
-const countDifference = (driven: Drive, recorded: RecordedCase): string | null => {
+const countDifference = (driven: Drive, recorded: RecordedChatCase): string | null => {
   const { expect } = recorded;
   const figures = figuresOf(driven, recorded);
   const kept = recorded.steps.reduce(
@@ -117,7 +117,7 @@ const countDifference = (driven: Drive, recorded: RecordedCase): string | null =
   );
 };
 
-const usageDifference = (state: State, recorded: RecordedCase): string | null => {
+const usageDifference = (state: State, recorded: RecordedChatCase): string | null => {
   const { inputTokens, outputTokens, totalTokens } = state.context.usage.total;
   return (
     tokens("prompt_tokens", inputTokens, recorded) ??
@@ -126,7 +126,7 @@ const usageDifference = (state: State, recorded: RecordedCase): string | null =>
   );
 };
 
-const tokens = (field: string, tally: Tally, recorded: RecordedCase): string | null => {
+const tokens = (field: string, tally: Tally, recorded: RecordedChatCase): string | null => {
   const reported = recorded.steps.filter((step) => step.type === "llm" && isTokens(step.usage?.[field])).length;
   if (tally.reported !== reported)
     return `${field}: the machine has them of ${tally.reported} calls, ${reported} reported them`;
@@ -137,10 +137,10 @@ const tokens = (field: string, tally: Tally, recorded: RecordedCase): string | n
 };
 
 /** Where a provider left the total out, the machine has the sum of the parts, and the recording has nothing. */
-const reportsEachTotal = (recorded: RecordedCase): boolean =>
+const reportsEachTotal = (recorded: RecordedChatCase): boolean =>
   recorded.steps.every((step) => step.type !== "llm" || !step.usage || isTokens(step.usage["total_tokens"]));
 
-const reasonsDifference = (driven: Drive, recorded: RecordedCase): string | null => {
+const reasonsDifference = (driven: Drive, recorded: RecordedChatCase): string | null => {
   const expected = recorded.expect.finish_reasons;
   if (expected === undefined) return null;
   const came = driven.entries.flatMap(({ event }) => (event.type === "llm.completed" ? [event.finishReason] : []));

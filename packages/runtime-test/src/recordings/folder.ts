@@ -115,7 +115,7 @@ const take = (content: FileContent, line: string): string | null => {
   if (typeof value !== "object" || value === null) return "not a JSON object";
   if ("event" in value && "seq" in value) return keep(content.journal, Either.right(value));
   if ("steps" in value) {
-    if ("api" in value && value.api !== "chat.completions") return uncovered(content);
+    if ("api" in value && value.api !== "chat.completions" && value.api !== "responses") return uncovered(content);
     return keep(content.cases, parseCase(value));
   }
   if ("sse" in value) return keep(content.streams, parseStream(value));

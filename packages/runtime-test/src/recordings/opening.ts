@@ -1,6 +1,6 @@
 import type { ConversationMachine, JsonObject, SeedDraft, SystemDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type { CommonFile, RecordedCase } from "./case.ts";
+import type { CommonFile, RecordedChatCase } from "./case.ts";
 import { type Drive, drive } from "./drive.ts";
 import { type Drafted, seedDraft, systemDraft } from "./drafts.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
@@ -20,7 +20,7 @@ export interface Opening {
  */
 export const openCase = (
   machine: ConversationMachine,
-  recorded: RecordedCase,
+  recorded: RecordedChatCase,
   common: CommonFile | null,
   transcript: Transcript,
 ): Opening | Obstacle => {
@@ -63,12 +63,12 @@ const problemOfSeed = (transcript: Transcript, from: number): Obstacle | null =>
   return problem === null ? null : inexpressible(null, `the seed is no conversation: ${problem.reason}`);
 };
 
-const systemDraftOf = (recorded: RecordedCase, common: CommonFile | null): Drafted<SystemDraft | null> => {
+const systemDraftOf = (recorded: RecordedChatCase, common: CommonFile | null): Drafted<SystemDraft | null> => {
   const content = systemOf(recorded, common);
   return content === null ? Either.right(null) : systemDraft(recorded.system_role ?? "system", content);
 };
 
-const seedOf = (recorded: RecordedCase, from: number): Drafted<readonly SeedDraft[]> => {
+const seedOf = (recorded: RecordedChatCase, from: number): Drafted<readonly SeedDraft[]> => {
   const led = recorded.steps
     .slice(0, from)
     .flatMap((step): JsonObject[] =>

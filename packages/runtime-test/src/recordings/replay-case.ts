@@ -1,34 +1,19 @@
-import { type CallLlm, conversationMachine, type ConversationMachine, type Entry } from "@colloquy/machine";
+import { conversationMachine, type ConversationMachine } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type CommonFile, isStrict, type RecordedCase, type RecordedReply } from "./case.ts";
+import { type CommonFile, isStrict, type RecordedCase, type RecordedChatCase, type RecordedReply } from "./case.ts";
 import { checkedCall, toolCallsDifference } from "./checks.ts";
-import type { CaseDifference } from "./difference.ts";
+import type { CaseReplay } from "./case-replay.ts";
 import { type Drive, send } from "./drive.ts";
 import { replyDraft, reportedUsage } from "./drafts.ts";
 import { feed, type FedStep } from "./feed.ts";
 import { figuresOf, finalDifference } from "./final-check.ts";
-import { type Figures, noFigures } from "./figures.ts";
+import { noFigures } from "./figures.ts";
 import { journalDifference } from "./journal.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
 import { openCase } from "./opening.ts";
 import { protocolProblemOf } from "./protocol.ts";
+import { replayResponses } from "./replay-responses.ts";
 import { canonicalOfStep, type Transcript, transcriptOf } from "./transcript.ts";
-
-/** How the replay of a case ended, and how far it came. */
-export interface CaseReplay {
-  readonly id: string;
-  /** `inexpressible`: the client did what a well-formed thread can't hold. Never for a strict case. */
-  readonly outcome: "passed" | "failed" | "inexpressible";
-  /** Where it parted from the recording, or why no event can express it; null when it passed. `step` is null before the first step and at the end. */
-  readonly difference: CaseDifference | null;
-  readonly figures: Figures;
-  /** The model calls that were made, in order, each with its prompt. */
-  readonly calls: readonly CallLlm[];
-  /** The journal of the replay. */
-  readonly entries: readonly Entry[];
-  /** What a reader should know of a passed replay. */
-  readonly notes: readonly string[];
-}
 
 export interface CaseReplayOptions {
   /** The common file, for cases whose system prompt stands there. */
@@ -48,9 +33,19 @@ export const recordingMachine = (): ConversationMachine =>
  * replay. Nothing is thrown for a recording that differs.
  */
 export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = {}): CaseReplay => {
-  const common = options.common ?? null;
+  const machine = options.machine ?? recordingMachine();
+  return recorded.api === "responses"
+    ? replayResponses(recorded, machine)
+    : replayChat(recorded, machine, options.common ?? null);
+};
+
+const replayChat = (
+  recorded: RecordedChatCase,
+  machine: ConversationMachine,
+  common: CommonFile | null,
+): CaseReplay => {
   const transcript = transcriptOf(recorded, common);
-  const opened = openCase(options.machine ?? recordingMachine(), recorded, common, transcript);
+  const opened = openCase(machine, recorded, common, transcript);
   if ("kind" in opened) return ended(recorded, null, opened);
   const { driven, from } = opened;
   const obstacle = perform(driven, recorded, transcript, from) ?? finish(driven, recorded, transcript, from);
@@ -58,7 +53,7 @@ export const replayCase = (recorded: RecordedCase, options: CaseReplayOptions = 
 };
 
 /** Plays all up to the last model call. */
-const perform = (driven: Drive, recorded: RecordedCase, transcript: Transcript, from: number): Obstacle | null => {
+const perform = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript, from: number): Obstacle | null => {
   let between: FedStep[] = [];
   let k = 0;
   for (const [index, step] of recorded.steps.entries()) {
@@ -77,7 +72,7 @@ const perform = (driven: Drive, recorded: RecordedCase, transcript: Transcript, 
 
 const callModel = (
   driven: Drive,
-  recorded: RecordedCase,
+  recorded: RecordedChatCase,
   transcript: Transcript,
   k: number,
   index: number,
@@ -102,7 +97,7 @@ const callModel = (
 };
 
 /** Plays what follows the last model call, and compares the end. */
-const finish = (driven: Drive, recorded: RecordedCase, transcript: Transcript, from: number): Obstacle | null => {
+const finish = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript, from: number): Obstacle | null => {
   const after = Math.max(from, recorded.steps.findLastIndex(({ type }) => type === "llm") + 1);
   const rest = recorded.steps.flatMap((step, index): FedStep[] =>
     index < after || step.type === "llm" ? [] : [{ index, step }],
@@ -115,14 +110,14 @@ const finish = (driven: Drive, recorded: RecordedCase, transcript: Transcript, f
     : inexpressible(obstacle.step, `it ends as no thread does: ${broken.reason}`);
 };
 
-const endObstacle = (driven: Drive, recorded: RecordedCase, transcript: Transcript): Obstacle | null => {
+const endObstacle = (driven: Drive, recorded: RecordedChatCase, transcript: Transcript): Obstacle | null => {
   const words = finalDifference(driven, recorded, transcript);
   if (words !== null) return difference(null, words);
   const journal = journalDifference(driven.machine, driven.entries, driven.state);
   return journal === null ? null : difference(null, `the journal: ${journal}`);
 };
 
-const ended = (recorded: RecordedCase, driven: Drive | null, obstacle: Obstacle | null): CaseReplay => ({
+const ended = (recorded: RecordedChatCase, driven: Drive | null, obstacle: Obstacle | null): CaseReplay => ({
   id: recorded.id,
   outcome: outcomeOf(recorded, obstacle),
   difference: obstacle === null ? null : { step: obstacle.step, words: obstacle.words },
@@ -136,7 +131,7 @@ const ended = (recorded: RecordedCase, driven: Drive | null, obstacle: Obstacle 
   ),
 });
 
-const outcomeOf = (recorded: RecordedCase, obstacle: Obstacle | null): CaseReplay["outcome"] => {
+const outcomeOf = (recorded: RecordedChatCase, obstacle: Obstacle | null): CaseReplay["outcome"] => {
   if (obstacle === null) return "passed";
   return obstacle.kind === "inexpressible" && !isStrict(recorded) ? "inexpressible" : "failed";
 };

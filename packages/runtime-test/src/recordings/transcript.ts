@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalMessage, canonicalOf } from "./canonical.ts";
-import type { CommonFile, RecordedCase, RecordedStep } from "./case.ts";
+import type { CommonFile, RecordedChatCase, RecordedStep } from "./case.ts";
 
 /** What is said in a recording, one canonical message after the other, without any machine: each prompt is a beginning of it. */
 export interface Transcript {
@@ -16,7 +16,7 @@ export interface TranscriptMessage {
 }
 
 /** Folds the steps of a case into their messages. */
-export const transcriptOf = (recorded: RecordedCase, common: CommonFile | null): Transcript => {
+export const transcriptOf = (recorded: RecordedChatCase, common: CommonFile | null): Transcript => {
   const messages: TranscriptMessage[] = before(recorded, common).map((message) => ({ message, step: null }));
   const prompts: number[] = [];
   for (const [index, step] of recorded.steps.entries()) {
@@ -27,7 +27,7 @@ export const transcriptOf = (recorded: RecordedCase, common: CommonFile | null):
 };
 
 /** The system message of a case, resolved; null for none. */
-export const systemOf = (recorded: RecordedCase, common: CommonFile | null): Json =>
+export const systemOf = (recorded: RecordedChatCase, common: CommonFile | null): Json =>
   recorded.system === "@common" ? (common?.system ?? null) : recorded.system;
 
 /** The message that a step adds; of a reply, what the client kept of it. */
@@ -47,7 +47,7 @@ export const canonicalOfStep = (step: RecordedStep): CanonicalMessage => {
 /** A recorded reply as it stands in a request. */
 export const wireOfReply = (message: JsonObject): JsonObject => ({ ...message, role: "assistant" });
 
-const before = (recorded: RecordedCase, common: CommonFile | null): readonly CanonicalMessage[] => {
+const before = (recorded: RecordedChatCase, common: CommonFile | null): readonly CanonicalMessage[] => {
   const system = systemOf(recorded, common);
   const seed = (recorded.seed ?? []).map(canonicalOf);
   return system === null ? seed : [canonicalOf({ role: recorded.system_role ?? "system", content: system }), ...seed];

@@ -3,7 +3,7 @@ import type { JsonObject } from "@colloquy/machine";
 import {
   type CanonicalMessage,
   canonicalOf,
-  type RecordedCase,
+  type RecordedChatCase,
   type RecordedStep,
   sha256OfMessages,
 } from "@colloquy/runtime-test/recordings";
@@ -74,9 +74,9 @@ const recordedOf = (
   system: string | null,
   seed: readonly CanonicalMessage[],
   steps: readonly RecordedStep[],
-): RecordedCase => {
+): RecordedChatCase => {
   const messages = [...(system === null ? [] : [canonicalOf({ role: "system", content: system })]), ...seed];
-  const calls: RecordedCase["expect"]["calls"][number][] = [];
+  const calls: RecordedChatCase["expect"]["calls"][number][] = [];
   const of = <Type extends RecordedStep["type"]>(type: Type): readonly Extract<RecordedStep, { type: Type }>[] =>
     steps.filter((step): step is Extract<RecordedStep, { type: Type }> => step.type === type);
   for (const step of steps) {

@@ -25,7 +25,7 @@ describe("a folder of recordings", () => {
     await cp(join(handmade, "handmade.jsonl"), join(folder, "anything.jsonl"));
     await write("a.jsonl", { id: "s", sse: "data: [DONE]\n\n", expect: { choices: [], usage: null } });
     await write("b.jsonl", { id: "e", api: "responses", response: { status: 404, headers: {}, body: "gone" } });
-    await write("c.jsonl", { id: "r", api: "responses", steps: [] }, { id: "q", api: "responses", steps: [] });
+    await write("c.jsonl", { id: "r", api: "completions", steps: [] }, { id: "q", api: "completions", steps: [] });
     await write("d.jsonl", { seq: 0, format: 1, event: { type: "thread.started" } });
     const exchange = {
       id: "x",

@@ -1,0 +1,86 @@
+import type { JsonObject } from "@colloquy/machine";
+import { z } from "zod";
+import { anyObject } from "./parse.ts";
+
+/**
+ * A recorded conversation over the Responses API. Items are in canonical form: of reasoning and of built-in tools no more
+ * than type and id is recorded. Fields that are not named here are ignored by a replay.
+ */
+export interface RecordedResponsesCase {
+  readonly id: string;
+  readonly api: "responses";
+  readonly source?: string | undefined;
+  readonly tags: readonly string[];
+  /** The system prompt that went beside the items; null for none. */
+  readonly instructions: string | null;
+  readonly steps: readonly RecordedResponsesStep[];
+  readonly expect: {
+    /** What the k-th model call was sent: `previous_response_id` names the response behind which its items stand. */
+    readonly calls: readonly {
+      readonly input_items: number;
+      readonly sha256: string;
+      readonly previous_response_id: string | null;
+    }[];
+    readonly llm_calls: number;
+    /** Calls of functions. */
+    readonly tool_calls: number;
+    readonly usage: JsonObject | null;
+  };
+}
+
+export type RecordedResponsesStep = RecordedInput | RecordedOutput;
+
+/** What a client put in behind the last response: users' messages, results of functions, and whatever else it wrote. */
+export interface RecordedInput {
+  readonly type: "input";
+  readonly items: readonly JsonObject[];
+  /** What it sent back of the response before: all of it, all but its reasoning, or only its id. */
+  readonly echo?: string | undefined;
+}
+
+/** What a model answered. */
+export interface RecordedOutput {
+  readonly type: "llm";
+  readonly output: readonly JsonObject[];
+  readonly status: string | null;
+  readonly usage?: JsonObject | null | undefined;
+  /** Which recorded HTTP exchange this call was. */
+  readonly exchange?: { readonly cassette: string; readonly index: number } | undefined;
+}
+
+const orNull = <Value>(value: Value | null | undefined): Value | null => value ?? null;
+
+const orAbsent = <Value>(value: Value | null | undefined): Value | undefined => value ?? undefined;
+
+const step = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("input"), items: z.array(anyObject), echo: z.string().nullish().transform(orAbsent) }),
+  z.object({
+    type: z.literal("llm"),
+    output: z.array(anyObject),
+    status: z.string().nullish().transform(orNull),
+    usage: anyObject.nullish(),
+    exchange: z.object({ cassette: z.string(), index: z.number() }).nullish().transform(orAbsent),
+  }),
+]);
+
+/** How a case of this kind is read. */
+export const recordedResponsesCase = z.object({
+  id: z.string(),
+  api: z.literal("responses"),
+  source: z.string().optional(),
+  tags: z.array(z.string()).default([]),
+  instructions: z.string().nullish().transform(orNull),
+  steps: z.array(step),
+  expect: z.object({
+    calls: z.array(
+      z.object({
+        input_items: z.number(),
+        sha256: z.string(),
+        previous_response_id: z.string().nullish().transform(orNull),
+      }),
+    ),
+    llm_calls: z.number(),
+    tool_calls: z.number(),
+    usage: anyObject.nullish().transform(orNull),
+  }),
+});

@@ -1,0 +1,114 @@
+import type { JsonObject } from "@colloquy/machine";
+import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical-item.ts";
+import { glimpseOfItem } from "./item-checks.ts";
+import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
+import type { RecordedResponsesCase } from "./responses-case.ts";
+
+/** What is said in a recording of the Responses API, without any machine. */
+export interface ResponsesTranscript {
+  /** All items, one after the other, as the client kept them. */
+  readonly items: readonly CanonicalItem[];
+  /** For each model call what it was sent: the items between two places. */
+  readonly prompts: readonly { readonly from: number; readonly to: number }[];
+  /** What the client kept of each response, by the index of its step. */
+  readonly kept: ReadonlyMap<number, readonly CanonicalItem[]>;
+}
+
+/**
+ * Folds the steps of a case. What a client kept of a response (all, all but the reasoning, the reasoning without its id)
+ * the recorded hashes of the next call decide; where they fit nothing, the recording was changed.
+ */
+export const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesTranscript | Obstacle => {
+  let items: readonly CanonicalItem[] = [];
+  let last: { readonly index: number; readonly output: readonly CanonicalItem[] } | null = null;
+  const prompts: { readonly from: number; readonly to: number }[] = [];
+  const kept = new Map<number, readonly CanonicalItem[]>();
+  let added: readonly CanonicalItem[] = [];
+  for (const [index, step] of recorded.steps.entries()) {
+    if (step.type === "input") {
+      added = [...added, ...step.items.map(canonicalItemOf)];
+      continue;
+    }
+    const sent = sentAt(recorded, prompts.length, { before: items, output: last?.output ?? [], added });
+    if (sent === null) return changed(index, prompts.length, recorded, [...(last?.output ?? []), ...added]);
+    if (last !== null) kept.set(last.index, sent.kept);
+    items = [...items, ...sent.kept, ...added];
+    prompts.push({ from: sent.isWhole ? 0 : items.length - added.length, to: items.length });
+    last = { index, output: step.output.map(canonicalItemOf) };
+    added = [];
+  }
+  if (last !== null) kept.set(last.index, last.output);
+  items = [...items, ...(last?.output ?? []), ...added];
+  return problemOfRounds(items, prompts.at(-1)?.to ?? 0) ?? { items, prompts, kept };
+};
+
+interface Sendable {
+  readonly before: readonly CanonicalItem[];
+  readonly output: readonly CanonicalItem[];
+  readonly added: readonly CanonicalItem[];
+}
+
+/** How the items of a call come about: with what of the response before, and whether with all that was before it. */
+const sentAt = (
+  recorded: RecordedResponsesCase,
+  k: number,
+  { before, output, added }: Sendable,
+): { readonly kept: readonly CanonicalItem[]; readonly isWhole: boolean } | null => {
+  const expected = recorded.expect.calls[k];
+  if (expected === undefined) return null;
+  const isWhole = expected.previous_response_id === null || before.length + output.length === 0;
+  const choices = isWhole ? [output, withoutReasoning(output), output.map(withoutId)] : [output];
+  const kept = choices.find((choice) => {
+    const sent = isWhole ? [...before, ...choice, ...added] : added;
+    return sent.length === expected.input_items && sha256OfItems(sent) === expected.sha256;
+  });
+  return kept === undefined ? null : { kept, isWhole };
+};
+
+const withoutReasoning = (items: readonly CanonicalItem[]): readonly CanonicalItem[] =>
+  items.filter(({ type }) => type !== "reasoning");
+
+const withoutId = (item: CanonicalItem): CanonicalItem => (item.type === "reasoning" ? { ...item, id: null } : item);
+
+const changed = (
+  index: number,
+  k: number,
+  recorded: RecordedResponsesCase,
+  fresh: readonly CanonicalItem[],
+): Obstacle => {
+  const expected = recorded.expect.calls[k];
+  if (expected === undefined)
+    return difference(index, `model call ${k} is one too many: ${recorded.expect.calls.length} were expected`);
+  const suspects = fresh.map(glimpseOfItem).join("; ").slice(0, 300);
+  return difference(
+    index,
+    `model call ${k} was sent ${expected.input_items} items of the hash ${expected.sha256.slice(0, 12)}…, which those of the steps do not have: one of the last ${fresh.length} (${suspects}) was changed after the recording, or the hash was`,
+  );
+};
+
+/** Calls without results in the midst of a prompt, results in another order: no machine sends them. Judged from the recording alone. */
+const problemOfRounds = (items: readonly CanonicalItem[], end: number): Obstacle | null => {
+  let open: readonly JsonObject[] = [];
+  let answering = false;
+  for (const [place, item] of items.slice(0, end).entries()) {
+    const isReply = item.type !== "message" || item["role"] === "assistant";
+    if (item.type === "function_call_output") {
+      const [call, ...rest] = open;
+      if (call === undefined) return unsendable(`item ${place} is an output that no call just before it asked for`);
+      if (call["call_id"] !== item["call_id"])
+        return unsendable(`item ${place} is an output where that of another call should stand`);
+      open = rest;
+      answering = true;
+    } else if (open.length > 0 && (answering || !isReply)) {
+      return unsendable(`item ${place} (${item.type}) stands where the output of a call should`);
+    } else if (open.length > 0 && item.type !== "function_call") {
+      return unsendable(`item ${place} (${item.type}) stands behind a call of its reply; a thread has the calls last`);
+    } else if (item.type === "function_call") {
+      open = [...open, item];
+      answering = false;
+    } else answering = false;
+  }
+  return open.length === 0 ? null : unsendable("the output of a call is missing at its end");
+};
+
+const unsendable = (reason: string): Obstacle => inexpressible(null, `it was sent what no machine sends: ${reason}`);
