@@ -64,7 +64,7 @@ const step = z.discriminatedUnion("type", [
 ]);
 
 /** How a case of this kind is read. */
-export const recordedResponsesCase = z.object({
+export const recordedResponsesCase: z.ZodType<RecordedResponsesCase> = z.object({
   id: z.string(),
   api: z.literal("responses"),
   source: z.string().optional(),
