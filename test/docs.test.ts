@@ -19,6 +19,7 @@ import * as arbitraries from "@colloquy/runtime-test/arbitraries";
 import * as contracts from "@colloquy/runtime-test/contracts";
 import * as laws from "@colloquy/runtime-test/laws";
 import * as models from "@colloquy/runtime-test/models";
+import * as opensearch from "@colloquy/runtime-test/opensearch";
 import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
@@ -199,7 +200,7 @@ describe("what a page shows", () => {
 });
 
 describe("the pages are whole", () => {
-  const testing = [root, models, server, contracts, laws, recordings, simulation];
+  const testing = [root, models, server, opensearch, contracts, laws, recordings, simulation];
 
   const ofMachine = [machine, policies, journal, inspect, storage, hosting];
   const about = ["conversation", "threads", "outputs", "interchange", "stores"].map((name) => `docs/${name}.md`);

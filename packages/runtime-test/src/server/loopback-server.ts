@@ -1,9 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock, LlmHandler } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import { runningClock } from "../ports/virtual-clock.ts";
 import { chatEndpoint } from "./chat-endpoint.ts";
 import { sendError, sendJson } from "./json-response.ts";
+import { listen } from "./listen.ts";
 import { playback } from "./playback.ts";
 import { type RecordedRequest, recordRequest, textOfRequest } from "./recorded-request.ts";
 import type { RecordedResponse } from "./recorded-response.ts";
@@ -76,12 +77,7 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
   };
 
   const server = createServer(guarded(answer));
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-  const listening = await listen(server, port);
+  const { port: listening, close } = await listen(server, port);
   return {
     url: `http://127.0.0.1:${listening}/v1`,
     port: listening,
@@ -112,15 +108,3 @@ const modelList = (models: readonly string[], clock: Clock): JsonObject => {
   const created = Math.floor(clock.now() / 1000);
   return { object: "list", data: models.map((id) => ({ id, object: "model", created, owned_by: "loopback" })) };
 };
-
-/** Resolves with the port. */
-const listen = (server: Server, port: number): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      server.off("error", reject);
-      const address = server.address();
-      // Null or a path only for servers that do not listen on a port.
-      resolve(typeof address === "object" && address !== null ? address.port : port);
-    });
-  });

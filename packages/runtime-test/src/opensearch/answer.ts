@@ -1,0 +1,82 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+
+/** What the service answers to a request. */
+export interface Answer {
+  readonly status: number;
+  readonly body: JsonObject;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+export const accepted = (body: JsonObject): Answer => ({ status: 200, body });
+
+/** An error as OpenSearch shapes it; `details` stand beside type and reason. */
+export const refusal = (status: number, type: string, reason: string, details: JsonObject = {}): Answer => {
+  const error = { type, reason, ...details };
+  return { status, body: { error: { root_cause: [error], ...error }, status } };
+};
+
+export const badRequest = (reason: string): Answer => refusal(400, "illegal_argument_exception", reason);
+
+export const parseFailure = (reason: string): Answer => refusal(400, "parse_exception", reason);
+
+export const missing = (what: string): Answer => refusal(404, "resource_not_found_exception", `${what} not found`);
+
+export const missingIndex = (index: string, reason: string = `no such index [${index}]`): Answer =>
+  refusal(404, "index_not_found_exception", reason, { index, index_uuid: "_na_" });
+
+/** An error that a shard found while searching. */
+export const shardFailure = (index: string, type: string, reason: string): Answer => {
+  const cause = { type, reason };
+  return {
+    status: 400,
+    body: {
+      error: {
+        root_cause: [cause],
+        type: "search_phase_execution_exception",
+        reason: "all shards failed",
+        phase: "query",
+        grouped: true,
+        failed_shards: [{ shard: 0, index, node: "loopback", reason: cause }],
+        caused_by: { ...cause, caused_by: cause },
+      },
+      status: 400,
+    },
+  };
+};
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A list, or one thing in place of a list of one. */
+export const listOf = (value: Json | undefined): readonly Json[] => {
+  if (value === undefined) return [];
+  // An array is the only JSON that it says yes to.
+  return Array.isArray(value) ? (value as readonly Json[]) : [value];
+};
+
+/** A value as its text. The service has none for null, objects and lists, and answers 500. */
+export const textOf = (value: Json): Either.Either<Answer, string> =>
+  typeof value === "object"
+    ? Either.left(refusal(500, "illegal_state_exception", `Can't get text on a ${tokenOf(value)}`))
+    : Either.right(written(value));
+
+/** A value as a person would write it down. */
+export const written = (value: Json | undefined): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+
+/** An object of texts; numbers and booleans become their texts. */
+export const textsOf = (value: JsonObject): Either.Either<Answer, { readonly [name: string]: string }> => {
+  const texts: Record<string, string> = {};
+  for (const [name, member] of Object.entries(value)) {
+    const text = textOf(member ?? null);
+    if (Either.isLeft(text)) return text;
+    texts[name] = text.right;
+  }
+  return Either.right(texts);
+};
+
+const tokenOf = (value: JsonObject | readonly Json[] | null): string => {
+  if (value === null) return "VALUE_NULL";
+  return Array.isArray(value) ? "START_ARRAY" : "START_OBJECT";
+};

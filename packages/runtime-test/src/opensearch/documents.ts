@@ -1,0 +1,85 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { isObject } from "./answer.ts";
+
+/** How a field is indexed, which says what a search finds in it. */
+export type FieldType = "keyword" | "text" | "date" | "long" | "flat_object";
+
+export type Mapping = Readonly<Record<string, FieldType>>;
+
+export interface StoredDocument {
+  readonly id: string;
+  readonly version: number;
+  readonly sequence: number;
+  readonly source: JsonObject;
+}
+
+/** An index of the service; it does not exist until something is written that creates it. */
+export interface DocumentIndex {
+  readonly name: string;
+  readonly mapping: Mapping;
+  exists(): boolean;
+  create(): void;
+  /** The id of the new document. */
+  add(source: JsonObject): string;
+  get(id: string): StoredDocument | undefined;
+  /** Merges into a document, objects member by member; it moves behind all others, as in a segment of Lucene. */
+  update(id: string, changes: JsonObject): StoredDocument | undefined;
+  remove(id: string): void;
+  /** In the order in which a search without a sort, or with equal sort values, gives them. */
+  all(): readonly StoredDocument[];
+}
+
+export const documentIndex = (name: string, mapping: Mapping, prefix: string): DocumentIndex => {
+  const documents = new Map<string, StoredDocument>();
+  let created = false;
+  let ids = 0;
+  let sequence = 0;
+  return {
+    name,
+    mapping,
+    exists: () => created,
+    create: () => {
+      created = true;
+    },
+    add: (source) => {
+      created = true;
+      const id = prefix + String(++ids).padStart(20 - prefix.length, "0");
+      documents.set(id, { id, version: 1, sequence: sequence++, source });
+      return id;
+    },
+    get: (id) => documents.get(id),
+    update: (id, changes) => {
+      const old = documents.get(id);
+      if (old === undefined) return undefined;
+      const updated = { id, version: old.version + 1, sequence: sequence++, source: merged(old.source, changes) };
+      documents.delete(id);
+      documents.set(id, updated);
+      return updated;
+    },
+    remove: (id) => {
+      if (documents.delete(id)) sequence++;
+    },
+    all: () => [...documents.values()],
+  };
+};
+
+/** An update as the service acknowledges it. */
+export const updateResponse = (index: DocumentIndex, { id, version, sequence }: StoredDocument): JsonObject => ({
+  _index: index.name,
+  _id: id,
+  _version: version,
+  result: "updated",
+  forced_refresh: true,
+  _shards: { total: 1, successful: 1, failed: 0 },
+  _seq_no: sequence,
+  _primary_term: 1,
+});
+
+const merged = (old: JsonObject, changes: JsonObject): JsonObject => {
+  const both: Record<string, Json | undefined> = { ...old };
+  for (const [name, value] of Object.entries(changes)) {
+    const before = both[name];
+    both[name] = isObject(before) && isObject(value) ? merged(before, value) : value;
+  }
+  return both;
+};

@@ -1,0 +1,7 @@
+export {
+  openSearchServer,
+  type OpenSearchServer,
+  type OpenSearchServerOptions,
+  type OpenSearchVersion,
+  openSearchVersions,
+} from "./opensearch-server.ts";

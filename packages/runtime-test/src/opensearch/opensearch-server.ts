@@ -1,0 +1,159 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Clock } from "@colloquy/host";
+import type { Json } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { virtualClock } from "../ports/virtual-clock.ts";
+import { textOfRequest } from "../server/recorded-request.ts";
+import { sendJson } from "../server/json-response.ts";
+import { listen } from "../server/listen.ts";
+import { accepted, type Answer, refusal } from "./answer.ts";
+import { conversationMapping, conversationRoutes, interactionMapping } from "./conversations.ts";
+import { documentIndex } from "./documents.ts";
+import { memoryMapping, memoryRoutes } from "./memories.ts";
+import { messageMapping, messageRoutes } from "./messages.ts";
+import { problemOfQuery, type Route, routeOf } from "./routes.ts";
+
+/** The versions of the service that `openSearchServer` speaks as; between them the memory API changed. */
+export const openSearchVersions: readonly ["2.10", "2.11", "2.12", "3.0"] = ["2.10", "2.11", "2.12", "3.0"];
+
+/** Before 2.12 the memory API knew conversations and interactions; since then memories and messages. */
+export type OpenSearchVersion = (typeof openSearchVersions)[number];
+
+export interface OpenSearchServerOptions {
+  readonly version: OpenSearchVersion;
+  /** Default 0: one that is free. */
+  readonly port?: number;
+  /** The setting `plugins.ml_commons.memory_feature_enabled`. Default true. */
+  readonly memoryFeatureEnabled?: boolean;
+  /**
+   * Whose time is written. Default: one that moves on by a millisecond at each writing, so that no two times are
+   * equal. On a `virtualClock`, which stands still, they all are.
+   */
+  readonly clock?: Pick<Clock, "now">;
+}
+
+/** A server that speaks as the memory API of OpenSearch's machine learning plugin, on this machine only. */
+export interface OpenSearchServer {
+  /** What a client takes for its node: `http://127.0.0.1:<port>`. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops, and ends open sockets at once. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts a double of OpenSearch's memory API on 127.0.0.1: conversations and interactions for 2.10 and 2.11, memories,
+ * messages, traces and searches from 2.12 on. Orders, pages, limits, errors and what is lost in silence are those
+ * of the service (sources: the plugin ml-commons, and the stories of the OpenSearch API specification).
+ *
+ * Who sends basic authentication, with any password, is that user, and has only memories of their own; who sends
+ * none has all, as on a service without its security plugin. Relevance is not imitated: each hit scores 1.
+ * Rejects if the port is taken.
+ */
+export const openSearchServer = async (options: OpenSearchServerOptions): Promise<OpenSearchServer> => {
+  const { version, port = 0, memoryFeatureEnabled = true, clock = tickingClock() } = options;
+  const routes = [infoRoute(version), ...routesOf(version, () => new Date(clock.now()).toISOString())];
+
+  const answer = async (incoming: IncomingMessage): Promise<Answer> => {
+    const { method = "", url = "/", headers } = incoming;
+    const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
+    const text = await textOfRequest(incoming);
+    const found = routeOf(routes, method, pathname);
+    if (Either.isLeft(found)) return found.left;
+    const body = bodyOf(text, headers["content-type"]);
+    if (Either.isLeft(body)) return body.left;
+    const { route, parameters } = found.right;
+    const user = userOf(headers.authorization);
+    const prepared = route.prepare({ parameters, query: searchParams, body: body.right, user });
+    if (Either.isLeft(prepared)) return prepared.left;
+    const problem = problemOfQuery(route, pathname, searchParams);
+    if (problem !== null) return problem;
+    return memoryFeatureEnabled || route.path === "/" ? prepared.right() : disabled(version);
+  };
+
+  const server = createServer((incoming, response) => {
+    answer(incoming).then(
+      (answered) => send(response, answered),
+      // The client went away in the middle of its request.
+      () => response.destroy(),
+    );
+  });
+  const { port: listening, close } = await listen(server, port);
+  return { url: `http://127.0.0.1:${listening}`, port: listening, close, [Symbol.asyncDispose]: close };
+};
+
+/** Whether a version has conversations and interactions. */
+const isLegacy = (version: OpenSearchVersion): boolean => version === "2.10" || version === "2.11";
+
+const routesOf = (version: OpenSearchVersion, now: () => string): readonly Route[] => {
+  if (isLegacy(version)) {
+    const conversations = documentIndex(".plugins-ml-conversation-meta", conversationMapping, "conversation");
+    const interactions = documentIndex(".plugins-ml-conversation-interactions", interactionMapping, "interaction");
+    return conversationRoutes({ conversations, interactions }, now);
+  }
+  const memories = documentIndex(".plugins-ml-memory-meta", memoryMapping, "memory");
+  const messages = documentIndex(".plugins-ml-memory-message", messageMapping, "message");
+  return [...messageRoutes({ memories, messages }, now), ...memoryRoutes({ memories, messages }, now)];
+};
+
+/** What a client asks before anything else: who it talks to. */
+const infoRoute = (version: OpenSearchVersion): Route => ({
+  methods: ["GET", "HEAD"],
+  path: "/",
+  prepare: () =>
+    Either.right(() =>
+      accepted({
+        name: "loopback",
+        cluster_name: "loopback",
+        cluster_uuid: "loopback",
+        version: {
+          distribution: "opensearch",
+          number: `${version}.0`,
+          build_type: "tar",
+          build_hash: "unknown",
+          build_date: "2026-01-01T00:00:00.000Z",
+          build_snapshot: false,
+          lucene_version: isLegacy(version) ? "9.7.0" : "10.1.0",
+          minimum_wire_compatibility_version: "7.10.0",
+          minimum_index_compatibility_version: "7.0.0",
+        },
+        tagline: "The OpenSearch Project: https://opensearch.org/",
+      }),
+    ),
+});
+
+const disabled = (version: OpenSearchVersion): Answer =>
+  refusal(
+    500,
+    "exception",
+    `The ${isLegacy(version) ? "experimental " : ""}Conversation Memory feature is not enabled. ` +
+      "To enable, please update the setting plugins.ml_commons.memory_feature_enabled",
+  );
+
+const bodyOf = (text: string, contentType = ""): Either.Either<Answer, Json | undefined> => {
+  if (text === "") return Either.right(undefined);
+  if (!/^application\/(?:[\w.+-]*\+)?json\b/i.test(contentType)) {
+    const error = `Content-Type header [${contentType}] is not supported`;
+    return Either.left({ status: 406, body: { error, status: 406 } });
+  }
+  try {
+    // What JSON.parse gives is JSON.
+    return Either.right(JSON.parse(text) as Json);
+  } catch (error) {
+    return Either.left(refusal(400, "json_parse_exception", error instanceof Error ? error.message : String(error)));
+  }
+};
+
+const userOf = (authorization: string | undefined): string | null => {
+  const encoded = /^basic (.+)$/i.exec(authorization ?? "")?.[1];
+  return encoded === undefined ? null : (Buffer.from(encoded, "base64").toString().split(":")[0] ?? null);
+};
+
+const send = (response: ServerResponse, { status, body, headers }: Answer): void =>
+  sendJson(response, status, body, { "content-type": "application/json; charset=UTF-8", ...headers });
+
+const tickingClock = (): Pick<Clock, "now"> => {
+  let at = virtualClock().now();
+  return { now: () => at++ };
+};

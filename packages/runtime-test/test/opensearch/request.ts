@@ -1,0 +1,28 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+import { json } from "node:stream/consumers";
+
+export interface Response {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: IncomingMessage["headers"];
+}
+
+/** One request with a body of JSON, where one is given: a GET may have one, unlike those of `fetch`. */
+export const requested = async (
+  url: string,
+  {
+    method,
+    body,
+    headers = {},
+  }: { readonly method: string; readonly body?: unknown; readonly headers?: Record<string, string> },
+): Promise<Response> => {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  // Without a length a GET is taken to have no body.
+  const about =
+    text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
+  const outgoing = request(url, { method, agent: false, headers: { ...about, ...headers } });
+  outgoing.end(text);
+  const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+  return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await json(incoming) };
+};
