@@ -66,6 +66,7 @@ const eithers = {
   renderThread: true,
   replay: true,
   replyFromChatMessage: true,
+  replyFromModelMessages: true,
   stateAt: true,
 } as const satisfies Record<Names, true>;
 

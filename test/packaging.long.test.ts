@@ -27,6 +27,7 @@ const consumer = join(folder, "consumer");
 
 /** Entry points that stand on an optional peer. All others load without. */
 const peers: Readonly<Record<string, readonly string[]>> = {
+  "@colloquy/runtime-node/ai-sdk": ["ai"],
   "@colloquy/runtime-node/postgres": ["pg"],
   "@colloquy/runtime-node/redis": ["redis"],
   "@colloquy/runtime-test/arbitraries": ["fast-check"],

@@ -6,6 +6,7 @@ export type { ImportProblem } from "./exchange/import-problem.ts";
 export type { Exported, Loss } from "./exchange/loss.ts";
 export { fromModelMessages, toModelMessages } from "./ai-sdk/model-messages.ts";
 export type { ModelMessage } from "./ai-sdk/model-message.ts";
+export { type ModelReplyOptions, replyFromModelMessages } from "./ai-sdk/reply.ts";
 export { fromUiMessages, toUiMessages } from "./ai-sdk/ui-messages.ts";
 export type { UiMessage, UiMessagePart } from "./ai-sdk/ui-message.ts";
 export type { ResponseItem } from "./responses/item.ts";

@@ -1,5 +1,6 @@
 import { messageOf } from "@colloquy/host/store";
-import { readCharacters, redact } from "./llm/secrets/redact.ts";
+import { secretsOfEnvironment } from "./llm/secrets/environment.ts";
+import { redact } from "./llm/secrets/redact.ts";
 
 /** Why something was thrown, without what looks like a secret and without the values of environment variables that are named like one. */
 export const reasonOf = (thrown: unknown): string => redact(messageOf(thrown), secretsOfEnvironment());
@@ -20,16 +21,3 @@ const placesOf = (thrown: unknown): string => {
     return "";
   }
 };
-
-/**
- * Each value, each of its lines, and both as they stand in a URL: a key of several lines is quoted in JSON, or in part.
- * No more of each than is read of a text: patterns have their limits.
- */
-const secretsOfEnvironment = (): readonly string[] =>
-  Object.entries(process.env)
-    .flatMap(([name, value = ""]) => (isSecret.test(name) ? [value, ...value.split(/\r?\n/)] : []))
-    .flatMap((text) => [text, encodeURIComponent(text.toWellFormed())])
-    .map((text) => text.slice(0, readCharacters));
-
-/** By whole words: `GIT_AUTHOR_NAME` is no secret. */
-const isSecret = /(?:^|_)(?:\w*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)|PASS|PASSPHRASE|CREDENTIALS?|AUTH)(?:_|$)/i;

@@ -15,6 +15,7 @@ import type { ImportProblem } from "../exchange/import-problem.ts";
 import type { Exported } from "../exchange/loss.ts";
 import type { ModelMessage } from "./model-message.ts";
 import { readModelMessages } from "./model-reading.ts";
+import { inOrder, withoutPlace } from "./order.ts";
 import type { Reading } from "../exchange/piece.ts";
 
 /**
@@ -67,7 +68,7 @@ const systemText = ({ parts }: Message): string => parts.map((part) => aiTextOf(
 
 /** A single text without options of its own as it stands, else part by part. */
 const contentOf = (parts: readonly Part[], ids: CallIds): string | readonly JsonObject[] => {
-  const written = parts.flatMap((part) => contentPart(part, ids));
+  const written = inOrder(parts).flatMap((part) => contentPart(part, ids));
   const [only, second] = written;
   if (only === undefined) return "";
   const { type, text, ...rest } = only;
@@ -78,7 +79,7 @@ const contentOf = (parts: readonly Part[], ids: CallIds): string | readonly Json
 const contentPart = (part: Part, ids: CallIds): readonly JsonObject[] => {
   if (part.type === "toolCall") {
     const { input, own } = inputOf(part.arguments);
-    const options = optionsOf(part.provider, { ...own, ...withoutId(part.providerCallId) });
+    const options = optionsOf(withoutPlace(part.provider), { ...own, ...withoutId(part.providerCallId) });
     const toolCallId = ids.get(part.callId) ?? "";
     return [{ type: "tool-call", toolCallId, toolName: part.name, input, ...underName("providerOptions", options) }];
   }

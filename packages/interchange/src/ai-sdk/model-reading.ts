@@ -11,6 +11,7 @@ import { eachItem, type ImportProblem, shaped } from "../exchange/import-problem
 import { type Lose, loseRest } from "../exchange/loss.ts";
 import type { AssistantPart, FilePart, ModelMessageRead, ToolMessageRead, ToolResultRead } from "./model-message.ts";
 import { modelMessage } from "./model-message.ts";
+import { placedBefore } from "./order.ts";
 import { notebook, type Notebook, type Reading } from "../exchange/piece.ts";
 import { type MessageFields, replyDraft, type ReplyPart } from "../exchange/reply-draft.ts";
 
@@ -66,15 +67,15 @@ const readReply = (
   const list = typeof content === "string" ? textParts(content) : content;
   const own = new Set(list.flatMap((part) => (isOwnCall(part) ? part.toolCallId : [])));
   const parts: ReplyPart[] = [];
-  const calls: ToolCallDraft[] = [];
+  let calls: readonly ToolCallDraft[] = [];
   const results: ToolResultRead[] = [];
   for (const [place, part] of list.entries()) {
     const lose = at(loseAt(index), place);
-    if (part.type === "tool-call" && isOwnCall(part)) calls.push(callOf(part, lose));
+    if (part.type === "tool-call" && isOwnCall(part)) calls = [...calls, callOf(part, lose)];
     else if (part.type === "tool-result" && own.has(part.toolCallId)) results.push(part);
     else if (part.type === "tool-approval-request") lose("", "an approval that was asked for", approvalsEnd);
     else {
-      if (calls.length > 0) lose("", "its place behind a call", "a reply says what it says first, and calls last");
+      calls = placedBefore(parts.length, calls);
       parts.push(replyPart(part, lose));
     }
   }

@@ -27,11 +27,15 @@ export const isForeign = (value: JsonObject): boolean =>
 export const hasForeign = (content: string | readonly { readonly type: string }[] | undefined): boolean =>
   typeof content !== "string" && (content ?? []).some((part) => isOpaque(part) && isForeign(part.value));
 
+/** The member of a call's `provider` that says which part of its message the call stood before. */
+export const aiPlace = "aiPlace";
+
 /**
  * The members of a `provider` that are another format's: `responses` (fields of Responses items), `ai` (the AI SDK's
- * `providerOptions`), `ui` (fields of UI messages), `output` (the type of an AI SDK tool output).
+ * `providerOptions`), `aiPlace` (where a call stood in a message of it), `ui` (fields of UI messages), `output` (the type of an
+ * AI SDK tool output).
  */
-export const foreignFields: readonly string[] = ["responses", "ai", "ui", "output"];
+export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output"];
 
 /** A `provider` without what belongs to other formats; undefined for none. */
 export const ownFields = (provider: JsonObject | undefined): JsonObject | undefined =>

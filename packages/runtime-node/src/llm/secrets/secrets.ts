@@ -5,18 +5,22 @@ import { redact } from "./redact.ts";
  * Texts that go with each request of a client and must not stand in an error: its keys, and the values of its own
  * headers and query, where other providers take keys.
  */
-export const secretsOf = (client: OpenAI): readonly string[] =>
-  sentBy(client).flatMap(({ value }) =>
-    partsOf(value).flatMap((part) => [part, encodeURIComponent(part.toWellFormed())]),
-  );
+export const secretsOf = (client: OpenAI): readonly string[] => secretsIn(sentBy(client));
+
+/** The same of what is sent by whichever client. */
+export const secretsIn = (sent: readonly Sent[]): readonly string[] =>
+  sent.flatMap(({ value }) => partsOf(value).flatMap((part) => [part, encodeURIComponent(part.toWellFormed())]));
 
 /**
  * Those of them that are keys beyond doubt, and must not stand in a reply either: the client's keys, what a header or
  * a parameter has that is named like one, and what looks like a key itself. Not the words that local servers take in
  * place of a key ("not-needed"), which may stand in any reply.
  */
-export const keysOf = (client: OpenAI): readonly string[] =>
-  sentBy(client).flatMap(({ name, value }) => {
+export const keysOf = (client: OpenAI): readonly string[] => keysIn(sentBy(client));
+
+/** The same of what is sent by whichever client. */
+export const keysIn = (sent: readonly Sent[]): readonly string[] =>
+  sent.flatMap(({ name, value }) => {
     const isKey = name === null || wordsOf(name).some((word) => namesOfKeys.test(word));
     return partsOf(value).filter((part) => !isPlaceholder(part) && (isKey || redact(part) !== part));
   });
@@ -44,7 +48,8 @@ export const refuseCredentials = (handler: string, baseURL: string): void => {
   );
 };
 
-interface Sent {
+/** A header or parameter that goes with each request. */
+export interface Sent {
   /** Null for a key of the client itself. */
   readonly name: string | null;
   readonly value: string;

@@ -1,0 +1,46 @@
+import * as Either from "fp-ts/lib/Either.js";
+import type { OpaquePart, ReplyDraft } from "@colloquy/machine";
+import { foreignPart } from "../exchange/foreign.ts";
+import { isJsonObject } from "../exchange/json-object.ts";
+import { plainJson } from "../exchange/plain-json.ts";
+import { readModelMessages } from "./model-reading.ts";
+
+export interface ModelReplyOptions {
+  /**
+   * What the answer was taken from (`result.sources`), which the AI SDK keeps beside its messages: kept behind what was said,
+   * as UI messages have it. A UI message shows it, and no model is sent it.
+   */
+  readonly sources?: readonly unknown[];
+}
+
+/**
+ * The reply that the messages of one step are (`result.response.messages`): what the model said, thought and called, with the
+ * options of its providers; or in words why there is none. Nothing said is an empty reply. Results of tools are left out:
+ * they are events of the thread that runs them. What a provider ran by itself stays in the reply.
+ */
+export const replyFromModelMessages = (
+  messages: unknown,
+  { sources = [] }: ModelReplyOptions = {},
+): Either.Either<string, ReplyDraft> => {
+  const read = readModelMessages(messages);
+  if (Either.isLeft(read)) return Either.left(read.left.reason);
+  const replies = read.right.pieces.flatMap(({ draft }) => (draft.role === "assistant" ? [draft] : []));
+  const [reply, second] = replies;
+  if (second !== undefined)
+    return Either.left(`${replies.length} messages of a model: a reply is one; import several by fromModelMessages`);
+  const { role: _role, metadata: _metadata, ...draft } = reply ?? { role: "assistant" };
+  const parts = sources.flatMap(sourcePart);
+  if (parts.length === 0) return Either.right(draft);
+  const { content = [] } = draft;
+  const said = typeof content === "string" ? [{ type: "text" as const, text: content }] : content;
+  return Either.right({ ...draft, content: [...said, ...parts] });
+};
+
+/** A source of a model as a UI message has it; none where it can't be one. */
+const sourcePart = (source: unknown): readonly OpaquePart[] => {
+  const plain = plainJson(source);
+  if (Either.isLeft(plain) || !isJsonObject(plain.right)) return [];
+  const { type: _, sourceType, id, ...fields } = plain.right;
+  if (typeof sourceType !== "string" || typeof id !== "string") return [];
+  return [foreignPart("ui", { type: `source-${sourceType}`, sourceId: id, ...fields })];
+};

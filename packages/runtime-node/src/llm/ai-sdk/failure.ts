@@ -1,0 +1,110 @@
+import { messageOf } from "@colloquy/host/store";
+import type { Failure, FailureKind, Json } from "@colloquy/machine";
+import {
+  type FailureSetting,
+  failureOfBody,
+  failureOfErrorObject,
+  failureOfResponse,
+  failureOfThrown,
+} from "../failure/failure.ts";
+
+/**
+ * The failure that an error of the AI SDK is, or of one of its providers, thrown or in the stream. The status of a response
+ * decides as it does for any server, with the wait that its headers ask for; an error without one goes by its name, by what
+ * it was caused by, or by what the provider said in place of an answer. Nothing of the request stands in it.
+ */
+export const failureOfAiError = (error: unknown, setting: FailureSetting): Failure => {
+  try {
+    return classified(error, setting);
+  } catch {
+    // What is thrown may be anything, and throw when it is read.
+    return failureOfThrown(new Error(messageOf(error)), setting);
+  }
+};
+
+const classified = (error: unknown, setting: FailureSetting): Failure => {
+  const { name, message, statusCode, responseHeaders, responseBody, data, isRetryable, cause } = fieldsOf(error);
+  const [kind, retryable] = kindsOfNames.get(name) ?? [];
+  if (kind !== undefined && retryable !== undefined)
+    return { ...failureOfErrorObject({ message }, setting), kind, retryable };
+  const body = responseBody === "" ? (data ?? message) : responseBody;
+  if (statusCode >= 300)
+    return failureOfResponse({ status: statusCode, headers: headersOf(responseHeaders), error: body }, setting);
+  if (statusCode >= 200 && responseBody !== "") return failureOfBody(responseBody, setting);
+  if (data !== undefined || !(error instanceof Error)) return failureOfErrorObject(data ?? jsonOf(error), setting);
+  const failure = failureOfThrown(cause ?? error, setting);
+  // The SDK means: no answer came, and there may be one the next time.
+  return failure.kind === "unknown" && isRetryable ? { ...failure, kind: "network", retryable: true } : failure;
+};
+
+interface Fields {
+  readonly name: string;
+  readonly message: string;
+  /** 0 for none. */
+  readonly statusCode: number;
+  readonly responseHeaders: object;
+  readonly responseBody: string;
+  /** What a provider said in the stream. */
+  readonly data: Json | undefined;
+  readonly isRetryable: boolean;
+  readonly cause: unknown;
+}
+
+const fieldsOf = (error: unknown): Fields => {
+  const fields: Readonly<Record<string, unknown>> = typeof error === "object" && error !== null ? { ...error } : {};
+  const { statusCode, responseHeaders, responseBody, data } = fields;
+  const ofError = error instanceof Error ? error : { name: "", message: messageOf(error), cause: undefined };
+  return {
+    name: ofError.name,
+    message: ofError.message,
+    statusCode: typeof statusCode === "number" ? statusCode : 0,
+    responseHeaders: typeof responseHeaders === "object" && responseHeaders !== null ? responseHeaders : {},
+    responseBody: typeof responseBody === "string" ? responseBody : "",
+    data: data === undefined || data === null ? undefined : jsonOf(data),
+    isRetryable: fields["isRetryable"] === true,
+    cause: ofError.cause ?? undefined,
+  };
+};
+
+/** Names of headers are written in small letters, or as a `fetch` of the caller's own has them. */
+const headersOf = (headers: object): { get(name: string): string | null } => {
+  const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]));
+  return { get: (name) => named.get(name) ?? null };
+};
+
+/** Of what has no JSON, its words. */
+const jsonOf = (value: unknown): Json => {
+  try {
+    // What JSON.stringify wrote is JSON.
+    return JSON.parse(JSON.stringify(value) ?? "null") as Json;
+  } catch {
+    return messageOf(value);
+  }
+};
+
+type Verdict = readonly [kind: FailureKind, retryable: boolean];
+
+const ofSettings: Verdict = ["bad_request", false];
+const ofAnswers: Verdict = ["truncated", true];
+
+/** Errors of the SDK that have no status, by what it calls them. */
+const kindsOfNames: ReadonlyMap<string, Verdict> = new Map<string, Verdict>([
+  ["AI_LoadAPIKeyError", ["auth", false]],
+  ["AI_LoadSettingError", ["auth", false]],
+  ["AI_NoSuchModelError", ofSettings],
+  ["AI_NoSuchProviderError", ofSettings],
+  ["AI_NoSuchProviderReferenceError", ofSettings],
+  ["AI_UnsupportedModelVersionError", ofSettings],
+  ["AI_UnsupportedFunctionalityError", ofSettings],
+  ["AI_InvalidPromptError", ofSettings],
+  ["AI_InvalidArgumentError", ofSettings],
+  ["AI_InvalidDataContentError", ofSettings],
+  ["AI_MessageConversionError", ofSettings],
+  ["AI_DownloadError", ofSettings],
+  ["AI_EmptyResponseBodyError", ofAnswers],
+  ["AI_NoOutputGeneratedError", ofAnswers],
+  ["AI_NoContentGeneratedError", ofAnswers],
+  ["AI_JSONParseError", ofAnswers],
+  ["AI_InvalidResponseDataError", ["unknown", true]],
+  ["AI_TypeValidationError", ["unknown", true]],
+]);

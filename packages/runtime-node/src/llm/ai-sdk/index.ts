@@ -1,0 +1,2 @@
+/** Any model of the AI SDK as the model of a conversation: `@colloquy/runtime-node/ai-sdk`. */
+export { aiSdkModel, type AiSdkLanguageModel, type AiSdkModelOptions } from "./model.ts";

@@ -1,0 +1,41 @@
+import { keysOfEnvironment, secretsOfEnvironment } from "../secrets/environment.ts";
+import { keysIn, secretsIn, type Sent } from "../secrets/secrets.ts";
+import type { AiSdkLanguageModel } from "./wrapped-model.ts";
+
+/** What is known of the keys that a provider of the AI SDK sends. */
+export interface KnownKeys {
+  /** Those that must not stand in a reply. */
+  readonly keys: () => readonly string[];
+  /** What must not stand in an error beside them. */
+  readonly secrets: () => readonly string[];
+}
+
+/**
+ * The keys of a model: what its provider sends as headers, the headers that the handler was given, and the environment
+ * variables that are named like a provider's key. Whatever else a provider sends (a key in a query, a signature) is not known.
+ */
+export const keysOfModel = (
+  model: AiSdkLanguageModel,
+  headers: Readonly<Record<string, string | undefined>>,
+): KnownKeys => {
+  const sent: Sent[] = sentBy(headers);
+  const add = (more: unknown): void => void sent.push(...sentBy(more));
+  try {
+    // Private in the types of the providers; there is no other way to what they send. Where it is not there, no more is known.
+    const { config } = model as { readonly config?: { readonly headers?: (() => unknown) | object } };
+    const own: unknown = typeof config?.headers === "function" ? config.headers() : config?.headers;
+    if (own instanceof Promise) own.then(add, () => {});
+    else add(own);
+  } catch {
+    // A provider without its key says so when it is called.
+  }
+  return {
+    keys: () => [...keysIn(sent), ...keysOfEnvironment()],
+    secrets: () => [...secretsIn(sent), ...secretsOfEnvironment()],
+  };
+};
+
+const sentBy = (headers: unknown): Sent[] =>
+  Object.entries(headers ?? {}).flatMap(([name, value]: [string, unknown]) =>
+    typeof value === "string" ? [{ name, value }] : [],
+  );

@@ -1,0 +1,154 @@
+import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { type CallLlm, ConfigurationError, type JsonObject, type ToolDeclaration } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "ai";
+import * as Either from "fp-ts/lib/Either.js";
+import { aborted, type FailureSetting, idleFailure } from "../failure/failure.ts";
+import { filteredDeltas } from "../secrets/filtered-deltas.ts";
+import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
+import { redact } from "../secrets/redact.ts";
+import { idleTimer } from "../transport/idle-timer.ts";
+import { AiAnswer } from "./answer.ts";
+import { failureOfAiError } from "./failure.ts";
+import { keysOfModel } from "./keys.ts";
+import { type AiRequest, aiRequest } from "./request.ts";
+import { type AiSdkLanguageModel, watchedModel } from "./wrapped-model.ts";
+
+export type { AiSdkLanguageModel } from "./wrapped-model.ts";
+
+export interface AiSdkModelOptions {
+  /** Options for providers, by provider, as the AI SDK has them. Those of a call's parameters stand over them. */
+  readonly providerOptions?: { readonly [provider: string]: JsonObject };
+  /** HTTP headers that go with each request. */
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/**
+ * Calls any model of the AI SDK, by its `streamText`: one step, always streamed, without retries (the machine retries) and
+ * without running a tool (the host runs them). Reasoning goes back with its signatures; what a provider ran by itself, and the
+ * files that it made, are kept and go back; sources are kept for UI messages.
+ *
+ * The model is offered exactly the tools of the call, and none for summaries. An output that the call wants is asked for by
+ * `responseFormat` (`native`), by a tool that has to be called (`tool`), or in words (`prompted`).
+ *
+ * Any piece of the answer counts as a sign of life for `idleTimeoutMs`. A model that ignores that it was cancelled is let go.
+ * Keys that are known (what the provider sends as headers, `headers`, environment variables named like a provider's key) are taken out of reply,
+ * pieces and failures. Redirects are the business of the `fetch` that the provider was given.
+ *
+ * @throws ConfigurationError for what is no model, the id of one too, and for an option that there is none of
+ */
+export const aiSdkModel = (model: AiSdkLanguageModel, given: AiSdkModelOptions = {}): LlmHandler => {
+  const problem = problemOfModel(model) ?? problemOfOptions("aiSdkModel", given, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { providerOptions, headers = {} } = frozenCopy({ ...given });
+  return async (call, context) => {
+    const asked = outputRequest(call, context);
+    const request = aiRequest(asked.call, asked.context.tools, { modelId: model.modelId, providerOptions });
+    return Either.isLeft(request)
+      ? { type: "failed", failure: { kind: "bad_request", message: request.left, retryable: false } }
+      : asked.read(await perform({ model, headers }, request.right, call, asked.context));
+  };
+};
+
+const optionNames: OptionNames<AiSdkModelOptions> = { providerOptions: true, headers: true };
+
+const problemOfModel = (model: unknown): string | null => {
+  if (typeof model === "string")
+    return `aiSdkModel: ${JSON.stringify(model)} is the id of a model, and the gateway that it would go to is named nowhere: give gateway(${JSON.stringify(model)}) of "ai", or the model of a provider, such as anthropic("…")`;
+  const isModel = typeof model === "object" && model !== null && "doStream" in model;
+  return isModel ? null : 'aiSdkModel needs a language model of the AI SDK, such as anthropic("…")';
+};
+
+interface Connection {
+  readonly model: AiSdkLanguageModel;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const perform = async (
+  { model, headers }: Connection,
+  request: AiRequest,
+  call: CallLlm,
+  context: LlmContext,
+): Promise<LlmOutcome> => {
+  const control = new AbortController();
+  const abort = (): void => control.abort();
+  if (context.signal.aborted) abort();
+  context.signal.addEventListener("abort", abort, { once: true });
+  const idle = idleTimer(context.clock, call.idleTimeoutMs, abort);
+  const known = keysOfModel(model, headers);
+  const setting = (): FailureSetting => ({ now: context.clock.now(), secrets: [...known.keys(), ...known.secrets()] });
+  let filter: KeyFilter | undefined;
+  const filterOf = (): KeyFilter => (filter ??= keyFilter(known.keys()));
+  const deltas = filteredDeltas(filterOf, context.onDelta);
+  const answer = new AiAnswer(model.modelId, deltas.onDelta);
+  const errors: unknown[] = [];
+  const watched = watchedModel(model, request.wanted, (part) => {
+    idle.touch();
+    if (!control.signal.aborted) answer.add(part);
+  });
+  const interrupted = (): LlmOutcome => {
+    if (context.signal.aborted) return answer.failed(aborted);
+    if (errors.length > 0) return answer.failed(failureOfAiError(errors[0], setting()));
+    return answer.failed(idleFailure(call.idleTimeoutMs ?? 0));
+  };
+  const answered = async (): Promise<LlmOutcome> => {
+    const result = streamText({
+      ...request.settings,
+      model: watched,
+      // Plain JSON of the shapes that the SDK reads, and it reads them again.
+      messages: request.messages as unknown as ModelMessage[],
+      allowSystemInMessages: true,
+      maxRetries: 0,
+      abortSignal: control.signal,
+      headers,
+      // Options of a provider are an object, and the provider reads them.
+      providerOptions: request.providerOptions as Record<string, JsonObject>,
+      ...(request.tools.length === 0 ? {} : { tools: toolsOf(request.tools) }),
+      // They are read from the stream, and not written to the console.
+      onError: () => {},
+    });
+    for await (const part of result.fullStream) if (part.type === "error") errors.push(part.error);
+    if (errors.length > 0 || control.signal.aborted) return interrupted();
+    return answer.finished ? answer.outcome((await result.response).messages) : answer.outcome([]);
+  };
+  const stopped = new Promise<LlmOutcome>((resolve) => {
+    if (control.signal.aborted) resolve(interrupted());
+    else control.signal.addEventListener("abort", () => resolve(interrupted()), { once: true });
+  });
+  try {
+    const outcome = await Promise.race([
+      stopped,
+      answered().catch((thrown: unknown) => {
+        errors.push(thrown);
+        return interrupted();
+      }),
+    ]);
+    abort();
+    deltas.end();
+    return withoutSecrets(outcome, filterOf(), setting());
+  } finally {
+    idle.stop();
+    context.signal.removeEventListener("abort", abort);
+  }
+};
+
+/** Whatever a provider sends may hold the key that it was sent. */
+const withoutSecrets = (outcome: LlmOutcome, filter: KeyFilter, { secrets }: FailureSetting): LlmOutcome => {
+  const filtered = filter.json(outcome);
+  return filtered.type === "failed" || filtered.finishReason === null
+    ? filtered
+    : { ...filtered, finishReason: redact(filtered.finishReason, secrets) };
+};
+
+/** Without a function to run them: the step ends with what is called. */
+const toolsOf = (tools: readonly ToolDeclaration[]): ToolSet =>
+  Object.fromEntries(
+    tools.map(({ name, description, parameters }) => [
+      name,
+      tool({
+        ...(description === undefined ? {} : { description }),
+        inputSchema: jsonSchema(parameters ?? { type: "object", properties: {} }),
+      }),
+    ]),
+  );

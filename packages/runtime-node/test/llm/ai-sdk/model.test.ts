@@ -1,0 +1,275 @@
+import { type Message, messageFromDraft, messageFromReply } from "@colloquy/machine";
+import { gateway } from "ai";
+import { describe, expect, test } from "vitest";
+import { aiSdkModel } from "../../../src/llm/ai-sdk/index.ts";
+import { ask, finish, modelOf, type Piece, text } from "./mock.ts";
+
+const weather = { name: "weather", description: "The weather", parameters: { type: "object", properties: {} } };
+const call = (id: string, input: string, name = "weather"): Piece => ({
+  type: "tool-call",
+  toolCallId: id,
+  toolName: name,
+  input,
+});
+
+describe("an answer", () => {
+  test("comes piece by piece, with usage, model and id as they were reported", async () => {
+    const named: Piece = { type: "response-metadata", id: "r1", modelId: "model-1-2026" };
+    const thought: readonly Piece[] = [
+      { type: "reasoning-start", id: "0" },
+      { type: "reasoning-delta", id: "0", delta: "Hm" },
+      { type: "reasoning-end", id: "0", providerMetadata: { p: { signature: "S==" } } },
+    ];
+    const model = modelOf([named, ...thought, ...text("Sun", "ny."), finish("stop", "end_turn")]);
+    const { outcome, deltas } = await ask(aiSdkModel(model));
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "Hm" },
+      { type: "text", text: "Sun" },
+      { type: "text", text: "ny." },
+    ]);
+    expect(outcome).toEqual({
+      type: "completed",
+      reply: {
+        content: [
+          { type: "reasoning", text: "Hm", provider: { ai: { p: { signature: "S==" } } } },
+          { type: "text", text: "Sunny." },
+        ],
+      },
+      finishReason: "stop",
+      usage: {
+        inputTokens: 10,
+        outputTokens: 7,
+        totalTokens: 17,
+        cacheReadTokens: 4,
+        cacheWriteTokens: 0,
+        provider: { service_tier: "standard" },
+      },
+      model: "model-1-2026",
+      responseId: "r1",
+    });
+  });
+
+  test("calls tools with arguments as they were written, whole or in pieces, valid or not", async () => {
+    const written = '{"city": "Oslo", "days": 1.0}';
+    const model = modelOf([
+      { type: "tool-input-start", id: "a", toolName: "weather" },
+      { type: "tool-input-delta", id: "a", delta: '{"city": "Oslo",' },
+      { type: "tool-input-start", id: "b", toolName: "weather" },
+      { type: "tool-input-delta", id: "a", delta: ' "days": 1.0}' },
+      { type: "tool-input-delta", id: "b", delta: '{"city' },
+      call("b", '{"city'),
+      call("a", written),
+      call("c", "", "unknown"),
+      finish("tool-calls"),
+    ]);
+    const { outcome, deltas } = await ask(aiSdkModel(model), { tools: [{ name: "weather", digest: "d" }] }, [weather]);
+    const calls = [
+      { id: "a", name: "weather", arguments: written },
+      { id: "b", name: "weather", arguments: '{"city' },
+      { id: "c", name: "unknown", arguments: "{}" },
+    ];
+    expect(outcome).toMatchObject({ type: "completed", reply: { toolCalls: calls }, finishReason: "tool-calls" });
+    const shown = calls.map((_, index) =>
+      deltas.flatMap((delta) => (delta.type === "toolCall" && delta.index === index ? [delta] : [])),
+    );
+    expect(shown.map((pieces) => pieces.map((piece) => piece.arguments).join(""))).toEqual(
+      calls.map((each) => each.arguments),
+    );
+    expect(shown.map(([first]) => first?.id)).toEqual(["a", "b", "c"]);
+  });
+
+  test("keeps calls apart that have the same id", async () => {
+    const model = modelOf([call("a", '{"n":1}'), call("a", '{"n":2}'), finish("tool-calls")]);
+    const { outcome } = await ask(aiSdkModel(model), {}, [weather]);
+    expect(outcome).toMatchObject({ reply: { toolCalls: [{ arguments: '{"n":1}' }, { arguments: '{"n":2}' }] } });
+  });
+
+  test("keeps what the provider ran by itself, files and sources, and shows no call of it", async () => {
+    const model = modelOf([
+      { type: "tool-input-start", id: "s", toolName: "search", providerExecuted: true },
+      { type: "tool-input-delta", id: "s", delta: "{}" },
+      { type: "tool-call", toolCallId: "s", toolName: "search", input: "{}", providerExecuted: true, dynamic: true },
+      { type: "tool-result", toolCallId: "s", toolName: "search", result: { hits: 1 }, dynamic: true },
+      { type: "file", mediaType: "image/png", data: { type: "data", data: "iVBORw0KGgo=" } },
+      { type: "source", sourceType: "url", id: "1", url: "https://example.org/", title: "Example" },
+      ...text("Found."),
+      finish("stop"),
+    ]);
+    const { outcome, deltas } = await ask(aiSdkModel(model));
+    expect(deltas).toEqual([{ type: "text", text: "Found." }]);
+    const foreign = (format: string, value: object) => ({ type: "opaque", value: { type: "foreign", format, value } });
+    const source = { type: "source-url", sourceId: "1", url: "https://example.org/", title: "Example" };
+    expect(outcome).toMatchObject({
+      reply: {
+        content: [
+          foreign("model", { type: "tool-call", toolCallId: "s", providerExecuted: true }),
+          foreign("model", { type: "tool-result", toolCallId: "s", output: { type: "json", value: { hits: 1 } } }),
+          { type: "image", url: "data:image/png;base64,iVBORw0KGgo=" },
+          { type: "text", text: "Found." },
+          foreign("ui", source),
+        ],
+      },
+    });
+    expect(outcome).not.toHaveProperty("reply.toolCalls");
+    if (outcome.type !== "completed") return;
+    const back = modelOf([finish("stop")]);
+    await ask(aiSdkModel(back), { messages: [messageFromReply("1.1", "thread/1.1", outcome.reply)] });
+    const sent = JSON.stringify(back.doStreamCalls[0]?.prompt);
+    expect(sent).toContain('"hits":1');
+    expect(sent).not.toContain("source-url");
+  });
+
+  test("that says nothing is an empty reply", async () => {
+    const { outcome } = await ask(aiSdkModel(modelOf([finish("stop")])));
+    expect(outcome).toMatchObject({ type: "completed", reply: {}, finishReason: "stop" });
+  });
+
+  test("ends with the reason, though the stream goes on", async () => {
+    const { outcome } = await ask(aiSdkModel(modelOf([...text("Hi"), finish("length")], { open: true })));
+    expect(outcome).toMatchObject({ type: "completed", reply: { content: "Hi" }, finishReason: "length" });
+  });
+
+  test("says in the provider's words why it ended where the SDK has none", async () => {
+    const reasons = [finish("content-filter"), finish("other", "pause_turn"), finish("other")];
+    const outcomes = await Promise.all(reasons.map((reason) => ask(aiSdkModel(modelOf([...text("Hi"), reason])))));
+    expect(outcomes.map(({ outcome }) => (outcome.type === "completed" ? outcome.finishReason : null))).toEqual([
+      "content-filter",
+      "pause_turn",
+      "other",
+    ]);
+  });
+
+  test("has no figures where none were reported", async () => {
+    const unknown = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+    const usage = { inputTokens: unknown, outputTokens: { total: undefined, text: undefined, reasoning: undefined } };
+    const end: Piece = { type: "finish", finishReason: { unified: "stop", raw: undefined }, usage };
+    expect((await ask(aiSdkModel(modelOf([end])))).outcome).not.toHaveProperty("usage");
+  });
+});
+
+describe("a request", () => {
+  const sentFor = async (...given: Parameters<typeof ask> extends [unknown, ...infer Rest] ? Rest : never) => {
+    const model = modelOf([finish("stop")]);
+    const handler = aiSdkModel(model, { providerOptions: { p: { a: 1, b: 1 } }, headers: { "x-team": "blue" } });
+    const { outcome } = await ask(handler, ...given);
+    return { sent: model.doStreamCalls[0], outcome };
+  };
+
+  test("has the parameters by the names of the SDK or of chat completions, and the options of providers", async () => {
+    const { sent } = await sentFor({
+      model: {
+        max_tokens: 9,
+        topP: 0.5,
+        stop: "END",
+        seed: 1,
+        temperature: 0,
+        stream: false,
+        providerOptions: { p: { b: 2 } },
+      },
+    });
+    expect(sent).toMatchObject({ maxOutputTokens: 9, topP: 0.5, stopSequences: ["END"], seed: 1, temperature: 0 });
+    expect(sent?.providerOptions).toEqual({ p: { a: 1, b: 2 } });
+    expect(sent?.headers).toMatchObject({ "x-team": "blue" });
+  });
+
+  test("of a parameter that the SDK does not know, or of another model, is refused in words", async () => {
+    const failures = await Promise.all(
+      [{ logit_bias: {} }, { model: "model-2" }, { toolChoice: "some" }, { max_tokens: 0.5 }].map(
+        async (model) => (await sentFor({ model })).outcome,
+      ),
+    );
+    expect(failures).toMatchObject(
+      [
+        'no parameter "logit_bias"',
+        '"model-2", and aiSdkModel was given "model-1"',
+        "toolChoice is",
+        "maxOutputTokens",
+      ].map((message) => ({
+        type: "failed",
+        failure: { kind: "bad_request", message: expect.stringContaining(message) },
+      })),
+    );
+    expect((await sentFor({ model: { model: "model-1" } })).outcome.type).toBe("completed");
+  });
+
+  test("offers exactly the tools of the call, and a summary none", async () => {
+    const { sent } = await sentFor({ model: { tool_choice: "required" } }, [weather]);
+    expect(sent?.tools).toMatchObject([{ type: "function", name: "weather", inputSchema: weather.parameters }]);
+    expect(sent?.toolChoice).toEqual({ type: "required" });
+    const summary = await sentFor({ purpose: "summary", model: { tool_choice: "required" } }, [weather]);
+    expect(summary.sent?.tools).toBeUndefined();
+    expect(summary.sent?.toolChoice).not.toEqual({ type: "required" });
+  });
+
+  test("shows images, files, and arguments that are no object as an empty one", async () => {
+    const png = "data:image/png;base64,iVBORw0KGgo=";
+    const pdf = { filename: "a.pdf", file_data: "data:application/pdf;base64,AQ==" };
+    const content = [
+      { type: "image", url: png },
+      { type: "opaque", value: { type: "file", file: pdf } },
+    ] as const;
+    const reply = messageFromReply("1.1", "t/1.1", { toolCalls: [{ id: "a", name: "weather", arguments: "{oops" }] });
+    const result: Message = {
+      ...messageFromDraft("1.2", { role: "user", content: "" }),
+      role: "tool",
+      parts: [
+        {
+          type: "toolResult",
+          callId: "t/1.1/0",
+          providerCallId: "a",
+          name: "weather",
+          outcome: "failed",
+          content: [{ type: "text", text: "no JSON" }],
+        },
+      ],
+    };
+    const { sent } = await sentFor({
+      messages: [messageFromDraft("1.0", { role: "user", content }), reply, result],
+    });
+    expect(sent?.prompt).toMatchObject([
+      { role: "user", content: [{ mediaType: "image/png" }, { mediaType: "application/pdf", filename: "a.pdf" }] },
+      { role: "assistant", content: [{ type: "tool-call", input: {} }] },
+      { role: "tool", content: [{ output: { type: "error-text", value: "no JSON" } }] },
+    ]);
+  });
+
+  const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] } as const;
+  test("asks for an output natively, by a tool, or in words", async () => {
+    const output = { name: "title", schema };
+    const native = (await sentFor({ output: { ...output, mode: "native" } })).sent;
+    expect(native?.responseFormat).toEqual({
+      type: "json",
+      name: "title",
+      schema: { ...schema, additionalProperties: false },
+    });
+    const byTool = (await sentFor({ output: { ...output, mode: "tool" } })).sent;
+    expect(byTool).toMatchObject({ tools: [{ name: "title" }], toolChoice: { type: "tool", toolName: "title" } });
+    const beside = (await sentFor({ output: { ...output, mode: "tool" } }, [weather])).sent;
+    expect(beside).toMatchObject({ tools: [{ name: "weather" }, { name: "title" }], toolChoice: { type: "required" } });
+    const prompted = (await sentFor({ output: { ...output, mode: "prompted" } })).sent;
+    expect(prompted?.prompt[0]).toMatchObject({ role: "system", content: expect.stringContaining("JSON Schema") });
+    expect(prompted?.responseFormat).toBeUndefined();
+  });
+
+  test("for an output by a tool: its arguments are the text, and a text in their place is what the model said", async () => {
+    const fields = { output: { name: "title", schema, mode: "tool" }, tools: [] } as const;
+    const called = await ask(
+      aiSdkModel(modelOf([call("a", '{"title":"One"}', "title"), finish("tool-calls")])),
+      fields,
+    );
+    expect(called.outcome).toMatchObject({ reply: { content: [{ type: "text", text: '{"title":"One"}' }] } });
+    expect(called.deltas).toEqual([{ type: "text", text: '{"title":"One"}' }]);
+    const said = await ask(aiSdkModel(modelOf([...text("One"), finish("stop")])), fields);
+    expect(said.outcome).toMatchObject({ type: "completed", reply: { content: "One" } });
+  });
+});
+
+test("what is no model, or no option, is refused with the way out", () => {
+  // What a program without types may give.
+  const given = (model: unknown, options?: unknown) => () =>
+    Reflect.apply(aiSdkModel, undefined, options === undefined ? [model] : [model, options]);
+  expect(given("openai/gpt-5")).toThrow(/give gateway\("openai\/gpt-5"\) of "ai"/);
+  expect(given({})).toThrow(/needs a language model of the AI SDK/);
+  expect(given(modelOf([]), { provideroptions: {} })).toThrow(/provideroptions/);
+  expect(given(gateway("openai/gpt-5"))).not.toThrow();
+});
