@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 
 import * as datasets from "@colloquy/datasets";
 import * as agents from "@colloquy/agents";
+import * as dialogue from "@colloquy/dialogue";
 import * as host from "@colloquy/host";
 import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
@@ -48,6 +49,11 @@ const programs = [
     path: "examples/docs/agent-problems.ts",
     run: () => import("../examples/docs/agent-problems.ts"),
     says: "agent.yaml:2:8: model is 4",
+  },
+  {
+    path: "examples/docs/dialogue.ts",
+    run: () => import("../examples/docs/dialogue.ts"),
+    says: 'Teacher : Hi! How\n\n\nTeacher : \n\n13 tokens; it ends at ["Child :","Child:"]\n',
   },
   { path: "examples/18-mcp.ts", run: () => import("../examples/18-mcp.ts"), says: "The sum of 2 and 3 is 5.\n" },
   { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
@@ -212,6 +218,7 @@ describe("the pages are whole", () => {
     { page: "docs/testing.md", modules: testing },
     { page: "docs/datasets.md", modules: [datasets] },
     { page: "docs/mcp.md", modules: [mcp] },
+    { page: "docs/dialogue.md", modules: [dialogue] },
     { page: "docs/sessions.md", modules: [sessions] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
@@ -237,6 +244,7 @@ describe("the pages are whole", () => {
     { name: "datasets", modules: [datasets] },
     { name: "sessions", modules: [sessions] },
     { name: "agents", modules: [agents] },
+    { name: "dialogue", modules: [dialogue] },
     { name: "host", modules: [host, hostStore] },
     { name: "runtime-node", modules: [node] },
     { name: "runtime-test", modules: [...testing, arbitraries] },

@@ -171,7 +171,7 @@ export class HostedThread {
     return submit(this.#thread, { type: "turn.annotated", turn, name, value, metadata });
   }
 
-  /** Of the answer of a turn only so many characters were spoken or shown; prompts show no more of it. */
+  /** Of the answer of a turn only so many characters were spoken or shown, counted as a reader does (graphemes of UAX 29, not UTF-16 units); prompts show no more of it. */
   truncate(turn: number, characters: number): Promise<void> {
     return submit(this.#thread, { type: "answer.truncated", turn, characters });
   }

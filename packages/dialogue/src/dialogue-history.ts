@@ -1,0 +1,210 @@
+import { EventRefusedError, type HostedThread, ThreadExistsError } from "@colloquy/host";
+import {
+  ConfigurationError,
+  type Message,
+  messagesOf,
+  type State,
+  textOf,
+  toolCallsOf,
+  turnsOf,
+} from "@colloquy/machine";
+import type { Formatted, PromptFormat } from "@colloquy/templates";
+import * as Either from "fp-ts/lib/Either.js";
+import { interrupt } from "./interrupt.ts";
+import { checkPlace, type SpokenTo } from "./spoken.ts";
+import { largestWindow, type Tokenize } from "./window.ts";
+
+/** What one side said. */
+export interface Utterance {
+  readonly speaker: "user" | "agent";
+  readonly text: string;
+}
+
+/** An utterance as the history has it, or its system prompt, which comes first. */
+export interface RecordedUtterance {
+  /** Utterances are counted from 1; the system prompt has -1. */
+  readonly turnId: number;
+  readonly speaker: "system_prompt" | "user" | "agent";
+  readonly text: string;
+  /** Somebody interrupted it: this is what was spoken of it. */
+  readonly interrupted?: true;
+}
+
+/** What a dialogue history is made from. */
+export interface DialogueHistoryOptions {
+  /** How its prompts are written, by `promptFormat` of `@colloquy/templates`. */
+  readonly format: PromptFormat;
+  /** What the thread begins with; one that has begun keeps its own. Default: an empty one. */
+  readonly initialSystemPrompt?: string;
+  /** The largest prompt, in tokens of whatever tokenizer is given. Default 2,000. */
+  readonly contextSize?: number;
+  /** How much of that is kept free for the answer, in tokens. Default 0. */
+  readonly reserve?: number;
+}
+
+/**
+ * The history of a spoken dialogue as retico has it, over a thread. Utterances are the messages of user and model on the path of the
+ * thread, however they came there, counted from 1; rounds of tools are none. Nothing is held here: another process, and `ask`, go on with the same thread.
+ */
+export class DialogueHistory {
+  readonly #thread: HostedThread;
+  readonly #format: PromptFormat;
+  readonly #initial: string;
+  readonly #tokensMax: number;
+
+  /** @throws ConfigurationError for sizes that are none. */
+  constructor(thread: HostedThread, options: DialogueHistoryOptions) {
+    const { format, initialSystemPrompt = "", contextSize = 2_000, reserve = 0 } = options;
+    if (!(isCount(contextSize) && isCount(reserve) && reserve <= contextSize))
+      throw new ConfigurationError(
+        `contextSize is ${contextSize}, reserve ${reserve}; they must be whole numbers of 0 or more, the reserve within the size`,
+      );
+    this.#thread = thread;
+    this.#format = format;
+    this.#initial = initialSystemPrompt;
+    this.#tokensMax = contextSize - reserve;
+  }
+
+  /** An utterance joins the history, as a turn of its own. Gives its number. */
+  async appendUtterance(utterance: Utterance): Promise<number> {
+    await this.#append(utterance);
+    return utterancesOf(await this.#state()).length;
+  }
+
+  /** The system prompt is another from now on. Gives the one before. */
+  async changeSystemPrompt(systemPrompt: string): Promise<string> {
+    const before = systemPromptOf(await this.#state());
+    await this.#thread.changeSystem(systemPrompt);
+    return before;
+  }
+
+  /** The system prompt is the one that the thread began with. */
+  async resetSystemPrompt(): Promise<void> {
+    await this.#state();
+    await this.#thread.resetSystem();
+  }
+
+  /**
+   * The prompt with as many of the newest utterances as fit into the context, of which `start` is the first. It is found
+   * anew each time, so that it grows again when there is more room.
+   *
+   * @throws RangeError where the prompt does not fit without any utterance.
+   */
+  async prepareDialogueHistory(
+    tokenize: Tokenize,
+  ): Promise<{ readonly prompt: string; readonly tokens: number; readonly start: number }> {
+    const state = await this.#state();
+    const utterances = utterancesOf(state);
+    const promptFrom = (start: number): string => this.#render(utterances.slice(start), systemPromptOf(state));
+    const { start, prompt, tokens } = await largestWindow(utterances.length, promptFrom, tokenize, this.#tokensMax);
+    return { prompt, tokens, start: start + 1 };
+  }
+
+  /**
+   * The prompt with the utterances from `start` on, and before `end`. `systemPrompt` stands in it in place of the thread's.
+   *
+   * @throws RangeError for a range that is none.
+   */
+  async getPrompt(start = 1, end?: number, systemPrompt?: string): Promise<string> {
+    if (!(isCount(start) && start > 0) || (end !== undefined && !(isCount(end) && end >= start)))
+      throw new RangeError(`start is ${start}, end ${end}; they must be whole numbers, 1 <= start <= end`);
+    const state = await this.#state();
+    const utterances = utterancesOf(state).slice(start - 1, end === undefined ? undefined : end - 1);
+    return this.#render(utterances, systemPrompt ?? systemPromptOf(state));
+  }
+
+  /** What announces an utterance, and so ends the one before: of the user, and of the agent. */
+  async getStopPatterns(): Promise<readonly [user: readonly string[], agent: readonly string[]]> {
+    return [this.#format.stopPatterns.user, this.#format.stopPatterns.agent];
+  }
+
+  /** An utterance of the agent that was interrupted joins the history, as far as it was spoken. Gives that. */
+  async interruptionAlignmentNewAgentSentence(utterance: Utterance, place: SpokenTo): Promise<RecordedUtterance> {
+    if (utterance.speaker !== "agent")
+      throw new ConfigurationError(
+        `the speaker is ${JSON.stringify(utterance.speaker)}; only an agent's sentence is aligned`,
+      );
+    checkPlace(place);
+    const turn = await this.#append(utterance);
+    const { spoken } = await interrupt(this.#thread, { ...place, turn });
+    const turnId = utterancesOf(await this.#state()).length;
+    return { turnId, speaker: "agent", text: spoken, interrupted: true };
+  }
+
+  async formatRole(of: Formatted): Promise<string> {
+    return this.#format.formatRole(of);
+  }
+
+  async format(of: Formatted, text: string): Promise<string> {
+    return this.#format.format(of, text);
+  }
+
+  async formatSentence({ speaker, text }: Pick<RecordedUtterance, "speaker" | "text">): Promise<string> {
+    return this.#format.format(speaker, text);
+  }
+
+  /** All that was said, behind the system prompt: a copy. */
+  async getDialogueHistory(): Promise<readonly RecordedUtterance[]> {
+    const state = await this.#state();
+    const first: RecordedUtterance = { turnId: -1, speaker: "system_prompt", text: systemPromptOf(state) };
+    return [first, ...utterancesOf(state).map(recorded)];
+  }
+
+  /** Gives the number of the turn that it is. */
+  async #append({ speaker, text }: Utterance): Promise<number> {
+    const role = roles.get(speaker);
+    if (role === undefined || typeof text !== "string")
+      throw new ConfigurationError(
+        `an utterance has a speaker, "user" or "agent", and a text; this one has ${JSON.stringify(speaker)} and a ${typeof text}`,
+      );
+    await this.#state();
+    await this.#thread.addTurn([{ role, content: text }]);
+    const turn = turnsOf(await this.#state()).at(-1);
+    if (turn === undefined) throw new Error("the turn that was added is not there");
+    return turn.number;
+  }
+
+  /** The thread as it is; begun, where there is none. */
+  async #state(): Promise<State> {
+    const state = await this.#thread.state();
+    if (state !== null) return state;
+    try {
+      await this.#thread.start({ system: this.#initial });
+    } catch (thrown) {
+      // Somebody else may have begun it in this moment.
+      if (!(thrown instanceof ThreadExistsError)) throw thrown;
+    }
+    const begun = await this.#thread.state();
+    if (begun === null) throw new EventRefusedError(this.#thread.id, { kind: "unknown", reason: "it was deleted" });
+    return begun;
+  }
+
+  /** @throws ConfigurationError for an utterance that is no text. */
+  #render(utterances: readonly Message[], system: string): string {
+    const rendered = this.#format.render(utterances, { system });
+    if (Either.isRight(rendered)) return rendered.right;
+    throw new ConfigurationError(rendered.left);
+  }
+}
+
+const roles: ReadonlyMap<string, "user" | "assistant"> = new Map([
+  ["user", "user"] as const,
+  ["agent", "assistant"] as const,
+]);
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+const utterancesOf = (state: State): readonly Message[] =>
+  messagesOf(state).filter(
+    (message) => message.role === "user" || (message.role === "assistant" && toolCallsOf(message).length === 0),
+  );
+
+const systemPromptOf = ({ context: { conversation } }: State): string =>
+  conversation.system === null ? "" : textOf(conversation.system);
+
+const recorded = (message: Message, index: number): RecordedUtterance => ({
+  turnId: index + 1,
+  speaker: message.role === "user" ? "user" : "agent",
+  text: textOf(message),
+  ...(message.truncated === undefined ? {} : { interrupted: true }),
+});

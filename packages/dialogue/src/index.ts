@@ -1,0 +1,10 @@
+export { clausesOf } from "./clauses.ts";
+export {
+  DialogueHistory,
+  type DialogueHistoryOptions,
+  type RecordedUtterance,
+  type Utterance,
+} from "./dialogue-history.ts";
+export { interrupt, type Interrupted, type InterruptedAt } from "./interrupt.ts";
+export { spokenOf, type SpokenTo } from "./spoken.ts";
+export type { Tokenize } from "./window.ts";
