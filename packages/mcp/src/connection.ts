@@ -30,7 +30,7 @@ export class Connection {
   readonly #withoutSecrets: (text: string) => string;
   #client: Promise<Client> | null = null;
   #isFirst = true;
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -63,8 +63,8 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     const client = this.#client;
+    this.#closing.abort();
     this.#client = null;
     // One that could not be opened is closed.
     await client?.then((opened) => opened.close()).catch(() => {});
@@ -103,12 +103,16 @@ export class Connection {
   }
 
   #opened(): Promise<Client> {
-    if (this.#isClosed) return Promise.reject(new McpError(`MCP server ${this.#options.server}: mcpTools was closed`));
+    if (this.#closing.signal.aborted) return Promise.reject(this.#closed());
     this.#client ??= this.#open().catch((thrown: unknown) => {
       this.#client = null;
       throw thrown;
     });
     return this.#client;
+  }
+
+  #closed(): McpError {
+    return new McpError(`MCP server ${this.#options.server}: mcpTools was closed`);
   }
 
   async #open(): Promise<Client> {
@@ -129,7 +133,8 @@ export class Connection {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client has no other way
     client.onclose = (): void => void this.#leave(client);
     try {
-      await client.connect(transport, { timeout: timeoutMs });
+      const { signal } = this.#closing;
+      await orAborted(client.connect(transport, { timeout: timeoutMs, signal }), signal);
     } catch (thrown) {
       // Not waited for: a process that does not react is killed after seconds.
       void client.close().catch(() => {});

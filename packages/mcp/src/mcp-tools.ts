@@ -104,8 +104,15 @@ class ServedTools implements McpTools {
       offered.tools.map(({ name }) => name),
       prefix,
     );
-    this.#offered = offered;
-    this.#tools = Object.freeze(offered.tools.map((each) => this.#toolOf(each, names.get(each.name) ?? each.name)));
+    const shown = new Map<string, OfferedTool>();
+    const problems = [...offered.problems];
+    for (const each of offered.tools) {
+      const name = names.get(each.name) ?? each.name;
+      if (shown.has(name)) problems.push({ name: each.name, problem: `another tool is shown as "${name}"` });
+      else shown.set(name, each);
+    }
+    this.#offered = { tools: [...shown.values()], problems };
+    this.#tools = Object.freeze([...shown].map(([name, each]) => this.#toolOf(each, name)));
     return this.#tools;
   }
 

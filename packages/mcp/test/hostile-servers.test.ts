@@ -1,3 +1,4 @@
+import { InMemoryTransport } from "@modelcontextprotocol/client";
 import { createHost, memoryStore } from "@colloquy/runtime-node";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { describe, expect, it, vi } from "vitest";
@@ -49,6 +50,17 @@ describe("a list that lies", () => {
     expect(mapped.every((name) => /^files_[a-zA-Z0-9_-]{1,58}$/.test(name))).toBe(true);
     expect(mapped.slice(2, 4)).toEqual(["files_a_b", "files_lone_name"]);
     expect((await listed(names.toReversed())).toReversed()).toEqual(mapped);
+  });
+
+  it("leaves out a tool whose name a server chose to be that of another", async () => {
+    const list = (names: readonly string[]) => () => ({ tools: names.map(plainTool) });
+    const first = await connect({ list: list(["a.b", "a/b"]) }).opening;
+    const [taken = ""] = first.tools.map(nameOf);
+    await first.close();
+    const server = await connect({ list: list(["a.b", "a/b", taken]) }).opening;
+    expect(new Set(server.tools.map(nameOf)).size).toBe(2);
+    expect(server.problems).toEqual([{ name: taken, problem: `another tool is shown as "${taken}"` }]);
+    await server.close();
   });
 
   it("calls a tool by the name that the server knows, and shows its description as text", async () => {
@@ -163,6 +175,18 @@ describe("a server whose connection is lost", () => {
     expect(servers).toHaveLength(2);
     await server.close();
     await expect(callTool(server, "work")).rejects.toThrow("was closed");
+  });
+
+  it("can be closed while it is being connected to again", async () => {
+    const { open, servers } = rawServer({});
+    const silent = InMemoryTransport.createLinkedPair()[0];
+    const transports = [open(), silent];
+    const server = await mcpTools({ transport: () => transports.shift() ?? silent });
+    await servers[0]?.close();
+    const calling = callTool(server, "work");
+    await vi.waitFor(() => expect(transports).toEqual([]));
+    await server.close();
+    await expect(calling).rejects.toThrow("MCP server");
   });
 
   it("says so where its transport can be opened once", async () => {
