@@ -93,6 +93,7 @@ const perform = async (
     return answer.failed(idleFailure(call.idleTimeoutMs ?? 0));
   };
   const answered = async (): Promise<LlmOutcome> => {
+    if (control.signal.aborted) return interrupted();
     const result = streamText({
       ...request.settings,
       model: watched,

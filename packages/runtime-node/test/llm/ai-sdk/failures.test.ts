@@ -3,7 +3,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { aiSdkModel } from "../../../src/llm/ai-sdk/index.ts";
-import { callOf, perform } from "../call.ts";
+import { callOf, perform, testClock } from "../call.ts";
 import { ask, finish, modelOf, type Piece, text } from "./mock.ts";
 
 /** A provider may throw anything. */
@@ -168,6 +168,14 @@ describe("a model that ignores that it is cancelled", () => {
     aborted.control.abort();
     expect(await aborted.outcome).toMatchObject({ failure: { code: "aborted" } });
   });
+});
+
+test("a call that was cancelled before it began is not made", async () => {
+  const model = modelOf([finish("stop")]);
+  const [signal, clock] = [AbortSignal.abort(), testClock()];
+  const outcome = await aiSdkModel(model)(callOf(), { signal, onDelta: () => {}, clock, tools: [] });
+  expect(outcome).toMatchObject({ type: "failed", failure: { code: "aborted" } });
+  expect(model.doStreamCalls).toEqual([]);
 });
 
 describe("a key", () => {
