@@ -24,6 +24,8 @@ import * as opensearch from "@colloquy/runtime-test/opensearch";
 import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
+import * as templates from "@colloquy/templates";
+import * as jinja from "@colloquy/templates/jinja";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as sessions from "@colloquy/sessions";
 import * as cli from "../packages/cli/src/index.ts";
@@ -56,6 +58,16 @@ const programs = [
     says: 'Teacher : Hi! How\n\n\nTeacher : \n\n13 tokens; it ends at ["Child :","Child:"]\n',
   },
   { path: "examples/18-mcp.ts", run: () => import("../examples/18-mcp.ts"), says: "The sum of 2 and 3 is 5.\n" },
+  {
+    path: "examples/20-local-model.ts",
+    run: () => import("../examples/20-local-model.ts"),
+    says: "A queue is a line.\nOf people.\n",
+  },
+  {
+    path: "examples/docs/templates.ts",
+    run: () => import("../examples/docs/templates.ts"),
+    says: "[INST] <<SYS>>Be strict.<</SYS>>\n\nChild : Hello !\n\nTeacher : Hi! How are you today ?\n\n [/INST] \n",
+  },
   { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
   {
     // Its agent names the tool of examples/16-agent/shelves.ts.
@@ -220,6 +232,7 @@ describe("the pages are whole", () => {
     { page: "docs/mcp.md", modules: [mcp] },
     { page: "docs/dialogue.md", modules: [dialogue] },
     { page: "docs/sessions.md", modules: [sessions] },
+    { page: "docs/templates.md", modules: [templates, jinja] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));
@@ -243,6 +256,7 @@ describe("the pages are whole", () => {
     { name: "interchange", modules: [interchange] },
     { name: "datasets", modules: [datasets] },
     { name: "sessions", modules: [sessions] },
+    { name: "templates", modules: [templates, jinja] },
     { name: "agents", modules: [agents] },
     { name: "dialogue", modules: [dialogue] },
     { name: "host", modules: [host, hostStore] },

@@ -12,6 +12,8 @@ export {
 } from "./llm/failure/failure.ts";
 export { openaiChat, type OpenAiChatOptions } from "./llm/openai-chat.ts";
 export type { OpenAiConnection } from "./llm/transport/connection.ts";
+export { textCompletion, type TextCompletionOptions } from "./llm/text-completion.ts";
+export type { TextRequestOptions } from "./llm/text-request.ts";
 export { randomIds } from "./ports/ids.ts";
 export { filesStore, type FilesStoreOptions } from "./stores/files/files-store.ts";
 export { sqliteStore, type SqliteStoreOptions } from "./stores/sqlite/sqlite-store.ts";

@@ -1,9 +1,10 @@
 import { ConfigurationError, type Message } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { plainText } from "./plain-text.ts";
-import { systemOf } from "./system-of.ts";
-import type { RenderOptions, Template } from "./template.ts";
+import { systemOf } from "./template/system-of.ts";
+import type { RenderOptions, Template } from "./template/template.ts";
 
 /** A template of prefixes, suffixes and roles, as in the JSON file of retico's DialogueHistory. It has no place for tools and images. */
 export interface PromptFormat extends Template {
@@ -28,7 +29,7 @@ export type Formatted = "user" | "agent" | "system_prompt" | "prompt";
  * @throws ConfigurationError that names all that is wrong, each by its path.
  */
 export const promptFormat = (file: unknown): PromptFormat => {
-  const config = configOf(file);
+  const config = frozenCopy(configOf(file));
   const formatRole = (of: Formatted): string => {
     const { role, role_sep: separator } = roleOf(config, of);
     return role === undefined ? "" : `${role} ${separator} `;

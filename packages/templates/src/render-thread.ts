@@ -1,6 +1,6 @@
 import { messagesOf, type State, toArray, turnsOf } from "@colloquy/machine";
 import type * as Either from "fp-ts/lib/Either.js";
-import type { RenderOptions, Template } from "./template.ts";
+import type { RenderOptions, Template } from "./template/template.ts";
 
 export interface RenderThreadOptions extends RenderOptions {
   /** The first turn to render, by its number. Default: from the beginning on, with what stood before the first turn. */

@@ -1,7 +1,7 @@
 import { contentText, type Part } from "@colloquy/machine";
 import type { Counter } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
-import type { Template } from "./template.ts";
+import type { Template } from "./template/template.ts";
 
 /** A model's own tokenizer. */
 export interface Tokenizer {

@@ -3,10 +3,18 @@ import type { DecodedChat, DecodedChoice } from "./chat-chunks.ts";
 import { chatStream } from "./chat-stream.ts";
 import { isObject, listOf, parseJson } from "./loose-json.ts";
 
-/** Decodes the body of a chat completion that came in one piece. Null when it is nothing of the kind. */
-export const decodeChatBody = (text: string): DecodedChat | null => {
-  if (/^\s*(data:|:|event:)/.test(text)) return decodeUnasked(text);
-  const body = parseJson(text);
+/**
+ * Decodes the body of a chat completion that came in one piece. Null when it is nothing of the kind.
+ *
+ * @param as Makes a body (`whole`), or a chunk of a stream, of what another format has in its place.
+ */
+export const decodeChatBody = (
+  text: string,
+  as: (value: Json, whole?: boolean) => Json = (value) => value,
+): DecodedChat | null => {
+  if (/^\s*(data:|:|event:)/.test(text)) return decodeUnasked(text, as);
+  const parsed = parseJson(text);
+  const body = parsed === undefined ? parsed : as(parsed, true);
   if (!isObject(body)) return errorOfList(body);
   const { usage, model, id } = body;
   const choices = listOf(body["choices"]).filter(isObject);
@@ -22,8 +30,8 @@ export const decodeChatBody = (text: string): DecodedChat | null => {
 };
 
 /** Some servers stream whether they were asked to or not. */
-const decodeUnasked = (text: string): DecodedChat => {
-  const stream = chatStream();
+const decodeUnasked = (text: string, as: (chunk: Json) => Json): DecodedChat => {
+  const stream = chatStream(undefined, as);
   stream.feed(new TextEncoder().encode(text));
   stream.end();
   return stream.decoded();

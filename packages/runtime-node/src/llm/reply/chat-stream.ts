@@ -26,14 +26,21 @@ export interface ChatStreamState {
   damaged: boolean;
 }
 
-/** Decodes a streamed chat completion as it comes, and reports the pieces of the answer. */
-export const chatStream = (onDelta?: (delta: LlmDelta) => void): ChatStream => {
+/**
+ * Decodes a streamed chat completion as it comes, and reports the pieces of the answer.
+ *
+ * @param as Makes a chunk of what another format has in its place.
+ */
+export const chatStream = (
+  onDelta?: (delta: LlmDelta) => void,
+  as: (chunk: Json) => Json = (chunk) => chunk,
+): ChatStream => {
   const chunks = chatChunks(onDelta);
   const state: ChatStreamState = { begun: false, finished: false, done: false, damaged: false };
 
-  const add = (chunk: unknown): void => {
+  const add = (chunk: Json): void => {
     state.begun = true;
-    chunks.add(chunk);
+    chunks.add(as(chunk));
     state.finished = chunks.isFinished();
   };
   const onData = (data: string, name?: string): void => {

@@ -1,0 +1,157 @@
+import { ConfigurationError, messageFromDraft } from "@colloquy/machine";
+import { promptFormat } from "@colloquy/templates";
+import { describe, expect, test } from "vitest";
+import { textCompletion, type TextCompletionOptions, type TextRequestOptions } from "../../src/index.ts";
+import { callOf, perform } from "./call.ts";
+import { answeringJson, begin, chatServer } from "./server.ts";
+
+const template = promptFormat({
+  user: { role: "Child", role_sep: ":", pre: "", suf: "\n\n" },
+  agent: { role: "Teacher", role_sep: ":", pre: "", suf: "\n\n" },
+  system_prompt: { pre: "<<SYS>>", suf: "<</SYS>>\n\n" },
+  prompt: { pre: "[INST] ", suf: " [/INST]" },
+});
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+const read = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+
+const piece = (text: string, finish: string | null = null): object => ({
+  id: "text-1",
+  model: "model-1",
+  choices: [{ index: 0, text, finish_reason: finish }],
+});
+
+const handlerOf = (baseURL: string, options: Partial<TextRequestOptions> = {}) =>
+  textCompletion({ baseURL, apiKey: "sk-test-key-0123456789", template, ...options });
+
+/** A server that streams these events to their end. */
+const streaming = async (...events: readonly object[]) =>
+  chatServer((_, response) => {
+    begin(response, ...events);
+    response.end("data: [DONE]\n\n");
+  });
+
+describe("a streamed reply", () => {
+  test("is what stands before the first stop pattern, however it is cut", async () => {
+    const { baseURL } = await streaming(
+      piece(" Hi! How "),
+      piece("are you today ?\n\nChi"),
+      piece("ld :"),
+      piece("", "stop"),
+      { choices: [], usage },
+    );
+    const { outcome, deltas } = perform(handlerOf(baseURL));
+    expect(await outcome).toEqual({
+      type: "completed",
+      reply: { content: "Hi! How are you today ?" },
+      finishReason: "stop",
+      usage: read,
+      model: "model-1",
+      responseId: "text-1",
+    });
+    expect(deltas.map((delta) => ("text" in delta ? delta.text : ""))).toEqual(["Hi! How", " are you today ?"]);
+  });
+
+  test("loses the role that the model repeats", async () => {
+    const { baseURL } = await streaming(piece("Teach"), piece("er : Hi"), piece("!", "length"));
+    const { outcome } = perform(handlerOf(baseURL));
+    expect(await outcome).toMatchObject({ reply: { content: "Hi!" }, finishReason: "length" });
+  });
+
+  test("is whole at a stop pattern, and a server that writes on is cut off", async () => {
+    const { baseURL } = await chatServer((_, response) => begin(response, piece("Hi!\n\nChild :"), piece(" I am")));
+    const { outcome } = perform(handlerOf(baseURL));
+    expect(await outcome).toEqual({
+      type: "completed",
+      reply: { content: "Hi!" },
+      finishReason: "stop",
+      model: "model-1",
+      responseId: "text-1",
+    });
+  });
+
+  test("that breaks off fails, with what came and no piece of a pattern", async () => {
+    const { baseURL } = await streaming(piece("Hi! Chi"));
+    const { outcome } = perform(handlerOf(baseURL));
+    expect(await outcome).toMatchObject({ type: "failed", partial: { content: "Hi!" } });
+  });
+
+  test("that says why it ended is whole, its last words too", async () => {
+    const { baseURL } = await streaming(piece("Hi! Chi"), piece("", "length"));
+    const { outcome, deltas } = perform(handlerOf(baseURL));
+    expect(await outcome).toMatchObject({ type: "completed", reply: { content: "Hi! Chi" }, finishReason: "length" });
+    expect(deltas.map((delta) => ("text" in delta ? delta.text : "")).join("")).toBe("Hi! Chi");
+  });
+
+  test("with an error in its middle fails", async () => {
+    const { baseURL } = await streaming(piece("Hi!"), { error: { message: "out of memory", code: 500 } });
+    expect(await perform(handlerOf(baseURL)).outcome).toMatchObject({ type: "failed", partial: { content: "Hi!" } });
+  });
+});
+
+test("a reply in one piece is filtered as one that is streamed", async () => {
+  const choices = [{ index: 0, text: "Teacher: Hi!\n\nChild : I am", finish_reason: "stop" }];
+  const { baseURL, bodies } = await chatServer(answeringJson({ id: "text-1", choices, usage }));
+  const { outcome, deltas } = perform(handlerOf(baseURL, { stream: false }));
+  expect(await outcome).toMatchObject({ reply: { content: "Hi!" }, finishReason: "stop", usage: read });
+  expect(deltas).toEqual([{ type: "text", text: "Hi!" }]);
+  expect(bodies[0]).not.toHaveProperty("stream");
+});
+
+describe("a request", () => {
+  const sent = async (
+    options: Partial<TextRequestOptions>,
+    model: Record<string, string | number | null> = {},
+  ): Promise<object | undefined> => {
+    const { baseURL, bodies } = await streaming(piece("Hi!", "stop"));
+    await perform(handlerOf(baseURL, options), callOf({ model })).outcome;
+    return bodies[0];
+  };
+
+  test("has the rendered prompt, the user's stop patterns, and the defaults", async () => {
+    expect(await sent({ model: "llama" })).toEqual({
+      model: "llama",
+      prompt: "[INST] Child : why?\n\n [/INST]\n\nTeacher : ",
+      stop: ["Child :", "Child:"],
+      max_tokens: 1024,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  test("has the call's parameters before all, and at most four patterns", async () => {
+    const stop = ["a", "b", "d"];
+    expect(
+      await sent({ model: "llama", stop }, { model: "phi", max_tokens: 9, stop: "c", stream_options: null }),
+    ).toEqual({
+      model: "phi",
+      prompt: "[INST] Child : why?\n\n [/INST]\n\nTeacher : ",
+      stop: ["c", "a", "b", "d"],
+      max_tokens: 9,
+      stream: true,
+    });
+  });
+
+  test("is not made where the template can't render, a tool is offered, or the output is native", async () => {
+    const { baseURL, bodies } = await streaming(piece("Hi!", "stop"));
+    const image = messageFromDraft("1.0", {
+      role: "user",
+      content: [{ type: "image", url: "https://a.example/b.png" }],
+    });
+    const failure = async (fields: Parameters<typeof callOf>[0]) => perform(handlerOf(baseURL), callOf(fields)).outcome;
+    const refused = (message: RegExp): object => ({
+      type: "failed",
+      failure: { kind: "bad_request", retryable: false, message: expect.stringMatching(message) },
+    });
+    expect(await failure({ messages: [image] })).toEqual(refused(/message 1\.0 has an image/u));
+    expect(await failure({ tools: [{ name: "look", digest: "d" }] })).toEqual(refused(/"look".*openaiChat/u));
+    const output = { mode: "native", name: "answer", schema: {}, repairs: 0 } as const;
+    expect(await failure({ output })).toEqual(refused(/prompted/u));
+    expect(bodies).toEqual([]);
+  });
+});
+
+test("without a template there is no handler", () => {
+  // As a caller in JavaScript may.
+  const options = { baseURL: "http://127.0.0.1:1/v1" } as TextCompletionOptions;
+  expect(() => textCompletion(options)).toThrow(ConfigurationError);
+});

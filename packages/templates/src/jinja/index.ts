@@ -1,0 +1,1 @@
+export { jinjaTemplate, type JinjaTemplateOptions } from "./jinja-template.ts";

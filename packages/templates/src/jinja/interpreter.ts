@@ -1,0 +1,83 @@
+import * as untyped from "@huggingface/jinja";
+
+/** What is used of the package. Its own types name their files without an ending, which `nodenext` can't follow. */
+interface Jinja {
+  readonly tokenize: (
+    text: string,
+    options: { readonly lstrip_blocks: boolean; readonly trim_blocks: boolean },
+  ) => unknown;
+  readonly parse: (tokens: unknown) => Program;
+  readonly Environment: new () => Environment;
+  readonly Interpreter: new (environment: Environment) => {
+    run(program: Program): Value;
+    evaluate(statement: Statement | undefined, environment: Environment): Value;
+  };
+}
+interface Environment {
+  set(name: string, value: unknown): unknown;
+}
+interface Statement {
+  readonly type: string;
+  /** Of a loop: what it goes through. */
+  readonly iterable?: object;
+}
+interface Value {
+  readonly value: unknown;
+}
+
+/** A template that was read. */
+export type Program = Statement;
+
+// As its declarations have it, and the tests of this folder.
+const jinja = untyped as unknown as Jinja;
+
+/** Reads a template, with the settings of transformers. @throws Error where it is none */
+export const parseTemplate = (text: string): Program =>
+  jinja.parse(jinja.tokenize(text, { lstrip_blocks: true, trim_blocks: true }));
+
+/** The text that a template makes of its variables. @throws Error where it fails, or takes too much */
+export const runTemplate = (program: Program, variables: object): string => {
+  const environment = new jinja.Environment();
+  for (const [name, value] of Object.entries(variables)) environment.set(name, value);
+  return String(new BoundedInterpreter(environment).run(program).value);
+};
+
+/**
+ * Evaluates a template in so many steps and no more. Jinja has no endless loop, but loops in loops, macros that call
+ * themselves and lists that double come to the same. An evaluation is a step, more where its value is large; so is
+ * each turn of a loop, more than once.
+ */
+class BoundedInterpreter extends jinja.Interpreter {
+  #steps = 0;
+  readonly #loopedOver = new WeakSet<object>();
+
+  override evaluate(statement: Statement | undefined, environment: Environment): Value {
+    if (statement?.iterable !== undefined) this.#loopedOver.add(statement.iterable);
+    this.#spend(1);
+    const value = super.evaluate(statement, environment);
+    const size = sizeOf(value.value);
+    if (size > sizeMax) throw new RangeError(`it makes a value of more than ${sizeMax} characters or entries`);
+    this.#spend(statement !== undefined && this.#loopedOver.has(statement) ? size * stepsPerTurn : size / sizePerStep);
+    return value;
+  }
+
+  #spend(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > stepsMax) throw new RangeError(`it takes more than ${stepsMax} steps`);
+  }
+}
+
+/** Seconds of work, and more than any model's prompt takes. */
+const stepsMax = 2_000_000;
+
+/** Of a loop, beside what it does: each of its turns has variables of its own. */
+const stepsPerTurn = 4;
+
+const sizePerStep = 1024;
+
+const sizeMax = 2 ** 24;
+
+const sizeOf = (value: unknown): number => {
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  return value instanceof Map ? value.size : 0;
+};

@@ -1,0 +1,108 @@
+import { ConfigurationError, digestOf, type Json, type JsonObject } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import * as Either from "fp-ts/lib/Either.js";
+import { systemOf } from "../template/system-of.ts";
+import type { RenderOptions, Template } from "../template/template.ts";
+import { parseTemplate, type Program, runTemplate } from "./interpreter.ts";
+import { chatMessage, chatTool } from "./chat-messages.ts";
+import { strftime } from "./strftime.ts";
+
+export interface JinjaTemplateOptions {
+  /** What `bos_token` is in the template. Default none: most servers put it before a prompt themselves. */
+  readonly bosToken?: string;
+  /** What `eos_token` is in the template. Default none. */
+  readonly eosToken?: string;
+  /** Where an answer ends, for servers that let the model's end token through. Default: `eosToken`. */
+  readonly stop?: readonly string[];
+  /** Other variables of the template, such as `enable_thinking`. */
+  readonly variables?: JsonObject;
+}
+
+/**
+ * A chat template of a model, as `tokenizer_config.json` and GGUF files have it, rendered with the settings of
+ * transformers: tool calls, tools and reasoning in its shape, `strftime_now` by the time that `render` is given (in
+ * UTC; without one it is not defined), `raise_exception` as a left. What messages say is data, and never evaluated.
+ *
+ * A template is foreign code: it reads its variables and nothing else, and one that takes too many steps or makes too
+ * large a text is a left. Needs the optional peer `@huggingface/jinja`.
+ *
+ * @throws ConfigurationError for a text that is no template.
+ */
+export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}): Template => {
+  const {
+    bosToken = "",
+    eosToken = "",
+    stop = eosToken === "" ? [] : [eosToken],
+    variables = {},
+  } = frozenCopy(options);
+  const program = programOf(text);
+  const tokens = { bos_token: bosToken, eos_token: eosToken };
+  const render = (ofCall: VariablesOfCall): string =>
+    runTemplate(program, { ...constants, ...tokens, ...variables, ...ofCall });
+  return {
+    name: "jinja",
+    version: 1,
+    options: { digest: digestOf(text), bosToken, eosToken, variables },
+    stop,
+    opening: [],
+    render: (messages, { system: instead, tools = [], addGenerationPrompt = true, at }: RenderOptions = {}) => {
+      if (tools.length > 0 && !/\btools\b/u.test(text))
+        return Either.left("the chat template renders no tools: declare none");
+      const { system, rest } = systemOf(messages, instead);
+      const shaped: Json[] = [];
+      for (const message of [...system, ...rest]) {
+        const each =
+          typeof message === "string" ? Either.right({ role: "system", content: message }) : chatMessage(message);
+        if (Either.isLeft(each)) return each;
+        shaped.push(each.right);
+      }
+      return Either.tryCatch(
+        () =>
+          render({
+            messages: shaped,
+            tools: tools.length === 0 ? null : tools.map(chatTool),
+            documents: null,
+            add_generation_prompt: addGenerationPrompt,
+            ...(at === undefined ? {} : { strftime_now: (format: string) => strftime(at, format) }),
+          }),
+        (thrown) => `the chat template can't render this conversation: ${reasonOf(thrown)}`,
+      );
+    },
+  };
+};
+
+type VariablesOfCall = Readonly<Record<string, Json | ((format: string) => string)>>;
+
+const programOf = (text: string): Program => {
+  try {
+    return parseTemplate(text);
+  } catch (thrown) {
+    throw new ConfigurationError(`jinjaTemplate can't read the template: ${reasonOf(thrown)}`);
+  }
+};
+
+/** The most entries of a range, as in Python's sandbox. */
+const rangeMax = 100_000;
+
+const range = (first: number, second?: number, step = 1): readonly number[] => {
+  const [start, stop] = second === undefined ? [0, first] : [first, second];
+  if (step === 0) throw new RangeError("range() must not have a step of 0");
+  const length = Math.max(0, Math.ceil((stop - start) / step));
+  if (!(length <= rangeMax)) throw new RangeError(`range() has more than ${rangeMax} entries`);
+  return Array.from({ length }, (_, index) => start + index * step);
+};
+
+const constants = {
+  true: true,
+  True: true,
+  false: false,
+  False: false,
+  none: null,
+  None: null,
+  range,
+  raise_exception: (reason: unknown): never => {
+    throw new Error(String(reason));
+  },
+};
+
+const reasonOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

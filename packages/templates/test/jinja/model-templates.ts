@@ -1,0 +1,10 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+/** The chat templates of models, as Ollama's library has them: the package that has collected them does not export them. */
+export const modelTemplates: readonly string[] = [
+  ...readFileSync(
+    fileURLToPath(new URL("../src/chat-template-automap.ts", import.meta.resolve("@huggingface/ollama-utils"))),
+    "utf8",
+  ).matchAll(/gguf:\s*("(?:[^"\\]|\\.)*")/gu),
+].map(([, quoted = ""]) => String(JSON.parse(quoted)));
