@@ -67,6 +67,7 @@ const eithers = {
   replay: true,
   replyFromChatMessage: true,
   replyFromModelMessages: true,
+  replyFromResponseItems: true,
   stateAt: true,
 } as const satisfies Record<Names, true>;
 

@@ -11,3 +11,4 @@ export { fromUiMessages, toUiMessages } from "./ai-sdk/ui-messages.ts";
 export type { UiMessage, UiMessagePart } from "./ai-sdk/ui-message.ts";
 export type { ResponseItem } from "./responses/item.ts";
 export { fromResponseItems, toResponseItems } from "./responses/items.ts";
+export { replyFromResponseItems } from "./responses/output.ts";

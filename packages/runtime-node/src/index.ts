@@ -3,6 +3,8 @@ export { systemClock } from "./ports/clock.ts";
 export type { DecodedChat, DecodedChoice } from "./llm/reply/chat-chunks.ts";
 export type { ChatRequestOptions } from "./llm/chat-request.ts";
 export { decodeChatStream } from "./llm/reply/chat-stream.ts";
+export type { ResponseRequestOptions } from "./llm/response-request.ts";
+export { decodeResponseBody, type DecodedResponse, decodeResponseStream } from "./llm/reply/response-stream.ts";
 export {
   type ErrorResponse,
   failureOfErrorObject,
@@ -11,6 +13,7 @@ export {
   type FailureSetting,
 } from "./llm/failure/failure.ts";
 export { openaiChat, type OpenAiChatOptions } from "./llm/openai-chat.ts";
+export { openaiResponses, type OpenAiResponsesOptions } from "./llm/openai-responses.ts";
 export type { OpenAiConnection } from "./llm/transport/connection.ts";
 export { textCompletion, type TextCompletionOptions } from "./llm/text-completion.ts";
 export type { TextRequestOptions } from "./llm/text-request.ts";

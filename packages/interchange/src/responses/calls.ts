@@ -1,13 +1,14 @@
 import type { JsonObject, ToolCallDraft, ToolCallPart, ToolResultPart } from "@colloquy/machine";
 import type { CallIds } from "../exchange/call-ids.ts";
 import { isJsonObject } from "../exchange/json-object.ts";
-import { fieldsFor, foreignValue, presentOf, providerOf } from "../exchange/foreign.ts";
+import { foreignValue, presentOf, providerOf } from "../exchange/foreign.ts";
 import { inputContent } from "./content.ts";
 import type { ResponseItem } from "./item.ts";
+import { fieldsOf } from "./order.ts";
 
 /** The item of a call: a function's, a custom tool's, or that which it came as. */
 export const callItem = (call: ToolCallPart, ids: CallIds): ResponseItem => {
-  const { item, ...fields } = fieldsFor(call.provider, "responses");
+  const { item, ...fields } = fieldsOf(call);
   if (isTyped(item)) return item;
   const named = { call_id: ids.get(call.callId) ?? "", name: call.name };
   return call.provider?.["type"] === "custom"

@@ -2,6 +2,7 @@ import type { JsonObject, ContentPart, ImagePart, OpaquePart, Part, RefusalPart 
 import { isJsonObject } from "../exchange/json-object.ts";
 import { fieldsFor, foreignPart, foreignValue, presentOf, providerOf } from "../exchange/foreign.ts";
 import { type ItemContent, textTypes } from "./item.ts";
+import { fieldsOf } from "./order.ts";
 
 /** The content of what is put in: a plain text as it stands, else part by part. What has no form there is left out. */
 export const inputContent = (parts: readonly Part[]): ItemContent => plainOr(parts.flatMap(inputPart));
@@ -17,11 +18,9 @@ export const plainOr = (parts: readonly JsonObject[]): ItemContent => {
 
 /** A part of what a model said; none for a part that has an item of its own, or no form. */
 export const outputPart = (part: Part): readonly JsonObject[] => {
-  if (part.type === "text") return [outputText(part.text, fieldsFor(part.provider, "responses"))];
+  if (part.type === "text") return [outputText(part.text, fieldsOf(part))];
   if (part.type === "data") return [outputText(dataText(part.field, part.value), {})];
-  return part.type === "refusal"
-    ? [{ type: "refusal", refusal: part.text, ...fieldsFor(part.provider, "responses") }]
-    : [];
+  return part.type === "refusal" ? [{ type: "refusal", refusal: part.text, ...fieldsOf(part) }] : [];
 };
 
 /** What a message or an output contains, as a thread has it. */

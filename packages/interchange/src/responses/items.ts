@@ -12,6 +12,7 @@ import type { Reading } from "../exchange/piece.ts";
 import { callItem, resultItem } from "./calls.ts";
 import { inputContent, outputPart, plainOr } from "./content.ts";
 import type { ResponseItem } from "./item.ts";
+import { inOrder, messageBegunBy } from "./order.ts";
 import { readResponseItems } from "./reading.ts";
 
 /**
@@ -59,7 +60,7 @@ const inputMessage = ({ role, parts, provider }: Message): ResponseItem => {
   return { type: "message", role, content: inputContent(parts), ...fieldsFor(provider, "responses") };
 };
 
-/** The items of a reply, in the order of its parts: reasoning and built-in tools have their own. Calls come last. */
+/** The items of a reply, in the order in which they came; without one, in that of its parts, calls last. */
 const replyItems = (message: Message, ids: CallIds): readonly ResponseItem[] => {
   const items: ResponseItem[] = [];
   let said: Part[] = [];
@@ -69,14 +70,13 @@ const replyItems = (message: Message, ids: CallIds): readonly ResponseItem[] => 
     if (said.length > 0) fields = {};
     said = [];
   };
-  for (const part of message.parts) {
+  for (const part of inOrder(message.parts)) {
     const item = ownItem(part, ids);
-    if (item === undefined) {
-      if (outputPart(part).length > 0) said.push(part);
-      continue;
-    }
-    flush();
-    items.push(item);
+    const begun = messageBegunBy(part);
+    if (item !== undefined || begun !== undefined) flush();
+    if (begun !== undefined) fields = begun;
+    if (item !== undefined) items.push(item);
+    else if (outputPart(part).length > 0) said.push(part);
   }
   flush();
   return items.length === 0 ? [messageItem([], fields)] : items;

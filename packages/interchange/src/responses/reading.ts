@@ -1,13 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type {
-  Json,
-  JsonObject,
-  ContentPart,
-  ReasoningPart,
-  RefusalPart,
-  ToolCallDraft,
-  SeedReply,
-} from "@colloquy/machine";
+import type { Json, JsonObject, ReasoningPart } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { foreignPart, presentOf, providerOf } from "../exchange/foreign.ts";
 import { eachItem, type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
@@ -27,6 +19,7 @@ import {
   outputItem,
   reasoningItem,
 } from "./item.ts";
+import { beginsAnother, draftOf, joined, type Reply, type ReplyItem } from "./reply.ts";
 
 /** Reads the items of a Responses input or output, or of several of them in a row. A string is a user's message. */
 export const readResponseItems = (items: unknown): Either.Either<ImportProblem, Reading> => {
@@ -35,7 +28,7 @@ export const readResponseItems = (items: unknown): Either.Either<ImportProblem, 
   const answered = answeredCalls(list);
   let reply: Reply | null = null;
   const flush = (): void => {
-    if (reply !== null) book.add(reply.index, draftOf(reply));
+    if (reply !== null) book.add(reply.index, { role: "assistant", ...draftOf(reply) });
     reply = null;
   };
   const read = eachItem<Json>(list, "Responses items", (value, index) =>
@@ -54,23 +47,15 @@ export const readResponseItems = (items: unknown): Either.Either<ImportProblem, 
   return Either.map((): Reading => book)(read);
 };
 
-/** What an item of the model adds to a reply; consecutive ones are joined to one reply. */
-interface ReplyItem {
-  readonly parts: readonly (ContentPart | ReasoningPart | RefusalPart)[];
-  readonly call?: ToolCallDraft;
-  /** The other fields of a message item. A second message item begins another reply. */
-  readonly message?: JsonObject;
-}
-
-interface Reply extends Omit<ReplyItem, "call"> {
-  readonly index: number;
-  readonly calls: readonly ToolCallDraft[];
-}
-
 /** The message of an item that is not the model's: of a system, a user or a tool. */
-type InputPiece = Omit<Piece, "index">;
+export type InputPiece = Omit<Piece, "index">;
 
-const readItem = (
+/**
+ * Reads one item.
+ *
+ * @param answered The ids of calls for which there is an output.
+ */
+export const readItem = (
   value: Json,
   index: number,
   answered: ReadonlySet<unknown>,
@@ -157,41 +142,11 @@ const readOther = (
 };
 
 /** The ids of the calls for which the list has an output. */
-const answeredCalls = (items: unknown): ReadonlySet<unknown> => {
+export const answeredCalls = (items: unknown): ReadonlySet<unknown> => {
   const list: readonly unknown[] = Array.isArray(items) ? items : [];
   return new Set(
     list.flatMap((item) =>
       isJsonObject(item) && typeof item["type"] === "string" && isOutputType(item["type"]) ? item["call_id"] : [],
     ),
   );
-};
-
-/** Whether an item begins another reply: a second message item does, unless the reply has calls that wait for their results. */
-const beginsAnother = (reply: Reply, added: ReplyItem): boolean =>
-  added.message !== undefined && reply.message !== undefined && reply.calls.length === 0;
-
-const joined = (reply: Reply | null, added: ReplyItem, lose: Lose, index: number): Reply => {
-  const before = reply ?? { index, parts: [], calls: [] };
-  if (before.calls.length > 0 && added.parts.length > 0)
-    lose("", "its place behind a call", "a reply says what it says first, and calls last");
-  if (before.message !== undefined && added.message !== undefined)
-    loseRest(lose, "", added.message, "it joins the message before it, which asked for the same round");
-  const message = before.message ?? added.message;
-  return {
-    index: before.index,
-    parts: [...before.parts, ...added.parts],
-    calls: added.call === undefined ? before.calls : [...before.calls, added.call],
-    ...(message === undefined ? {} : { message }),
-  };
-};
-
-const draftOf = ({ parts, calls, message }: Reply): SeedReply => {
-  const [first, second] = parts;
-  const plain = first?.type === "text" && second === undefined && !("provider" in first);
-  return {
-    role: "assistant",
-    ...(first === undefined ? {} : { content: plain ? first.text : parts }),
-    ...(calls.length === 0 ? {} : { toolCalls: calls }),
-    ...providerOf({ responses: message }),
-  };
 };

@@ -139,12 +139,19 @@ describe("items", () => {
     expect(roundTrip(items)).toEqual({ value: items, losses: [] });
   });
 
-  test("what stands behind a call comes before it, and that is reported", () => {
-    const read = right(fromResponseItems([call, { type: "message", role: "assistant", content: "Wait." }, output]));
-    expect(read.turns).toMatchObject([
-      [{ role: "assistant", content: "Wait.", toolCalls: [{ id: "a" }] }, { role: "tool" }],
+  test("what stands behind a call keeps its place, and a second message of a round its fields", () => {
+    const items = [{ ...message, id: "msg_0" }, call, message, { ...call, call_id: "b", id: "fc_2" }, reasoning];
+    const round = [...items, output, { ...output, call_id: "b" }];
+    const read = right(fromResponseItems(round));
+    expect(read.losses).toEqual([]);
+    expect(threadOf(read)[0]?.parts.map(({ type }) => type)).toEqual([
+      "text",
+      "text",
+      "reasoning",
+      "toolCall",
+      "toolCall",
     ]);
-    expect(read.losses).toMatchObject([{ index: 1, what: "its place behind a call" }]);
+    expect(roundTrip(round)).toEqual({ value: round, losses: [] });
   });
 
   test("a text alone is a user's message", () => {

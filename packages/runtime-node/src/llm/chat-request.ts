@@ -2,6 +2,7 @@ import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machi
 import { strictSchema } from "@colloquy/host";
 import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
+import { isList, offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
 
 export interface ChatRequestOptions {
   /** The model that is called where neither thread nor ask names one. */
@@ -50,7 +51,7 @@ export const chatRequest = (
   if (body["tools"] !== undefined || body["functions"] !== undefined) return Either.right(body);
   return Either.map((tools: readonly ToolDeclaration[]) =>
     tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
-  )(offeredTools(call, declared, options.tools ?? []));
+  )(offeredTools("openaiChat", call, declared, options.tools ?? []));
 };
 
 /** How a model is brought to write the output that the call wants: one more tool of its is among the tools already. */
@@ -73,42 +74,11 @@ const outputParameters = ({ output, tools = [] }: CallLlm, given: Json | undefin
   }
 };
 
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-
-/** A call that does not say what it offers (a thread of 0.1) offers all that is declared. */
-const offeredTools = (
-  { tools }: CallLlm,
-  declared: readonly ToolDeclaration[],
-  given: readonly ToolDeclaration[],
-): Either.Either<string, readonly ToolDeclaration[]> => {
-  if (tools === undefined) return Either.right(declared.length > 0 ? declared : given);
-  const found = tools.map(({ name }) => [...declared, ...given].find((tool) => tool.name === name));
-  const missing = tools.find((_, index) => found[index] === undefined);
-  return missing === undefined
-    ? Either.right(found.filter((tool) => tool !== undefined))
-    : Either.left(
-        `the call offers the tool "${missing.name}", and the handler has no declaration of it: hand it over in the context's tools, or give openaiChat tools`,
-      );
-};
-
-/** A summary is written without tools; servers refuse parameters about calls where there is nothing to call. */
-const withoutTools = (body: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
-
-const ofTools: ReadonlySet<string> = new Set([
-  "tools",
-  "tool_choice",
-  "parallel_tool_calls",
-  "functions",
-  "function_call",
-]);
-
 const toolToWire = (tool: ToolDeclaration): JsonObject => ({
   type: "function",
   function: {
     name: tool.name,
     ...(tool.description === undefined ? {} : { description: tool.description }),
-    // Some servers refuse a function that does not say what it takes.
-    parameters: tool.parameters ?? { type: "object", properties: {} },
+    parameters: toolParameters(tool),
   },
 });

@@ -1,8 +1,8 @@
 import type { LlmDelta } from "@colloquy/host";
 import type { Json } from "@colloquy/machine";
 import { chatChunks, type DecodedChat } from "./chat-chunks.ts";
-import { eventStream } from "./event-stream.ts";
-import { isObject, parseJson } from "./loose-json.ts";
+import { jsonEvents } from "./json-events.ts";
+import { isObject } from "./loose-json.ts";
 
 /** What takes the body of a streamed chat completion. */
 export interface ChatStream {
@@ -43,34 +43,16 @@ export const chatStream = (
     chunks.add(as(chunk));
     state.finished = chunks.isFinished();
   };
-  const onData = (data: string, name?: string): void => {
-    if (state.done) return;
-    if (data.startsWith("{")) {
-      const chunk = parseJson(data);
-      if (chunk !== undefined) add(name === "error" ? errorIn(chunk) : chunk);
-      // Without an empty line between them, the parser takes two events for one of two lines.
-      else if (data.includes("\n")) for (const line of data.split("\n")) onData(line, name);
-      else state.damaged ||= !state.finished;
-      return;
-    }
-    if (data.trim() === "[DONE]") {
+  const { feed, end } = jsonEvents({
+    onObject: (chunk, name) => add(name === "error" ? errorIn(chunk) : chunk),
+    onError: (error) => add({ error }),
+    onDone: () => {
       state.begun = true;
       state.done = true;
-    } else if (/^\s+\{|\n/.test(data)) {
-      for (const line of data.split("\n")) onData(line.trim(), name);
-    } else if (name === "error" && data.trim() !== "") {
-      add({ error: data });
-    }
-  };
-  const onUnknownLine = (line: string): void => {
-    const reported = parseJson(line.replace(/^error:/, ""));
-    if (!isObject(reported)) return;
-    if (line.startsWith("error:")) add({ error: reported["error"] ?? reported });
-    else if (isObject(reported["error"])) add({ error: reported["error"] });
-  };
-
-  const events = eventStream({ onData, onUnknownLine });
-  return { feed: events.feed, end: events.end, decoded: chunks.decoded, state };
+    },
+    onDamage: () => (state.damaged ||= !state.finished),
+  });
+  return { feed, end, decoded: chunks.decoded, state };
 };
 
 /** What an event of the name `error` says is one, however it is wrapped; unless it is a piece of the answer after all. */

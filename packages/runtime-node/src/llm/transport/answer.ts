@@ -1,5 +1,5 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure, ReplyDraft } from "@colloquy/machine";
+import type { Failure } from "@colloquy/machine";
 import type { FailureSetting } from "../failure/failure.ts";
 
 /** One way to ask a server for a reply: where requests go, and how its answers are read. */
@@ -33,21 +33,3 @@ export interface AnswerState {
   /** Nothing more is to be read. */
   readonly done: boolean;
 }
-
-/** The pieces of a reply that came in one. */
-export const deltasOf = (reply: ReplyDraft): readonly LlmDelta[] => {
-  const content =
-    typeof reply.content === "string" ? [{ type: "text" as const, text: reply.content }] : (reply.content ?? []);
-  const said = content.flatMap((part): LlmDelta[] => {
-    const speaks = part.type === "text" || part.type === "reasoning" || part.type === "refusal";
-    return speaks && part.text !== "" ? [{ type: part.type, text: part.text }] : [];
-  });
-  const called = (reply.toolCalls ?? []).map((call, index): LlmDelta => ({
-    type: "toolCall",
-    index,
-    id: call.id,
-    name: call.name,
-    arguments: call.arguments,
-  }));
-  return [...said, ...called];
-};

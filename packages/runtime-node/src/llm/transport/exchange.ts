@@ -3,11 +3,12 @@ import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
 import type OpenAI from "openai";
 import { aborted, failureOfBody, failureOfThrown, type FailureSetting, idleFailure } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/redirect.ts";
+import { deltasOf } from "../reply/deltas.ts";
 import { filteredDeltas } from "../secrets/filtered-deltas.ts";
 import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
 import { redact } from "../secrets/redact.ts";
 import { keysOf, secretsOf } from "../secrets/secrets.ts";
-import { deltasOf, type Endpoint } from "./answer.ts";
+import type { Endpoint } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { idleTimer } from "./idle-timer.ts";
 

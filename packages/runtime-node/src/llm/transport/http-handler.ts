@@ -14,7 +14,7 @@ export interface HttpHandler extends Endpoint {
    */
   readonly request: (call: CallLlm, declared: readonly ToolDeclaration[]) => Either.Either<string, JsonObject>;
   /** The body to ask with once more, where a server refused the first for what no call needs; null otherwise. */
-  readonly again?: (body: JsonObject, outcome: LlmOutcome) => JsonObject | null;
+  readonly again?: (body: JsonObject, outcome: LlmOutcome, call: CallLlm) => JsonObject | null;
 }
 
 /** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */
@@ -26,6 +26,6 @@ export const httpHandler =
     if (Either.isLeft(body))
       return { type: "failed", failure: { kind: "bad_request", message: body.left, retryable: false } };
     const outcome = await exchange(client, endpoint, call, body.right, asked.context);
-    const other = again?.(body.right, outcome) ?? null;
+    const other = again?.(body.right, outcome, call) ?? null;
     return asked.read(other === null ? outcome : await exchange(client, endpoint, call, other, asked.context));
   };

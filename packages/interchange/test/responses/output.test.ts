@@ -1,0 +1,110 @@
+import { messageFromReply } from "@colloquy/machine";
+import { fc, test as property } from "@fast-check/vitest";
+import * as Either from "fp-ts/lib/Either.js";
+import { describe, expect, test } from "vitest";
+import { toResponseItems } from "../../src/responses/items.ts";
+import { replyFromResponseItems } from "../../src/responses/output.ts";
+
+type Item = Readonly<Record<string, unknown>> & { readonly type: string };
+
+const replyOf = (items: unknown) => {
+  const read = replyFromResponseItems(items);
+  if (Either.isLeft(read)) throw new Error(read.left.reason);
+  return read.right;
+};
+
+/** What is sent back of a reply, after it was a message of a thread. */
+const sentBack = (items: unknown): unknown => toResponseItems([messageFromReply("1.1", "1.1", replyOf(items))]).value;
+
+const text = fc.string();
+const token = fc.string({ minLength: 1 });
+const fieldArbitrary = fc.record({ status: fc.constantFrom("completed", "incomplete") }, { requiredKeys: [] });
+
+const contentArbitrary = fc.oneof(
+  fc.record(
+    {
+      type: fc.constant("output_text"),
+      text,
+      annotations: fc.array(fc.record({ type: fc.constant("url_citation"), url: text }), { maxLength: 1 }),
+      logprobs: fc.constant([{ token: "a", logprob: -1 }]),
+    },
+    { requiredKeys: ["type", "text", "annotations"] },
+  ),
+  fc.record({ type: fc.constant("refusal"), refusal: text }),
+);
+
+/** All that an output may hold, in any order. Without an id a message is written in a shorter form that says the same. */
+const itemsArbitrary: fc.Arbitrary<readonly Item[]> = fc
+  .array(
+    fc.oneof<fc.Arbitrary<Item>[]>(
+      fc
+        .tuple(
+          fc.record(
+            {
+              type: fc.constant("message"),
+              role: fc.constant("assistant"),
+              id: token,
+              content: fc.array(contentArbitrary, { maxLength: 3 }),
+              phase: fc.constantFrom("commentary", "final_answer"),
+            },
+            { requiredKeys: ["type", "role", "id", "content"] },
+          ),
+          fieldArbitrary,
+        )
+        .map(([item, fields]) => ({ ...item, ...fields })),
+      fc.record({
+        type: fc.constant("reasoning"),
+        id: token,
+        summary: fc.array(fc.record({ type: fc.constant("summary_text"), text }), { maxLength: 2 }),
+        encrypted_content: fc.option(token),
+      }),
+      fc.record(
+        { type: fc.constant("function_call"), id: token, call_id: token, name: token, arguments: text },
+        { requiredKeys: ["type", "call_id", "name", "arguments"] },
+      ),
+      fc.record({ type: fc.constant("custom_tool_call"), call_id: token, name: token, input: text }),
+      fc.record({ type: fc.constant("local_shell_call"), call_id: token, action: fc.constant({ type: "exec" }) }),
+      fc.record({ type: fc.constant("web_search_call"), id: token, status: text }),
+      fc.record({ type: fc.constant("hologram_of_tomorrow"), id: token, light: fc.jsonValue() }),
+    ),
+    { maxLength: 8 },
+  )
+  .map((items) => items.map((item, index) => ("call_id" in item ? { ...item, call_id: `call_${index}` } : item)));
+
+describe("the items of an output", () => {
+  property.prop([itemsArbitrary])("come back as they were, once they were a reply of a thread", (items) => {
+    fc.pre(items.length > 0);
+    const [only, second] = items;
+    // A message that says nothing and stands alone has no list to keep.
+    const empty = second === undefined && Array.isArray(only?.["content"]) && only["content"].length === 0;
+    expect(sentBack(items)).toEqual(empty ? [{ ...only, content: "" }] : items);
+  });
+
+  property.prop([itemsArbitrary])("are calls in the order in which they stood", (items) => {
+    const called = items.filter(({ type }) => /^(function|custom_tool|local_shell)_call$/.test(type));
+    expect((replyOf(items).toolCalls ?? []).map(({ id }) => id)).toEqual(called.map((item) => item["call_id"]));
+  });
+
+  property.prop([fc.jsonValue()])("are read, or refused in words", (items) => {
+    const read = replyFromResponseItems(items);
+    if (Either.isLeft(read)) expect(read.left.reason).not.toBe("");
+  });
+
+  test("that ran at the server are no calls", () => {
+    const items = [
+      { type: "shell_call", call_id: "s", action: { commands: ["ls"] } },
+      { type: "shell_call_output", call_id: "s", output: [] },
+      { type: "function_call", call_id: "f", name: "f", arguments: "{}" },
+      { type: "function_call_output", call_id: "f", output: "1" },
+    ];
+    expect(replyOf(items).toolCalls).toBeUndefined();
+    expect(sentBack(items)).toEqual(items);
+  });
+
+  test("that are none are refused", () => {
+    expect(replyFromResponseItems([{ type: "function_call" }])).toMatchObject({
+      left: { index: 0, reason: expect.stringContaining("item 0 is not a function_call: name") },
+    });
+    expect(replyFromResponseItems([{ type: 5 }])).toMatchObject({ left: { index: 0 } });
+  });
+});

@@ -1,0 +1,178 @@
+import type { LlmDelta } from "@colloquy/host";
+import { replyFromResponseItems } from "@colloquy/interchange";
+import type { Json, JsonObject } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { deltasOf } from "./deltas.ts";
+import { isObject, textOf } from "./loose-json.ts";
+
+/** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
+export class ResponseItems {
+  readonly #onDelta: (delta: LlmDelta) => void;
+  /** By their place in the output. */
+  readonly #growing = new Map<number, GrowingItem>();
+  #calls = 0;
+
+  constructor(onDelta: (delta: LlmDelta) => void) {
+    this.#onDelta = onDelta;
+  }
+
+  /** An item was begun (`response.output_item.added`). What is encrypted in it may not be whole. */
+  begin(event: JsonObject): void {
+    const { item } = event;
+    if (!isObject(item)) return;
+    const growth = this.#itemAt(this.#placeOf(event, item["id"]) ?? this.#next(), item);
+    if (item["type"] === "function_call" || item["type"] === "custom_tool_call") this.#showCall(growth, "");
+  }
+
+  /** A piece of an item. Events of other types are passed over. */
+  grow(event: JsonObject, type: string): void {
+    const piece = pieces[type];
+    const text = event["delta"];
+    if (piece === undefined || typeof text !== "string") return;
+    const place = this.#placeOf(event, event["item_id"]) ?? Math.max(0, this.#next() - 1);
+    const growth = this.#itemAt(place, { type: piece.item });
+    if (piece.kind === "toolCall") {
+      growth.input += text;
+      this.#showCall(growth, text);
+      return;
+    }
+    const list = (growth.lists[piece.list] ??= []);
+    const index = indexOf(event[piece.index], list);
+    // The texts of reasoning are lines of one.
+    const shown = piece.kind === "reasoning" && list[index] === undefined && growth.shown ? `\n${text}` : text;
+    list[index] = { piece, text: (list[index]?.text ?? "") + text };
+    growth.shown = true;
+    this.#onDelta({ type: piece.kind, text: shown });
+  }
+
+  /** An item is whole (`response.output_item.done`). */
+  finish(event: JsonObject): void {
+    const { item } = event;
+    if (isObject(item)) this.#finishAt(this.#placeOf(event, item["id"]) ?? this.#next(), item);
+  }
+
+  /** The output as the end of the stream has it, for what had no event of its own. */
+  complete(output: readonly Json[]): void {
+    for (const [place, item] of output.entries())
+      if (isObject(item) && this.#growing.get(place)?.whole !== true) this.#finishAt(place, item);
+  }
+
+  /** The items in the order of the output: as they are when whole, else as far as they came. */
+  items(): readonly JsonObject[] {
+    return [...this.#growing].sort(([left], [right]) => left - right).map(([, growth]) => itemOf(growth));
+  }
+
+  #itemAt(place: number, item: JsonObject): GrowingItem {
+    const begun = this.#growing.get(place) ?? { item, whole: false, lists: {}, input: "", shown: false, call: null };
+    this.#growing.set(place, begun);
+    return begun;
+  }
+
+  #next(): number {
+    return Math.max(-1, ...this.#growing.keys()) + 1;
+  }
+
+  /** A server that leaves out the index names the item. */
+  #placeOf(event: JsonObject, id: Json | undefined): number | undefined {
+    if (typeof event["output_index"] === "number") return event["output_index"];
+    return [...this.#growing].find(([, { item }]) => typeof id === "string" && item["id"] === id)?.[0];
+  }
+
+  #finishAt(place: number, item: JsonObject): void {
+    const growth = this.#itemAt(place, item);
+    growth.item = item;
+    growth.whole = true;
+    this.#showRest(growth);
+  }
+
+  /** What was not shown in pieces. */
+  #showRest(growth: GrowingItem): void {
+    const { item, input, call } = growth;
+    const whole = textOf(item["arguments"] ?? item["input"]);
+    const isRest = whole.length > input.length && whole.startsWith(input);
+    if (call !== null && isRest) this.#showCall(growth, whole.slice(input.length));
+    if (growth.shown) return;
+    growth.shown = true;
+    const reply = replyFromResponseItems([item]);
+    if (Either.isLeft(reply)) return;
+    for (const delta of deltasOf(reply.right))
+      this.#onDelta(delta.type === "toolCall" ? { ...delta, index: this.#calls++ } : delta);
+  }
+
+  #showCall(growth: GrowingItem, piece: string): void {
+    const { call_id: id, name } = growth.item;
+    growth.call ??= this.#calls++;
+    growth.shown = true;
+    this.#onDelta({
+      type: "toolCall",
+      index: growth.call,
+      id: typeof id === "string" ? id : null,
+      name: textOf(name),
+      arguments: piece,
+    });
+  }
+}
+
+interface GrowingItem {
+  item: JsonObject;
+  whole: boolean;
+  /** The parts of its content and its summary, as far as they came. */
+  readonly lists: { [list in "content" | "summary"]?: { readonly piece: TextPiece; readonly text: string }[] };
+  /** The arguments of a call, as far as they came. */
+  input: string;
+  /** Something of it was shown. */
+  shown: boolean;
+  /** Which call of the reply it is. */
+  call: number | null;
+}
+
+interface TextPiece {
+  readonly kind: "text" | "refusal" | "reasoning";
+  /** The type of the item that it is a piece of, and where it stands in it. */
+  readonly item: string;
+  readonly list: "content" | "summary";
+  readonly index: string;
+  /** The type of its part, and the member of that which has the text. */
+  readonly part: string;
+  readonly member: string;
+}
+
+const inContent = { list: "content", index: "content_index" } as const;
+
+const pieces: { readonly [type: string]: TextPiece | { readonly kind: "toolCall"; readonly item: string } } = {
+  "response.output_text.delta": { kind: "text", item: "message", ...inContent, part: "output_text", member: "text" },
+  "response.refusal.delta": { kind: "refusal", item: "message", ...inContent, part: "refusal", member: "refusal" },
+  "response.reasoning_text.delta": {
+    kind: "reasoning",
+    item: "reasoning",
+    ...inContent,
+    part: "reasoning_text",
+    member: "text",
+  },
+  "response.reasoning_summary_text.delta": {
+    kind: "reasoning",
+    item: "reasoning",
+    list: "summary",
+    index: "summary_index",
+    part: "summary_text",
+    member: "text",
+  },
+  "response.function_call_arguments.delta": { kind: "toolCall", item: "function_call" },
+};
+
+/** Without an index it is the part that came last. Indexes are few: one beyond all bounds is none. */
+const indexOf = (given: Json | undefined, list: readonly unknown[]): number =>
+  typeof given === "number" && Number.isInteger(given) && given >= 0 && given <= list.length
+    ? given
+    : Math.max(0, list.length - 1);
+
+/** An item that did not come to its end has no status, and what is encrypted in it is worthless. */
+const itemOf = ({ item, whole, lists, input }: GrowingItem): JsonObject => {
+  if (whole) return item;
+  const { encrypted_content: _encrypted, status: _status, ...begun } = item;
+  const grown: { [list: string]: readonly JsonObject[] } = {};
+  for (const [list, parts] of Object.entries(lists))
+    grown[list] = parts.map(({ piece, text }) => ({ type: piece.part, [piece.member]: text }));
+  const isCall = item["type"] === "function_call";
+  return { ...begun, ...grown, ...(isCall && input !== "" ? { arguments: input } : {}) };
+};

@@ -1,0 +1,100 @@
+import type { LlmDelta, LlmOutcome } from "@colloquy/host";
+import { replyFromResponseItems } from "@colloquy/interchange";
+import type { Failure, Json, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
+import { decodeResponseBody, type DecodedResponse, responseStream } from "./reply/response-stream.ts";
+import { usageFromWire } from "./reply/usage.ts";
+import type { AnswerStream } from "./transport/answer.ts";
+
+/** One streamed answer of the Responses API. */
+export const streamOfResponse = (onDelta: (delta: LlmDelta) => void): AnswerStream => {
+  const { feed, end, state, decoded } = responseStream(onDelta);
+  return {
+    feed,
+    end,
+    state,
+    outcome: (setting) => {
+      const response = decoded();
+      return state.damaged && response.error === undefined
+        ? failed(truncated("a piece of the stream could not be read"), response)
+        : outcomeOfResponse(response, setting);
+    },
+    failed: (failure) => failed(failure, decoded()),
+  };
+};
+
+/** How a body that came in one piece ended the call. Null when it holds neither an answer nor an error. */
+export const outcomeOfResponseBody = (body: string, setting: FailureSetting): LlmOutcome | null => {
+  const response = decodeResponseBody(body);
+  return response === null ? null : outcomeOfResponse(response, setting);
+};
+
+const outcomeOfResponse = (response: DecodedResponse, setting: FailureSetting): LlmOutcome => {
+  const { error, status } = response;
+  if (error !== undefined) return failed(failureOfError(error, setting), response);
+  if (status === null) return failed(truncated("the stream ended without saying how"), response);
+  if (notAnswered.has(status)) return failed(failureOfStatus(status), response);
+  const reply = replyFromResponseItems(response.output);
+  if (Either.isLeft(reply))
+    return failed({ kind: "unknown", retryable: true, message: reply.left.reason }, { ...response, output: [] });
+  const { model, responseId } = response;
+  return {
+    type: "completed",
+    reply: reply.right,
+    finishReason: finishReasonOf(response, reply.right),
+    ...usageOf(response),
+    ...(model === undefined ? {} : { model }),
+    ...(responseId === undefined ? {} : { responseId }),
+  };
+};
+
+/** Without an answer that could be read by and by: nobody asked for it in the background. */
+const notAnswered: ReadonlySet<string> = new Set(["failed", "cancelled", "queued", "in_progress"]);
+
+const failureOfStatus = (status: string): Failure => ({
+  kind: "unknown",
+  retryable: status !== "queued",
+  message: `the server ended its answer with the status "${status}", and does not say why`,
+});
+
+/** A stream's failure has no headers: how long to wait stands in its message. */
+const failureOfError = (error: Json, setting: FailureSetting): Failure => {
+  const failure = failureOfErrorObject(error, setting);
+  const [, amount, unit] = /\btry again in (\d+(?:\.\d+)?) ?(ms|s)\b/i.exec(failure.message) ?? [];
+  if (amount === undefined || !failure.retryable) return failure;
+  return { ...failure, retryAfterMs: Math.ceil(Number(amount) * (unit?.toLowerCase() === "ms" ? 1 : 1000)) };
+};
+
+/** In the words of chat completions, lest whoever reads it have to know which API was called. */
+const finishReasonOf = ({ status, reason }: DecodedResponse, { toolCalls = [] }: ReplyDraft): string => {
+  if (status === "incomplete") return reason === "max_output_tokens" ? "length" : (reason ?? "incomplete");
+  return toolCalls.length > 0 ? "tool_calls" : "stop";
+};
+
+/** The call failed; what had come of the answer goes with it. */
+const failed = (failure: Failure, response: DecodedResponse): LlmOutcome => {
+  const partial = partialOf(response.output);
+  return { type: "failed", failure, ...(partial === undefined ? {} : { partial }), ...usageOf(response) };
+};
+
+/** The texts that arrived, without calls and items: they may be incomplete, and half a signature is worthless. */
+const partialOf = (output: readonly JsonObject[]): ReplyDraft | undefined => {
+  const reply = replyFromResponseItems(output);
+  if (Either.isLeft(reply)) return undefined;
+  const { content = [] } = reply.right;
+  if (typeof content === "string") return { content };
+  const texts = content.flatMap((part) =>
+    part.type === "text" || part.type === "reasoning" || part.type === "refusal"
+      ? [{ type: part.type, text: part.text }]
+      : [],
+  );
+  const [only, second] = texts;
+  if (only === undefined) return undefined;
+  return { content: only.type === "text" && second === undefined ? only.text : texts };
+};
+
+const usageOf = ({ usage }: DecodedResponse): { readonly usage?: ReportedUsage } => {
+  const reported = usageFromWire(usage);
+  return reported === undefined ? {} : { usage: reported };
+};

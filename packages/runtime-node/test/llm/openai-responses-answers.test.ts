@@ -1,0 +1,230 @@
+import type { JsonObject } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import {
+  argumentsDelta,
+  callOf,
+  created,
+  ended,
+  eventsOf,
+  exchange,
+  messageOf,
+  reasoning,
+  responseOf,
+  said,
+  streaming,
+  summaryDelta,
+  textDelta,
+} from "./responses.ts";
+import { type Answer, answering, answeringJson, begin, eventOf } from "./server.ts";
+
+describe("an answer", () => {
+  const output = [reasoning, callOf("a", "Oslo"), callOf("b", "Rome"), said];
+  const reply = {
+    content: [
+      { type: "reasoning", text: "Look it up.\nThen say.", provider: { responses: { item: reasoning } } },
+      { type: "text", text: "Sunny." },
+    ],
+    toolCalls: [
+      { id: "a", name: "weather", arguments: '{"city":"Oslo"}' },
+      { id: "b", name: "weather", arguments: '{"city":"Rome"}' },
+    ],
+    provider: { responses: { id: "msg_1", phase: "final_answer" } },
+  };
+  const whole = {
+    type: "completed",
+    reply,
+    finishReason: "tool_calls",
+    model: "model-1",
+    responseId: "resp_1",
+    usage: { inputTokens: 5, outputTokens: 7, totalTokens: 12, cacheReadTokens: 0, reasoningTokens: 3 },
+  };
+  const events = [
+    created,
+    { type: "response.in_progress" },
+    ...eventsOf(reasoning, 0, summaryDelta("Look "), summaryDelta("it up."), summaryDelta("Then say.", 1)),
+    ...eventsOf(callOf("a", "Oslo"), 1, argumentsDelta('{"city":'), argumentsDelta('"Oslo"}')),
+    ...eventsOf(callOf("b", "Rome"), 2, argumentsDelta('{"city":"Rome"}')),
+    ...eventsOf(said, 3, textDelta("Sun"), textDelta("ny.")),
+  ];
+  const calledPiece = (index: number, id: string, text: string) => ({
+    type: "toolCall",
+    index,
+    id,
+    name: "weather",
+    arguments: text,
+  });
+
+  test("in pieces is what the finished items say, and is shown as it comes", async () => {
+    const { outcome, deltas } = await exchange(streaming(...events, ended([])));
+    expect(outcome).toMatchObject(whole);
+    expect(deltas).toEqual([
+      { type: "reasoning", text: "Look " },
+      { type: "reasoning", text: "it up." },
+      { type: "reasoning", text: "\nThen say." },
+      calledPiece(0, "a", ""),
+      calledPiece(0, "a", '{"city":'),
+      calledPiece(0, "a", '"Oslo"}'),
+      calledPiece(1, "b", ""),
+      calledPiece(1, "b", '{"city":"Rome"}'),
+      { type: "text", text: "Sun" },
+      { type: "text", text: "ny." },
+    ]);
+  });
+
+  test("in one piece is the same", async () => {
+    const { outcome, deltas } = await exchange(answeringJson(responseOf(output)));
+    expect(outcome).toMatchObject(whole);
+    expect(deltas).toHaveLength(4);
+  });
+
+  test("loses no item that has no event of its own", async () => {
+    const { outcome, deltas } = await exchange(streaming(...events.slice(0, 6), ended(output)));
+    expect(outcome).toMatchObject({ reply });
+    expect(deltas.slice(3)).toEqual([
+      calledPiece(0, "a", '{"city":"Oslo"}'),
+      calledPiece(1, "b", '{"city":"Rome"}'),
+      { type: "text", text: "Sunny." },
+    ]);
+  });
+
+  test("whose items have a beginning and pieces alone is what these say, without half of what is encrypted", async () => {
+    const begun = events.filter((event) => "type" in event && event.type !== "response.output_item.done");
+    const { outcome } = await exchange(streaming(...begun, ended([])));
+    expect(outcome).toMatchObject({ type: "completed", reply: { toolCalls: reply.toolCalls } });
+    const [thought, text] =
+      outcome.type === "completed" && Array.isArray(outcome.reply.content) ? outcome.reply.content : [];
+    expect(thought).toEqual({
+      type: "reasoning",
+      text: "Look it up.\nThen say.",
+      provider: { responses: { item: { type: "reasoning", id: "rs_1", summary: reasoning.summary } } },
+    });
+    expect(text).toEqual({ type: "text", text: "Sunny." });
+  });
+
+  test("that ends early is kept whole, with its reason", async () => {
+    const cut = { incomplete_details: { reason: "max_output_tokens" } };
+    const half = messageOf("Sun", { status: "incomplete" });
+    const end = ended([half], cut, "incomplete");
+    for (const answer of [streaming(...eventsOf(half, 0, textDelta("Sun")), end), answeringJson(end.response)])
+      expect((await exchange(answer)).outcome).toMatchObject({
+        type: "completed",
+        finishReason: "length",
+        reply: { content: "Sun" },
+      });
+    const filtered = ended([half], { incomplete_details: { reason: "content_filter" } }, "incomplete");
+    expect((await exchange(streaming(filtered))).outcome).toMatchObject({ finishReason: "content_filter" });
+  });
+
+  test("may be a refusal", async () => {
+    const refusal = messageOf("", { content: [{ type: "refusal", refusal: "No." }] });
+    const piece = { type: "response.refusal.delta", content_index: 0, delta: "No." };
+    const { outcome, deltas } = await exchange(streaming(...eventsOf(refusal, 0, piece), ended([refusal])));
+    expect(outcome).toMatchObject({ reply: { content: [{ type: "refusal", text: "No." }] }, finishReason: "stop" });
+    expect(deltas).toEqual([{ type: "refusal", text: "No." }]);
+  });
+
+  test("that reports no usage has none", async () => {
+    const { outcome } = await exchange(streaming(ended([said], { usage: null })));
+    expect(outcome).not.toHaveProperty("usage");
+  });
+
+  test("of open reasoning is shown, and kept for whoever reads it", async () => {
+    const open = { type: "reasoning", id: "rs_1", summary: [], content: [{ type: "reasoning_text", text: "Hm." }] };
+    const piece = { type: "response.reasoning_text.delta", content_index: 0, delta: "Hm." };
+    const { outcome, deltas } = await exchange(streaming(...eventsOf(open, 0, piece), ended([open])));
+    expect(outcome).toMatchObject({ reply: { content: [{ type: "reasoning", text: "Hm." }] } });
+    expect(deltas).toEqual([{ type: "reasoning", text: "Hm." }]);
+  });
+});
+
+describe("a failure", () => {
+  const begun = [created, ...eventsOf(said, 0, textDelta("Sun")).slice(0, 2)];
+
+  test.each<[string, readonly object[], JsonObject]>([
+    ["that the stream does not end", [], { kind: "truncated", retryable: true }],
+    [
+      "of the response",
+      [ended([], { error: { code: "server_error", message: "It broke." } }, "failed")],
+      { kind: "unknown", retryable: true, code: "server_error", message: "It broke." },
+    ],
+    [
+      "of the response, with a time to wait",
+      [ended([], { error: { code: "rate_limit_exceeded", message: "Please try again in 1.25s." } }, "failed")],
+      { kind: "rate_limit", retryable: true, retryAfterMs: 1250 },
+    ],
+    ["of the response, without a word", [ended([], {}, "failed")], { kind: "unknown", retryable: true }],
+    [
+      "as an event",
+      [{ type: "error", code: "context_length_exceeded", message: "Too long.", param: null, sequence_number: 3 }],
+      { kind: "context_length", retryable: false, code: "context_length_exceeded" },
+    ],
+    [
+      "as an event around an error",
+      [{ type: "error", error: { type: "server_error", code: "503", message: "Overloaded." } }],
+      { kind: "overloaded", retryable: true, status: 503 },
+    ],
+  ])("%s is one, with what had come", async (_, events, failure) => {
+    const { outcome } = await exchange(streaming(...begun, ...events));
+    expect(outcome).toMatchObject({ type: "failed", failure, partial: { content: "Sun" } });
+  });
+
+  test("of a piece that can't be read leaves a hole", async () => {
+    const { outcome } = await exchange((_, response) => {
+      begin(response, ...begun);
+      response.end(`data: {"type":\n\n${eventOf(ended([said]))}`);
+    });
+    expect(outcome).toMatchObject({ failure: { kind: "truncated" } });
+  });
+
+  test.each<[string, Answer, JsonObject]>([
+    [
+      "an error",
+      answeringJson({ error: { message: "No such model.", code: "model_not_found" } }),
+      { kind: "bad_request" },
+    ],
+    [
+      "a failed answer",
+      answeringJson(responseOf([], { status: "failed", error: { message: "It broke." } })),
+      { kind: "unknown", retryable: true },
+    ],
+    [
+      "an answer that is yet to come",
+      answeringJson(responseOf([], { status: "queued" })),
+      { kind: "unknown", retryable: false },
+    ],
+    [
+      "a page",
+      answering("<html>no</html>", 200, { "content-type": "text/html" }),
+      { kind: "unknown", retryable: false },
+    ],
+    [
+      "an item that is none",
+      answeringJson(responseOf([{ type: "function_call" }])),
+      { kind: "unknown", retryable: true },
+    ],
+  ])("under status 200: %s", async (_, answer, failure) => {
+    expect((await exchange(answer)).outcome).toMatchObject({ type: "failed", failure });
+  });
+
+  test("says how long to wait", async () => {
+    const { outcome } = await exchange(
+      answeringJson({ error: { message: "Slow down." } }, 429, { "retry-after": "2" }),
+    );
+    expect(outcome).toMatchObject({
+      failure: { kind: "rate_limit", retryable: true, status: 429, retryAfterMs: 2000 },
+    });
+  });
+
+  test("holds no key, nor does a reply", async () => {
+    const key = "sk-test-key-0123456789";
+    const spoken = messageOf(`It is ${key}.`);
+    const { outcome, deltas } = await exchange(
+      streaming(
+        ...eventsOf(spoken, 0, textDelta(`It is ${key.slice(0, 9)}`), textDelta(`${key.slice(9)}.`)),
+        ended([spoken]),
+      ),
+    );
+    expect(JSON.stringify([outcome, deltas])).not.toContain(key.slice(3));
+    expect(outcome).toMatchObject({ reply: { content: "It is [redacted]." } });
+  });
+});

@@ -1,0 +1,151 @@
+import { ConfigurationError, messageFromDraft, messageFromReply, messageFromResult } from "@colloquy/machine";
+import { describe, expect, test } from "vitest";
+import { openaiResponses } from "../../src/llm/openai-responses.ts";
+import { callOf as call, perform } from "./call.ts";
+import {
+  callOf,
+  exchange,
+  handlerFor,
+  messageOf,
+  offered,
+  reasoning,
+  responseOf,
+  answered,
+  weather,
+} from "./responses.ts";
+import { type Answer, answeringJson, chatServer } from "./server.ts";
+
+describe("a request", () => {
+  test("stores nothing and wants reasoning that can be sent back", async () => {
+    const { sent } = await exchange(answered);
+    expect(sent).toEqual({
+      model: "model-1",
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      stream: true,
+      input: [{ type: "message", role: "user", content: "why?" }],
+    });
+  });
+
+  test("has the parameters of the call as they are", async () => {
+    const model = { model: "other", temperature: 0, include: ["file_search_call.results"], text: { verbosity: "low" } };
+    const { sent } = await exchange(answeringJson(responseOf([messageOf("ok")])), {
+      model: { ...model, stream: false },
+    });
+    expect(sent).toMatchObject({ ...model, stream: false });
+    expect((await exchange(answered, { model: { include: null } })).sent).not.toHaveProperty("include");
+  });
+
+  test("offers exactly the tools of the call, and none for a summary", async () => {
+    const wire = [
+      { type: "function", name: "weather", description: "The weather.", parameters: { type: "object" }, strict: false },
+    ];
+    const model = { parallel_tool_calls: false };
+    expect((await exchange(answered, { ...offered, model }, [weather])).sent).toMatchObject({ tools: wire, ...model });
+    expect((await exchange(answered, { tools: [] }, [weather])).sent).not.toHaveProperty("tools");
+    const { sent } = await exchange(answered, { ...offered, model, purpose: "summary" }, [weather]);
+    expect(sent).not.toHaveProperty("tools");
+    expect(sent).not.toHaveProperty("parallel_tool_calls");
+    expect((await exchange(answered, offered)).outcome).toMatchObject({
+      failure: {
+        kind: "bad_request",
+        message: expect.stringContaining('the tool "weather", and openaiResponses has no'),
+      },
+    });
+  });
+
+  test("sends back reasoning, phases and ids as they came, and no reasoning without what is encrypted", async () => {
+    const output = [reasoning, messageOf("Wait.", { phase: "commentary" }), callOf("a", "Oslo"), callOf("b", "Rome")];
+    const { outcome } = await exchange(answeringJson(responseOf(output)));
+    if (outcome.type === "failed") throw new Error(outcome.failure.message);
+    const first = messageFromReply("1.1", "1.1", outcome.reply);
+    const results = ["a", "b"].map((id, index) =>
+      messageFromResult({ callId: `1.1.${index}`, providerCallId: id, name: "weather" }, "completed", "sun"),
+    );
+    const bare = {
+      type: "reasoning" as const,
+      text: "hm",
+      provider: { responses: { item: { type: "reasoning", id: "rs_2" } } },
+    };
+    const second = messageFromReply("1.2", "1.2", { content: [bare, { type: "text", text: "Sun." }] });
+    const messages = [messageFromDraft("1.0", { role: "user", content: "?" }), first, ...results, second];
+    const content = [{ type: "output_text", text: "Wait.", annotations: [] }];
+    const calls = [
+      ...output.map((item) => ("content" in item ? { ...item, content } : item)),
+      { type: "function_call_output", call_id: "a", output: "sun" },
+      { type: "function_call_output", call_id: "b", output: "sun" },
+    ];
+    const { sent } = await exchange(answered, { messages });
+    expect(sent["input"]).toEqual([
+      { type: "message", role: "user", content: "?" },
+      ...calls,
+      { type: "message", role: "assistant", content: "Sun." },
+    ]);
+    const stored = await exchange(answered, { messages, model: { store: true } });
+    expect(stored.sent["input"]).toContainEqual({ type: "reasoning", id: "rs_2" });
+  });
+
+  test("has images as they are", async () => {
+    const image = { type: "image", url: "https://example.org/a.png", detail: "low" } as const;
+    const { sent } = await exchange(answered, {
+      messages: [messageFromDraft("1.0", { role: "user", content: [image] })],
+    });
+    expect(sent["input"]).toMatchObject([
+      { content: [{ type: "input_image", image_url: "https://example.org/a.png", detail: "low" }] },
+    ]);
+  });
+});
+
+describe("a model that refuses to encrypt its reasoning", () => {
+  const refusal = {
+    error: {
+      message: "Encrypted content is not supported with this model.",
+      type: "invalid_request_error",
+      param: "include",
+      code: null,
+    },
+  };
+  const answer: Answer = (request, response, body) =>
+    (body["include"] === undefined ? answered : answeringJson(refusal, 400))(request, response, body);
+
+  test("is asked once more without, and from then on at once", async () => {
+    const { baseURL, bodies } = await chatServer(answer);
+    const handler = handlerFor(baseURL);
+    for (const model of ["model-1", "model-1", "model-2"])
+      expect(await perform(handler, call({ model: { model } })).outcome).toMatchObject({ type: "completed" });
+    expect(bodies.map(({ model, include }) => [model, include !== undefined])).toEqual([
+      ["model-1", true],
+      ["model-1", false],
+      ["model-1", false],
+      ["model-2", true],
+      ["model-2", false],
+    ]);
+  });
+
+  test("fails where the call itself wants it, and where something else is refused", async () => {
+    const include = ["reasoning.encrypted_content"];
+    const own = await exchange(answer, { model: { include } });
+    expect(own.outcome).toMatchObject({ failure: { kind: "bad_request", status: 400 } });
+    expect(own.bodies).toHaveLength(1);
+    const other = await exchange(answeringJson({ error: { message: "Unknown parameter: 'size'." } }, 400));
+    expect(other.outcome).toMatchObject({ failure: { kind: "bad_request" } });
+    expect(other.bodies).toHaveLength(1);
+  });
+});
+
+describe("options", () => {
+  test("that there are none of are refused in words", () => {
+    const misspelt = { apiKey: "k", modell: "model-1" };
+    expect(() => openaiResponses(misspelt)).toThrow(ConfigurationError);
+    expect(() => openaiResponses(misspelt)).toThrow(/openaiResponses.*modell/);
+  });
+
+  test("are a copy", async () => {
+    const { baseURL, bodies } = await chatServer(answered);
+    const options = { baseURL, apiKey: "k", model: "model-1" };
+    const handler = openaiResponses(options);
+    options.model = "model-2";
+    await perform(handler).outcome;
+    expect(bodies[0]).toMatchObject({ model: "model-1" });
+  });
+});
