@@ -1,22 +1,5 @@
-import type { LlmOutcome } from "@colloquy/host";
-import type { Json, JsonObject, ReplyDraft, ReportedUsage, ToolCallDraft } from "@colloquy/machine";
-
-/** What all parts of one answer say about it. */
-export interface AnswerHead {
-  readonly id: string;
-  /** Seconds since the epoch. */
-  readonly created: number;
-  readonly model: string;
-}
-
-type Completed = Extract<LlmOutcome, { readonly type: "completed" }>;
-
-/** The head, with what the outcome says of itself in its place. */
-export const headOf = (head: AnswerHead, { model, responseId }: Completed): AnswerHead => ({
-  ...head,
-  ...(model === undefined ? {} : { model }),
-  ...(responseId === undefined ? {} : { id: responseId }),
-});
+import type { JsonObject, ReplyDraft, ReportedUsage, ToolCallDraft } from "@colloquy/machine";
+import { type AnswerHead, type Completed, given, headOf, spokenOf, totalOf } from "./answer.ts";
 
 /** A whole answer, as `POST /chat/completions` gives it without `stream`. */
 export const chatCompletion = (head: AnswerHead, outcome: Completed): JsonObject => ({
@@ -25,16 +8,6 @@ export const chatCompletion = (head: AnswerHead, outcome: Completed): JsonObject
   choices: [{ index: 0, message: wireReply(outcome.reply), logprobs: null, finish_reason: outcome.finishReason }],
   ...(outcome.usage === undefined ? {} : { usage: wireUsage(outcome.usage) }),
 });
-
-/** The pieces of a reply by kind, each kind joined. */
-export const spokenOf = (reply: ReplyDraft): Readonly<Record<"text" | "reasoning" | "refusal", string>> => {
-  const said = { text: "", reasoning: "", refusal: "" };
-  if (typeof reply.content === "string") return { ...said, text: reply.content };
-  for (const part of reply.content ?? []) {
-    if (part.type === "text" || part.type === "reasoning" || part.type === "refusal") said[part.type] += part.text;
-  }
-  return said;
-};
 
 /** A tool call as it stands in an answer; one without an id has none on the wire either. */
 export const wireToolCall = ({ id, name, arguments: written }: ToolCallDraft): JsonObject => ({
@@ -47,7 +20,7 @@ export const wireToolCall = ({ id, name, arguments: written }: ToolCallDraft): J
 export const wireUsage = (usage: ReportedUsage): JsonObject => ({
   ...given("prompt_tokens", usage.inputTokens),
   ...given("completion_tokens", usage.outputTokens),
-  ...given("total_tokens", usage.totalTokens ?? sumOfKnown(usage)),
+  ...given("total_tokens", totalOf(usage)),
   ...(usage.cacheReadTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: usage.cacheReadTokens } }),
   ...(usage.reasoningTokens === undefined
     ? {}
@@ -67,8 +40,3 @@ const wireReply = (reply: ReplyDraft): JsonObject => {
     ...(calls.length === 0 ? {} : { tool_calls: calls.map(wireToolCall) }),
   };
 };
-
-const given = (name: string, value: Json | undefined): JsonObject => (value === undefined ? {} : { [name]: value });
-
-const sumOfKnown = ({ inputTokens, outputTokens }: ReportedUsage): number | undefined =>
-  inputTokens === undefined || outputTokens === undefined ? undefined : inputTokens + outputTokens;

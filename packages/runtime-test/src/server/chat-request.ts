@@ -2,6 +2,7 @@ import type { JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { z } from "zod";
 import { problemOfRounds } from "./rounds.ts";
+import { problemOfOptions, readBody } from "./request-body.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
 /** A request for a chat completion, as far as this server reads it. */
@@ -17,12 +18,10 @@ export interface ChatRequest {
 
 /** The request in a body, or the error with which the real server would refuse it: the first one found. */
 export const parseChatRequest = (text: string): Either.Either<WireError, ChatRequest> => {
-  const parsed = parseJson(text);
-  if (Either.isLeft(parsed)) return parsed;
-  const checked = requestSchema.safeParse(parsed.right);
-  if (!checked.success) return Either.left(errorOfIssue(checked.error.issues[0], parsed.right));
-  const { messages, model, stream, stream_options: options, ...parameters } = checked.data;
-  const problem = problemOfParameters(checked.data) ?? problemOfRounds(messages);
+  const read = readBody(requestSchema, text);
+  if (Either.isLeft(read)) return read;
+  const { messages, model, stream, stream_options: options, ...parameters } = read.right;
+  const problem = problemOfOptions(read.right) ?? problemOfTools(read.right) ?? problemOfRounds(messages);
   if (problem !== null) return Either.left(problem);
   return Either.right({
     model,
@@ -76,79 +75,10 @@ const requestSchema = z.looseObject({
   max_completion_tokens: z.int().min(1).nullish(),
 });
 
-const parseJson = (text: string): Either.Either<WireError, unknown> => {
-  try {
-    return Either.right(JSON.parse(text));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return Either.left(invalidRequest(`We could not parse the JSON body of your request: ${reason}`, null));
-  }
-};
-
-const problemOfParameters = (request: z.infer<typeof requestSchema>): WireError | null => {
-  if (request.stream_options !== undefined && request.stream_options !== null && request.stream !== true) {
-    return invalidRequest("The 'stream_options' parameter is only allowed when 'stream' is enabled.", "stream_options");
-  }
+const problemOfTools = (request: z.infer<typeof requestSchema>): WireError | null => {
   const forTools = ["tool_choice", "parallel_tool_calls"].find((name) => request[name] !== undefined);
   if (forTools !== undefined && request.tools === undefined) {
     return invalidRequest(`'${forTools}' is only allowed when 'tools' are specified.`, forTools);
   }
   return null;
-};
-
-const errorOfIssue = (issue: z.core.$ZodIssue | undefined, body: unknown): WireError => {
-  if (issue === undefined) return invalidRequest("The request is invalid.", null);
-  const innermost = deepest(issue);
-  const param = textOfPath(innermost.path);
-  if (param === "")
-    return invalidRequest(`Invalid body: expected an object, got ${kindOf(body)}.`, null, "invalid_type");
-  const value = valueAt(body, innermost.path);
-  if (value === undefined) {
-    return invalidRequest(`Missing required parameter: '${param}'.`, param, "missing_required_parameter");
-  }
-  if (innermost.code === "too_small" && Array.isArray(value)) {
-    return invalidRequest(`Invalid '${param}': empty array. Expected at least one element.`, param, "empty_array");
-  }
-  if (innermost.code === "invalid_type" || innermost.code === "invalid_union") {
-    const got = typeof value === "string" ? JSON.stringify(value) : kindOf(value);
-    return invalidRequest(
-      `Invalid value for '${param}': ${expectation(innermost)}, got ${got}.`,
-      param,
-      "invalid_type",
-    );
-  }
-  return invalidRequest(`Invalid value for '${param}': ${innermost.message}.`, param, "invalid_value");
-};
-
-/** Of an alternative, the issue that lies deepest: it is in the branch that was meant. */
-const deepest = (issue: z.core.$ZodIssue): z.core.$ZodIssue => {
-  if (issue.code !== "invalid_union") return issue;
-  const nested = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }));
-  return nested.reduce((best, inner) => (inner.path.length > best.path.length ? inner : best), issue);
-};
-
-const expectation = (issue: z.core.$ZodIssue): string => {
-  if (issue.code === "invalid_type") return `expected ${issue.expected === "int" ? "a whole number" : issue.expected}`;
-  if (issue.path.at(-1) === "role") return "expected one of 'system', 'developer', 'user', 'assistant' and 'tool'";
-  return "expected a string or an array of content parts";
-};
-
-/** `messages[1].content[0].type` */
-const textOfPath = (path: readonly PropertyKey[]): string =>
-  path.reduce<string>((text, key) => {
-    if (typeof key === "number") return `${text}[${key}]`;
-    return text === "" ? String(key) : `${text}.${String(key)}`;
-  }, "");
-
-const valueAt = (body: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    // An object by the check; which members it has is what is asked.
-    (value, key) =>
-      typeof value === "object" && value !== null ? (value as Record<PropertyKey, unknown>)[key] : undefined,
-    body,
-  );
-
-const kindOf = (value: unknown): string => {
-  if (value === null) return "null";
-  return Array.isArray(value) ? "an array" : typeof value === "object" ? "an object" : `a ${typeof value}`;
 };

@@ -1,38 +1,39 @@
 import type { ServerResponse } from "node:http";
-import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure, JsonObject } from "@colloquy/machine";
-import { type AnswerHead, headOf, spokenOf, wireToolCall, wireUsage } from "./chat-completion.ts";
+import type { LlmDelta } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+import {
+  type AnswerHead,
+  type AnswerStream,
+  argumentPieces,
+  endFailed,
+  headOf,
+  shownSoFar,
+  startEvents,
+} from "./answer.ts";
+import { wireToolCall, wireUsage } from "./chat-completion.ts";
 import { bodyOfError, errorOfFailure } from "./wire-error.ts";
 
-/** An answer as server-sent events. Nothing is sent, headers included, before the first piece is there. */
-export interface ChatStream {
-  /** Whether anything was sent. */
-  readonly started: () => boolean;
-  readonly send: (delta: LlmDelta) => void;
-  /** Sends what was not shown of the reply, why it ended, the usage if that was asked for, and `[DONE]`. */
-  readonly complete: (outcome: Extract<LlmOutcome, { readonly type: "completed" }>) => void;
-  /** Ends as a real stream does that fails half way: with an error among the events, or with nothing. */
-  readonly fail: (failure: Failure) => void;
-}
-
-/** A stream on a response. Costs one small string for each piece, so that a long answer is cheap. */
-export const chatStream = (response: ServerResponse, head: AnswerHead, includeUsage: boolean): ChatStream => {
+/**
+ * A stream of chat completion chunks on a response, with usage if that was asked for, and `[DONE]`. Costs one small
+ * string for each piece, so that a long answer is cheap.
+ */
+export const chatStream = (response: ServerResponse, head: AnswerHead, includeUsage: boolean): AnswerStream => {
   const events = eventsOf(head, includeUsage);
   const calls = new Set<number>();
-  let spoke = false;
+  const shown = shownSoFar();
   let started = false;
 
   const start = (): void => {
     if (started) return;
     started = true;
-    response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" });
+    startEvents(response);
     response.write(events.delta(`{"role":"assistant","content":"","refusal":null}`));
   };
 
   const send = (delta: LlmDelta): void => {
     start();
+    shown.note(delta);
     if (delta.type !== "toolCall") {
-      spoke = true;
       response.write(events.delta(`{"${fields[delta.type]}":${JSON.stringify(delta.text)}}`));
       return;
     }
@@ -42,7 +43,7 @@ export const chatStream = (response: ServerResponse, head: AnswerHead, includeUs
       const opening = { index, ...wireToolCall({ ...delta, arguments: "" }) };
       response.write(events.delta(JSON.stringify({ tool_calls: [opening] })));
     }
-    for (const piece of written.match(argumentPieces) ?? []) {
+    for (const piece of argumentPieces(written)) {
       response.write(events.delta(JSON.stringify({ tool_calls: [{ index, function: { arguments: piece } }] })));
     }
   };
@@ -52,9 +53,7 @@ export const chatStream = (response: ServerResponse, head: AnswerHead, includeUs
     send,
     complete: (outcome) => {
       start();
-      for (const delta of deltasOf(outcome)) {
-        if (delta.type === "toolCall" ? !calls.has(delta.index) : !spoke) send(delta);
-      }
+      for (const delta of shown.missing(outcome)) send(delta);
       const last = eventsOf(headOf(head, outcome), includeUsage);
       if (outcome.finishReason !== null) response.write(last.delta("{}", outcome.finishReason));
       if (includeUsage && outcome.usage !== undefined) response.write(last.usage(wireUsage(outcome.usage)));
@@ -62,18 +61,12 @@ export const chatStream = (response: ServerResponse, head: AnswerHead, includeUs
     },
     fail: (failure) => {
       start();
-      // What was shown is still on its way out: it goes first.
-      if (failure.kind === "network") response.write("", () => response.destroy());
-      else if (failure.kind === "truncated") response.end();
-      else response.end(`data: ${JSON.stringify(bodyOfError(errorOfFailure(failure)))}\n\n`);
+      endFailed(response, failure, () => `data: ${JSON.stringify(bodyOfError(errorOfFailure(failure)))}\n\n`);
     },
   };
 };
 
 const fields = { text: "content", reasoning: "reasoning_content", refusal: "refusal" } as const;
-
-/** Arguments come in pieces of a token or so, none of which ends within a character. */
-const argumentPieces = /[\s\S]{1,12}/gu;
 
 interface Events {
   /** One with a delta, given as its JSON. */
@@ -93,16 +86,4 @@ const eventsOf = ({ id, created, model }: AnswerHead, includeUsage: boolean): Ev
     },
     usage: (usage) => `data: ${common},"choices":[],"usage":${JSON.stringify(usage)}}\n\n`,
   };
-};
-
-/** A reply in as few pieces as can be, for a model that shows nothing before it is done. */
-const deltasOf = ({ reply }: Extract<LlmOutcome, { readonly type: "completed" }>): readonly LlmDelta[] => {
-  const { text, reasoning, refusal } = spokenOf(reply);
-  const spoken = [
-    { type: "reasoning", text: reasoning },
-    { type: "text", text },
-    { type: "refusal", text: refusal },
-  ] as const;
-  const calls = (reply.toolCalls ?? []).map((call, index) => ({ type: "toolCall", index, ...call }) as const);
-  return [...spoken.filter((delta) => delta.text !== ""), ...calls];
 };

@@ -1,5 +1,6 @@
 export { loopbackServer, type LoopbackServer, type LoopbackServerOptions } from "./loopback-server.ts";
 export type { RecordedRequest } from "./recorded-request.ts";
+export type { StopStrings } from "./stop-strings.ts";
 export {
   type Fault,
   recordedHtml,

@@ -2,13 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Clock, LlmHandler } from "@colloquy/host";
 import type { JsonObject } from "@colloquy/machine";
 import { runningClock } from "../ports/virtual-clock.ts";
-import { chatEndpoint } from "./chat-endpoint.ts";
+import { type AnswerRoute, dialectsOf } from "./dialects.ts";
+import { type Endpoint, modelEndpoint } from "./endpoint.ts";
 import { sendError, sendJson } from "./json-response.ts";
 import { listen } from "./listen.ts";
 import { playback } from "./playback.ts";
 import { type RecordedRequest, recordRequest, textOfRequest } from "./recorded-request.ts";
 import type { RecordedResponse } from "./recorded-response.ts";
 import { routeOf } from "./routes.ts";
+import type { StopStrings } from "./stop-strings.ts";
 import { testError } from "./wire-error.ts";
 
 export type LoopbackServerOptions = CommonOptions & (ModelOptions | RecordedOptions);
@@ -27,6 +29,11 @@ interface CommonOptions {
 interface ModelOptions {
   /** Answers each request that is valid: `scriptedModel`, `ruleModel`, or any other. */
   readonly model: LlmHandler;
+  /**
+   * What a text completion does at a stop string of its request: `honoured` (default) ends before it, `included` ends
+   * behind it, as some servers do, and `ignored` goes on.
+   */
+  readonly stopStrings?: StopStrings;
 }
 
 interface RecordedOptions {
@@ -49,9 +56,9 @@ export interface LoopbackServer {
 }
 
 /**
- * Starts a server on 127.0.0.1 that answers as OpenAI's does: `POST /v1/chat/completions`, plain and as
- * server-sent events, and `GET /v1/models`; both without `/v1` as well. Requests are checked as there, and errors
- * have the same shape. So the real SDK, and programs in any language, can be tested against a model that is none.
+ * Starts a server on 127.0.0.1 that answers as OpenAI's does: `POST /v1/chat/completions`, `/v1/responses` and
+ * `/v1/completions`, plain and as server-sent events, and `GET /v1/models`; all without `/v1` as well. Requests are
+ * checked as there, and errors have the same shape. So the real SDK, and programs in any language, can be tested against a model that is none.
  *
  * A failure of the model is sent as the response that would have caused it; an error in the test itself (a
  * call that a script does not expect) as a 500 that must not be tried again. The model's signal is aborted when
@@ -60,8 +67,7 @@ export interface LoopbackServer {
 export const loopbackServer = async (options: LoopbackServerOptions): Promise<LoopbackServer> => {
   const { apiKey, models, clock = runningClock(), port = 0 } = options;
   const recorded = "recorded" in options ? playback(options.recorded) : null;
-  const endpoint = "model" in options ? chatEndpoint(options.model, clock, models) : recorded?.endpoint;
-  if (endpoint === undefined) throw new TypeError("a loopback server needs a model, or recorded responses");
+  const endpointFor = recorded === null ? modelEndpoints(options, clock) : () => recorded.endpoint;
   const requests: RecordedRequest[] = [];
 
   const answer: Listener = async (incoming, response, signal) => {
@@ -71,9 +77,9 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
     response.setHeader("x-request-id", `req_${request.number}`);
     const { authorization } = incoming.headers;
     const route = routeOf(request.method, request.path, authorization, { apiKey, anyPath: recorded !== null });
-    if (route === "answer") await endpoint(request, response, signal);
+    if (typeof route === "object") sendError(response, route);
     else if (route === "models") sendJson(response, 200, modelList(models ?? ["loopback"], clock));
-    else sendError(response, route);
+    else await endpointFor(route)(request, response, signal);
   };
 
   const server = createServer(guarded(answer));
@@ -86,6 +92,14 @@ export const loopbackServer = async (options: LoopbackServerOptions): Promise<Lo
     close,
     [Symbol.asyncDispose]: close,
   };
+};
+
+/** The endpoint of each route, answered by the model. */
+const modelEndpoints = (options: LoopbackServerOptions, clock: Clock): ((route: AnswerRoute) => Endpoint) => {
+  if (!("model" in options)) throw new TypeError("a loopback server needs a model, or recorded responses");
+  const { model, models, stopStrings = "honoured" } = options;
+  const dialects = dialectsOf(stopStrings);
+  return (route) => modelEndpoint(dialects[route], model, clock, models);
 };
 
 type Listener = (incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal) => Promise<void>;

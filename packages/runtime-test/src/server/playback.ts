@@ -1,5 +1,5 @@
 import { testError } from "./wire-error.ts";
-import type { Endpoint } from "./chat-endpoint.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { sendError } from "./json-response.ts";
 import { type RecordedResponse, sendRecorded } from "./recorded-response.ts";
 

@@ -1,7 +1,8 @@
+import { type AnswerRoute, answerRoutes } from "./dialects.ts";
 import { invalidRequest, type WireError } from "./wire-error.ts";
 
 /** What a request is for. */
-export type Route = "answer" | "models";
+export type Route = AnswerRoute | "models";
 
 /** What a request is for, or why it is refused before anybody looks into it. */
 export const routeOf = (
@@ -13,10 +14,10 @@ export const routeOf = (
   if (rules.apiKey !== undefined && authorization !== `Bearer ${rules.apiKey}`) return unauthorised(authorization);
   const plain = path.replace(/\?.*$/s, "").replace(/^\/v1(?=\/)/, "");
   if (plain === "/models") return method === "GET" ? "models" : notAllowed(method, path, "GET");
-  if (plain !== "/chat/completions" && !rules.anyPath) {
-    return { ...invalidRequest(`Invalid URL (${method} ${path})`, null), status: 404 };
-  }
-  return method === "POST" ? "answer" : notAllowed(method, path, "POST");
+  // Recorded responses do not mind what was asked.
+  const route = answerRoutes.find((known) => known === plain) ?? (rules.anyPath ? "/chat/completions" : undefined);
+  if (route === undefined) return { ...invalidRequest(`Invalid URL (${method} ${path})`, null), status: 404 };
+  return method === "POST" ? route : notAllowed(method, path, "POST");
 };
 
 const unauthorised = (authorization: string | undefined): WireError => ({

@@ -296,12 +296,12 @@ describe("the server", () => {
   it("answers without /v1 as well, and nothing else anywhere", async () => {
     const server = await serverFor(answering(reply("Sunny.")));
     expect((await post(server, question("Weather?"), { path: "/chat/completions?x=1" })).status).toBe(200);
-    const missing = await post(server, question("Weather?"), { path: "/v1/completions" });
+    const missing = await post(server, question("Weather?"), { path: "/v1/embeddings" });
     expect([missing.status, await missing.json()]).toEqual([
       404,
       {
         error: {
-          message: "Invalid URL (POST /v1/completions)",
+          message: "Invalid URL (POST /v1/embeddings)",
           type: "invalid_request_error",
           param: null,
           code: null,

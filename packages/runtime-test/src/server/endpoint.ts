@@ -1,0 +1,81 @@
+import type { ServerResponse } from "node:http";
+import type { Clock, LlmHandler, LlmOutcome } from "@colloquy/host";
+import { type CallLlm, digestOfPrompt } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import type { AnswerHead, AnswerStream, Dialect, Request } from "./answer.ts";
+import { sendError, sendJson } from "./json-response.ts";
+import type { RecordedRequest } from "./recorded-request.ts";
+import { errorOfFailure, invalidRequest, testError, type WireError } from "./wire-error.ts";
+
+/** What answers a request; `signal` is aborted when the client goes away. */
+export type Endpoint = (request: RecordedRequest, response: ServerResponse, signal: AbortSignal) => Promise<void>;
+
+/** A POST of one dialect, answered by a model. With `models`, any other name is refused as unknown. */
+export const modelEndpoint =
+  (dialect: Dialect, model: LlmHandler, clock: Clock, models: readonly string[] | undefined): Endpoint =>
+  async ({ number, text }, response, signal) => {
+    const read = dialect.read(text);
+    if (Either.isLeft(read)) return sendError(response, read.left);
+    const request = read.right;
+    if (models?.includes(request.model) === false) return sendError(response, unknownModel(request.model));
+
+    const created = Math.floor(clock.now() / 1000);
+    const head: AnswerHead = { id: `${dialect.idPrefix}${number}`, created, model: request.model };
+    const stream = request.stream?.(response, head) ?? null;
+    const onDelta = stream?.send ?? ((): void => undefined);
+    try {
+      const outcome = await model(callOf(number, request), { signal, onDelta, clock, tools: [] });
+      if (!signal.aborted) finish(outcome, { dialect, request, head, stream, response });
+    } catch (error) {
+      if (signal.aborted) return;
+      const reason = error instanceof Error ? error.message : String(error);
+      if (stream?.started() === true) stream.fail({ kind: "unknown", message: reason, retryable: false });
+      else sendError(response, testError(reason));
+    }
+  };
+
+interface Answering {
+  readonly dialect: Dialect;
+  readonly request: Request;
+  readonly head: AnswerHead;
+  readonly stream: AnswerStream | null;
+  readonly response: ServerResponse;
+}
+
+const finish = (outcome: LlmOutcome, { dialect, request, head, stream, response }: Answering): void => {
+  if (outcome.type === "completed") {
+    if (stream === null) sendJson(response, 200, request.whole(head, outcome));
+    else stream.complete(outcome);
+    return;
+  }
+  const { failure } = outcome;
+  if (stream !== null && (stream.started() || failure.kind === "truncated")) stream.fail(failure);
+  else if (failure.kind === "network") response.destroy();
+  else if (failure.kind === "truncated") sendHalf(response, dialect.half(head.id));
+  else sendError(response, errorOfFailure(failure));
+};
+
+/** An answer that breaks off, as the failure says. */
+const sendHalf = (response: ServerResponse, half: string): void => {
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(half);
+};
+
+/** The call as a machine would have made it: all that the model knows is the messages. */
+const callOf = (number: number, { messages, parameters, model }: Request): CallLlm => ({
+  type: "callLlm",
+  id: `loopback/${number}.1#1`,
+  threadId: "loopback",
+  turn: number,
+  step: 1,
+  attempt: 1,
+  purpose: "answer",
+  messages,
+  promptDigest: digestOfPrompt(messages),
+  model: { ...parameters, model },
+});
+
+const unknownModel = (name: string): WireError => ({
+  ...invalidRequest(`The model '${name}' does not exist or you do not have access to it.`, null, "model_not_found"),
+  status: 404,
+});

@@ -1,0 +1,139 @@
+import { fromResponseItems, type Imported } from "@colloquy/interchange";
+import { type JsonObject, type Message, messagesFromSeed, type SeedDraft } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import type { Dialect, Request } from "./answer.ts";
+import { problemOfOptions, readBody } from "./request-body.ts";
+import { readItems } from "./responses-items.ts";
+import { type ResponseWish, responsesStream, wholeResponse } from "./responses-stream.ts";
+import { invalidRequest, type WireError } from "./wire-error.ts";
+
+/**
+ * `POST /responses`. Items of answers are kept for `item_reference` and for reasoning without its encrypted content,
+ * unless the request said `store: false`; conversations are not (`previous_response_id`). Reasoning is shown as a
+ * summary where the request asks for one, as on OpenAI's server; else as its own text, as the servers of open models do.
+ */
+export const responsesDialect = (): Dialect => {
+  const kept = new Map<string, JsonObject>();
+  return {
+    idPrefix: "resp_",
+    half: (id) => `{"id":${JSON.stringify(id)},"object":"response","status":"completed","output":[{"ty`,
+    read: (text) =>
+      Either.chain((body: Body) => {
+        const problem = problemOfOptions(body) ?? problemOfBody(body);
+        if (problem !== null) return Either.left(problem);
+        return Either.map((messages: readonly Message[]) => requestOf(body, messages, kept))(messagesOf(body, kept));
+      })(readBody(bodySchema, text)),
+  };
+};
+
+type Body = z.infer<typeof bodySchema>;
+
+const contentSchema = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]);
+
+const itemSchema = z.looseObject({
+  type: z.string().optional(),
+  role: z.enum(["system", "developer", "user", "assistant"]).optional(),
+  content: contentSchema.nullish(),
+  call_id: z.string().min(1).optional(),
+  name: z.string().optional(),
+  arguments: z.string().optional(),
+});
+
+const toolSchema = z.looseObject({ type: z.string(), name: z.string().min(1).optional() });
+
+const bodySchema = z.looseObject({
+  model: z.string().min(1),
+  input: z.union([z.string(), z.array(itemSchema)]),
+  instructions: z.string().nullish(),
+  stream: z.boolean().nullish(),
+  store: z.boolean().nullish(),
+  include: z.array(z.string()).nullish(),
+  tools: z.array(toolSchema).optional(),
+  reasoning: z.looseObject({ summary: z.string().nullish() }).nullish(),
+  previous_response_id: z.string().nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  max_output_tokens: z.int().min(16).nullish(),
+});
+
+const problemOfBody = (body: Body): WireError | null => {
+  const { previous_response_id: previous, tools = [] } = body;
+  if (previous !== undefined && previous !== null) {
+    const message = `Previous response with id '${previous}' not found.`;
+    return invalidRequest(message, "previous_response_id", "previous_response_not_found");
+  }
+  const chat = ["messages", "max_tokens", "response_format"].find((name) => name in body);
+  if (chat !== undefined) {
+    return invalidRequest(
+      `Unsupported parameter: '${chat}'. It is one of chat completions.`,
+      chat,
+      "unsupported_parameter",
+    );
+  }
+  const index = tools.findIndex(({ type, name }) => type === "function" && name === undefined);
+  const param = `tools[${index}].name`;
+  return index === -1
+    ? null
+    : invalidRequest(`Missing required parameter: '${param}'.`, param, "missing_required_parameter");
+};
+
+const messagesOf = (
+  { input, instructions }: Body,
+  kept: ReadonlyMap<string, JsonObject>,
+): Either.Either<WireError, readonly Message[]> => {
+  const refused = (reason: string): WireError => invalidRequest(reason, "input", "invalid_value");
+  const items = typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+  const before: readonly SeedDraft[] =
+    typeof instructions === "string" ? [{ role: "system", content: instructions }] : [];
+  return Either.chain(
+    (read: readonly JsonObject[]) =>
+      Either.chain(({ system, turns }: Imported) => {
+        const leading: readonly SeedDraft[] =
+          system === null ? [] : [typeof system === "string" ? { role: "system", content: system } : system];
+        return Either.mapLeft(refused)(messagesFromSeed(0, [...before, ...leading, ...turns.flat()]));
+      })(Either.mapLeft(({ reason }: { readonly reason: string }) => refused(reason))(fromResponseItems(read))),
+    // Parsed from JSON, and kept whole: the schema leaves unknown fields in place.
+  )(readItems(items as readonly JsonObject[], kept));
+};
+
+const requestOf = (body: Body, messages: readonly Message[], kept: Map<string, JsonObject>): Request => {
+  const { model, input: _, stream, ...parameters } = body;
+  const { store, include, reasoning } = parameters;
+  const wish: ResponseWish = {
+    summaries: (reasoning?.summary ?? null) !== null,
+    encrypted: include?.includes("reasoning.encrypted_content") === true,
+    echoed: echoedOf(body),
+    onDone: (output) => {
+      if (store === false) return;
+      for (const item of output) if (typeof item["id"] === "string") kept.set(item["id"], item);
+    },
+  };
+  return {
+    model,
+    messages,
+    // As above.
+    parameters: parameters as JsonObject,
+    whole: (head, outcome) => wholeResponse(head, outcome, wish),
+    stream: stream === true ? (response, head) => responsesStream(response, head, wish) : null,
+  };
+};
+
+/** What an answer repeats of its request, with the defaults of the real server. */
+const echoedOf = (body: Body): JsonObject =>
+  // As above.
+  Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, body[name] ?? value])) as JsonObject;
+
+const defaults: JsonObject = {
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  previous_response_id: null,
+  reasoning: { effort: null, summary: null },
+  store: true,
+  temperature: 1,
+  text: { format: { type: "text" } },
+  tool_choice: "auto",
+  tools: [],
+  top_p: 1,
+};

@@ -1,0 +1,133 @@
+import type { ServerResponse } from "node:http";
+import { type JsonObject, messageFromDraft } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import {
+  type AnswerHead,
+  type AnswerStream,
+  type Completed,
+  deltasOf,
+  type Dialect,
+  endFailed,
+  headOf,
+  type Request,
+  shownSoFar,
+  startEvents,
+} from "./answer.ts";
+import { wireUsage } from "./chat-completion.ts";
+import { problemOfOptions, readBody } from "./request-body.ts";
+import { stoppedText, type StopStrings } from "./stop-strings.ts";
+import { bodyOfError, errorOfFailure } from "./wire-error.ts";
+
+/** `POST /completions`: the prompt is what a user said, word for word. A model that answers with more than text fails. */
+export const textDialect = (stopStrings: StopStrings): Dialect => ({
+  idPrefix: "cmpl-",
+  half: (id) => `{"id":${JSON.stringify(id)},"object":"text_completion","choices":[{"index":0,"te`,
+  read: (text) => {
+    const read = readBody(requestSchema, text);
+    if (Either.isLeft(read)) return read;
+    const problem = problemOfOptions(read.right);
+    return problem === null ? Either.right(requestOf(read.right, stopStrings)) : Either.left(problem);
+  },
+});
+
+const stopSchema = z.union([z.string(), z.array(z.string()).max(4, "expected at most 4 stop strings")]);
+
+const requestSchema = z.looseObject({
+  model: z.string().min(1),
+  prompt: z.union([z.string(), z.tuple([z.string()])], "expected one string"),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+  stop: stopSchema.nullish(),
+  n: z.int().min(1).max(1, "this server gives one choice").nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  max_tokens: z.int().min(0).nullish(),
+});
+
+const requestOf = (read: z.infer<typeof requestSchema>, stopStrings: StopStrings): Request => {
+  const { model, prompt, stream, stream_options: options, ...parameters } = read;
+  const content = typeof prompt === "string" ? prompt : prompt[0];
+  const stops = typeof read.stop === "string" ? [read.stop] : (read.stop ?? []);
+  const stopped = (): ((delta: Delta) => string) & { readonly end: () => string } => {
+    const text = stoppedText(stops, stopStrings);
+    return Object.assign((delta: Delta) => text.push(textOf(delta)), { end: text.end });
+  };
+  return {
+    model,
+    messages: [messageFromDraft("1.0", { role: "user", content })],
+    // Parsed from JSON, and kept whole: the schema leaves unknown fields in place.
+    parameters: parameters as JsonObject,
+    whole: (head, outcome) => {
+      const next = stopped();
+      const text = deltasOf(outcome).map(next).join("") + next.end();
+      return {
+        ...headOf(head, outcome),
+        object: "text_completion",
+        choices: [choice(text, outcome.finishReason)],
+        ...(outcome.usage === undefined ? {} : { usage: wireUsage(outcome.usage) }),
+      };
+    },
+    stream:
+      stream === true
+        ? (response, head) => textStream(response, head, stopped(), options?.include_usage === true)
+        : null,
+  };
+};
+
+type Delta = ReturnType<typeof deltasOf>[number];
+
+const textOf = (delta: Delta): string => {
+  if (delta.type === "text") return delta.text;
+  throw new TypeError(`a text completion is text only, and the model answered with ${delta.type}: script a text`);
+};
+
+const choice = (text: string, finishReason: string | null): JsonObject => ({
+  text,
+  index: 0,
+  logprobs: null,
+  finish_reason: finishReason,
+});
+
+const textStream = (
+  response: ServerResponse,
+  head: AnswerHead,
+  stopped: ((delta: Delta) => string) & { readonly end: () => string },
+  includeUsage: boolean,
+): AnswerStream => {
+  const shown = shownSoFar();
+  let started = false;
+  const start = (): void => {
+    if (!started) startEvents(response);
+    started = true;
+  };
+  const write = (about: AnswerHead, fields: JsonObject): void => {
+    start();
+    response.write(`data: ${JSON.stringify({ ...about, object: "text_completion", ...fields })}\n\n`);
+  };
+  const withUsage = includeUsage ? { usage: null } : {};
+  const say = (text: string): void => {
+    if (text !== "") write(head, { choices: [choice(text, null)], ...withUsage });
+  };
+  const send = (delta: Delta): void => {
+    shown.note(delta);
+    say(stopped(delta));
+  };
+  const complete = (outcome: Completed): void => {
+    for (const delta of shown.missing(outcome)) send(delta);
+    say(stopped.end());
+    const last = headOf(head, outcome);
+    write(last, { choices: [choice("", outcome.finishReason)], ...withUsage });
+    if (includeUsage && outcome.usage !== undefined) write(last, { choices: [], usage: wireUsage(outcome.usage) });
+    response.end("data: [DONE]\n\n");
+  };
+  return {
+    started: () => started,
+    send,
+    complete,
+    fail: (failure) => {
+      start();
+      endFailed(response, failure, () => `data: ${JSON.stringify(bodyOfError(errorOfFailure(failure)))}\n\n`);
+    },
+  };
+};
