@@ -1,0 +1,6 @@
+import { modelContract } from "@colloquy/runtime-test/contracts";
+import { openaiChat } from "../../../src/llm/openai-chat.ts";
+
+modelContract("openaiChat", ({ url, apiKey, stream }) => openaiChat({ baseURL: url, apiKey, stream, model: "any" }), {
+  dialect: "chat",
+});

@@ -1,0 +1,142 @@
+import type { LlmDelta, LlmHandler } from "@colloquy/host";
+import { type CallLlm, digestOfPrompt, messageFromDraft } from "@colloquy/machine";
+import { frozenCopy } from "@colloquy/machine/hosting";
+import { scriptedModel } from "../../models/scripted-model.ts";
+import type { ScriptLine } from "../../models/script.ts";
+import { loopbackServer, type LoopbackServer } from "../../server/loopback-server.ts";
+import { type ManualClock, manualClock } from "../store/manual-clock.ts";
+import type { CallSetting, CallUnderTest, MakeModel, ModelDialect, ModelSubject } from "./subject.ts";
+
+/** What the handler is asked in each check. */
+export const question = "What is the weather like in Reykjavík?";
+
+/** A subject for one check. `onOpen` gets the way to close each server. */
+export const modelSubject = (
+  makeModel: MakeModel,
+  { dialect, patienceMs }: { readonly dialect: ModelDialect; readonly patienceMs: number },
+  onOpen: (close: () => Promise<void>) => void,
+): ModelSubject => {
+  const soon: ModelSubject["soon"] = (promise, what) => inTime(promise, what, patienceMs);
+  const start = async (server: LoopbackServer, setting: CallSetting): Promise<CallUnderTest> => {
+    onOpen(() => server.close());
+    const { stream = true } = setting;
+    const model = await makeModel({ url: server.url, apiKey, stream });
+    return startCall(model, server, setting, soon);
+  };
+  return {
+    apiKey,
+    soon,
+    call: async (model, setting = {}) => start(await loopbackServer({ model }), setting),
+    play: async (recorded, setting = {}) => start(await loopbackServer({ recorded }), setting),
+    wire: (line, stream) => wireOf(dialect, line, stream),
+  };
+};
+
+/** Nobody's: it has the form of one. */
+const apiKey = "sk-contract-4f9a81c2d7e35b60";
+
+const startCall = (
+  model: LlmHandler,
+  { requests }: LoopbackServer,
+  { fields = {}, tools = [], control = new AbortController() }: CallSetting,
+  soon: ModelSubject["soon"],
+): CallUnderTest => {
+  const { clock, timers } = watchedClock();
+  const deltas: LlmDelta[] = [];
+  const waiting = new Set<() => void>();
+  const onDelta = (delta: LlmDelta): void => {
+    deltas.push({ ...delta });
+    // Whoever is shown a piece may write into it: what the handler makes of it is its own.
+    if (!Object.isFrozen(delta)) Object.assign(delta, scribbled);
+    for (const look of waiting) look();
+  };
+  const context = { signal: control.signal, onDelta, clock, tools: frozenCopy(tools) };
+  // A handler that throws at once rejects as one that throws later.
+  const outcome = Promise.resolve().then(() => model(callOf(fields), context));
+  outcome.catch(() => undefined);
+  const shown = (count: number): Promise<void> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        if (deltas.length < count) return;
+        waiting.delete(look);
+        resolve();
+      };
+      waiting.add(look);
+      look();
+    });
+  return {
+    ended: () => soon(outcome, "the call did not end"),
+    deltas,
+    shown: (count) => soon(shown(count), `piece ${count} of the answer was not shown`),
+    requests,
+    clock,
+    timers,
+    control,
+  };
+};
+
+const scribbled = { text: "scribbled", arguments: "scribbled", name: "scribbled", id: "scribbled" };
+
+/** Frozen: a handler that writes into it throws. */
+const callOf = (fields: Partial<CallLlm>): CallLlm => {
+  const messages = [messageFromDraft("1.0", { role: "user", content: question })];
+  return frozenCopy({
+    type: "callLlm",
+    id: "contract/1.1#1",
+    threadId: "contract",
+    turn: 1,
+    step: 1,
+    attempt: 1,
+    purpose: "answer",
+    messages,
+    promptDigest: digestOfPrompt(messages),
+    model: {},
+    ...fields,
+  } satisfies CallLlm);
+};
+
+const watchedClock = (): { readonly clock: ManualClock; readonly timers: () => number } => {
+  const clock = manualClock();
+  const open = new Set<symbol>();
+  const wakeAt: ManualClock["wakeAt"] = (dueAt, callback) => {
+    const timer = Symbol("timer");
+    open.add(timer);
+    const cancel = clock.wakeAt(dueAt, () => {
+      open.delete(timer);
+      callback();
+    });
+    return () => {
+      open.delete(timer);
+      cancel();
+    };
+  };
+  return { clock: { ...clock, wakeAt }, timers: () => open.size };
+};
+
+const inTime = async <Value>(promise: PromiseLike<Value>, what: string, patienceMs: number): Promise<Value> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`${what}, and waiting longer is no use`)), patienceMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const wireOf = async (dialect: ModelDialect, line: ScriptLine, stream: boolean): Promise<string> => {
+  await using server = await loopbackServer({ model: scriptedModel([line]) });
+  const { path, body } = requests[dialect];
+  const options = stream && dialect !== "responses" ? { stream_options: { include_usage: true } } : {};
+  const response = await fetch(`${server.url}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ model: "contract", ...body, stream, ...options }),
+  });
+  return await response.text();
+};
+
+const requests = {
+  chat: { path: "/chat/completions", body: { messages: [{ role: "user", content: question }] } },
+  responses: { path: "/responses", body: { input: question, reasoning: { summary: "auto" } } },
+  completions: { path: "/completions", body: { prompt: question } },
+} as const;

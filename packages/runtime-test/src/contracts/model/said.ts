@@ -1,0 +1,57 @@
+import type { LlmDelta, LlmOutcome } from "@colloquy/host";
+import type { Failure, ReplyDraft } from "@colloquy/machine";
+
+/** All that a reply or the pieces of one say, kind by kind, to compare the one with the other. */
+export interface Said {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly refusal: string;
+  /** In order of their places. */
+  readonly calls: readonly { readonly id: string | null; readonly name: string; readonly arguments: string }[];
+}
+
+/** What the pieces come to, together. */
+export const saidInPieces = (deltas: readonly LlmDelta[]): Said => {
+  const said = { text: "", reasoning: "", refusal: "" };
+  const calls: { id: string | null; name: string; arguments: string }[] = [];
+  for (const delta of deltas) {
+    if (delta.type !== "toolCall") said[delta.type] += delta.text;
+    else {
+      const { id, name, index } = delta;
+      calls[index] = { id, name, arguments: (calls[index]?.arguments ?? "") + delta.arguments };
+    }
+  }
+  return { ...said, calls };
+};
+
+/** What a reply says. */
+export const saidInReply = ({ content, toolCalls = [] }: ReplyDraft): Said => {
+  const said = { text: "", reasoning: "", refusal: "" };
+  const parts = typeof content === "string" ? [{ type: "text" as const, text: content }] : (content ?? []);
+  for (const part of parts) {
+    if (part.type === "text" || part.type === "reasoning" || part.type === "refusal") said[part.type] += part.text;
+  }
+  return { ...said, calls: toolCalls.map(({ id, name, arguments: written }) => ({ id, name, arguments: written })) };
+};
+
+type Completed = Extract<LlmOutcome, { readonly type: "completed" }>;
+
+/** @throws Error, with the outcome, if the call did not complete */
+export const completed = (outcome: LlmOutcome): Completed => {
+  if (outcome.type === "completed") return outcome;
+  throw new Error(`the call should have completed, and failed: ${JSON.stringify(outcome.failure)}`);
+};
+
+/** @throws Error, with the outcome, if the call did not fail */
+export const failureOf = (outcome: LlmOutcome): Failure => {
+  if (outcome.type === "failed") return outcome.failure;
+  throw new Error(`the call should have failed, and gave ${JSON.stringify(outcome.reply)}`);
+};
+
+/** What had come before a call failed. */
+export const partialOf = (outcome: LlmOutcome, deltas: readonly LlmDelta[]): Said => {
+  failureOf(outcome);
+  return outcome.type === "failed" && outcome.partial !== undefined
+    ? saidInReply(outcome.partial)
+    : saidInPieces(deltas);
+};
