@@ -21,6 +21,7 @@ import * as contracts from "@colloquy/runtime-test/contracts";
 import * as laws from "@colloquy/runtime-test/laws";
 import * as models from "@colloquy/runtime-test/models";
 import * as opensearch from "@colloquy/runtime-test/opensearch";
+import * as openSearchPackage from "@colloquy/opensearch";
 import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
@@ -67,6 +68,11 @@ const programs = [
     path: "examples/docs/templates.ts",
     run: () => import("../examples/docs/templates.ts"),
     says: "[INST] <<SYS>>Be strict.<</SYS>>\n\nChild : Hello !\n\nTeacher : Hi! How are you today ?\n\n [/INST] \n",
+  },
+  {
+    path: "examples/19-opensearch.ts",
+    run: () => import("../examples/19-opensearch.ts"),
+    says: "3.0: What is the best-selling novel? Don Quixote. | Who wrote it? Miguel de Cervantes.\n3.0: 404 Memory [elsewhere] not found\n",
   },
   { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
   {
@@ -231,6 +237,7 @@ describe("the pages are whole", () => {
     { page: "docs/datasets.md", modules: [datasets] },
     { page: "docs/mcp.md", modules: [mcp] },
     { page: "docs/dialogue.md", modules: [dialogue] },
+    { page: "docs/opensearch.md", modules: [openSearchPackage] },
     { page: "docs/sessions.md", modules: [sessions] },
     { page: "docs/templates.md", modules: [templates, jinja] },
   ])("$page names all that its packages export", ({ page, modules }) => {

@@ -1,0 +1,60 @@
+import type { Client } from "@opensearch-project/opensearch";
+import * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
+import { type Answer, type MemoryProblem, reasonWithoutSecrets } from "./problem.ts";
+
+export interface Request {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Each is one segment of the path, whatever is in it. */
+  readonly path: readonly string[];
+  readonly query?: Readonly<Record<string, number>>;
+  readonly body?: object;
+}
+
+/** Asks, and reads the answer by a schema. */
+export type Ask = <Value>(request: Request, schema: z.ZodType<Value>) => Answer<Value>;
+
+export const asking =
+  ({ transport }: { readonly transport: Pick<Client["transport"], "request"> }): Ask =>
+  async ({ method, path, query = {}, body }, schema) => {
+    const nowhere = path.find((segment) => /^\.{0,2}$/.test(segment));
+    if (nowhere !== undefined) return refused(`no id is "${nowhere}"`);
+    try {
+      const response = await transport.request(
+        {
+          method,
+          path: `/${path.map(encodeURIComponent).join("/")}`,
+          querystring: query,
+          ...(body === undefined ? {} : { body }),
+        },
+        { maxRetries: 0 },
+      );
+      const read = schema.safeParse(response.body);
+      if (read.success) return Either.right(read.data);
+      const status = response.statusCode ?? null;
+      return Either.left({ status, reason: `the answer is not as the API says: ${z.prettifyError(read.error)}` });
+    } catch (thrown) {
+      return Either.left(problemOf(thrown));
+    }
+  };
+
+/** A problem that no answer is needed for. */
+export const refused = (reason: string): Either.Either<MemoryProblem, never> => Either.left({ status: null, reason });
+
+const problemOf = (thrown: unknown): MemoryProblem => {
+  const read = responseError.safeParse(thrown);
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  if (!read.success) return { status: null, reason: reasonWithoutSecrets(message) };
+  const { statusCode, body } = read.data;
+  const reason = typeof body?.error === "string" ? body.error : (body?.error?.reason ?? message);
+  return { status: statusCode, reason: reasonWithoutSecrets(reason) };
+};
+
+/** The error of the client for an answer that refuses. */
+const responseError = z.object({
+  statusCode: z.int(),
+  body: z
+    .object({ error: z.union([z.string(), z.object({ reason: z.string() })]) })
+    .nullish()
+    .catch(null),
+});

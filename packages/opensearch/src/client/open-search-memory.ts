@@ -1,0 +1,26 @@
+import type { Client } from "@opensearch-project/opensearch";
+import { asking } from "./ask.ts";
+import { conversations } from "./conversations.ts";
+import { memories } from "./memories.ts";
+import type { MemoryClient } from "./memory-client.ts";
+import { atVersion } from "./version.ts";
+
+export interface MemoryClientOptions {
+  /** What the service is, such as "2.11" or "3.0.0". Default: it is asked, before the first call. */
+  readonly version?: string;
+}
+
+/**
+ * OpenSearch's memory API over a client of `@opensearch-project/opensearch`, which keeps the address and the
+ * credentials. Nothing is tried again. Answers are read at the edge: one that is not as the API says is a problem,
+ * and not a value.
+ *
+ * Sources: the plugin ml-commons and the OpenSearch API specification.
+ */
+export const openSearchMemory = (
+  client: { readonly transport: Pick<Client["transport"], "request"> },
+  { version }: MemoryClientOptions = {},
+): MemoryClient => {
+  const ask = asking(client);
+  return atVersion(ask, version, { legacy: conversations(ask), current: memories(ask) });
+};
