@@ -3,6 +3,7 @@ export { type AskOutcome, awaitMany } from "./ask/await-many.ts";
 export type { AskPart, AskSignal, DeepPartial, OutputPartial, TextDelta, ToolCallDelta } from "./ask/parts.ts";
 export type { AskResult, CompletedTurn } from "./ask/result.ts";
 export * from "./ask/turn-errors.ts";
+export { type CallLimits, limitCalls } from "./calls/limit-calls.ts";
 export type { ThreadDefaults } from "./context/host-context.ts";
 export * from "./boundary/errors.ts";
 export type { Hooks, Observer, ObserverErrorHandler, StepEnded, TurnOpening } from "./context/hooks.ts";

@@ -39,7 +39,9 @@ export type AskPart<Written = undefined> =
    * alive may take longer.
    */
   | { readonly type: "wait.started"; readonly for: "lease"; readonly until: number }
-  /** It goes on: this host has the thread now, or the other one did something about the ask. */
+  /** The model call waits before it is made (`limitCalls`): until then, in milliseconds since the epoch, or null where that is not known. */
+  | { readonly type: "wait.started"; readonly for: "model"; readonly until: number | null }
+  /** It goes on: this host has the thread now, the other one did something about the ask, or the model is called. */
   | { readonly type: "wait.ended" }
   /** The thread was busy, and the ask goes on in this fork of it, behind that turn (`whenBusy: "fork"`). */
   | { readonly type: "thread.forked"; readonly threadId: string; readonly turn: number }

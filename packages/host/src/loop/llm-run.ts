@@ -104,6 +104,7 @@ export class LlmRun implements Running, Responding, Sender {
     const context: LlmContext = {
       signal: this.#controller.signal,
       onDelta: (delta) => this.#show(delta),
+      onWait: (until) => this.#showWait(until),
       clock: host.clock,
       tools: offeredTools(host, this.#call, this.#loop.state),
     };
@@ -144,6 +145,12 @@ export class LlmRun implements Running, Responding, Sender {
     } else {
       this.#emitText(delta.type, delta.text);
     }
+  }
+
+  #showWait(until: number | null | "over"): void {
+    if (this.#over) return;
+    const part = until === "over" ? wentOn : ({ type: "wait.started", for: "model", until } as const);
+    this.#loop.asks.emit(this.#call.turn, part);
   }
 
   /** One timer from the first news on: so nothing is journalled more often, and nothing when nothing is new. */
@@ -202,6 +209,8 @@ export const withShown = (
   const partial = meant && event.partial === undefined ? responding?.shown : undefined;
   return partial === undefined ? event : { ...event, partial };
 };
+
+const wentOn = { type: "wait.ended" } as const;
 
 const hasPartial = (state: State | null): boolean => {
   const stage = state?.context.open?.stage;

@@ -15,6 +15,11 @@ export interface LlmContext {
   readonly signal: AbortSignal;
   /** Called with what came, as it comes. Pieces, in order; together they are what `reply` will be. Those of a summary are not shown. */
   readonly onDelta: (delta: LlmDelta) => void;
+  /**
+   * Called when the call waits before it is made: until when (milliseconds since the epoch, null where that is not known), and
+   * `"over"` when it waits no longer. Its ask shows that. Absent where nobody looks.
+   */
+  readonly onWait?: (until: number | null | "over") => void;
   readonly clock: Clock;
   /** The declarations of the tools that the machine decided to offer (`call.tools`), in that order. None for a summary. */
   readonly tools: readonly ToolDeclaration[];

@@ -1,0 +1,98 @@
+import type { Clock } from "../ports/clock.ts";
+import type { Pauses } from "./pauses.ts";
+
+/** A call that waits until it may be made. */
+export interface WaitingCall {
+  readonly threadId: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** It was made before, and refused: it goes ahead of those that were not made yet. */
+  readonly isAgain: boolean;
+  /** Says until when it waits (null where that is not known), and, with `"over"`, that it waits no longer. */
+  readonly onWait: (until: number | null | "over") => void;
+  readonly settle: (isMade: boolean) => void;
+}
+
+/** Calls in a line: so many are made at once, threads take turns, and none is made during a pause. */
+export class CallLine {
+  readonly #pauses: Pauses;
+  #made = 0;
+  /** Refused ones, in the order in which they were refused. */
+  readonly #again = new Set<WaitingCall>();
+  /** The others by thread, threads in the order of their turns, calls of one in that of their coming. */
+  readonly #threads = new Map<string, Set<WaitingCall>>();
+  #cancelWake: (() => void) | null = null;
+
+  constructor(pauses: Pauses) {
+    this.#pauses = pauses;
+  }
+
+  /** Resolves when the call may be made, to true; to false as soon as it is no longer wanted. */
+  async enter(call: Omit<WaitingCall, "settle">): Promise<boolean> {
+    if (call.signal.aborted) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiting: WaitingCall = { ...call, settle: resolve };
+    this.#add(waiting);
+    this.advance();
+    if (!this.#isIn(waiting)) return promise;
+    const onAbort = (): void => {
+      this.#remove(waiting);
+      this.advance();
+      resolve(false);
+    };
+    call.signal.addEventListener("abort", onAbort, { once: true });
+    call.onWait(this.#pauses.until(call.clock.now()));
+    const isMade = await promise;
+    call.signal.removeEventListener("abort", onAbort);
+    call.onWait("over");
+    return isMade;
+  }
+
+  /** A call that was made has ended. The next is made with `advance`, once it is known how it ended. */
+  leave(): void {
+    this.#made--;
+  }
+
+  /** Makes as many calls as may be made now, and wakes up at the end of a pause. */
+  advance(): void {
+    this.#cancelWake?.();
+    this.#cancelWake = null;
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      if (this.#made >= this.#pauses.room) return;
+      const until = this.#pauses.until(next.clock.now());
+      if (until !== null) {
+        this.#cancelWake = next.clock.wakeAt(until, () => this.advance());
+        return;
+      }
+      this.#remove(next);
+      this.#made++;
+      next.settle(true);
+    }
+  }
+
+  #next(): WaitingCall | undefined {
+    const [again] = this.#again;
+    if (again !== undefined) return again;
+    const [calls] = this.#threads.values();
+    const [first] = calls ?? [];
+    return first;
+  }
+
+  #add(call: WaitingCall): void {
+    if (call.isAgain) this.#again.add(call);
+    else this.#threads.set(call.threadId, (this.#threads.get(call.threadId) ?? new Set()).add(call));
+  }
+
+  /** Takes a call out; its thread has had its turn. */
+  #remove(call: WaitingCall): void {
+    if (this.#again.delete(call)) return;
+    const calls = this.#threads.get(call.threadId);
+    calls?.delete(call);
+    this.#threads.delete(call.threadId);
+    if (calls !== undefined && calls.size > 0) this.#threads.set(call.threadId, calls);
+  }
+
+  #isIn(call: WaitingCall): boolean {
+    return this.#again.has(call) || (this.#threads.get(call.threadId)?.has(call) ?? false);
+  }
+}

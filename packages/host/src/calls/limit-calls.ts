@@ -1,0 +1,127 @@
+import type { CallLlm } from "@colloquy/machine";
+import { type OptionNames, problemOfOptions } from "../boundary/option-names.ts";
+import type { LlmContext, LlmHandler, LlmOutcome } from "../ports/llm.ts";
+import { CallLine, type WaitingCall } from "./call-line.ts";
+import { Pauses } from "./pauses.ts";
+
+/** How calls of a model are limited. */
+export interface CallLimits {
+  /** At most so many at once, over all threads of all hosts that share the handler. 1 or more. */
+  readonly atOnce: number;
+  /** For how long a call that is refused is made again, in milliseconds; after that its last refusal is its failure. Default: 600,000. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * A handler that makes no more calls at once than are allowed, and pauses for all of them when one is refused: as long as
+ * the server asks, else longer with each refusal in a row. A refused call (`rate_limit` or `overloaded`, retryable, before
+ * anything of it came) is made again here, ahead of those that were not made yet, so it spends none of the machine's attempts, is no
+ * entry of the journal, and costs nothing. Threads take turns, and the calls of one are made in their order. A call that
+ * is no longer wanted leaves the line at once; one that waits says so (`context.onWait`). Idle timers run only while
+ * a call is made. Share the one that is returned: each has a line of its own.
+ *
+ * @throws RangeError for limits that are none.
+ */
+export const limitCalls = (handler: LlmHandler, limits: CallLimits): LlmHandler => {
+  const { atOnce, patienceMs = 600_000 } = checked(limits);
+  const pauses = new Pauses(atOnce);
+  const line = new CallLine(pauses);
+  return async (call, context) => {
+    let refusedSince: number | null = null;
+    for (;;) {
+      if (!(await line.enter(waiting(call, context, refusedSince !== null)))) return leftTheLine;
+      const madeAt = context.clock.now();
+      const { outcome, hasCome } = await made(handler, call, context, line);
+      if (hasCome || !isRefusal(outcome)) {
+        if (outcome.type === "completed") pauses.accepted();
+        line.advance();
+        return outcome;
+      }
+      const now = context.clock.now();
+      refusedSince ??= madeAt;
+      const left = refusedSince + patienceMs - now;
+      const asked = outcome.failure.retryAfterMs ?? 0;
+      pauses.refused(madeAt, now, asked > left ? 0 : asked);
+      line.advance();
+      if (asked > left || left <= 0) return givenUp(outcome);
+    }
+  };
+};
+
+const names: OptionNames<CallLimits> = { atOnce: "required", patienceMs: true };
+
+const checked = (limits: CallLimits): CallLimits => {
+  const problem = problemOfOptions("limitCalls", limits, names);
+  if (problem !== null) throw new RangeError(problem);
+  const { atOnce, patienceMs = 0 } = limits;
+  if (!Number.isSafeInteger(atOnce) || atOnce < 1)
+    throw new RangeError(`atOnce of limitCalls is ${String(atOnce)}; it must be a whole number of 1 or more`);
+  if (!Number.isSafeInteger(patienceMs) || patienceMs < 0)
+    throw new RangeError(`patienceMs of limitCalls is ${String(patienceMs)}; it must be a whole number of 0 or more`);
+  return limits;
+};
+
+const waiting = (
+  { threadId }: CallLlm,
+  { clock, signal, onWait }: LlmContext,
+  isAgain: boolean,
+): Omit<WaitingCall, "settle"> => ({ threadId, clock, signal, isAgain, onWait: (wait) => onWait?.(wait) });
+
+/** One call. Its place is free when it has ended, and at once when it is no longer wanted: its handler may take its time to stop. */
+const made = async (
+  handler: LlmHandler,
+  call: CallLlm,
+  context: LlmContext,
+  line: CallLine,
+): Promise<{ readonly outcome: LlmOutcome; readonly hasCome: boolean }> => {
+  const { signal } = context;
+  let hasCome = false;
+  let isIn = true;
+  const leave = (): void => {
+    if (isIn) line.leave();
+    isIn = false;
+  };
+  const leaveAtOnce = (): void => {
+    leave();
+    line.advance();
+  };
+  signal.addEventListener("abort", leaveAtOnce, { once: true });
+  try {
+    const onDelta: LlmContext["onDelta"] = (delta) => {
+      hasCome = true;
+      context.onDelta(delta);
+    };
+    const outcome = await handler(call, { ...context, onDelta });
+    leave();
+    return { outcome, hasCome };
+  } catch (thrown) {
+    leaveAtOnce();
+    throw thrown;
+  } finally {
+    signal.removeEventListener("abort", leaveAtOnce);
+  }
+};
+
+type Failed = Extract<LlmOutcome, { type: "failed" }>;
+
+const isRefusal = (outcome: LlmOutcome): outcome is Failed =>
+  outcome.type === "failed" &&
+  outcome.failure.retryable &&
+  (outcome.failure.kind === "rate_limit" || outcome.failure.kind === "overloaded") &&
+  outcome.partial === undefined &&
+  outcome.usage === undefined;
+
+const givenUp = (outcome: Failed): Failed => ({
+  ...outcome,
+  failure: {
+    ...outcome.failure,
+    retryable: false,
+    message: `${outcome.failure.message} (refused for as long as limitCalls is patient)`,
+  },
+});
+
+/** Nobody looks at it. */
+const leftTheLine: LlmOutcome = {
+  type: "failed",
+  failure: { kind: "unknown", message: "the call was cancelled before it was made", retryable: false },
+};

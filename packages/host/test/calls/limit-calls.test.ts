@@ -1,0 +1,230 @@
+import type { CallLlm } from "@colloquy/machine";
+import { limitCalls, type LlmContext, type LlmHandler, type LlmOutcome } from "@colloquy/host";
+import { describe, expect, it } from "vitest";
+import { held, type ManualClock, manualClock, says, settle } from "../stage.ts";
+
+const refusal = (more: object = {}): Extract<LlmOutcome, { type: "failed" }> => ({
+  type: "failed",
+  failure: { kind: "rate_limit", message: "too many", retryable: true, ...more },
+});
+
+// A call has what a limiter looks at: its thread. The rest is the handler's.
+const callOf = (threadId: string, id = threadId): CallLlm => ({ id, threadId }) as unknown as CallLlm;
+
+/** A handler whose calls wait until the test answers them, and calls through a limiter. */
+const line = (limits: Parameters<typeof limitCalls>[1], clock: ManualClock = manualClock()) => {
+  const made: { readonly id: string; readonly answer: (outcome: LlmOutcome) => void; readonly context: LlmContext }[] =
+    [];
+  const handler: LlmHandler = (call, context) => {
+    const { promise, resolve } = Promise.withResolvers<LlmOutcome>();
+    made.push({ id: call.id, answer: resolve, context });
+    return promise;
+  };
+  const limited = limitCalls(handler, limits);
+  const outcomes: (readonly [id: string, outcome: LlmOutcome])[] = [];
+  const waits: unknown[] = [];
+  const call = (threadId: string, id = threadId): AbortController => {
+    const controller = new AbortController();
+    const context = {
+      signal: controller.signal,
+      clock,
+      tools: [],
+      onDelta: () => {},
+      onWait: (until: unknown) => waits.push([id, until]),
+    };
+    void limited(callOf(threadId, id), context).then((outcome) => outcomes.push([id, outcome]));
+    return controller;
+  };
+  return { clock, made, call, outcomes, waits, ids: () => made.map(({ id }) => id) };
+};
+
+describe("limitCalls", () => {
+  it("makes so many at once, threads in turn, those of one thread in their order", async () => {
+    const { made, call, ids } = line({ atOnce: 2 });
+    for (const id of ["a1", "a2", "a3", "b1", "c1", "b2"]) call(id.slice(0, 1), id);
+    await settle();
+    expect(ids()).toEqual(["a1", "a2"]);
+    for (let next = 0; next < 4; next++) {
+      made[next]?.answer(says("."));
+      await settle();
+    }
+    // All of `a` came first, and yet nobody waited for all of `a`.
+    expect(ids()).toEqual(["a1", "a2", "a3", "b1", "c1", "b2"]);
+  });
+
+  it("lets no thread with many calls keep another from its turn", async () => {
+    const { made, call, ids } = line({ atOnce: 1 });
+    for (const id of ["a1", "a2", "a3", "a4"]) call("a", id);
+    for (const id of ["b1", "b2"]) call("b", id);
+    for (let next = 0; next < 5; next++) {
+      await settle();
+      made[next]?.answer(says("."));
+    }
+    await settle();
+    expect(ids()).toEqual(["a1", "a2", "b1", "a3", "b2", "a4"]);
+  });
+
+  it("pauses all after a refusal for as long as the server asks, and makes the refused call first", async () => {
+    const { clock, made, call, ids, outcomes } = line({ atOnce: 2 });
+    for (const id of ["a", "b", "c"]) call(id);
+    await settle();
+    made[0]?.answer(refusal({ retryAfterMs: 3000 }));
+    made[1]?.answer(says("."));
+    await clock.advance(2999);
+    expect(ids()).toEqual(["a", "b"]);
+    await clock.advance(1);
+    expect(ids()).toEqual(["a", "b", "a", "c"]);
+    made[2]?.answer(says("at last"));
+    await settle();
+    expect(outcomes.map(([id, { type }]) => [id, type])).toEqual([
+      ["b", "completed"],
+      ["a", "completed"],
+    ]);
+  });
+
+  it("pauses longer with each refusal in a row, and begins anew when a call is taken", async () => {
+    const { clock, made, call } = line({ atOnce: 1 });
+    call("a");
+    call("b");
+    const pauses: number[] = [];
+    const refuse = async (): Promise<void> => {
+      made.at(-1)?.answer(refusal({ kind: "overloaded" }));
+      const before = made.length;
+      const from = clock.now();
+      while (made.length === before) await clock.advance(1);
+      pauses.push(clock.now() - from);
+    };
+    await settle();
+    for (let times = 0; times < 12; times++) await refuse();
+    made.at(-1)?.answer(says("."));
+    await settle();
+    await refuse();
+    expect(pauses.slice(0, 4)).toEqual([200, 300, 450, 675]);
+    expect(pauses.slice(-3)).toEqual([5000, 5000, 200]);
+  });
+
+  it("makes fewer at once after refusals, and one more for each round that is taken", async () => {
+    const { clock, made, call } = line({ atOnce: 10 });
+    for (let id = 0; id < 60; id++) call(`${id}`);
+    await settle();
+    let answered = 0;
+    const round = async (outcome: LlmOutcome): Promise<number> => {
+      const until = made.length;
+      for (; answered < until; answered++) made[answered]?.answer(outcome);
+      await clock.advance(10_000);
+      return made.length - until;
+    };
+    expect(made.length).toBe(10);
+    expect([await round(refusal()), await round(refusal()), await round(says(".")), await round(says("."))]).toEqual([
+      7, 4, 5, 6,
+    ]);
+  });
+
+  it("leaves alone what had begun, and what no waiting helps", async () => {
+    const { clock, made, call, outcomes } = line({ atOnce: 4 });
+    for (const id of ["shown", "partial", "paid", "final", "other"]) call(id);
+    await settle();
+    made[0]?.context.onDelta({ type: "text", text: "Hel" });
+    made[0]?.answer(refusal());
+    made[1]?.answer({ ...refusal(), partial: { content: "Hel" } });
+    made[2]?.answer({ ...refusal(), usage: { inputTokens: 3 } });
+    made[3]?.answer(refusal({ retryable: false }));
+    await settle();
+    made[4]?.answer(refusal({ kind: "network" }));
+    await clock.advance(60_000);
+    expect(made.length).toBe(5);
+    expect(outcomes.map(([id]) => id)).toEqual(["shown", "partial", "paid", "final", "other"]);
+  });
+
+  it("gives up when its patience ends, or would, and says that nobody need ask again", async () => {
+    const { clock, made, call, outcomes } = line({ atOnce: 1, patienceMs: 1000 });
+    call("patient");
+    await settle();
+    for (let next = 0; outcomes.length === 0 && next < 20; next++) {
+      made[next]?.answer(refusal());
+      await clock.advance(700);
+    }
+    call("tomorrow");
+    await settle();
+    made.at(-1)?.answer(refusal({ retryAfterMs: 86_400_000 }));
+    await settle();
+    expect(outcomes.map(([id, outcome]) => [id, outcome.type === "failed" && outcome.failure.retryable])).toEqual([
+      ["patient", false],
+      ["tomorrow", false],
+    ]);
+    // What one call was told of tomorrow holds up no other.
+    call("next");
+    await clock.advance(5000);
+    expect(made.at(-1)?.id).toBe("next");
+  });
+
+  it("lets a call that waits and is cancelled leave at once, and one that is made free its place", async () => {
+    const { clock, made, call, ids, outcomes } = line({ atOnce: 1 });
+    const first = call("first");
+    const second = call("second");
+    call("third");
+    await settle();
+    second.abort();
+    await settle();
+    expect(outcomes.map(([id]) => id)).toEqual(["second"]);
+    first.abort();
+    await settle();
+    expect(ids()).toEqual(["first", "third"]);
+    made[1]?.answer(refusal({ retryAfterMs: 50 }));
+    await settle();
+    expect(clock.sleepers).toBe(1);
+  });
+
+  it("wakes nobody when all that waited have left", async () => {
+    const { clock, made, call } = line({ atOnce: 1 });
+    const controller = call("a");
+    await settle();
+    made[0]?.answer(refusal({ retryAfterMs: 50 }));
+    await settle();
+    controller.abort();
+    await settle();
+    expect(clock.sleepers).toBe(0);
+  });
+
+  it("says until when a call waits, and that it waits no longer", async () => {
+    const { clock, made, call, waits } = line({ atOnce: 1 });
+    call("a");
+    call("b");
+    await settle();
+    made[0]?.answer(refusal({ retryAfterMs: 50 }));
+    const at = clock.now();
+    await clock.advance(50);
+    expect(waits).toEqual([
+      ["b", null],
+      ["a", at + 50],
+      ["a", "over"],
+    ]);
+  });
+
+  it("gives on what a handler throws, and its place", async () => {
+    const { step, answer } = held();
+    const thrown = new Error("no");
+    let calls = 0;
+    const limited = limitCalls(
+      (call, context) => {
+        if (calls++ === 0) throw thrown;
+        return Promise.resolve(typeof step === "function" ? step(call, context) : step);
+      },
+      { atOnce: 1 },
+    );
+    const context = { signal: new AbortController().signal, clock: manualClock(), tools: [], onDelta: () => {} };
+    await expect(limited(callOf("a"), context)).rejects.toBe(thrown);
+    answer(says("."));
+    await expect(limited(callOf("b"), context)).resolves.toMatchObject({ type: "completed" });
+  });
+
+  it("names limits that are none", () => {
+    const handler: LlmHandler = () => Promise.resolve(says("."));
+    expect(() => limitCalls(handler, { atOnce: 0 })).toThrow(
+      "atOnce of limitCalls is 0; it must be a whole number of 1",
+    );
+    expect(() => limitCalls(handler, { atOnce: 1, patienceMs: -1 })).toThrow("patienceMs of limitCalls is -1");
+    // As JavaScript may.
+    expect(() => limitCalls(handler, { atonce: 1 } as never)).toThrow('limitCalls has no option "atonce"');
+  });
+});
