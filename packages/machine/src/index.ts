@@ -11,10 +11,12 @@ export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } fro
 export type { Pin, Thread } from "./thread/thread.ts";
 export type * from "./thread/turn.ts";
 export * from "./thread/usage.ts";
+export { type CostReading, readCost } from "./thread/cost.ts";
 
 export { ConfigurationError } from "./prompt/configuration-error.ts";
 export type { Budget } from "./prompt/policy.ts";
 
+export { type ModelPrice, pricesPerMillion } from "./conversation/decide/prices.ts";
 export { SeedError } from "./conversation/update/begin.ts";
 export type {
   Approvable,

@@ -7,7 +7,7 @@ import type {
   State,
   ToolDeclaration,
 } from "@colloquy/machine";
-import { toolsOf } from "@colloquy/machine";
+import { toolsOf, usedNothing } from "@colloquy/machine";
 import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
@@ -90,7 +90,8 @@ export const llmAnswer = (
 ): LlmCompleted | LlmFailed => {
   const answered = { at, effectId: call.id, promptDigest: call.promptDigest };
   const kept = shown === undefined ? {} : { partial: shown };
-  const fields = withoutKnownTotal(given);
+  const free = type === "failed" && shown === undefined && isRefusal(given) ? { usage: usedNothing } : {};
+  const fields = { ...free, ...withoutKnownTotal(given) };
   const event =
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
@@ -103,6 +104,14 @@ export const llmAnswer = (
   const problem = lost ?? problemOf(event);
   const message = `the outcome that the llm handler returned can't be used: ${problem}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
+};
+
+/** Whether a server refused the call before it did anything, so that it cost nothing. */
+const isRefusal = (given: object): boolean => {
+  if ("usage" in given || "partial" in given || !("failure" in given)) return false;
+  const { failure } = given;
+  if (typeof failure !== "object" || failure === null || !("kind" in failure)) return false;
+  return failure.kind === "rate_limit" || failure.kind === "overloaded";
 };
 
 /** In words that quote nothing: what stands there may hold a key. */

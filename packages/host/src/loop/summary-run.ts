@@ -51,6 +51,7 @@ export class SummaryRun implements Running {
 /** Half a summary is none, and no journal needs it. */
 const withoutPartial = (outcome: GivenOutcome): GivenOutcome => {
   if (outcome.type !== "failed") return outcome;
-  const { partial: _, ...failed } = outcome;
-  return failed;
+  const { partial, ...failed } = outcome;
+  // What had come of it was paid for, and nobody knows how much.
+  return partial === undefined ? failed : { usage: {}, ...failed };
 };

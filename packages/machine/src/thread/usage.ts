@@ -18,7 +18,7 @@ export interface Usage {
   readonly cacheWriteTokens: Tally;
   /** Part of `outputTokens`. */
   readonly reasoningTokens: Tally;
-  /** Calls whose price is not known. */
+  /** Calls whose price is not known. One that used nothing (`usedNothing`) is none of them. */
   readonly unpriced: number;
   /** In billionths of the currency, by currency code. */
   readonly cost: { readonly [currency: string]: Tally };
@@ -43,6 +43,18 @@ export interface ReportedUsage {
   /** The provider's own report, for what the fields above do not say. */
   readonly provider?: JsonObject;
 }
+
+/**
+ * The report of a call that used nothing: a server refused it before it did anything. Zero in every field also says that it has
+ * no price to be known: such a call is not `unpriced`.
+ */
+export const usedNothing: ReportedUsage = frozen({
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+});
 
 /** A price: an integer number of billionths of `currency`. */
 export interface Cost {
@@ -83,9 +95,18 @@ export const usageOfCall = (reported: ReportedUsage | null, cost: Cost | null): 
     cacheReadTokens: tallyOf(reported?.cacheReadTokens),
     cacheWriteTokens: tallyOf(reported?.cacheWriteTokens),
     reasoningTokens: tallyOf(reported?.reasoningTokens),
-    unpriced: cost === null ? 1 : 0,
+    unpriced: cost === null && !isNothing(reported) ? 1 : 0,
     cost: cost === null ? noCost : Object.freeze({ [cost.currency]: tallyOf(cost.nano) }),
   });
+
+const isNothing = (reported: ReportedUsage | null): boolean =>
+  reported !== null &&
+  reported.inputTokens === 0 &&
+  reported.outputTokens === 0 &&
+  (reported.totalTokens ?? 0) === 0 &&
+  reported.cacheReadTokens === 0 &&
+  reported.cacheWriteTokens === 0 &&
+  reported.reasoningTokens === 0;
 
 const addUsage = (left: Usage, right: Usage): Usage => {
   if (left.calls === 0) return right;

@@ -69,6 +69,9 @@ export interface Pricing {
   readonly name: string;
   readonly version: number;
   readonly options: JsonObject;
-  /** Null when it is not known. `nano` is a whole number of billionths; anything else, or throwing, counts as null. */
+  /**
+   * Null when it is not known. `nano` is a whole number of billionths; anything else, or throwing, counts as null. `model` is
+   * what answered calls itself; where that is not known or has no price, it is asked again with the one that was asked for.
+   */
   readonly price: (usage: ReportedUsage, model: string | null) => Cost | null;
 }

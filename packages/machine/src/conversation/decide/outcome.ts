@@ -1,3 +1,4 @@
+import type { Json } from "../../thread/json.ts";
 import type { ToolCallDraft } from "../../thread/message.ts";
 import { type Cost, type ReportedUsage, usageMonoid, usageOfCall } from "../../thread/usage.ts";
 import type { LimitReached } from "../../thread/turn.ts";
@@ -32,7 +33,7 @@ export const decideReply = (
   open: OpenTurn,
   event: LlmCompleted,
 ): Decided => {
-  const cost = costOf(settings, event.usage, event.model ?? null);
+  const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
   const calls = event.reply.toolCalls ?? [];
   const spent = withCall(open, event, cost);
   if (calls.length === 0 && open.output !== undefined) {
@@ -95,7 +96,7 @@ export const decideFailure = (
   attempt: number,
   event: LlmFailed,
 ): Decided => {
-  const cost = costOf(settings, event.usage, event.model ?? null);
+  const cost = costOf(settings, event.usage, [event.model, open.model["model"]]);
   const spent = withCall(open, event, cost);
   const next = attempt + 1;
   const dueAt = retryAt(
@@ -185,14 +186,23 @@ const decideAfterTurn = (settings: Settings, ended: () => ConversationData): Dec
   return decideSummary(settings, after, situationOf(settings, after, { open: () => null }));
 };
 
+/**
+ * The cost of a call, where there is a price.
+ *
+ * @param names of its model: what answered calls itself, and what was asked for. The first that has a price counts.
+ */
 export const costOf = (
   settings: Settings,
   usage: ReportedUsage | undefined,
-  model: string | null,
+  names: readonly (Json | undefined)[],
 ): { readonly cost?: Cost } => {
   if (settings.pricing === null || usage === undefined) return {};
-  const cost = priceOf(settings.pricing, usage, model);
-  return cost === null ? {} : { cost };
+  const known = names.filter((name) => typeof name === "string");
+  for (const name of known.length === 0 ? [null] : known) {
+    const cost = priceOf(settings.pricing, usage, name);
+    if (cost !== null) return { cost };
+  }
+  return {};
 };
 
 /** Never throws, though pricing may be foreign code that does. A result that is no amount of money counts as no price. */

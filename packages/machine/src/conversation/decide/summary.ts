@@ -22,7 +22,7 @@ export const decideSummaryOutcome = (
 ): Decided => {
   const problem = event.type === "llm.completed" ? problemOf(settings, event) : event.failure.message;
   const outcome: Decided = {
-    ...costOf(settings, event.usage, event.model ?? null),
+    ...costOf(settings, event.usage, [event.model, summarising.model["model"]]),
     ...(problem === null || event.type === "llm.failed" ? {} : { summaryFailed: problem }),
   };
   const after = receiveSummary(data, summarising, event, outcome).data;

@@ -156,7 +156,9 @@ const counted = (calls: readonly ReportedCall[]): Usage => {
     cacheReadTokens: field("cacheReadTokens"),
     cacheWriteTokens: field("cacheWriteTokens"),
     reasoningTokens: field("reasoningTokens"),
-    unpriced: calls.length - costs.length,
+    // What used nothing has no price to be known.
+    unpriced: calls.filter(({ usage, cost }) => cost === null && !fields.every((name) => figure(usage, name) === 0))
+      .length,
     cost: Object.fromEntries(
       costs.map(({ currency }) => [
         currency,

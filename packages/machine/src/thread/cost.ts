@@ -1,0 +1,45 @@
+import { frozen } from "./frozen.ts";
+import type { Cost, Usage } from "./usage.ts";
+
+/** What calls cost, for a person or a bill. */
+export interface CostReading {
+  /** By currency, in units of it (dollars, not nano-units). Empty where no price is known. */
+  readonly amounts: readonly { readonly currency: string; readonly amount: number; readonly calls: number }[];
+  /** Calls whose price is not known; the amounts are without them. */
+  readonly unknownCalls: number;
+  /** The same in words: `0.0123 USD`, `0.0123 USD, unknown for 2 of 5 calls`, `unknown`, or `nothing` of no call at all. */
+  readonly text: string;
+}
+
+/** What a call (its `cost`, undefined where it has none), a turn or a thread (its usage) cost, in units of the currency. */
+export const readCost = (cost: Usage | Cost | undefined): CostReading => {
+  if (cost === undefined) return frozen({ amounts: [], unknownCalls: 1, text: "unknown" });
+  if ("nano" in cost) {
+    const amount = { currency: cost.currency, amount: cost.nano / nanoPerUnit, calls: 1 };
+    return frozen({ amounts: [amount], unknownCalls: 0, text: inWords(cost.nano, cost.currency) });
+  }
+  const sums = Object.entries(cost.cost).map(([currency, { sum, reported }]) => ({ currency, sum, reported }));
+  return frozen({
+    amounts: sums.map(({ currency, sum, reported }) => ({ currency, amount: sum / nanoPerUnit, calls: reported })),
+    unknownCalls: cost.unpriced,
+    text: textOf(
+      sums.map(({ currency, sum }) => inWords(sum, currency)),
+      cost,
+    ),
+  });
+};
+
+const nanoPerUnit = 1_000_000_000;
+
+const textOf = (amounts: readonly string[], { calls, unpriced }: Usage): string => {
+  if (amounts.length === 0) return unpriced === 0 ? "nothing" : "unknown";
+  const known = amounts.join(" + ");
+  return unpriced === 0 ? known : `${known}, unknown for ${unpriced} of ${calls} ${calls === 1 ? "call" : "calls"}`;
+};
+
+/** Exact, with the digits that there are, and two at least. */
+const inWords = (nano: number, currency: string): string => {
+  const digits = String(Math.round(nano)).padStart(10, "0");
+  const fraction = digits.slice(-9).replace(/0+$/, "").padEnd(2, "0");
+  return `${digits.slice(0, -9)}.${fraction} ${currency}`;
+};
