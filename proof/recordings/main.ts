@@ -11,6 +11,7 @@ import { reportOfErrors } from "./errors.ts";
 import { reportOfJournals } from "./journals.ts";
 import { count, printed, type Report } from "./report.ts";
 import { reportOfRequests } from "./requests.ts";
+import { reportOfResponseExchanges } from "./response-exchanges.ts";
 import { reportOfStreams } from "./streams.ts";
 
 async function* reportsOf(recordings: RecordingFolder): AsyncGenerator<Report> {
@@ -22,6 +23,8 @@ async function* reportsOf(recordings: RecordingFolder): AsyncGenerator<Report> {
   if (exchanges.length > 0) {
     const cases = replayed.flatMap((each) => each.cases);
     yield await settled("request bodies", reportOfRequests(exchanges, cases));
+    const responses = exchanges.filter(({ request }) => request.body["input"] !== undefined);
+    if (responses.length > 0) yield await settled("exchanges", reportOfResponseExchanges(responses, cases));
   }
   if (recordings.journals.length > 0) yield reportOfJournals(recordings.journals);
   if (recordings.unreadable.length > 0) {

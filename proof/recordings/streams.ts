@@ -26,7 +26,8 @@ export const reportOfStreams = async (file: string, streams: readonly RecordedSt
   };
 };
 
-const pieceSizes = [1, 7, 61] as const;
+/** How large the pieces are in which a stream is decoded once more. */
+export const pieceSizes = [1, 7, 61] as const;
 
 const piecesDifference = async (whole: DecodedChat, bytes: Uint8Array): Promise<string | null> => {
   for (const size of pieceSizes) {
@@ -37,7 +38,7 @@ const piecesDifference = async (whole: DecodedChat, bytes: Uint8Array): Promise<
 };
 
 // A synchronous iterable would do; the decoder takes what a response body is.
-async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+export async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let offset = 0; offset < bytes.length; offset += size) yield bytes.subarray(offset, offset + size);
 }
 

@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Message, ReplyDraft, ReportedUsage, SeedDraft } from "@colloquy/machine";
-import { fromResponseItems, toResponseItems } from "@colloquy/interchange";
+import { fromResponseItems, replyFromResponseItems, toResponseItems } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
 import { type CanonicalItem, canonicalItemOf } from "./canonical-item.ts";
 import { isTokens } from "./drafts.ts";
@@ -17,19 +17,9 @@ export const draftsOfItems = (items: readonly JsonObject[]): Either.Either<strin
 
 /** What a model replied, as a host would hand it in. */
 export const responseDraft = (output: readonly CanonicalItem[]): ReplyDraft => {
-  // A reply is one message: a second one stands in it as an item of its own.
-  const first = output.findIndex(({ type }) => type === "message");
-  const items = output.map((item, place) =>
-    item.type === "message" && place > first ? { type: recordedCall, item } : wrapped(item),
-  );
-  const read = fromResponseItems(items, { repair: true });
-  const drafts = Either.isLeft(read) ? [] : read.right.turns.flat().map(withEmptyText);
-  const replies = drafts.filter((draft) => draft.role === "assistant");
-  const content = replies.flatMap((reply) =>
-    typeof reply.content === "string" ? [{ type: "text" as const, text: reply.content }] : (reply.content ?? []),
-  );
-  const toolCalls = replies.flatMap((reply) => ("toolCalls" in reply ? (reply.toolCalls ?? []) : []));
-  return { content, ...(toolCalls.length === 0 ? {} : { toolCalls }) };
+  const read = replyFromResponseItems(output.map(wrapped));
+  // Canonical items of an output are items.
+  return Either.isLeft(read) ? {} : emptyTextIn(read.right);
 };
 
 /** The messages of a prompt as canonical items; in words what is wrong with their system prompt, which has no item. */
@@ -67,8 +57,10 @@ const wrapped = (item: CanonicalItem): JsonObject => {
 };
 
 /** A model's message that says nothing is an item all the same: its empty text is a part. */
-const withEmptyText = (draft: SeedDraft): SeedDraft =>
-  draft.role === "assistant" && draft.content === "" ? { ...draft, content: [{ type: "text", text: "" }] } : draft;
+const withEmptyText = (draft: SeedDraft): SeedDraft => (draft.role === "assistant" ? emptyTextIn(draft) : draft);
+
+const emptyTextIn = <Draft extends Pick<ReplyDraft, "content">>(draft: Draft): Draft =>
+  draft.content === "" ? { ...draft, content: [{ type: "text", text: "" }] } : draft;
 
 const unwrapped = (item: JsonObject): CanonicalItem => canonicalItemOf(objectIn(item["item"]) ?? item);
 

@@ -101,12 +101,10 @@ const problemOfRounds = (items: readonly CanonicalItem[], end: number): Obstacle
       answering = true;
     } else if (open.length > 0 && (answering || !isReply)) {
       return unsendable(`item ${place} (${item.type}) stands where the output of a call should`);
-    } else if (open.length > 0 && item.type !== "function_call") {
-      return unsendable(`item ${place} (${item.type}) stands behind a call of its reply; a thread has the calls last`);
     } else if (item.type === "function_call") {
       open = [...open, item];
       answering = false;
-    } else answering = false;
+    } else if (open.length === 0) answering = false;
   }
   return open.length === 0 ? null : unsendable("the output of a call is missing at its end");
 };

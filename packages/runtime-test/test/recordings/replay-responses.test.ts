@@ -36,10 +36,21 @@ const sent = (
   return prompts;
 };
 
+const behindACall: readonly Step[] = [
+  { type: "input", items: [asked] },
+  { type: "llm", output: [call("a"), reasoning("rs_1"), call("b"), say("assistant", "Wait.")] },
+  { type: "input", items: [output("a", "at six"), output("b", "at seven")] },
+  { type: "llm", output: [say("assistant", "At six."), say("assistant", "Or seven.")] },
+];
+
 const cases = {
   "all items": recordedOf(
     threeTurns,
     sent(threeTurns, (items) => items),
+  ),
+  "items behind a call": recordedOf(
+    behindACall,
+    sent(behindACall, (items) => items),
   ),
   "reasoning dropped": recordedOf(
     threeTurns,
