@@ -7,6 +7,7 @@ import * as dialogue from "@colloquy/dialogue";
 import * as host from "@colloquy/host";
 import * as hostStore from "@colloquy/host/store";
 import * as interchange from "@colloquy/interchange";
+import * as langchain from "@colloquy/langchain";
 import * as machine from "@colloquy/machine";
 import * as hosting from "@colloquy/machine/hosting";
 import * as inspect from "@colloquy/machine/inspect";
@@ -143,6 +144,11 @@ const programs = [
     says: '"history":2,"answer":"the Seine","sure":true}\n',
   },
   { path: "examples/docs/datasets.ts", run: () => import("../examples/docs/datasets.ts"), says: "1 row of 2 examples" },
+  {
+    path: "examples/docs/langchain.ts",
+    run: () => import("../examples/docs/langchain.ts"),
+    says: "You said that you are Ada.\n",
+  },
   { path: "examples/docs/rerun.ts", run: () => import("../examples/docs/rerun.ts"), says: "ada: 2 turns asked again" },
   { path: "examples/docs/embedding.ts", run: () => import("../examples/docs/embedding.ts"), says: "A line.\n" },
   {
@@ -240,6 +246,7 @@ describe("the pages are whole", () => {
     { page: "docs/opensearch.md", modules: [openSearchPackage] },
     { page: "docs/sessions.md", modules: [sessions] },
     { page: "docs/templates.md", modules: [templates, jinja] },
+    { page: "docs/langchain.md", modules: [langchain] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));
@@ -264,6 +271,7 @@ describe("the pages are whole", () => {
     { name: "datasets", modules: [datasets] },
     { name: "sessions", modules: [sessions] },
     { name: "templates", modules: [templates, jinja] },
+    { name: "langchain", modules: [langchain] },
     { name: "agents", modules: [agents] },
     { name: "dialogue", modules: [dialogue] },
     { name: "host", modules: [host, hostStore] },

@@ -12,3 +12,6 @@ export type { UiMessage, UiMessagePart } from "./ai-sdk/ui-message.ts";
 export type { ResponseItem } from "./responses/item.ts";
 export { fromResponseItems, toResponseItems } from "./responses/items.ts";
 export { replyFromResponseItems } from "./responses/output.ts";
+export { fromLangChainMessages, toLangChainMessages } from "./langchain/messages.ts";
+export { replyFromLangChainMessage } from "./langchain/reading.ts";
+export type { LangChainMessage } from "./langchain/stored-message.ts";

@@ -2,7 +2,7 @@ import type { Json, JsonObject, ContentPart, OpaquePart, Part } from "@colloquy/
 import { isJsonObject } from "./json-object.ts";
 
 /** The formats that have parts and fields which no other has. */
-export type ForeignFormat = "responses" | "model" | "ui";
+export type ForeignFormat = "responses" | "model" | "ui" | "langchain";
 
 /**
  * A part that only one format knows (a built-in tool's item, a source, a custom part), kept as it came. It goes back to
@@ -33,9 +33,9 @@ export const aiPlace = "aiPlace";
 /**
  * The members of a `provider` that are another format's: `responses` (fields of Responses items), `ai` (the AI SDK's
  * `providerOptions`), `aiPlace` (where a call stood in a message of it), `ui` (fields of UI messages), `output` (the type of an
- * AI SDK tool output).
+ * AI SDK tool output), `langchain` (fields of its messages).
  */
-export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output"];
+export const foreignFields: readonly string[] = ["responses", "ai", aiPlace, "ui", "output", "langchain"];
 
 /** A `provider` without what belongs to other formats; undefined for none. */
 export const ownFields = (provider: JsonObject | undefined): JsonObject | undefined =>

@@ -1,0 +1,109 @@
+import type { ContentPart, Json, JsonObject, Part, ReasoningPart, RefusalPart } from "@colloquy/machine";
+import { foreignPart, foreignValue, isForeign, ownFields, providerOf } from "../exchange/foreign.ts";
+import { isJsonObject } from "../exchange/json-object.ts";
+import { saysNothing } from "../exchange/loss.ts";
+import type { StoredData } from "./stored-message.ts";
+
+/** Content blocks of parts: a single plain text as it stands. Reasoning goes back only to where its blocks came from. */
+export const contentOf = (parts: readonly Part[]): string | readonly JsonObject[] => {
+  const blocks = parts.flatMap(blockOf);
+  const [first, second] = blocks;
+  if (first === undefined) return "";
+  const { type, text, ...rest } = first;
+  const plain = second === undefined && type === "text" && typeof text === "string" && text !== "";
+  return plain && Object.keys(rest).length === 0 ? text : blocks;
+};
+
+/** The parts of content. Blocks of a kind that only LangChain's integrations know are kept for them. */
+export const partsOf = (content: StoredData["content"]): readonly (ContentPart | ReasoningPart | RefusalPart)[] => {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return (content ?? []).map((block) => (typeof block === "string" ? { type: "text", text: block } : partOf(block)));
+};
+
+/** The same of a message that no model wrote. */
+export const contentPartsOf = (content: StoredData["content"]): readonly ContentPart[] =>
+  partsOf(content).map((part) =>
+    part.type === "reasoning" || part.type === "refusal" ? foreignPart("langchain", blockOf(part)[0] ?? {}) : part,
+  );
+
+const blockOf = (part: Part): readonly JsonObject[] => {
+  switch (part.type) {
+    case "text": {
+      const { langchain, ...others } = part.provider ?? {};
+      return [{ type: "text", text: part.text, ...ownFields(others), ...(isJsonObject(langchain) ? langchain : {}) }];
+    }
+    case "data":
+      return [{ type: "text", text: `${part.field}: ${JSON.stringify(part.value)}` }];
+    case "image":
+      return [{ type: "image_url", image_url: part.detail === undefined ? { url: part.url } : imageOf(part) }];
+    case "opaque":
+      return isForeign(part.value) ? blocksOfForeign(foreignValue(part, "langchain")) : [part.value];
+    case "reasoning":
+      return isJsonObject(part.provider?.["langchain"]) ? [part.provider["langchain"]] : [];
+    case "refusal":
+      return isJsonObject(part.provider?.["langchain"])
+        ? [part.provider["langchain"]]
+        : [{ type: "refusal", refusal: part.text }];
+    case "toolCall":
+    case "toolResult":
+      return [];
+  }
+};
+
+const imageOf = ({ url, detail = "auto" }: Extract<Part, { type: "image" }>): JsonObject => ({ url, detail });
+
+/** Fields of a message that a result keeps among its parts are no block. */
+const blocksOfForeign = (value: JsonObject | undefined): readonly JsonObject[] =>
+  value === undefined || value["type"] === fieldsType ? [] : [value];
+
+/** The type of the part in which a result keeps the fields of its message. */
+export const fieldsType = "colloquy_fields";
+
+const partOf = (block: JsonObject): ContentPart | ReasoningPart | RefusalPart => {
+  const { type, text, reasoning, thinking, refusal } = block;
+  if (type === "text" && typeof text === "string") return textOf(block, text);
+  if (type === "reasoning" && typeof reasoning === "string") return reasoningOf(block, reasoning);
+  if (type === "thinking" && typeof thinking === "string") return reasoningOf(block, thinking);
+  if (type === "refusal" && typeof refusal === "string") return refusalOf(block, refusal);
+  const image = imagePart(block);
+  if (image !== undefined) return image;
+  // As chat servers take them; whatever else there is, only LangChain's integrations know to write for their servers.
+  const ofChat = type === "input_audio" || (type === "file" && isJsonObject(block["file"]));
+  return ofChat ? { type: "opaque", value: block } : foreignPart("langchain", block);
+};
+
+const textOf = (block: JsonObject, text: string): ContentPart => {
+  const { type: _, text: __, cache_control, ...langchain } = block;
+  return { type: "text", text, ...providerOf({ ...present({ cache_control }), langchain }) };
+};
+
+const reasoningOf = (block: JsonObject, text: string): ReasoningPart => ({
+  type: "reasoning",
+  text,
+  provider: { langchain: block },
+});
+
+const refusalOf = (block: JsonObject, text: string): RefusalPart =>
+  Object.keys(block).length === 2
+    ? { type: "refusal", text }
+    : { type: "refusal", text, provider: { langchain: block } };
+
+/** An image that says no more than where it is: in OpenAI's words, or in LangChain's newer or older ones. */
+const imagePart = (block: JsonObject): ContentPart | undefined => {
+  const { type, image_url: image, url, data, mimeType, mime_type = mimeType, source_type: _, ...rest } = block;
+  if (Object.values(rest).some((value) => !saysNothing(value))) return undefined;
+  if (type === "image_url" && typeof image === "string") return { type: "image", url: image };
+  if (type === "image_url" && isJsonObject(image)) return imageOfOpenAi(image);
+  if (type === "image" && typeof url === "string") return { type: "image", url };
+  if (type !== "image" || typeof data !== "string" || typeof mime_type !== "string") return undefined;
+  return { type: "image", url: `data:${mime_type};base64,${data}` };
+};
+
+const imageOfOpenAi = ({ url, detail, ...others }: JsonObject): ContentPart | undefined => {
+  if (typeof url !== "string" || Object.keys(others).length > 0) return undefined;
+  if (detail === undefined) return { type: "image", url };
+  return typeof detail === "string" ? { type: "image", url, detail } : undefined;
+};
+
+const present = (fields: { readonly [field: string]: Json | undefined }): JsonObject =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));

@@ -1,0 +1,53 @@
+import { z } from "zod";
+import type { Json, JsonObject } from "@colloquy/machine";
+import { isJsonObject } from "../exchange/json-object.ts";
+
+/** A message as LangChain stores it (`StoredMessage`, what `toDict` gives), as plain JSON. */
+export interface LangChainMessage {
+  readonly type: "human" | "ai" | "system" | "tool";
+  readonly data: LangChainData;
+}
+
+interface LangChainData {
+  readonly content: string | readonly JsonObject[];
+  readonly id?: string;
+  readonly name?: string;
+  readonly additional_kwargs: JsonObject;
+  readonly response_metadata: JsonObject;
+  readonly tool_calls?: readonly JsonObject[];
+  readonly invalid_tool_calls?: readonly JsonObject[];
+  readonly tool_call_id?: string;
+  readonly status?: "success" | "error";
+  readonly [field: string]: Json | undefined;
+}
+
+const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
+const json = z.custom<Json>((value) => value !== undefined, "expected a value");
+const text = z.string().nullish();
+
+/** What is read of a message's data. Versions and integrations differ in what they leave out. */
+const data = z.looseObject({
+  content: z.union([z.string(), z.array(z.union([z.string(), jsonObject]))]).nullish(),
+  name: text,
+  role: text,
+  additional_kwargs: jsonObject.nullish(),
+  tool_calls: z.array(z.looseObject({ id: text, name: z.string(), args: json.nullish() })).nullish(),
+  invalid_tool_calls: z.array(z.looseObject({ id: text, name: text, args: text, error: text })).nullish(),
+  tool_call_id: text,
+  status: text,
+});
+
+/** A message that is read. */
+export const storedMessage = z.looseObject({ type: z.string(), data });
+
+/** The calls of a message as an export of ours writes them beside LangChain's, where these can't say all of it. */
+export const exactCalls = z.array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }));
+
+export type StoredMessageRead = z.infer<typeof storedMessage>;
+export type StoredData = z.infer<typeof data>;
+
+/** Under this name of `additional_kwargs` stands what LangChain has no place for. */
+export const ourName = "colloquy";
+
+/** LangChain's own mark of a system message that goes to OpenAI as a developer's. */
+export const roleMark = "__openai_role__";
