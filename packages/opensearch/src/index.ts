@@ -9,3 +9,5 @@ export type {
 } from "./client/memory-client.ts";
 export { type MemoryClientOptions, openSearchMemory } from "./client/open-search-memory.ts";
 export type { Answer, MemoryProblem } from "./client/problem.ts";
+export { importMemory, type MemoryText, memoryTexts } from "./mirror/import-memory.ts";
+export { openSearchMirror, type OpenSearchMirror, type OpenSearchMirrorOptions, type Synced } from "./mirror/mirror.ts";

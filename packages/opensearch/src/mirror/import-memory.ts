@@ -1,0 +1,49 @@
+import type { Message } from "@colloquy/machine";
+import { fromModelMessages, type Imported, toModelMessages } from "@colloquy/interchange";
+import * as Either from "fp-ts/lib/Either.js";
+import type { MemoryClient, MemoryMessage } from "../client/memory-client.ts";
+import type { Answer } from "../client/problem.ts";
+import { inPlace, mirroredIn } from "./segment.ts";
+
+/** What was said in a memory. */
+export interface MemoryText {
+  readonly role: "user" | "assistant";
+  readonly text: string;
+}
+
+/**
+ * What was said in a memory that anybody wrote, in the order of its writing, whichever way the service sorts, and whatever is
+ * written meanwhile. The half of a pair that was never said is left out.
+ */
+export const memoryTexts = async (
+  memory: Pick<MemoryClient, "conversation">,
+  memoryId: string,
+): Answer<readonly MemoryText[]> =>
+  Either.map((messages: readonly MemoryMessage[]) => messages.flatMap(textsOf))(await memory.conversation(memoryId));
+
+/**
+ * A memory as a conversation, as `host.importMessages` takes it: each message is a turn. What a mirror wrote comes with its tool
+ * calls and all else; of what others wrote, the texts.
+ */
+export const importMemory = async (memory: Pick<MemoryClient, "conversation">, memoryId: string): Answer<Imported> => {
+  const messages = await memory.conversation(memoryId);
+  if (Either.isLeft(messages)) return messages;
+  const mirrored = messages.right.map(({ info }) => mirroredIn(info));
+  const own = mirrored.flatMap((each) => each ?? []);
+  const isOwn = own.length > 0 && own.length === mirrored.length;
+  if (isOwn) return ofMirror(inPlace(own).flatMap((each) => each.messages));
+  const turns = messages.right.map((message) => textsOf(message).map(({ role, text }) => ({ role, content: text })));
+  return Either.right({ system: null, turns: turns.filter((turn) => turn.length > 0), losses: [] });
+};
+
+const ofMirror = (messages: readonly Message[]): Either.Either<{ status: null; reason: string }, Imported> =>
+  Either.mapLeft(({ reason }: { readonly reason: string }) => ({ status: null, reason }))(
+    fromModelMessages(toModelMessages(messages).value, { repair: true }),
+  );
+
+const textsOf = ({ input, response }: MemoryMessage): readonly MemoryText[] => [
+  ...(isSaid(input) ? [{ role: "user" as const, text: input }] : []),
+  ...(isSaid(response) ? [{ role: "assistant" as const, text: response }] : []),
+];
+
+const isSaid = (text: string | undefined): text is string => text !== undefined && text.trim() !== "";

@@ -1,0 +1,186 @@
+import type { Store } from "@colloquy/host";
+import { messageOf, withRedactions } from "@colloquy/host/store";
+import type { Message } from "@colloquy/machine";
+import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+import { allPages } from "./all-pages.ts";
+import type { MemoryClient, MemoryMessage } from "../client/memory-client.ts";
+import type { Answer, MemoryProblem } from "../client/problem.ts";
+import {
+  allSegmentsOf,
+  infoOf,
+  inPlace,
+  keyOf,
+  type Mirrored,
+  mirroredIn,
+  pairOf,
+  type Segment,
+  segmentsOf,
+} from "./segment.ts";
+
+export interface OpenSearchMirrorOptions {
+  /** Where the memories are: what `openSearchMemory` gives. */
+  readonly memory: Memories;
+  /** Where the journals are: they are read, and never written. */
+  readonly store: Pick<Store, "read">;
+}
+
+/** What is used of the memory API. */
+type Memories = Pick<MemoryClient, "add" | "conversation" | "create" | "memories" | "remove">;
+
+/** Threads kept as memories of OpenSearch. */
+export interface OpenSearchMirror {
+  /**
+   * Brings the memory of a thread up to its journal. Safe to repeat and to break off anywhere: what the service has is read first,
+   * so nothing is written twice and nothing is left out. Calls for one thread run one after the other.
+   */
+  sync(threadId: string): Answer<Synced>;
+  /** The messages of a memory that a mirror wrote, exactly as they were said and in their order, whatever the order of the service. */
+  messages(memoryId: string): Answer<readonly Message[]>;
+}
+
+/** What was done. */
+export interface Synced {
+  /** The memory that has the path of the thread; null where nothing is to be kept. */
+  readonly memoryId: string | null;
+  /** Messages that were written to it. */
+  readonly written: number;
+  /** Memories that were deleted, since they held words that the journal has no more. */
+  readonly deleted: number;
+}
+
+/**
+ * Keeps threads as memories that other tools of OpenSearch read: named by the thread, a pair of input and response for what a
+ * user said and what was answered, and the whole messages in `additional_info`, from which the mirror restores them.
+ *
+ * A mirror and no store: the service has neither leases nor a compare-and-set nor the deletion of a message. It follows
+ * the journal. What is on the path is in one memory. When the head moves away (`clear`, `undo`, a branch) the path goes on in a memory
+ * that has its beginning, or in a new one, and the other memories stay. A memory with words that the journal no longer has,
+ * by redaction or truncation, or whose thread was deleted, is deleted, and the path is written anew.
+ *
+ * One process mirrors a thread at a time. Two at once may write a message twice, which reading here does not show.
+ */
+export const openSearchMirror = ({ memory: service, store }: OpenSearchMirrorOptions): OpenSearchMirror => {
+  const under = new Map<string, Promise<unknown>>();
+  return {
+    sync: (threadId) => {
+      const synced = (under.get(threadId) ?? Promise.resolve()).then(() => sync(service, store, threadId));
+      under.set(threadId, synced);
+      return synced.finally(() => {
+        if (under.get(threadId) === synced) under.delete(threadId);
+      });
+    },
+    messages: async (memoryId) =>
+      Either.map((written: readonly MemoryMessage[]) =>
+        inPlace(written.flatMap(({ info }) => mirroredIn(info) ?? [])).flatMap(({ messages }) => messages),
+      )(await service.conversation(memoryId)),
+  };
+};
+
+/** The service drops a name that is blank, and half a character. */
+const nameOf = (threadId: string): string =>
+  threadId.trim() === "" || !isWellFormed(threadId) ? JSON.stringify(threadId) : threadId;
+
+const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
+/** A memory of a thread, with what the mirror wrote into it, in order. */
+interface Kept {
+  readonly id: string;
+  readonly segments: readonly Mirrored[];
+}
+
+const sync = async (service: Memories, store: Pick<Store, "read">, threadId: string): Answer<Synced> => {
+  const journal = await readPath(store, threadId);
+  if (Either.isLeft(journal)) return journal;
+  const { seq, path, said } = journal.right;
+  const found = await memoriesOf(service, threadId);
+  if (Either.isLeft(found)) return found;
+  const [stale, kept] = partition(found.right, ({ segments }) => segments.some((segment) => !said.has(keyOf(segment))));
+  const gone = path === null ? found.right.filter(({ segments }) => segments.length > 0) : stale;
+  for (const { id } of gone) {
+    const removed = await service.remove(id);
+    if (Either.isLeft(removed) && removed.left.status !== 404) return removed;
+  }
+  const deleted = gone.length;
+  if (path === null || path.length === 0) return Either.right({ memoryId: null, written: 0, deleted });
+  const keys = path.map(keyOf);
+  const [best] = kept
+    .filter(({ segments }) => segments.every((segment, index) => keyOf(segment) === keys[index]))
+    .toSorted((left, right) => right.segments.length - left.segments.length);
+  const memory = best === undefined ? await service.create(nameOf(threadId)) : Either.right(best.id);
+  if (Either.isLeft(memory)) return memory;
+  const written = await writeBehind(service, memory.right, best?.segments.length ?? 0, { threadId, seq, path });
+  return Either.map((count: number) => ({ memoryId: memory.right, written: count, deleted }))(written);
+};
+
+const writeBehind = async (
+  service: Memories,
+  memoryId: string,
+  from: number,
+  { threadId, seq, path }: { readonly threadId: string; readonly seq: number; readonly path: readonly Segment[] },
+): Answer<number> => {
+  for (const [place, segment] of path.entries()) {
+    if (place < from) continue;
+    const info = infoOf(threadId, seq, place, segment);
+    const added = await service.add(memoryId, { ...pairOf(segment.messages), info });
+    if (Either.isLeft(added)) return added;
+  }
+  return Either.right(path.length - from);
+};
+
+/** The memories of a thread, newest first. */
+const memoriesOf = async (service: Memories, threadId: string): Answer<readonly Kept[]> => {
+  const memories = await allPages((from) => service.memories(from));
+  if (Either.isLeft(memories)) return memories;
+  const kept: Kept[] = [];
+  for (const { id, name } of memories.right) {
+    if (name !== nameOf(threadId)) continue;
+    const messages = await service.conversation(id);
+    if (Either.isLeft(messages)) {
+      // Deleted meanwhile.
+      if (messages.left.status === 404) continue;
+      return messages;
+    }
+    const read = messages.right.map(({ info }) => mirroredIn(info));
+    const own = read.filter((each) => each !== null && each.thread === threadId);
+    // One of that name in which only others wrote is theirs.
+    if (own.length > 0 || read.length === 0) kept.push({ id, segments: inPlace(own.flatMap((each) => each ?? [])) });
+  }
+  return Either.right(kept);
+};
+
+interface JournalRead {
+  readonly seq: number;
+  /** The segments on the path; null where there is no such thread. */
+  readonly path: readonly Segment[] | null;
+  /** The keys of all segments that the journal has, on the path or off it. */
+  readonly said: ReadonlySet<string>;
+}
+
+const readPath = async (
+  store: Pick<Store, "read">,
+  threadId: string,
+): Promise<Either.Either<MemoryProblem, JournalRead>> => {
+  const failed = (reason: string) =>
+    Either.left({ status: null, reason: `the journal of thread "${threadId}" can't be read: ${reason}` });
+  try {
+    const stored = await store.read(threadId);
+    if (stored.length === 0) return Either.right({ seq: -1, path: null, said: new Set() });
+    const entries = decodeJournal(stored);
+    if (Either.isLeft(entries)) return failed(describeDecodeError(entries.left));
+    const state = fold(withRedactions(entries.right));
+    if (Either.isLeft(state)) return failed(`entry ${state.left.seq}: ${state.left.reason}`);
+    return Either.right({
+      seq: state.right.context.seq,
+      path: segmentsOf(state.right),
+      said: new Set(allSegmentsOf(state.right).map(keyOf)),
+    });
+  } catch (thrown) {
+    return failed(messageOf(thrown));
+  }
+};
+
+const partition = <Item>(items: readonly Item[], isFirst: (item: Item) => boolean): readonly [Item[], Item[]] => [
+  items.filter(isFirst),
+  items.filter((item) => !isFirst(item)),
+];
