@@ -34,6 +34,7 @@ const peers: Readonly<Record<string, readonly string[]>> = {
   "@colloquy/runtime-test/contracts": ["vitest"],
   "@colloquy/runtime-test/laws": ["fast-check"],
   "@colloquy/runtime-test/vitest": ["vitest"],
+  "@colloquy/templates/jinja": ["@huggingface/jinja"],
 };
 
 const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
@@ -56,7 +57,7 @@ const tarballs = (): readonly string[] => globSync(join(folder, "*.tgz")).toSort
 
 /** Where a package is, in the workspace or in one of its packages. */
 const installed = (name: string): string =>
-  ["", "packages/runtime-node"]
+  ["", "packages/runtime-node", "packages/templates"]
     .map((owner) => join(root, owner, "node_modules", name))
     .find((path) => existsSync(path)) ?? join(root, "node_modules", name);
 
@@ -155,7 +156,9 @@ test("the command runs", () => {
 describe("with the optional peers", () => {
   beforeAll(() => {
     for (const peer of new Set(Object.values(peers).flat())) {
-      symlinkSync(installed(peer), join(consumer, "node_modules", peer));
+      const place = join(consumer, "node_modules", peer);
+      mkdirSync(dirname(place), { recursive: true });
+      symlinkSync(installed(peer), place);
     }
   });
 
@@ -197,5 +200,7 @@ const typeErrors = (): readonly string[] => {
     cwd: consumer,
     encoding: "utf8",
   });
-  return stdout.split("\n").filter((line) => /error TS/.test(line) && !/^node_modules\/(?!@colloquy\/)/.test(line));
+  return stdout
+    .split("\n")
+    .filter((line) => /error TS/.test(line) && !/^(?!node_modules\/@colloquy\/).*node_modules\//.test(line));
 };
