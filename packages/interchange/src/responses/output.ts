@@ -22,7 +22,7 @@ export const replyFromResponseItems = (items: unknown): Either.Either<ImportProb
       readOutputItem(value, index, answered),
     ),
   );
-  return Either.map(() => draftOf(reply ?? { index: 0, parts: [], calls: [] }))(read);
+  return Either.map(() => (reply === null ? {} : draftOf(reply)))(read);
 };
 
 const readOutputItem = (

@@ -12,11 +12,15 @@ export interface ReplyItem {
   readonly message?: JsonObject;
 }
 
-/** Items that were joined. */
-export interface Reply extends Omit<ReplyItem, "call"> {
+/** Items that were joined: each grows in place, since an output may have thousands. */
+export interface Reply {
   /** The place of the first of them. */
   readonly index: number;
-  readonly calls: readonly ToolCallDraft[];
+  readonly parts: ReplyPart[];
+  readonly calls: ToolCallDraft[];
+  /** Of the calls, the first that stand behind all parts so far. */
+  behind: number;
+  message: JsonObject | undefined;
 }
 
 /**
@@ -26,17 +30,19 @@ export interface Reply extends Omit<ReplyItem, "call"> {
 export const beginsAnother = (reply: Reply, added: ReplyItem): boolean =>
   added.message !== undefined && reply.message !== undefined && reply.calls.length === 0;
 
-/** The reply with one item more. */
-export const joined = (reply: Reply | null, added: ReplyItem, lose: Lose, index: number): Reply => {
-  if (reply === null) return { index, parts: added.parts, calls: callsOf(added), ...fieldsOf(added.message) };
-  const begun = reply.message === undefined || added.message === undefined ? added.parts : begunBy(added, lose);
-  const calls = added.parts.length === 0 ? reply.calls : placedBefore(reply.parts.length, reply.calls);
-  return {
-    index: reply.index,
-    parts: [...reply.parts, ...begun],
-    calls: [...calls, ...callsOf(added)],
-    ...fieldsOf(reply.message ?? added.message),
-  };
+/** The reply, begun where there is none, with one item more. */
+export const joined = (before: Reply | null, added: ReplyItem, lose: Lose, index: number): Reply => {
+  const reply = before ?? { index, parts: [], calls: [], behind: 0, message: undefined };
+  const parts = reply.message === undefined || added.message === undefined ? added.parts : begunBy(added, lose);
+  if (parts.length > 0) {
+    for (const [place, call] of placedBefore(reply.parts.length, reply.calls.slice(reply.behind)).entries())
+      reply.calls[reply.behind + place] = call;
+    reply.behind = reply.calls.length;
+  }
+  reply.parts.push(...parts);
+  if (added.call !== undefined) reply.calls.push(added.call);
+  reply.message ??= added.message;
+  return reply;
 };
 
 /** What a model said and called. */
@@ -52,8 +58,3 @@ const begunBy = ({ parts, message = {} }: ReplyItem, lose: Lose): ReplyItem["par
   if (begun === null) loseRest(lose, "", message, "it joins the message before it, which is a part of the same reply");
   return begun ?? parts;
 };
-
-const callsOf = ({ call }: ReplyItem): readonly ToolCallDraft[] => (call === undefined ? [] : [call]);
-
-const fieldsOf = (message: JsonObject | undefined): Pick<ReplyItem, "message"> =>
-  message === undefined ? {} : { message };

@@ -107,4 +107,14 @@ describe("the items of an output", () => {
     });
     expect(replyFromResponseItems([{ type: 5 }])).toMatchObject({ left: { index: 0 } });
   });
+
+  test("may be forty thousand: copying all that came before for each would not end", () => {
+    const items = Array.from({ length: 20_000 }, (_, index) => [
+      { type: "function_call", id: `fc_${index}`, call_id: `c${index}`, name: "weather", arguments: "{}" },
+      { type: "reasoning", id: `rs_${index}`, summary: [] },
+    ]).flat();
+    const { content, toolCalls } = replyOf(items);
+    expect([content?.length, toolCalls?.length]).toEqual([20_000, 20_000]);
+    expect(toolCalls?.at(-1)).toMatchObject({ provider: { responses: { place: 19_999 } } });
+  });
 });

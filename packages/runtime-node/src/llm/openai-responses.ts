@@ -36,12 +36,10 @@ export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
         Either.isRight(request) && call.model["include"] === undefined && refusing.has(request.right["model"]);
       return isKnown ? Either.map((body: JsonObject) => withoutEncrypted(body) ?? body)(request) : request;
     },
-    again: (body, outcome, call) => {
-      if (call.model["include"] !== undefined || !refusesInclude(outcome)) return null;
-      const other = withoutEncrypted(body);
-      if (other !== null) refusing.add(body["model"]);
-      return other;
-    },
+    again: (body, outcome, call) =>
+      call.model["include"] === undefined && refusesInclude(outcome) ? withoutEncrypted(body) : null,
+    // Only now is it known that nothing else was wrong.
+    accepted: (body) => void refusing.add(body["model"]),
     stream: streamOfResponse,
     outcomeOfBody: outcomeOfResponseBody,
   });
@@ -49,7 +47,12 @@ export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
 
 const optionNames = { model: true, stream: true } as const;
 
+/** Reasoning of another account that can't be decrypted, and a request that has to "include" something, are other refusals. */
 const refusesInclude = (outcome: LlmOutcome): boolean =>
   outcome.type === "failed" &&
+  outcome.partial === undefined &&
   outcome.failure.kind === "bad_request" &&
-  /encrypted[ _]content|\binclude\b/i.test(outcome.failure.message);
+  outcome.failure.code !== "invalid_encrypted_content" &&
+  /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i.test(
+    outcome.failure.message,
+  );

@@ -1,14 +1,15 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
 import { replyFromResponseItems } from "@colloquy/interchange";
-import type { Failure, Json, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
+import type { CallLlm, Failure, Json, JsonObject, ReplyDraft, ReportedUsage } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { failureOfErrorObject, type FailureSetting, truncated } from "./failure/failure.ts";
 import { decodeResponseBody, type DecodedResponse, responseStream } from "./reply/response-stream.ts";
+import { isObject, listOf } from "./reply/loose-json.ts";
 import { usageFromWire } from "./reply/usage.ts";
 import type { AnswerStream } from "./transport/answer.ts";
 
 /** One streamed answer of the Responses API. */
-export const streamOfResponse = (onDelta: (delta: LlmDelta) => void): AnswerStream => {
+export const streamOfResponse = (onDelta: (delta: LlmDelta) => void, call: CallLlm): AnswerStream => {
   const { feed, end, state, decoded } = responseStream(onDelta);
   return {
     feed,
@@ -18,24 +19,24 @@ export const streamOfResponse = (onDelta: (delta: LlmDelta) => void): AnswerStre
       const response = decoded();
       return state.damaged && response.error === undefined
         ? failed(truncated("a piece of the stream could not be read"), response)
-        : outcomeOfResponse(response, setting);
+        : outcomeOfResponse(response, setting, call);
     },
     failed: (failure) => failed(failure, decoded()),
   };
 };
 
 /** How a body that came in one piece ended the call. Null when it holds neither an answer nor an error. */
-export const outcomeOfResponseBody = (body: string, setting: FailureSetting): LlmOutcome | null => {
+export const outcomeOfResponseBody = (body: string, setting: FailureSetting, call: CallLlm): LlmOutcome | null => {
   const response = decodeResponseBody(body);
-  return response === null ? null : outcomeOfResponse(response, setting);
+  return response === null ? null : outcomeOfResponse(response, setting, call);
 };
 
-const outcomeOfResponse = (response: DecodedResponse, setting: FailureSetting): LlmOutcome => {
+const outcomeOfResponse = (response: DecodedResponse, setting: FailureSetting, call: CallLlm): LlmOutcome => {
   const { error, status } = response;
   if (error !== undefined) return failed(failureOfError(error, setting), response);
   if (status === null) return failed(truncated("the stream ended without saying how"), response);
   if (notAnswered.has(status)) return failed(failureOfStatus(status), response);
-  const reply = replyFromResponseItems(response.output);
+  const reply = replyOf(response.output, call);
   if (Either.isLeft(reply))
     return failed({ kind: "unknown", retryable: true, message: reply.left.reason }, { ...response, output: [] });
   const { model, responseId } = response;
@@ -47,6 +48,32 @@ const outcomeOfResponse = (response: DecodedResponse, setting: FailureSetting): 
     ...(model === undefined ? {} : { model }),
     ...(responseId === undefined ? {} : { responseId }),
   };
+};
+
+/**
+ * Where an output is wanted, it is the final answer: what was said on the way to it is reasoning then, and goes back as the
+ * item that it was.
+ */
+const replyOf = (output: readonly JsonObject[], call: CallLlm): ReturnType<typeof replyFromResponseItems> => {
+  if (call.output === undefined || !output.some((item) => item["phase"] === "final_answer"))
+    return replyFromResponseItems(output);
+  const items = output.map((said): JsonObject => {
+    const isOnTheWay = said["type"] === "message" && said["phase"] === "commentary";
+    return isOnTheWay ? { type: "reasoning", summary: listOf(said["content"]).filter(isObject), said } : said;
+  });
+  return Either.map((reply: ReplyDraft): ReplyDraft => {
+    const { content } = reply;
+    return content === undefined || typeof content === "string" ? reply : { ...reply, content: content.map(asSaid) };
+  })(replyFromResponseItems(items));
+};
+
+type ReplyPart = Exclude<ReplyDraft["content"], string | undefined>[number];
+
+const asSaid = (part: ReplyPart): ReplyPart => {
+  const fields = part.type === "reasoning" ? part.provider?.["responses"] : undefined;
+  const item = isObject(fields) ? fields["item"] : undefined;
+  const said = isObject(item) ? item["said"] : undefined;
+  return part.type === "reasoning" && isObject(said) ? { ...part, provider: { responses: { item: said } } } : part;
 };
 
 /** Without an answer that could be read by and by: nobody asked for it in the background. */

@@ -1,3 +1,4 @@
+import { messageFromReply, textOf } from "@colloquy/machine";
 import { describe, expect, test } from "vitest";
 import {
   argumentsDelta,
@@ -7,10 +8,12 @@ import {
   exchange,
   messageOf,
   offered,
+  responseOf,
   answered,
   streaming,
   weather,
 } from "./responses.ts";
+import { answeringJson } from "./server.ts";
 
 describe("an output", () => {
   const schema = { type: "object", properties: { title: { type: "string" } }, required: ["title"] } as const;
@@ -48,6 +51,38 @@ describe("an output", () => {
     const model = { tools: [{ type: "web_search" }] };
     const given = await exchange(answer, { ...wanted("tool"), tools: [], model });
     expect(given.sent).toMatchObject({ tools: [...model.tools, { name: "title" }], tool_choice: "required" });
+  });
+
+  test("is the final answer, and what was said on the way goes back as it was", async () => {
+    const onTheWay = messageOf("Let me see.", { id: "msg_0", phase: "commentary" });
+    const final = messageOf(json, { phase: "final_answer" });
+    const output = [onTheWay, final];
+    for (const answer of [
+      streaming(...output.flatMap((item, at) => eventsOf(item, at)), ended([])),
+      answeringJson(responseOf(output)),
+    ])
+      for (const mode of ["native", "prompted"] as const) {
+        const { outcome } = await exchange(answer, wanted(mode));
+        if (outcome.type === "failed") throw new Error(outcome.failure.message);
+        const message = messageFromReply("1.1", "1.1", outcome.reply);
+        expect(textOf(message)).toBe(json);
+        expect(message.parts[0]).toMatchObject({ type: "reasoning", text: "Let me see." });
+        expect((await exchange(answered, { messages: [message] })).sent["input"]).toEqual([
+          onTheWay,
+          expect.objectContaining({ id: "msg_1", phase: "final_answer" }),
+        ]);
+      }
+    const { outcome } = await exchange(answeringJson(responseOf([onTheWay])), wanted("native"));
+    expect(outcome).toMatchObject({ reply: { content: "Let me see." } });
+    const { outcome: spoken } = await exchange(answeringJson(responseOf(output)));
+    expect(spoken).toMatchObject({
+      reply: {
+        content: [
+          { type: "text", text: "Let me see." },
+          { type: "text", text: json },
+        ],
+      },
+    });
   });
 
   test("in words is asked for in a message", async () => {

@@ -122,6 +122,28 @@ describe("a model that refuses to encrypt its reasoning", () => {
     ]);
   });
 
+  test("is not remembered as such before it has answered without", async () => {
+    let count = 0;
+    const { baseURL, bodies } = await chatServer((request, response, body) => {
+      count += 1;
+      const failing = answeringJson({ error: { message: "It broke." } }, 500);
+      (count === 1 ? answeringJson(refusal, 400) : count === 2 ? failing : answered)(request, response, body);
+    });
+    const handler = handlerFor(baseURL);
+    expect(await perform(handler).outcome).toMatchObject({ failure: { status: 500 } });
+    await perform(handler).outcome;
+    expect(bodies.map(({ include }) => include !== undefined)).toEqual([true, false, true]);
+  });
+
+  test.each([
+    ["something that has to be included", "Your input must include at least one user message.", null],
+    ["reasoning of another account", "The encrypted content could not be verified.", "invalid_encrypted_content"],
+  ])("is not one that refuses %s", async (_, message, code) => {
+    const { outcome, bodies } = await exchange(answeringJson({ error: { message, code } }, 400));
+    expect(outcome).toMatchObject({ failure: { kind: "bad_request", message } });
+    expect(bodies).toHaveLength(1);
+  });
+
   test("fails where the call itself wants it, and where something else is refused", async () => {
     const include = ["reasoning.encrypted_content"];
     const own = await exchange(answer, { model: { include } });

@@ -3,13 +3,17 @@ import { replyFromResponseItems } from "@colloquy/interchange";
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { deltasOf } from "./deltas.ts";
-import { isObject, textOf } from "./loose-json.ts";
+import { isObject, isText, textOf } from "./loose-json.ts";
 
 /** Puts the items of a streamed output together, and shows the pieces of the reply as they come. */
 export class ResponseItems {
   readonly #onDelta: (delta: LlmDelta) => void;
   /** By their place in the output. */
   readonly #growing = new Map<number, GrowingItem>();
+  /** Where the item of an id stands. */
+  readonly #places = new Map<Json | undefined, number>();
+  /** Behind the last item. */
+  #end = 0;
   #calls = 0;
 
   constructor(onDelta: (delta: LlmDelta) => void) {
@@ -20,17 +24,18 @@ export class ResponseItems {
   begin(event: JsonObject): void {
     const { item } = event;
     if (!isObject(item)) return;
-    const growth = this.#itemAt(this.#placeOf(event, item["id"]) ?? this.#next(), item);
+    const growth = this.#itemAt(this.#placeOf(event, item["id"]) ?? this.#end, item);
     if (item["type"] === "function_call" || item["type"] === "custom_tool_call") this.#showCall(growth, "");
   }
 
-  /** A piece of an item. Events of other types are passed over. */
+  /** A piece of an item. Events of other types are passed over, and so are pieces of an item that is whole. */
   grow(event: JsonObject, type: string): void {
-    const piece = pieces[type];
+    const piece = pieces.get(type);
     const text = event["delta"];
     if (piece === undefined || typeof text !== "string") return;
-    const place = this.#placeOf(event, event["item_id"]) ?? Math.max(0, this.#next() - 1);
+    const place = this.#placeOf(event, event["item_id"]) ?? Math.max(0, this.#end - 1);
     const growth = this.#itemAt(place, { type: piece.item });
+    if (growth.whole) return;
     if (piece.kind === "toolCall") {
       growth.input += text;
       this.#showCall(growth, text);
@@ -48,13 +53,19 @@ export class ResponseItems {
   /** An item is whole (`response.output_item.done`). */
   finish(event: JsonObject): void {
     const { item } = event;
-    if (isObject(item)) this.#finishAt(this.#placeOf(event, item["id"]) ?? this.#next(), item);
+    if (isObject(item)) this.#finishAt(this.#placeOf(event, item["id"]) ?? this.#end, item);
   }
 
   /** The output as the end of the stream has it, for what had no event of its own. */
   complete(output: readonly Json[]): void {
-    for (const [place, item] of output.entries())
-      if (isObject(item) && this.#growing.get(place)?.whole !== true) this.#finishAt(place, item);
+    for (const [index, item] of output.entries()) {
+      if (!isObject(item)) continue;
+      // Servers count otherwise than they say, and some give an item another id in each event.
+      const place = this.#places.get(item["id"]) ?? index;
+      const there = this.#growing.get(place);
+      if (there?.whole !== true) this.#finishAt(place, item);
+      else if (there.item["type"] !== item["type"]) this.#finishAt(this.#end, item);
+    }
   }
 
   /** The items in the order of the output: as they are when whole, else as far as they came. */
@@ -65,24 +76,22 @@ export class ResponseItems {
   #itemAt(place: number, item: JsonObject): GrowingItem {
     const begun = this.#growing.get(place) ?? { item, whole: false, lists: {}, input: "", shown: false, call: null };
     this.#growing.set(place, begun);
+    this.#end = Math.max(this.#end, place + 1);
+    if (isText(item["id"])) this.#places.set(item["id"], place);
     return begun;
-  }
-
-  #next(): number {
-    return Math.max(-1, ...this.#growing.keys()) + 1;
   }
 
   /** A server that leaves out the index names the item. */
   #placeOf(event: JsonObject, id: Json | undefined): number | undefined {
-    if (typeof event["output_index"] === "number") return event["output_index"];
-    return [...this.#growing].find(([, { item }]) => typeof id === "string" && item["id"] === id)?.[0];
+    const { output_index: index } = event;
+    return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : this.#places.get(id);
   }
 
   #finishAt(place: number, item: JsonObject): void {
     const growth = this.#itemAt(place, item);
     growth.item = item;
+    if (!growth.whole) this.#showRest(growth);
     growth.whole = true;
-    this.#showRest(growth);
   }
 
   /** What was not shown in pieces. */
@@ -139,26 +148,28 @@ interface TextPiece {
 
 const inContent = { list: "content", index: "content_index" } as const;
 
-const pieces: { readonly [type: string]: TextPiece | { readonly kind: "toolCall"; readonly item: string } } = {
-  "response.output_text.delta": { kind: "text", item: "message", ...inContent, part: "output_text", member: "text" },
-  "response.refusal.delta": { kind: "refusal", item: "message", ...inContent, part: "refusal", member: "refusal" },
-  "response.reasoning_text.delta": {
-    kind: "reasoning",
-    item: "reasoning",
-    ...inContent,
-    part: "reasoning_text",
-    member: "text",
-  },
-  "response.reasoning_summary_text.delta": {
-    kind: "reasoning",
-    item: "reasoning",
-    list: "summary",
-    index: "summary_index",
-    part: "summary_text",
-    member: "text",
-  },
-  "response.function_call_arguments.delta": { kind: "toolCall", item: "function_call" },
-};
+const pieces: ReadonlyMap<string, TextPiece | { readonly kind: "toolCall"; readonly item: string }> = new Map(
+  Object.entries({
+    "response.output_text.delta": { kind: "text", item: "message", ...inContent, part: "output_text", member: "text" },
+    "response.refusal.delta": { kind: "refusal", item: "message", ...inContent, part: "refusal", member: "refusal" },
+    "response.reasoning_text.delta": {
+      kind: "reasoning",
+      item: "reasoning",
+      ...inContent,
+      part: "reasoning_text",
+      member: "text",
+    },
+    "response.reasoning_summary_text.delta": {
+      kind: "reasoning",
+      item: "reasoning",
+      list: "summary",
+      index: "summary_index",
+      part: "summary_text",
+      member: "text",
+    },
+    "response.function_call_arguments.delta": { kind: "toolCall", item: "function_call" },
+  }),
+);
 
 /** Without an index it is the part that came last. Indexes are few: one beyond all bounds is none. */
 const indexOf = (given: Json | undefined, list: readonly unknown[]): number =>

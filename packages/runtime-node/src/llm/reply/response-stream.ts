@@ -71,7 +71,10 @@ export const responseStream = (onDelta: (delta: LlmDelta) => void = () => {}): R
     else if (type === "response.output_item.done") items.finish(event);
     else if (terminal.has(type)) {
       const ended = isObject(response) ? response : {};
-      said = { ...said, status: isText(ended["status"]) ? ended["status"] : type.slice("response.".length) };
+      const { status } = ended;
+      // Some servers end an answer that they still call unfinished.
+      const isSaid = isText(status) && status !== "in_progress" && status !== "queued";
+      said = { ...said, status: isSaid ? status : type.slice("response.".length) };
       if (isObject(ended["error"])) error ??= ended["error"];
       items.complete(listOf(ended["output"]));
       finish();

@@ -1,5 +1,5 @@
 import type { LlmDelta, LlmOutcome } from "@colloquy/host";
-import type { Failure } from "@colloquy/machine";
+import type { CallLlm, Failure } from "@colloquy/machine";
 import type { FailureSetting } from "../failure/failure.ts";
 
 /** One way to ask a server for a reply: where requests go, and how its answers are read. */
@@ -7,9 +7,9 @@ export interface Endpoint {
   /** Behind the base URL, such as `/chat/completions`. */
   readonly path: string;
   /** What takes one streamed answer, and reports its pieces. */
-  readonly stream: (onDelta: (delta: LlmDelta) => void) => AnswerStream;
+  readonly stream: (onDelta: (delta: LlmDelta) => void, call: CallLlm) => AnswerStream;
   /** How a body that came in one piece ended the call. Null when it holds neither an answer nor an error. */
-  readonly outcomeOfBody: (body: string, setting: FailureSetting) => LlmOutcome | null;
+  readonly outcomeOfBody: (body: string, setting: FailureSetting, call: CallLlm) => LlmOutcome | null;
 }
 
 /** One streamed answer. */

@@ -33,7 +33,7 @@ export const exchange = async (
   // Looked up when something has come: a client may fetch its key when it makes the request.
   const filter = (): KeyFilter => (keys ??= keyFilter(keysOf(client)));
   const deltas = filteredDeltas(filter, context.onDelta);
-  const stream = endpoint.stream(deltas.onDelta);
+  const stream = endpoint.stream(deltas.onDelta, call);
   const setting = (): FailureSetting => ({
     now: context.clock.now(),
     secrets: secretsOf(client),
@@ -59,7 +59,7 @@ export const exchange = async (
     // An aborted body may just end.
     if (control.signal.aborted) return interrupted(undefined);
     if (streams && stream.state.begun) return stream.outcome(setting());
-    return ofPlainBody(endpoint, rest, deltas.onDelta, setting());
+    return ofPlainBody(endpoint.outcomeOfBody(rest, setting(), call), rest, deltas.onDelta, setting());
   };
   try {
     const outcome = await answered().catch(interrupted);
@@ -113,12 +113,11 @@ const isEventStream = (response: Response, wanted: boolean): boolean => {
 };
 
 const ofPlainBody = (
-  endpoint: Endpoint,
+  outcome: LlmOutcome | null,
   text: string,
   onDelta: LlmContext["onDelta"],
   setting: FailureSetting,
 ): LlmOutcome => {
-  const outcome = endpoint.outcomeOfBody(text, setting);
   if (outcome === null) return { type: "failed", failure: failureOfBody(text, setting) };
   if (outcome.type === "completed") for (const delta of deltasOf(outcome.reply)) onDelta(delta);
   return outcome;

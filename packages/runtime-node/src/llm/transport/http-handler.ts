@@ -15,11 +15,13 @@ export interface HttpHandler extends Endpoint {
   readonly request: (call: CallLlm, declared: readonly ToolDeclaration[]) => Either.Either<string, JsonObject>;
   /** The body to ask with once more, where a server refused the first for what no call needs; null otherwise. */
   readonly again?: (body: JsonObject, outcome: LlmOutcome, call: CallLlm) => JsonObject | null;
+  /** Called with that body where the server answered it. */
+  readonly accepted?: (body: JsonObject) => void;
 }
 
 /** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */
 export const httpHandler =
-  ({ client, request, again, ...endpoint }: HttpHandler): LlmHandler =>
+  ({ client, request, again, accepted, ...endpoint }: HttpHandler): LlmHandler =>
   async (call, context) => {
     const asked = outputRequest(call, context);
     const body = request(asked.call, asked.context.tools);
@@ -27,5 +29,8 @@ export const httpHandler =
       return { type: "failed", failure: { kind: "bad_request", message: body.left, retryable: false } };
     const outcome = await exchange(client, endpoint, call, body.right, asked.context);
     const other = again?.(body.right, outcome, call) ?? null;
-    return asked.read(other === null ? outcome : await exchange(client, endpoint, call, other, asked.context));
+    if (other === null) return asked.read(outcome);
+    const second = await exchange(client, endpoint, call, other, asked.context);
+    if (second.type === "completed") accepted?.(other);
+    return asked.read(second);
   };
