@@ -4,6 +4,7 @@ import { openaiResponses } from "../../src/llm/openai-responses.ts";
 import { callOf as call, perform } from "./call.ts";
 import {
   callOf,
+  eventsOf,
   exchange,
   handlerFor,
   messageOf,
@@ -11,6 +12,7 @@ import {
   reasoning,
   responseOf,
   answered,
+  streaming,
   weather,
 } from "./responses.ts";
 import { type Answer, answeringJson, chatServer } from "./server.ts";
@@ -141,6 +143,13 @@ describe("a model that refuses to encrypt its reasoning", () => {
   ])("is not one that refuses %s", async (_, message, code) => {
     const { outcome, bodies } = await exchange(answeringJson({ error: { message, code } }, 400));
     expect(outcome).toMatchObject({ failure: { kind: "bad_request", message } });
+    expect(bodies).toHaveLength(1);
+  });
+
+  test("is not asked again when it had begun to speak", async () => {
+    const spoken = eventsOf(messageOf("Sun"), 0);
+    const { outcome, bodies } = await exchange(streaming(...spoken, { type: "error", ...refusal }));
+    expect(outcome).toMatchObject({ failure: { kind: "bad_request" }, partial: { content: "Sun" } });
     expect(bodies).toHaveLength(1);
   });
 

@@ -55,6 +55,10 @@ describe("events of a server that", () => {
     expect(late.decoded.output).toContainEqual(reasoning);
   });
 
+  test("sends items out of order have them in that of their places", () => {
+    expect(read(...eventsOf(said, 1), ...eventsOf(call, 0), ended([])).decoded.output).toEqual([call, said]);
+  });
+
   test("names an item anew in each event are about the one in its place", () => {
     const { decoded } = read(...eventsOf(said, 0), ended([{ ...said, id: "msg_other" }]));
     expect(decoded.output).toEqual([said]);
