@@ -75,6 +75,11 @@ const made = async (
   line: CallLine,
 ): Promise<{ readonly outcome: LlmOutcome; readonly hasCome: boolean }> => {
   const { signal } = context;
+  // Between its turn and now: who ends many calls at once gives the place of one to the next that it ends.
+  if (signal.aborted) {
+    line.leave();
+    return { outcome: leftTheLine, hasCome: false };
+  }
   let hasCome = false;
   let isIn = true;
   const leave = (): void => {

@@ -18,6 +18,7 @@ export class Pauses {
 
   /** The end of the pause that there is; null for none. */
   until(now: number): number | null {
+    this.#followClock(now);
     return this.#until > now ? this.#until : null;
   }
 
@@ -29,13 +30,21 @@ export class Pauses {
 
   /** The server refused a call. Of calls that were made together, only the first makes the pause longer and the room smaller. */
   refused(madeAt: number, now: number, askedMs: number): void {
+    this.#followClock(now);
     if (madeAt > this.#lastRefusedAt) {
       this.#inARow++;
       this.#room = Math.max(Math.min(fewest, this.#atOnce), this.#room * kept);
     }
-    this.#lastRefusedAt = Math.max(this.#lastRefusedAt, now);
+    this.#lastRefusedAt = now;
     const growing = Math.round(Math.min(longestMs, firstMs * growth ** (this.#inARow - 1)));
     this.#until = Math.max(this.#until, now + (askedMs > 0 ? askedMs : growing));
+  }
+
+  /** Where the clock was put back since the last refusal, that was now, and its pause is no longer for it. */
+  #followClock(now: number): void {
+    if (now >= this.#lastRefusedAt) return;
+    this.#until -= this.#lastRefusedAt - now;
+    this.#lastRefusedAt = now;
   }
 }
 

@@ -175,6 +175,43 @@ describe("limitCalls", () => {
     expect(clock.sleepers).toBe(1);
   });
 
+  it("loses no place to a call that is cancelled as its turn comes", async () => {
+    const { made, call, ids, outcomes } = line({ atOnce: 1 });
+    const both = [call("first"), call("second")];
+    await settle();
+    // As a host does that closes: the place of the first goes to the second, which is ended in the same moment.
+    for (const each of both) each.abort();
+    await settle();
+    call("third");
+    await settle();
+    expect(ids()).toEqual(["first", "third"]);
+    expect(outcomes.map(([id]) => id)).toEqual(["second"]);
+    made[1]?.answer(says("."));
+  });
+
+  it("pauses no longer when the clock is put back", async () => {
+    const clock = manualClock();
+    let back = 0;
+    const changed: ManualClock = {
+      ...clock,
+      now: () => clock.now() - back,
+      // What is set sleeps as long as it was to, as a timer of the system does.
+      wakeAt: (dueAt, callback) => clock.wakeAt(dueAt + back, callback),
+    };
+    const { made, call } = line({ atOnce: 1 }, changed);
+    call("a");
+    await settle();
+    made[0]?.answer(refusal({ retryAfterMs: 1000 }));
+    await settle();
+    back = 3_600_000;
+    await clock.advance(1000);
+    await clock.advance(1000);
+    expect(made.length).toBe(2);
+    made[1]?.answer(refusal());
+    await clock.advance(300);
+    expect(made.length).toBe(3);
+  });
+
   it("wakes nobody when all that waited have left", async () => {
     const { clock, made, call } = line({ atOnce: 1 });
     const controller = call("a");

@@ -60,11 +60,12 @@ export const pageOf = async <Item>(
     next_token: z.int().gt(from).optional(),
   });
   const request: Request = { method: "GET", path, query: { max_results: pageSize, next_token: from } };
-  return Either.map((read: Record<string, unknown>) => ({
+  return Either.map((read: Record<string, unknown>) => {
     // As the schema read it, under the name that it was given.
-    items: read[name] as readonly Item[],
-    next: (read["next_token"] as number | undefined) ?? null,
-  }))(await ask(request, schema));
+    const items = read[name] as readonly Item[];
+    // Behind an empty page is nothing, whatever it says.
+    return { items, next: items.length === 0 ? null : ((read["next_token"] as number | undefined) ?? null) };
+  })(await ask(request, schema));
 };
 
 /**

@@ -160,6 +160,21 @@ describe("what goes wrong", () => {
     expect(await clientAt(owned.url, "3.0", "bob").memory(id)).toEqual(problem(401, "User [bob] does not have access"));
   });
 
+  it("is no end of pages that are empty", async () => {
+    let next = 0;
+    const empty = {
+      transport: {
+        // All that the client looks at.
+        request: (async () => {
+          if (++next > 2) throw new Error("it reads on");
+          return { statusCode: 200, body: { messages: [], next_token: next } };
+        }) as never,
+      },
+    };
+    expect(right(await openSearchMemory(empty, { version: "3.0" }).conversation("m1"))).toEqual([]);
+    expect(next).toBe(1);
+  });
+
   it("has no credentials in it", async () => {
     const secret = btoa("ada:hunter2");
     const client = await lying({ error: { reason: `bad Basic ${secret} at http://ada:hunter2@host/` } }, 401);

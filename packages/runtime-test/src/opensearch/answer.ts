@@ -48,6 +48,10 @@ export const shardFailure = (index: string, type: string, reason: string): Answe
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** A member that is the object's own, whatever its name. */
+export const memberOf = <Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(object, name) ? object[name] : undefined;
+
 /** A list, or one thing in place of a list of one. */
 export const listOf = (value: Json | undefined): readonly Json[] => {
   if (value === undefined) return [];
@@ -67,13 +71,13 @@ export const written = (value: Json | undefined): string =>
 
 /** An object of texts; numbers and booleans become their texts. */
 export const textsOf = (value: JsonObject): Either.Either<Answer, { readonly [name: string]: string }> => {
-  const texts: Record<string, string> = {};
+  const texts: (readonly [string, string])[] = [];
   for (const [name, member] of Object.entries(value)) {
     const text = textOf(member ?? null);
     if (Either.isLeft(text)) return text;
-    texts[name] = text.right;
+    texts.push([name, text.right]);
   }
-  return Either.right(texts);
+  return Either.right(Object.fromEntries(texts));
 };
 
 const tokenOf = (value: JsonObject | readonly Json[] | null): string => {

@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "@colloquy/machine";
-import { isObject } from "./answer.ts";
+import { isObject, memberOf } from "./answer.ts";
 
 /** How a field is indexed, which says what a search finds in it. */
 export type FieldType = "keyword" | "text" | "date" | "long" | "flat_object";
@@ -76,10 +76,9 @@ export const updateResponse = (index: DocumentIndex, { id, version, sequence }: 
 });
 
 const merged = (old: JsonObject, changes: JsonObject): JsonObject => {
-  const both: Record<string, Json | undefined> = { ...old };
-  for (const [name, value] of Object.entries(changes)) {
-    const before = both[name];
-    both[name] = isObject(before) && isObject(value) ? merged(before, value) : value;
-  }
-  return both;
+  const changed = Object.entries(changes).map(([name, value]): readonly [string, Json | undefined] => {
+    const before = memberOf(old, name);
+    return [name, isObject(before) && isObject(value) ? merged(before, value) : value];
+  });
+  return Object.fromEntries([...Object.entries(old), ...changed]);
 };

@@ -57,7 +57,9 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
 
   const answer = async (incoming: IncomingMessage): Promise<Answer> => {
     const { method = "", url = "/", headers } = incoming;
-    const { pathname, searchParams } = new URL(url, "http://127.0.0.1");
+    // As it came: a URL would take the ids "." and ".." for steps.
+    const [pathname = "", ...query] = url.split("?");
+    const searchParams = new URLSearchParams(query.join("?"));
     const text = await textOfRequest(incoming);
     const found = routeOf(routes, method, pathname);
     if (Either.isLeft(found)) return found.left;
@@ -75,8 +77,11 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
   const server = createServer((incoming, response) => {
     answer(incoming).then(
       (answered) => send(response, answered),
-      // The client went away in the middle of its request.
-      () => response.destroy(),
+      (thrown: unknown) => {
+        // Else the client went away in the middle of its request, or sent too much.
+        if (incoming.complete) send(response, refusal(500, "exception", String(thrown)));
+        else response.destroy();
+      },
     );
   });
   const { port: listening, close } = await listen(server, port);

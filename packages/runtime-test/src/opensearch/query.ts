@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type Answer, isObject, listOf, refusal, written } from "./answer.ts";
+import { type Answer, isObject, listOf, memberOf, refusal, written } from "./answer.ts";
 import type { FieldType, Mapping, StoredDocument } from "./documents.ts";
 
 export type Matches = (document: StoredDocument) => boolean;
@@ -18,8 +18,7 @@ export const matcherOf = (query: Json, mapping: Mapping): Either.Either<Answer, 
   if (more.length > 0) {
     return Either.left(parsingFailure(`[${name}] malformed query, expected [END_OBJECT] but found [FIELD_NAME]`));
   }
-  // An own key, so that no query is called "constructor".
-  const parse = Object.hasOwn(queries, name) ? queries[name] : undefined;
+  const parse = memberOf(queries, name);
   if (parse === undefined) return Either.left(parsingFailure(`unknown query [${name}]`));
   if (!isObject(body)) {
     return Either.left(parsingFailure(`[${name}] query malformed, no start_object after query name`));
@@ -131,8 +130,8 @@ const queries: Readonly<Record<string, Parse>> = {
 /** Below a flat object a path names a member; the object itself stands for all its values. */
 const valuesAt = (source: JsonObject, field: string): readonly Json[] => {
   const [first = "", ...path] = field.split(".");
-  let value: Json | undefined = source[first];
-  for (const name of path) value = isObject(value) ? value[name] : undefined;
+  let value = memberOf(source, first);
+  for (const name of path) value = isObject(value) ? memberOf(value, name) : undefined;
   return leavesOf(value);
 };
 
@@ -141,7 +140,8 @@ const leavesOf = (value: Json | undefined): readonly Json[] => {
   return typeof value === "object" ? Object.values(value).flatMap(leavesOf) : [value];
 };
 
-const typeOf = (field: string, mapping: Mapping): FieldType => mapping[field.split(".")[0] ?? ""] ?? "keyword";
+const typeOf = (field: string, mapping: Mapping): FieldType =>
+  memberOf(mapping, field.split(".")[0] ?? "") ?? "keyword";
 
 const termsOf = (value: Json, type: FieldType): readonly (string | number)[] =>
   type === "text" ? (written(value).toLowerCase().match(word) ?? []) : [comparable(value, type)];

@@ -29,7 +29,7 @@ export interface FoundRoute {
 
 /** The route of a request, or how the service answers where there is none. */
 export const routeOf = (routes: readonly Route[], method: string, path: string): Either.Either<Answer, FoundRoute> => {
-  const segments = path.split("/");
+  const segments = segmentsOf(path);
   const decoded = segments.map(decodedSegment);
   const undecodable = segments.find((_, index) => decoded[index] === undefined);
   if (undecodable !== undefined) return Either.left(badRequest(`invalid escape sequence in [${undecodable}]`));
@@ -55,6 +55,9 @@ export const problemOfQuery = ({ query = [] }: Route, path: string, given: URLSe
 
 const everywhere = ["pretty", "human", "error_trace", "filter_path", "format"];
 
+/** A slash at the end says nothing. */
+const segmentsOf = (path: string): readonly string[] => path.replace(/\/+$/, "").split("/");
+
 const decodedSegment = (segment: string): string | undefined => {
   try {
     return decodeURIComponent(segment);
@@ -67,7 +70,7 @@ const parametersOf = (
   path: string,
   segments: readonly (string | undefined)[],
 ): Readonly<Record<string, string>> | null => {
-  const names = path.split("/");
+  const names = segmentsOf(path);
   if (names.length !== segments.length) return null;
   const parameters: Record<string, string> = {};
   for (const [index, name] of names.entries()) {

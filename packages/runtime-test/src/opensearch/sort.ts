@@ -1,6 +1,6 @@
 import type { Json } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { type Answer, badRequest, isObject, listOf, shardFailure, written } from "./answer.ts";
+import { type Answer, badRequest, isObject, listOf, memberOf, shardFailure, written } from "./answer.ts";
 import type { DocumentIndex, StoredDocument } from "./documents.ts";
 
 /** How hits are ordered, and what each of them says it was ordered by. */
@@ -40,7 +40,7 @@ const keyOf = (field: string, direction: Json | undefined, index: DocumentIndex)
   const order = isObject(direction) ? (direction["order"] ?? "asc") : direction;
   if (order !== "asc" && order !== "desc")
     return Either.left(badRequest(`No enum constant SortOrder.${written(order)}`));
-  const type = index.mapping[field];
+  const type = memberOf(index.mapping, field);
   if (type === undefined) {
     return Either.left(
       shardFailure(index.name, "query_shard_exception", `No mapping found for [${field}] in order to sort on`),

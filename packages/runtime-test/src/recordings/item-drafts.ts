@@ -27,8 +27,9 @@ export const itemsOfMessages = (
   messages: readonly Message[],
   instructions: string | null,
 ): readonly CanonicalItem[] | string => {
-  const [leading, ...rest] = messages;
-  if (!instructions) return toResponseItems(messages).value.map(unwrapped);
+  // A response without an item is a reply all the same, of which a client sends nothing back.
+  const [leading, ...rest] = messages.filter((message) => message.role !== "assistant" || message.parts.length > 0);
+  if (!instructions) return toResponseItems(leading === undefined ? [] : [leading, ...rest]).value.map(unwrapped);
   const [part] = leading?.parts ?? [];
   return leading?.role === "system" && part?.type === "text" && part.text === instructions
     ? toResponseItems(rest).value.map(unwrapped)

@@ -65,7 +65,7 @@ const feedGap = (driven: Drive, items: readonly CanonicalItem[], index: number |
   if (Either.isLeft(asked)) return inexpressible(index, asked.left);
   const input: MessageDraft[] = [];
   for (const draft of asked.right) {
-    const message = appendable(draft);
+    const message = sayable(draft);
     if (Either.isLeft(message)) return inexpressible(index, message.left);
     input.push(message.right);
   }
@@ -115,7 +115,7 @@ const appendAll = (driven: Drive, items: readonly CanonicalItem[], index: number
         drafts.right.slice(place + 1, place + 1 + calls.length),
         index,
       );
-    const message = appendable(draft);
+    const message = sayable(draft);
     if (Either.isLeft(message)) return inexpressible(index, message.left);
     return heard(index, send(driven, { type: "message.appended", message: message.right }));
   });
@@ -136,6 +136,12 @@ const appendRound = (
   const raised = raiseFormatFor(driven.state, { ...event, at: 0 });
   return heard(index, (raised === null ? null : send(driven, raised)) ?? send(driven, event));
 };
+
+/** As a message that is put in, which has no reasoning and refuses nothing: a machine keeps those of replies and of what was said before. */
+const sayable = (draft: SeedDraft): Either.Either<string, MessageDraft> =>
+  typeof draft.content === "object" && draft.content.some((part) => !isContent(part))
+    ? Either.left("reasoning or a refusal that the client put there itself, outside a round of calls")
+    : appendable(draft);
 
 const callsOf = (draft: SeedDraft): readonly ToolCallDraft[] =>
   draft.role === "assistant" && "toolCalls" in draft ? (draft.toolCalls ?? []) : [];

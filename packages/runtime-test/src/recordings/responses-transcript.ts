@@ -1,4 +1,4 @@
-import type { JsonObject } from "@colloquy/machine";
+import type { Json, JsonObject } from "@colloquy/machine";
 import { type CanonicalItem, canonicalItemOf, sha256OfItems } from "./canonical-item.ts";
 import { glimpseOfItem } from "./item-checks.ts";
 import { difference, inexpressible, type Obstacle } from "./obstacle.ts";
@@ -39,7 +39,7 @@ export const responsesTranscript = (recorded: RecordedResponsesCase): ResponsesT
   }
   if (last !== null) kept.set(last.index, last.output);
   items = [...items, ...(last?.output ?? []), ...added];
-  return problemOfRounds(items, prompts.at(-1)?.to ?? 0) ?? { items, prompts, kept };
+  return problemOfIds(items) ?? problemOfRounds(items, prompts.at(-1)?.to ?? 0) ?? { items, prompts, kept };
 };
 
 interface Sendable {
@@ -84,6 +84,19 @@ const changed = (
     index,
     `model call ${k} was sent ${expected.input_items} items of the hash ${expected.sha256.slice(0, 12)}…, which those of the steps do not have: one of the last ${fresh.length} (${suspects}) was changed after the recording, or the hash was`,
   );
+};
+
+/** Calls that no output can name: a machine gives them ids of their own. */
+const problemOfIds = (items: readonly CanonicalItem[]): Obstacle | null => {
+  let ids = new Set<Json | undefined>();
+  for (const [place, item] of items.entries()) {
+    if (item.type === "function_call_output" || item["role"] === "user") ids = new Set();
+    if (item.type !== "function_call") continue;
+    const id = item["call_id"];
+    if (id === null || ids.has(id)) return unsendable(`item ${place} is a call without an id of its own`);
+    ids.add(id);
+  }
+  return null;
 };
 
 /** Calls without results in the midst of a prompt, results in another order: no machine sends them. Judged from the recording alone. */

@@ -347,3 +347,41 @@ describe("2.10 and 2.11", () => {
     expect(await ask("GET", "")).toMatchObject({ status: 400 });
   });
 });
+
+describe("what a request may be", () => {
+  it("is a path as it came, whatever its ids, with a slash behind it or none", async () => {
+    const ask = await asking();
+    const id = await memoryOf(ask);
+    expect(await ask("GET", `/${id}/`)).toMatchObject({ status: 200, body: { memory_id: id } });
+    expect(await ask("GET", "/?max_results=1")).toMatchObject({ status: 200, body: { memories: [{ memory_id: id }] } });
+    for (const odd of ["%2e%2e", "a%2Fb", "a%20b", "%E6%BD%AE"]) {
+      const reason = `Memory [${decodeURIComponent(odd)}] not found`;
+      expect(await ask("GET", `/${odd}`)).toEqual(refused(404, "resource_not_found_exception", reason));
+    }
+  });
+
+  it("has names that objects of JavaScript have as well", async () => {
+    const ask = await asking();
+    // As JSON may have it, unlike a literal.
+    const info: unknown = JSON.parse('{ "__proto__": "p", "constructor": "c" }');
+    const id = await memoryOf(ask, { name: "c1", additional_info: info });
+    expect((await ask("PUT", `/${id}`, { additional_info: JSON.parse('{ "__proto__": "q" }') })).status).toBe(200);
+    const read = await ask("GET", `/${id}`);
+    expect(JSON.stringify(read.body)).toContain('"additional_info":{"__proto__":"q","constructor":"c"}');
+    const message = idOf(await ask("POST", `/${id}/messages`, { input: "q", additional_info: info }));
+    expect(JSON.stringify((await ask("GET", `/message/${message}`)).body)).toContain('"__proto__":"p"');
+    for (const query of [{ exists: { field: "constructor" } }, { exists: { field: "name.constructor" } }]) {
+      expect(await ask("POST", "/_search", { query })).toMatchObject({ body: { hits: { hits: [] } } });
+    }
+    const sorted = await ask("POST", "/_search", { query: { match_all: {} }, sort: ["toString"] });
+    expect(JSON.stringify(sorted)).toContain("No mapping found for [toString]");
+  });
+
+  it("is nested so deep that nobody reads it, and is answered all the same", async () => {
+    const ask = await asking();
+    await memoryOf(ask);
+    let query: unknown = { match_all: {} };
+    for (let depth = 0; depth < 4000; depth++) query = { bool: { must: query } };
+    expect(await ask("POST", "/_search", { query })).toMatchObject({ status: 500, body: { error: {} } });
+  });
+});

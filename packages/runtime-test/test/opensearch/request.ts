@@ -21,7 +21,14 @@ export const requested = async (
   // Without a length a GET is taken to have no body.
   const about =
     text === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
-  const outgoing = request(url, { method, agent: false, headers: { ...about, ...headers } });
+  // Not the URL itself, which takes ".." for a step.
+  const { origin } = new URL(url);
+  const outgoing = request(origin, {
+    path: url.slice(origin.length) || "/",
+    method,
+    agent: false,
+    headers: { ...about, ...headers },
+  });
   outgoing.end(text);
   const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
   return { status: incoming.statusCode ?? 0, headers: incoming.headers, body: await json(incoming) };
