@@ -27,7 +27,7 @@ const closing = `"'”’»›)\\]}」』）】》`;
  * combining one follows is one character with it, and ends nothing.
  */
 const ends = new RegExp(
-  `(?<![${marks}])[${marks}]+[${closing}]*(?=\\s|$)|[${wideMarks}]+[${closing}]*(?![${wideMarks}\\p{M}\\u200c\\u200d])`,
+  `(?<![${marks}])[${marks}]+[${closing}]*(?=\\s|$)|(?<![${wideMarks}])[${wideMarks}]+[${closing}]*(?![${wideMarks}\\p{M}\\u200c\\u200d])`,
   "gu",
 );
 

@@ -141,3 +141,8 @@ it.each(["a", ".", ",", "...a", '."', ". ", "。", '"', " a.b", "Dr. "])(
     expect(spokenOf(text, { clause: 100_000, character: 100_000 })).toBe(text);
   },
 );
+
+it("looks once at a run of wide marks that a combining one ends", () => {
+  const text = `${"。".repeat(100_000)}\u0301`;
+  expect(clausesOf(text)).toEqual([text]);
+});

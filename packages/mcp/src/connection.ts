@@ -47,7 +47,7 @@ export class Connection {
   }
 
   call(
-    { name, inputSchema, outputSchema }: OfferedTool,
+    { name, inputSchema }: OfferedTool,
     given: Readonly<Record<string, unknown>>,
     signal: AbortSignal,
   ): Promise<CallToolResult> {
@@ -55,7 +55,8 @@ export class Connection {
     // Without a listener, a server is not asked to report progress.
     const onprogress = (): void => {};
     const waiting: RequestOptions = { signal, timeout, maxTotalTimeout, onprogress, resetTimeoutOnProgress: true };
-    const toolDefinition = { name, inputSchema, ...(outputSchema === undefined ? {} : { outputSchema }) };
+    // Without the output's schema: a server's pattern over its own answer can block the process for ever.
+    const toolDefinition = { name, inputSchema };
     return this.#use(
       (client) => client.callTool({ name, arguments: { ...given } }, { ...waiting, toolDefinition }),
       signal,

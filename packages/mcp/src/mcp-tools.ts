@@ -181,15 +181,13 @@ const problemOfTransport = (transport: McpTransport): string | null => {
   if (typeof transport === "function") return null;
   if (typeof transport !== "object")
     return `mcpTools: transport is of type ${typeof transport}; it must be { command, … }, { url, … }, a transport or a function that makes one`;
-  if ("command" in transport) {
-    const problem = problemOfOptions("mcpTools: transport", transport, {
+  if ("command" in transport)
+    return problemOfOptions("mcpTools: transport", transport, {
       command: "required",
       args: true,
       env: true,
       cwd: true,
     });
-    return problem;
-  }
   if (!("url" in transport))
     return "start" in transport && "send" in transport
       ? null

@@ -9,15 +9,9 @@ export interface OfferedTool {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  readonly inputSchema: ObjectSchema;
-  readonly outputSchema?: ObjectSchema | undefined;
+  readonly inputSchema: { readonly type: "object"; readonly [name: string]: unknown };
   /** What it claims to do, such as `readOnlyHint` and `destructiveHint`. */
   readonly annotations?: { readonly readOnlyHint?: boolean | undefined; readonly [name: string]: unknown } | undefined;
-}
-
-interface ObjectSchema {
-  readonly type: "object";
-  readonly [name: string]: unknown;
 }
 
 /** A tool that is left out, and why. */
@@ -60,14 +54,11 @@ const pagesMax = 64;
 
 const pageSchema = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
 
-const objectSchema = z.looseObject({ type: z.literal("object") });
-
 const offeredSchema: z.ZodType<OfferedTool> = z.object({
   name: z.string().min(1),
   title: z.string().optional(),
   description: z.string().optional(),
-  inputSchema: objectSchema,
-  outputSchema: objectSchema.optional(),
+  inputSchema: z.looseObject({ type: z.literal("object") }),
   annotations: z.looseObject({ readOnlyHint: z.boolean().optional() }).optional(),
 });
 

@@ -60,12 +60,17 @@ export const withoutSecrets = (given: McpTransport): ((text: string) => string) 
 /** What is shorter is a word or a number, and taking it out would spoil any text. */
 const secretLengthMin = 8;
 
+/** Shorter segments of a path are words. */
+const secretSegmentMin = 16;
+
 const valuesIn = (given: McpTransport): readonly string[] => {
   if (typeof given === "function") return [];
   if ("command" in given) return Object.values(given.env ?? {});
   if (!("url" in given)) return [];
-  const { username, password, searchParams, search } = new URL(given.url);
-  const ofUrl = [username, password, ...searchParams.values(), ...search.slice(1).split("&")];
+  const { username, password, pathname, searchParams, search } = new URL(given.url);
+  // Some services have the key in the path, and a server that lacks a page repeats it.
+  const ofPath = pathname.split("/").filter(({ length }) => length >= secretSegmentMin);
+  const ofUrl = [username, password, ...ofPath, ...searchParams.values(), ...search.slice(1).split("&")];
   return [...Object.values(given.headers ?? {}), ...ofUrl, ...ofUrl.map(decoded)];
 };
 

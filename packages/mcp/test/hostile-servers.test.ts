@@ -104,14 +104,12 @@ describe("a call of a server that lies", () => {
     await server.close();
   });
 
-  it("fails where structured content is not what the tool promised", async () => {
-    const outputSchema = { type: "object", properties: { sum: { type: "number" } }, required: ["sum"] };
-    const list = () => ({ tools: [{ ...plainTool("add"), outputSchema }] });
-    let structuredContent: object = { sum: 3 };
+  it("does not run a server's own schema over its answer, which could take for ever", async () => {
+    const outputSchema = { type: "object", properties: { a: { type: "string", pattern: "^(a+)+$" } } };
+    const list = () => ({ tools: [{ ...plainTool("work"), outputSchema }] });
+    const structuredContent = { a: `${"a".repeat(29)}!` };
     const server = await connect({ list, call: () => ({ content: [], structuredContent }) }).opening;
-    expect(await callTool(server, "add")).toEqual([{ type: "text", text: '{"sum":3}' }]);
-    structuredContent = { sum: "3" };
-    await expect(callTool(server, "add")).rejects.toThrow("does not match");
+    expect(await callTool(server, "work")).toEqual([{ type: "text", text: JSON.stringify(structuredContent) }]);
     await server.close();
   });
 

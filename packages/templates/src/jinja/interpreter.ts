@@ -18,6 +18,8 @@ interface Environment {
 }
 interface Statement {
   readonly type: string;
+  /** Of a member expression: whose member it is. */
+  readonly object?: object;
   /** Of a loop: what it goes through. */
   readonly iterable?: object;
 }
@@ -50,15 +52,32 @@ export const runTemplate = (program: Program, variables: object): string => {
 class BoundedInterpreter extends jinja.Interpreter {
   #steps = 0;
   readonly #loopedOver = new WeakSet<object>();
+  readonly #membersOf = new WeakSet<object>();
 
   override evaluate(statement: Statement | undefined, environment: Environment): Value {
     if (statement?.iterable !== undefined) this.#loopedOver.add(statement.iterable);
+    if (statement?.object !== undefined) this.#membersOf.add(statement.object);
     this.#spend(1);
     const value = super.evaluate(statement, environment);
     const size = sizeOf(value.value);
     if (size > sizeMax) throw new RangeError(`it makes a value of more than ${sizeMax} characters or entries`);
+    if (statement !== undefined && !this.#membersOf.has(statement)) this.#walk(value, { left: entriesMax });
     this.#spend(statement !== undefined && this.#loopedOver.has(statement) ? size * stepsPerTurn : size / sizePerStep);
     return value;
+  }
+
+  /**
+   * Whatever is done with a list (written, joined, compared) goes through all that is in it, and through what stands in it
+   * twice two times: lists of lists that double have more entries than there is memory.
+   */
+  #walk({ value }: Value, entries: { left: number }): void {
+    if (!(Array.isArray(value) || value instanceof Map)) return;
+    const size = sizeOf(value);
+    entries.left -= size;
+    if (entries.left < 0) throw new RangeError(`it makes a value of more than ${entriesMax} entries`);
+    this.#spend(size / entriesPerStep);
+    // As the package keeps them.
+    for (const each of value.values() as Iterable<Value>) this.#walk(each, entries);
   }
 
   #spend(steps: number): void {
@@ -74,6 +93,10 @@ const stepsMax = 2_000_000;
 const stepsPerTurn = 4;
 
 const sizePerStep = 1024;
+
+const entriesMax = 1_000_000;
+
+const entriesPerStep = 64;
 
 const sizeMax = 2 ** 24;
 

@@ -153,3 +153,24 @@ test("the templates of models show what was said as it was said, but for the whi
     { numRuns: 300 },
   );
 });
+
+test.each([
+  "{{ ns.l }}",
+  "{{ ns.l|tojson }}",
+  "{{ ns.l|string }}",
+  "{{ ns.l|join }}",
+  "{{ 'a' in ns.l }}",
+  "{{ ns|tojson }}",
+])("lists that double are not gone through by %s", (use) => {
+  const doubling = "{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = [ns.l, ns.l] %}{% endfor %}";
+  expect(jinjaTemplate(doubling + use).render(hello)).toEqual(left(/entries|steps/));
+});
+
+test("a conversation of a thousand messages is far from the bounds", () => {
+  const looking = jinjaTemplate(
+    "{% for m in messages %}{% if messages[loop.index0 - 1].role != m.role and messages|length > 1 %}{{ m.content }}{% endif %}{% endfor %}",
+  );
+  expect(looking.render(conversation("", ...Array.from({ length: 1_000 }, (_, index) => `${index}.`)))).toMatchObject({
+    _tag: "Right",
+  });
+});
