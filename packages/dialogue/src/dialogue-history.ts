@@ -5,6 +5,7 @@ import {
   messagesOf,
   type State,
   textOf,
+  toArray,
   toolCallsOf,
   turnsOf,
 } from "@colloquy/machine";
@@ -67,8 +68,7 @@ export class DialogueHistory {
 
   /** An utterance joins the history, as a turn of its own. Gives its number. */
   async appendUtterance(utterance: Utterance): Promise<number> {
-    await this.#append(utterance);
-    return utterancesOf(await this.#state()).length;
+    return (await this.#append(utterance)).turnId;
   }
 
   /** The system prompt is another from now on. Gives the one before. */
@@ -125,9 +125,8 @@ export class DialogueHistory {
         `the speaker is ${JSON.stringify(utterance.speaker)}; only an agent's sentence is aligned`,
       );
     checkPlace(place);
-    const turn = await this.#append(utterance);
+    const { turn, turnId } = await this.#append(utterance);
     const { spoken } = await interrupt(this.#thread, { ...place, turn });
-    const turnId = utterancesOf(await this.#state()).length;
     return { turnId, speaker: "agent", text: spoken, interrupted: true };
   }
 
@@ -150,18 +149,23 @@ export class DialogueHistory {
     return [first, ...utterancesOf(state).map(recorded)];
   }
 
-  /** Gives the number of the turn that it is. */
-  async #append({ speaker, text }: Utterance): Promise<number> {
+  /** Gives the numbers of its turn and of the utterance. */
+  async #append({ speaker, text }: Utterance): Promise<{ readonly turn: number; readonly turnId: number }> {
     const role = roles.get(speaker);
     if (role === undefined || typeof text !== "string")
       throw new ConfigurationError(
         `an utterance has a speaker, "user" or "agent", and a text; this one has ${JSON.stringify(speaker)} and a ${typeof text}`,
       );
-    await this.#state();
+    const before = newestOf(await this.#state());
     await this.#thread.addTurn([{ role, content: text }]);
-    const turn = turnsOf(await this.#state()).at(-1);
-    if (turn === undefined) throw new Error("the turn that was added is not there");
-    return turn.number;
+    const state = await this.#state();
+    // Others may have added turns in the meantime. Of two that say the same, either is as good.
+    for (const { number, messages } of turnsOf(state)) {
+      const [first] = toArray(messages);
+      if (number <= before || first?.role !== role || textOf(first) !== text) continue;
+      return { turn: number, turnId: utterancesOf(state).findIndex(({ id }) => id === first.id) + 1 };
+    }
+    throw new Error("the turn that was added is not there");
   }
 
   /** The thread as it is; begun, where there is none. */
@@ -193,6 +197,8 @@ const roles: ReadonlyMap<string, "user" | "assistant"> = new Map([
 ]);
 
 const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+
+const newestOf = (state: State): number => turnsOf(state).at(-1)?.number ?? 0;
 
 const utterancesOf = (state: State): readonly Message[] =>
   messagesOf(state).filter(

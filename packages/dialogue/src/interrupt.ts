@@ -1,5 +1,14 @@
 import { EventRefusedError, type HostedThread } from "@colloquy/host";
-import { canonicalText, type Json, type State, textOf, toArray, type Turn, turnNumbered } from "@colloquy/machine";
+import {
+  canonicalText,
+  type Json,
+  type OpenTurn,
+  type State,
+  textOf,
+  toArray,
+  type Turn,
+  turnNumbered,
+} from "@colloquy/machine";
 import { charactersOf, checkPlace, spokenOf, type SpokenTo } from "./spoken.ts";
 
 /** How far the answer of a turn was spoken. */
@@ -23,15 +32,17 @@ export interface Interrupted {
  * message the mark `truncated`, with the length that it had. The same call again changes nothing.
  *
  * @throws ConfigurationError for a place that is none, before anything happens.
- * @throws EventRefusedError (`unknown`, `invalid`) where there is no such turn, or it has no answer.
+ * @throws EventRefusedError (`unknown`, `invalid`) where there is no such turn, or it has no answer; `busy` where another turn
+ * is open by then, which is left alone: the same call cuts the answer when that turn has ended.
  */
 export const interrupt = async (thread: HostedThread, given: InterruptedAt): Promise<Interrupted> => {
   const place = { clause: given.clause, character: given.character };
   checkPlace(place);
   const { context } = await stateOf(thread);
-  const number = given.turn ?? context.open?.number ?? context.conversation.head;
-  const wasOpen = context.open?.number === number;
-  if (wasOpen) await cancel(thread, number);
+  const { open } = context;
+  const number = given.turn ?? open?.number ?? context.conversation.head;
+  const wasOpen = open?.number === number;
+  if (wasOpen) await cancel(thread, open);
   const turn = turnNumbered(await stateOf(thread), number);
   const answer = turn === undefined ? undefined : toArray(turn.messages).find(({ id }) => id === turn.answer);
   if (turn === undefined) throw refused(thread, "unknown", `there is no turn ${number}`);
@@ -48,13 +59,15 @@ const mark = "interrupted";
 const isMarked = ({ annotations = [] }: Turn, place: Json): boolean =>
   annotations.some(({ name, value }) => name === mark && canonicalText(value) === canonicalText(place));
 
-/** It may have ended in this moment: then there is nothing to cancel. */
-const cancel = async (thread: HostedThread, number: number): Promise<void> => {
-  try {
-    await thread.cancel(mark);
-  } catch (thrown) {
-    const { open } = (await stateOf(thread)).context;
-    if (!(thrown instanceof EventRefusedError) || open?.number === number) throw thrown;
+/** By its asks: it may have ended in this moment, and another turn be open in its place. */
+const cancel = async (thread: HostedThread, { number, asks }: OpenTurn): Promise<void> => {
+  for (const { askId } of asks) {
+    try {
+      await thread.cancel(mark, askId);
+    } catch (thrown) {
+      const { open } = (await stateOf(thread)).context;
+      if (!(thrown instanceof EventRefusedError) || open?.number === number) throw thrown;
+    }
   }
 };
 

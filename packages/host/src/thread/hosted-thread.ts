@@ -252,9 +252,9 @@ export class HostedThread {
     return checkpointsOf(this.#thread);
   }
 
-  /** Cancels the open turn, whichever ask opened it. */
-  cancel(reason?: string): Promise<void> {
-    return submit(this.#thread, { type: "cancel.requested", reason });
+  /** Cancels the open turn, whichever ask opened it; with an `askId` only that ask, open or waiting, whose turn goes on for its other asks. */
+  cancel(reason?: string, askId?: string): Promise<void> {
+    return submit(this.#thread, { type: "cancel.requested", reason, askId });
   }
 
   /** The journal, entry by entry: all there is of the thread. `host.importJournal` reads it back. Takes no lease. */
