@@ -89,6 +89,25 @@ describe.each(["2.11", "3.0"] as const)("on OpenSearch %s", (version) => {
     await at.client.close();
   });
 
+  test.for<readonly [drafts: readonly SeedDraft[], pairs: readonly (readonly string[])[]]>([
+    [[said("user", "Q1"), said("assistant", "A1")], [["Q1", "A1"]]],
+    [
+      [{ role: "system", content: "S" }, said("user", "Q1"), said("assistant", "A1"), said("user", "Q2")],
+      [["Q1", "A1"]],
+    ],
+    [[said("user", "Q1")], []],
+  ])("what was not answered, and a system message, are in no pair (case 61) %#", async ([drafts, pairs]) => {
+    const at = begun();
+    await at.thread.addTurn(drafts);
+    const { memoryId } = await right(at.mirror.sync(at.id));
+    const messages = await right(at.client.memory.conversation(memoryId ?? ""));
+    const whole = messages.flatMap(({ input, response }) =>
+      input === undefined || response === undefined ? [] : [[input, response]],
+    );
+    expect(whole).toEqual(pairs);
+    await at.client.close();
+  });
+
   test("nothing is written twice, and what is new is added", async () => {
     const at = begun();
     await at.thread.addTurn(pair(1));

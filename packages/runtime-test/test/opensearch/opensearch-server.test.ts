@@ -49,6 +49,14 @@ describe("pages", () => {
     expect(await page("max_results=3")).not.toHaveProperty("next_token");
   });
 
+  it("of memories begin with the newest", async () => {
+    const ask = await asking();
+    for (const name of ["Test memory 1", "Test memory 2"]) await memoryOf(ask, { name });
+    const page = async (query: string): Promise<unknown> => (await ask("GET", `?${query}`)).body;
+    expect(await page("max_results=1")).toMatchObject({ memories: [{ name: "Test memory 2" }], next_token: 1 });
+    expect(await page("max_results=1&next_token=1")).toMatchObject({ memories: [{ name: "Test memory 1" }] });
+  });
+
   it("have limits, each with its words", async () => {
     const ask = await asking();
     const id = await memoryOf(ask);

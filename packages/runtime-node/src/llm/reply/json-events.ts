@@ -2,7 +2,7 @@ import type { Json } from "@colloquy/machine";
 import { type EventStream, eventStream } from "./event-stream.ts";
 import { isObject, parseJson } from "./loose-json.ts";
 
-/** What is told of a stream whose events are JSON objects. */
+/** What a stream whose events are JSON objects reports to its reader. */
 export interface JsonEventsListener {
   /** An object, and the name of its event where it has one. */
   readonly onObject: (value: Json, name?: string) => void;
