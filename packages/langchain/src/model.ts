@@ -4,6 +4,7 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { aborted, failureOf, idle } from "./failure.ts";
 import { HeardReply } from "./heard.ts";
 import { toBaseMessages } from "./messages.ts";
+import { piecesWithoutSecrets, secretsOf, withoutSecrets } from "./secrets.ts";
 
 /**
  * A chat model of LangChain as the model of a host: streamed where it streams. It is offered exactly the tools of the call, by
@@ -11,19 +12,22 @@ import { toBaseMessages } from "./messages.ts";
  * is asked for by a tool (`tool`), else in words.
  *
  * Never throws: what goes wrong is an outcome, classified by LangChain's name of it, by HTTP status, or as a failed connection.
- * The model's own secrets (`lc_secrets`) are taken out of outcomes and pieces, where they are not cut apart. The machine
+ * The model's own secrets (`lc_secrets`) are taken out of outcomes and pieces, however these are cut. The machine
  * retries, so make the model with `maxRetries: 0`.
  */
 export const langchainModel =
   (model: BaseChatModel): LlmHandler =>
   async (given, context) => {
     const secrets = secretsOf(model);
-    const shown: LlmContext = { ...context, onDelta: (delta) => context.onDelta(without(secrets, delta)) };
+    const pieces = piecesWithoutSecrets(secrets, context.onDelta);
+    const shown: LlmContext = { ...context, onDelta: pieces.onDelta };
     // No option of LangChain asks all models for an output natively.
     const call =
       given.output?.mode === "native" ? { ...given, output: { ...given.output, mode: "prompted" as const } } : given;
     const asked = outputRequest(call, shown);
-    return asked.read(without(secrets, await perform(model, asked.call, asked.context)));
+    const outcome = await perform(model, asked.call, asked.context);
+    pieces.end();
+    return asked.read(withoutSecrets(secrets, outcome));
   };
 
 const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
@@ -88,20 +92,4 @@ const silenceTimer = (
   };
   touch();
   return { touch, end: () => end() };
-};
-
-const secretsOf = (model: BaseChatModel): readonly string[] =>
-  Object.keys(model.lc_secrets ?? {})
-    .map((field): unknown => Reflect.get(model, field) ?? model.lc_kwargs[field])
-    .filter((secret) => typeof secret === "string")
-    .filter((secret) => secret.length >= 8);
-
-/** Plain JSON without secrets, as it is where it has none. */
-const without = <Value>(secrets: readonly string[], value: Value): Value => {
-  const text = JSON.stringify(value);
-  const written = secrets
-    .map((secret) => JSON.stringify(secret).slice(1, -1))
-    .filter((secret) => text.includes(secret));
-  if (written.length === 0) return value;
-  return JSON.parse(written.reduce((clean, secret) => clean.replaceAll(secret, "[redacted]"), text)) as Value;
 };

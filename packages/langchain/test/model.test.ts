@@ -99,7 +99,7 @@ test("a reply is streamed, with reasoning, calls as they were written, and usage
     { content: [{ type: "text", text: "see." }], id: "msg_1" },
     { content: "", tool_call_chunks: [{ index: 1, id: "c1", name: "weather", args: '{"city": ' }] },
     { content: "", tool_call_chunks: [{ index: 1, args: '"Oslo"}' }] },
-    { content: "", tool_call_chunks: [{ index: 2, id: "c2", name: "weather", args: "{oops" }] },
+    { content: "", tool_call_chunks: [{ index: 2, id: "c2", name: "weather", args: "{oop!" }] },
     {
       content: "",
       response_metadata: { finish_reason: "tool_calls", model_name: "m-1" },
@@ -113,7 +113,7 @@ test("a reply is streamed, with reasoning, calls as they were written, and usage
     { type: "text", text: "see." },
     { type: "toolCall", index: 0, id: "c1", name: "weather", arguments: '{"city": ' },
     { type: "toolCall", index: 0, id: "c1", name: "weather", arguments: '"Oslo"}' },
-    { type: "toolCall", index: 1, id: "c2", name: "weather", arguments: "{oops" },
+    { type: "toolCall", index: 1, id: "c2", name: "weather", arguments: "{oop!" },
   ]);
   expect(outcome).toMatchObject({
     type: "completed",
@@ -124,7 +124,7 @@ test("a reply is streamed, with reasoning, calls as they were written, and usage
     reply: {
       toolCalls: [
         { id: "c1", name: "weather", arguments: '{"city": "Oslo"}' },
-        { id: "c2", name: "weather", arguments: "{oops" },
+        { id: "c2", name: "weather", arguments: "{oop!" },
       ],
     },
   });
@@ -238,10 +238,20 @@ describe("nothing hangs, nothing is thrown", () => {
 });
 
 test("the model's key is in no piece, reply or failure", async () => {
-  const told = await heard(streams({ content: "It is sk-very-secret." }));
+  const whole = await heard(streams({ content: "It is sk-very-secret." }));
   const failed = await heard(throwing({ message: "bad key sk-very-secret" }));
-  expect(JSON.stringify([told, failed])).not.toContain("very-secret");
-  expect(told.deltas).toEqual([{ type: "text", text: "It is [redacted]." }]);
+  expect(JSON.stringify([whole, failed])).not.toContain("very-secret");
+  expect(whole.deltas).toEqual([{ type: "text", text: "It is [redacted]." }]);
+});
+
+test("the model's key is in no pieces that are cut apart, and what only begins like it is shown", async () => {
+  const text = "It is sk-very-secret, not sk-very-";
+  for (let size = 1; size <= text.length; size++) {
+    const pieces = text.match(new RegExp(`.{1,${size}}`, "g")) ?? [];
+    const { deltas } = await heard(streams(...pieces.map((content) => ({ content }))));
+    const shown = deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("");
+    expect(shown).toBe("It is [redacted], not sk-very-");
+  }
 });
 
 test("an output is asked for by a tool that has to be called, else in words", async () => {
