@@ -97,10 +97,15 @@ describe("a call of a server that lies", () => {
     ["has content of an unknown kind", () => ({ content: [{ type: "hologram" }] }), /Invalid result/],
     ["is an error", () => ({ ...says("no such file"), isError: true }), /no such file/],
     ["is enormous", () => says("x".repeat(1_001)), /1001 characters; 1000 are allowed/],
-    ["is no result", () => 7, /./],
   ])("fails where the result %s", async (_, call, words) => {
-    const server = await connect({ call }, { timeoutMs: 100, maxCharacters: 1_000 }).opening;
+    const server = await connect({ call }, { maxCharacters: 1_000 }).opening;
     await expect(callTool(server, "work")).rejects.toThrow(words);
+    await server.close();
+  });
+
+  it("fails where the result is none", async () => {
+    const server = await connect({ call: () => 7 }, { timeoutMs: 100 }).opening;
+    await expect(callTool(server, "work")).rejects.toThrow(/./);
     await server.close();
   });
 
@@ -127,19 +132,35 @@ describe("a call of a server that lies", () => {
 
   it("fails by the clock where progress is reported for ever", async () => {
     let progress = 0;
+    let report = (): void => {};
     const call = (params: Readonly<Record<string, unknown>>, { send }: { send: (message: object) => void }): null => {
       const { progressToken } = (params["_meta"] ?? {}) as { readonly progressToken?: number };
-      const timer = setInterval(() => {
-        progress += 1;
-        send({ method: "notifications/progress", params: { progressToken, progress } });
-      }, 5);
-      setTimeout(() => clearInterval(timer), 500);
+      report = () => send({ method: "notifications/progress", params: { progressToken, progress: ++progress } });
       return null;
     };
-    const server = await connect({ call }, { timeoutMs: 50, maxTotalMs: 150 }).opening;
-    await expect(callTool(server, "work")).rejects.toThrow("took too long");
-    // More than a silence of 50 ms allows.
-    expect(progress).toBeGreaterThan(10);
+    const { opening, servers } = connect({ call }, { timeoutMs: 50, maxTotalMs: 150 });
+    const server = await opening;
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+    try {
+      const calling = callTool(server, "work");
+      const ended = vi.fn();
+      calling.catch(ended);
+      for (let turns = 0; !(servers[0]?.received.includes("tools/call") ?? false) && turns < 100; turns++)
+        await vi.advanceTimersByTimeAsync(0);
+      for (let elapsed = 0; elapsed < 140; elapsed += 20) {
+        report();
+        await vi.advanceTimersByTimeAsync(20);
+      }
+      // Longer than a silence of 50 ms, and not yet 150.
+      expect(ended).not.toHaveBeenCalled();
+      for (let times = 0; times < 2; times++) {
+        report();
+        await vi.advanceTimersByTimeAsync(20);
+      }
+      await expect(calling).rejects.toThrow("took too long");
+    } finally {
+      vi.useRealTimers();
+    }
     await server.close();
   });
 
