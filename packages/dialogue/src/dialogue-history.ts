@@ -1,4 +1,5 @@
 import { EventRefusedError, type HostedThread, ThreadExistsError } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
 import {
   ConfigurationError,
   type Message,
@@ -53,8 +54,10 @@ export class DialogueHistory {
   readonly #initial: string;
   readonly #tokensMax: number;
 
-  /** @throws ConfigurationError for sizes that are none. */
+  /** @throws ConfigurationError for options that are invalid. */
   constructor(thread: HostedThread, options: DialogueHistoryOptions) {
+    const problem = problemOfOptions("DialogueHistory", options, optionNames);
+    if (problem !== null) throw new ConfigurationError(problem);
     const { format, initialSystemPrompt = "", contextSize = 2_000, reserve = 0 } = options;
     if (!(isCount(contextSize) && isCount(reserve) && reserve <= contextSize))
       throw new ConfigurationError(
@@ -190,6 +193,13 @@ export class DialogueHistory {
     throw new ConfigurationError(rendered.left);
   }
 }
+
+const optionNames: OptionNames<DialogueHistoryOptions> = {
+  format: "required",
+  initialSystemPrompt: true,
+  contextSize: true,
+  reserve: true,
+};
 
 const roles: ReadonlyMap<string, "user" | "assistant"> = new Map([
   ["user", "user"] as const,

@@ -156,3 +156,15 @@ it("goes on with a thread that is asked, and with one that another process began
 it.each([{ contextSize: -1 }, { contextSize: 1.5 }, { contextSize: 10, reserve: 11 }])("refuses %j", (sizes) => {
   expect(() => dialogue(sizes)).toThrow(ConfigurationError);
 });
+
+it.each([
+  [{ format, contextsize: 60 }, 'DialogueHistory has no option "contextsize"'],
+  [{}, 'DialogueHistory needs the option "format"'],
+])("refuses options that are none: %j", async (options, reason) => {
+  const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
+  // As a caller in JavaScript may give them.
+  const given = options as unknown as DialogueHistoryOptions;
+  expect(() => new DialogueHistory(host.thread("a"), given)).toThrow(ConfigurationError);
+  expect(() => new DialogueHistory(host.thread("a"), given)).toThrow(reason);
+  await host.close();
+});

@@ -1,3 +1,5 @@
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError } from "@colloquy/machine";
 import type { Client } from "@opensearch-project/opensearch";
 import { asking } from "./ask.ts";
 import { conversations } from "./conversations.ts";
@@ -16,11 +18,17 @@ export interface MemoryClientOptions {
  * and not a value.
  *
  * Sources: the plugin ml-commons and the OpenSearch API specification.
+ *
+ * @throws ConfigurationError for options that are invalid.
  */
 export const openSearchMemory = (
   client: { readonly transport: Pick<Client["transport"], "request"> },
-  { version }: MemoryClientOptions = {},
+  options: MemoryClientOptions = {},
 ): MemoryClient => {
+  const problem = problemOfOptions("openSearchMemory", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
   const ask = asking(client);
-  return atVersion(ask, version, { legacy: conversations(ask), current: memories(ask) });
+  return atVersion(ask, options.version, { legacy: conversations(ask), current: memories(ask) });
 };
+
+const optionNames: OptionNames<MemoryClientOptions> = { version: true };

@@ -1,6 +1,6 @@
 import type { Store } from "@colloquy/host";
-import { messageOf, withRedactions } from "@colloquy/host/store";
-import type { Message } from "@colloquy/machine";
+import { messageOf, type OptionNames, problemOfOptions, withRedactions } from "@colloquy/host/store";
+import { ConfigurationError, type Message } from "@colloquy/machine";
 import { decodeJournal, describeDecodeError, fold } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import { allPages } from "./all-pages.ts";
@@ -59,8 +59,13 @@ export interface Synced {
  * by redaction or truncation, or whose thread was deleted, is deleted, and the path is written anew.
  *
  * One process mirrors a thread at a time. Two at once may write a message twice, which reading here does not show.
+ *
+ * @throws ConfigurationError for options that are invalid.
  */
-export const openSearchMirror = ({ memory: service, store }: OpenSearchMirrorOptions): OpenSearchMirror => {
+export const openSearchMirror = (options: OpenSearchMirrorOptions): OpenSearchMirror => {
+  const problem = problemOfOptions("openSearchMirror", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { memory: service, store } = options;
   const under = new Map<string, Promise<unknown>>();
   return {
     sync: (threadId) => {
@@ -76,6 +81,8 @@ export const openSearchMirror = ({ memory: service, store }: OpenSearchMirrorOpt
       )(await service.conversation(memoryId)),
   };
 };
+
+const optionNames: OptionNames<OpenSearchMirrorOptions> = { memory: "required", store: "required" };
 
 /** The service drops a name that is blank, and half a character. */
 const nameOf = (threadId: string): string =>

@@ -6,7 +6,13 @@ import { virtualClock } from "@colloquy/runtime-test";
 import { Client } from "@opensearch-project/opensearch";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type MemoryClient, type MemoryProblem, openSearchMemory } from "../../src/index.ts";
+import {
+  type MemoryClient,
+  type MemoryProblem,
+  openSearchMemory,
+  openSearchMirror,
+  type OpenSearchMirrorOptions,
+} from "../../src/index.ts";
 
 const clientAt = (node: string, version?: string, user = "ada"): MemoryClient => {
   const client = new Client({ node, auth: { username: user, password: "hunter2" } });
@@ -183,4 +189,16 @@ describe("what goes wrong", () => {
     expect(JSON.stringify(failed)).not.toContain(secret);
     expect(failed).toEqual(problem(401, "bad Basic [withheld]"));
   });
+});
+
+it("options that are none are refused", () => {
+  const client = new Client({ node: "http://127.0.0.1:1" });
+  onTestFinished(() => client.close());
+  // As a caller in JavaScript may give them.
+  const misspelt = { versoin: "3.0" } as unknown as { readonly version?: string };
+  expect(() => openSearchMemory(client, misspelt)).toThrow(
+    'openSearchMemory has no option "versoin"; there are version',
+  );
+  const incomplete = { memory: openSearchMemory(client) } as unknown as OpenSearchMirrorOptions;
+  expect(() => openSearchMirror(incomplete)).toThrow('openSearchMirror needs the option "store"');
 });

@@ -31,6 +31,8 @@ export const textCompletion = ({ template, ...given }: TextCompletionOptions): L
   if (typeof template?.render !== "function")
     throw new ConfigurationError("textCompletion needs a template: give promptFormat(…) or jinjaTemplate(…)");
   const { client, options } = connect<TextRequestOptions>("textCompletion", given, optionNames);
+  if (options.stop !== undefined && !Array.isArray(options.stop))
+    throw new ConfigurationError(`textCompletion: stop is ${JSON.stringify(options.stop)}; it must be a list of texts`);
   return (call, context) => {
     const { read, overrun } = textChunks(answerFilter(template, stopsOf(call, options)));
     const handler = httpHandler({

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Clock } from "@colloquy/host";
-import type { Json } from "@colloquy/machine";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError, type Json } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { virtualClock } from "../ports/virtual-clock.ts";
 import { textOfRequest } from "../server/recorded-request.ts";
@@ -49,9 +50,15 @@ export interface OpenSearchServer {
  *
  * Who sends basic authentication, with any password, is that user, and has only memories of their own; who sends
  * none has all, as on a service without its security plugin. Relevance is not imitated: each hit scores 1.
- * Rejects if the port is taken.
+ * Rejects if the port is taken, and with a ConfigurationError for options that are invalid.
  */
 export const openSearchServer = async (options: OpenSearchServerOptions): Promise<OpenSearchServer> => {
+  const problem = problemOfOptions("openSearchServer", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  if (!openSearchVersions.includes(options.version))
+    throw new ConfigurationError(
+      `openSearchServer: version is ${JSON.stringify(options.version)}; there are ${openSearchVersions.join(", ")}`,
+    );
   const { version, port = 0, memoryFeatureEnabled = true, clock = tickingClock() } = options;
   const routes = [infoRoute(version), ...routesOf(version, () => new Date(clock.now()).toISOString())];
 
@@ -86,6 +93,13 @@ export const openSearchServer = async (options: OpenSearchServerOptions): Promis
   });
   const { port: listening, close } = await listen(server, port);
   return { url: `http://127.0.0.1:${listening}`, port: listening, close, [Symbol.asyncDispose]: close };
+};
+
+const optionNames: OptionNames<OpenSearchServerOptions> = {
+  version: "required",
+  port: true,
+  memoryFeatureEnabled: true,
+  clock: true,
 };
 
 /** Whether a version has conversations and interactions. */

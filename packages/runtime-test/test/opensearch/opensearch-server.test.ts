@@ -393,3 +393,12 @@ describe("what a request may be", () => {
     expect(await ask("POST", "/_search", { query })).toMatchObject({ status: 500, body: { error: {} } });
   });
 });
+
+it.each([
+  [{ version: "2.9" }, 'version is "2.9"; there are 2.10, 2.11, 2.12, 3.0'],
+  [{ verison: "3.0" }, 'openSearchServer has no option "verison"'],
+  [{}, 'openSearchServer needs the option "version"'],
+])("options that are none are refused: %j", async (options, reason) => {
+  // As a caller in JavaScript may give them.
+  await expect(openSearchServer(options as unknown as OpenSearchServerOptions)).rejects.toThrow(reason);
+});

@@ -1,6 +1,7 @@
 import { ConfigurationError, digestOf, type Json, type JsonObject } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
+import { z } from "zod";
 import { systemOf } from "../template/system-of.ts";
 import type { RenderOptions, Template } from "../template/template.ts";
 import { parseTemplate, type Program, runTemplate } from "./interpreter.ts";
@@ -26,7 +27,7 @@ export interface JinjaTemplateOptions {
  * A template is foreign code: it reads its variables and nothing else, and one that takes too many steps or makes too
  * large a text is a left. Needs the optional peer `@huggingface/jinja`.
  *
- * @throws ConfigurationError for a text that is no template.
+ * @throws ConfigurationError for a text that is no template, and for options that are invalid.
  */
 export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}): Template => {
   const {
@@ -34,7 +35,7 @@ export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}):
     eosToken = "",
     stop = eosToken === "" ? [] : [eosToken],
     variables = {},
-  } = frozenCopy(options);
+  } = frozenCopy(checked(options));
   const program = programOf(text);
   const tokens = { bos_token: bosToken, eos_token: eosToken };
   const render = (ofCall: VariablesOfCall): string =>
@@ -69,6 +70,25 @@ export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}):
       );
     },
   };
+};
+
+// Names of transformers (`eos_token`) are near at hand here, and without a stop pattern an answer would go on.
+const optionsSchema: z.ZodType = z.strictObject({
+  bosToken: z.string().optional(),
+  eosToken: z.string().optional(),
+  stop: z.array(z.string()).optional(),
+  variables: z.record(z.string(), z.unknown()).optional(),
+});
+
+const checked = (options: JinjaTemplateOptions): JinjaTemplateOptions => {
+  const parsed = optionsSchema.safeParse(options);
+  if (parsed.success) return options;
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => (path.length > 0 ? `${path.join(".")}: ` : "") + message,
+  );
+  throw new ConfigurationError(
+    `jinjaTemplate can't take its options: ${problems.join("; ")}. It takes bosToken, eosToken, stop and variables`,
+  );
 };
 
 type VariablesOfCall = Readonly<Record<string, Json | ((format: string) => string)>>;

@@ -2,7 +2,7 @@ import { ConfigurationError, messageFromDraft } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { jinjaTemplate } from "../../src/jinja/index.ts";
+import { jinjaTemplate, type JinjaTemplateOptions } from "../../src/jinja/index.ts";
 import { strftime } from "../../src/jinja/strftime.ts";
 import { conversation } from "../conversations.ts";
 import { modelTemplates } from "./model-templates.ts";
@@ -97,6 +97,16 @@ test.each(["{% for message in messages %}", "{{ messages", "{% if %}{% endif %}"
     expect(() => jinjaTemplate(text)).toThrow(/^jinjaTemplate can't read the template: ./u);
   },
 );
+
+test.each([
+  [{ eos_token: "</s>" }, /Unrecognized key: "eos_token"\. It takes bosToken, eosToken, stop and variables$/u],
+  [{ stop: "</s>" }, /^jinjaTemplate can't take its options: stop: /u],
+])("options that are none are refused: %j", (options, reason) => {
+  // As from JavaScript.
+  const make = (): unknown => jinjaTemplate("{{ messages }}", options as unknown as JinjaTemplateOptions);
+  expect(make).toThrow(ConfigurationError);
+  expect(make).toThrow(reason);
+});
 
 const syntax = fc
   .array(
