@@ -30,7 +30,7 @@ import * as templates from "@colloquy/templates";
 import * as jinja from "@colloquy/templates/jinja";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as sessions from "@colloquy/sessions";
-import * as cli from "../packages/cli/src/index.ts";
+import * as terminal from "@colloquy/terminal";
 
 const repository = dirname(import.meta.dirname);
 const pages = ["README.md", ...globSync("{docs,packages/*}/*.md", { cwd: repository })];
@@ -277,7 +277,7 @@ describe("the pages are whole", () => {
     { name: "host", modules: [host, hostStore] },
     { name: "runtime-node", modules: [node] },
     { name: "runtime-test", modules: [...testing, arbitraries] },
-    { name: "cli", modules: [cli] },
+    { name: "terminal", modules: [terminal] },
   ])("the README of $name names what is there", ({ name, modules }) => {
     const rows = [...read(`packages/${name}/README.md`).matchAll(/^\| (`[^|]*) \|/gm)].map(([, names = ""]) => names);
     const named = rows.flatMap((names) => names.split(",").map((each) => each.replaceAll(/[` ]/g, "")));

@@ -20,8 +20,8 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
     tell("send-keys", "-t", "weather", "-l", line);
     tell("send-keys", "-t", "weather", "Enter");
   };
-  const screen = (): string => tell("capture-pane", "-p", "-J", "-t", "weather");
-  const shown = (pattern: RegExp) => expect.poll(screen, { timeout: 20_000, interval: 50 }).toMatch(pattern);
+  const printer = (): string => tell("capture-pane", "-p", "-J", "-t", "weather");
+  const shown = (pattern: RegExp) => expect.poll(printer, { timeout: 20_000, interval: 50 }).toMatch(pattern);
 
   afterAll(() => void tell("kill-server"));
 
@@ -33,7 +33,7 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
     await shown(/get_weather \{"city":"Seattle","day":0\}\nSeattle today/);
     tell("send-keys", "-t", "weather", "C-c");
     await shown(/Seattle today.*\ncancelled\n\(.*, 2 steps, ≥ \d+ tokens\)\n> /);
-    expect(screen()).not.toContain("km/h");
+    expect(printer()).not.toContain("km/h");
     type("What about tomorrow?");
     await shown(/Seattle tomorrow.*km\/h\.\n\(.*, 2 steps, \d+ tokens\)\n> /);
     type("/quit");

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import { converse, endingOf, Screen, wantsColour } from "@colloquy/cli";
+import { converse, endingOf, Printer, wantsColour } from "@colloquy/terminal";
 import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherOptions, weatherSystem } from "./agent.ts";
@@ -50,8 +50,8 @@ const options = {
 } as const;
 
 const printJournal = async (store: Store, threadId: string): Promise<void> => {
-  const screen = new Screen(process.stdout);
-  for (const entry of await store.read(threadId)) screen.json(entry);
+  const printer = new Printer(process.stdout);
+  for (const entry of await store.read(threadId)) printer.json(entry);
 };
 
 const talk = async (store: Store, threadId: string | undefined, pace: number | undefined): Promise<void> => {
@@ -112,6 +112,6 @@ const questions = ["What's the weather in Seattle?\n", "What about tomorrow?\n",
 try {
   await main();
 } catch (thrown) {
-  new Screen(process.stderr).line(`weather: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
+  new Printer(process.stderr).line(`weather: ${thrown instanceof Error ? thrown.message : String(thrown)}`);
   process.exitCode = 1;
 }

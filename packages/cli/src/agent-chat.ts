@@ -2,9 +2,9 @@ import { type Agent, AgentFileError, agentFromFile, type AgentHost, type Subagen
 import { noUsage, usageMonoid } from "@colloquy/machine";
 import type { CommandContext } from "./command-context.ts";
 import type { OptionValues } from "./options.ts";
-import type { ConverseOptions } from "./terminal/converse.ts";
-import { counted, tokensOf } from "./terminal/figures.ts";
-import { named, oneLine } from "./terminal/printable.ts";
+import type { ConverseOptions } from "@colloquy/terminal";
+import { counted, tokensOf } from "@colloquy/terminal";
+import { named, oneLine } from "@colloquy/terminal";
 
 /**
  * The agent that the options name; null where they name none. What is wrong with its file is printed, a line each.

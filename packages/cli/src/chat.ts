@@ -6,8 +6,8 @@ import { openaiChat, randomIds, systemClock } from "@colloquy/runtime-node";
 import { agentOf, askOf, notesOf } from "./agent-chat.ts";
 import type { CommandContext } from "./command-context.ts";
 import { openStore } from "./kept-threads.ts";
-import { converseOn, type ConverseOptions } from "./terminal/converse.ts";
-import { oneLine } from "./terminal/printable.ts";
+import { converseOn, type ConverseOptions } from "@colloquy/terminal";
+import { oneLine } from "@colloquy/terminal";
 import type { OptionValues } from "./options.ts";
 
 type ChatOptions = Pick<
@@ -17,7 +17,7 @@ type ChatOptions = Pick<
 
 /** A conversation with a model on a server, or with the agent of a file. Gives the exit code. */
 export const chat = async (options: ChatOptions, context: CommandContext): Promise<number> => {
-  const { input, screen, isTerminal, environment, signal } = context;
+  const { input, printer, isTerminal, environment, signal } = context;
   const agent = await agentOf(options, context);
   const { apiKey, baseURL, model } = serverOf(options, agent, environment);
   const { store: file, thread: threadId = "chat" } = options;
@@ -36,9 +36,9 @@ export const chat = async (options: ChatOptions, context: CommandContext): Promi
   try {
     const kept = file === undefined ? "nothing is kept (--store FILE would)" : `kept in ${file}`;
     const who = agent === null ? "" : `${agent.name}: `;
-    screen.line(oneLine(`${who}${model} at ${withoutSecrets(baseURL)}; ${kept}`));
+    printer.line(oneLine(`${who}${model} at ${withoutSecrets(baseURL)}; ${kept}`));
     if (system !== undefined) await useSystem(host.thread(threadId), system);
-    const { failures } = await converseOn(screen, { host, threadId, input, isTerminal, signal, ...notes });
+    const { failures } = await converseOn(printer, { host, threadId, input, isTerminal, signal, ...notes });
     return !isTerminal && (failures > 0 || signal.aborted) ? 1 : 0;
   } finally {
     await host.close();

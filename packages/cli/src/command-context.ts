@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Screen } from "./terminal/screen.ts";
+import type { Printer } from "@colloquy/terminal";
 
 /** What the command has of its process. */
 export interface CommandSetting {
@@ -13,17 +13,9 @@ export interface CommandSetting {
   readonly signal: AbortSignal;
 }
 
-/** What each command has of its process. It has no streams to write to: what it prints goes through a screen. */
+/** What each command has of its process. It has no streams to write to: what it prints goes through a printer. */
 export interface CommandContext extends Omit<CommandSetting, "output" | "error"> {
-  readonly screen: Screen;
+  readonly printer: Printer;
   /** The error output. */
-  readonly errors: Screen;
+  readonly errors: Printer;
 }
-
-/** Aborted when the process is asked to end, or when the reader of its output is gone. Only the first signal aborts it: a second one ends the process. */
-export const endingOf = (running: NodeJS.Process): AbortSignal => {
-  const ending = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) running.once(signal, () => ending.abort());
-  running.stdout.on("error", () => ending.abort());
-  return ending.signal;
-};

@@ -6,10 +6,10 @@ import { explainJournal } from "./explain.ts";
 import type { CommandContext, CommandSetting } from "./command-context.ts";
 import { exportThreads } from "./export.ts";
 import { importThreads } from "./import.ts";
-import { wantsColour } from "./terminal/converse.ts";
-import { failureText } from "./terminal/failure-text.ts";
-import { oneLine } from "./terminal/printable.ts";
-import { Screen } from "./terminal/screen.ts";
+import { wantsColour } from "@colloquy/terminal";
+import { failureText } from "@colloquy/terminal";
+import { oneLine } from "@colloquy/terminal";
+import { Printer } from "@colloquy/terminal";
 import { optionKinds, type OptionValues } from "./options.ts";
 import { rerunJournals } from "./rerun.ts";
 import { listThreads } from "./threads.ts";
@@ -17,8 +17,8 @@ import { listThreads } from "./threads.ts";
 /** Runs `colloquy` with these arguments. Gives the exit code: 0; 1 for what went wrong; 2 for invalid arguments. */
 export const runCommand = async (args: readonly string[], setting: CommandSetting): Promise<number> => {
   const { output, error, ...process } = setting;
-  const screen = new Screen(output, wantsColour(setting.isTerminal, setting.environment));
-  const context: CommandContext = { ...process, screen, errors: new Screen(error) };
+  const printer = new Printer(output, wantsColour(setting.isTerminal, setting.environment));
+  const context: CommandContext = { ...process, printer, errors: new Printer(error) };
   const refused = (problem: string): number => {
     context.errors.line(`colloquy: ${problem}. Run \`colloquy --help\` for what there is.`);
     return 2;
@@ -32,11 +32,11 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   const { values, positionals } = given;
   const [name, ...rest] = positionals;
   if (values.version === true) {
-    screen.line(version());
+    printer.line(version());
     return 0;
   }
   if (values.help === true || name === undefined) {
-    screen.text(help);
+    printer.text(help);
     return 0;
   }
   const command = commandNamed(name);

@@ -2,7 +2,7 @@ import { comparePrompts, comparisonTable, type NamedJournal } from "@colloquy/ma
 import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { machineFromModule } from "./options-module.ts";
-import { named, oneLine } from "./terminal/printable.ts";
+import { named, oneLine } from "@colloquy/terminal";
 import type { OptionValues } from "./options.ts";
 
 /** The modules whose default export is the options of either machine; without one, all is kept. */
@@ -17,7 +17,7 @@ type CompareOptions = Pick<OptionValues, "before" | "after">;
 export const compare = async (
   paths: readonly string[],
   options: CompareOptions,
-  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
+  { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
   if (paths.length === 0) throw new Error("there is nothing to compare: name journals, or folders of them");
   const before = await machineFromModule(options.before);
@@ -29,7 +29,7 @@ export const compare = async (
     else errors.line(`colloquy: ${named(file.path)} can't be read: ${oneLine(file.problem)}`);
   }
   const comparison = comparePrompts(journals, before, after);
-  if (journals.length > 0) screen.line(`${missingSide(options)}${comparisonTable(comparison)}`);
+  if (journals.length > 0) printer.line(`${missingSide(options)}${comparisonTable(comparison)}`);
   const calls = comparison.journals.reduce((sum, journal) => sum + journal.calls, 0);
   const compared = comparison.journals.filter(({ unreadable }) => unreadable === null).length;
   if (compared > 0 && calls === 0) errors.line("colloquy: nothing to compare: no model call was made in what was read");

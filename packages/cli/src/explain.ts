@@ -17,7 +17,7 @@ type ExplainOptions = Pick<OptionValues, "options" | "at">;
 export const explainJournal = async (
   paths: readonly string[],
   { options, at }: ExplainOptions,
-  { screen }: Pick<CommandContext, "screen">,
+  { printer }: Pick<CommandContext, "printer">,
 ): Promise<number> => {
   const [path, ...more] = paths;
   if (path === undefined || more.length > 0)
@@ -27,7 +27,7 @@ export const explainJournal = async (
   const folded = fold(entriesUpTo(file.entries, at));
   if ("left" in folded) throw new Error(`${path} can't be read: entry ${folded.left.seq}: ${folded.left.reason}`);
   const machine = await machineFromModule(options);
-  screen.line(explanationTable(explain(machine, folded.right)));
+  printer.line(explanationTable(explain(machine, folded.right)));
   return 0;
 };
 

@@ -7,8 +7,8 @@ import { isOfPairs, rowsAs, type WrittenDataset } from "./dataset-formats.ts";
 import { optionsFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
-import { failureText } from "./terminal/failure-text.ts";
-import { named, oneLine, printableJson } from "./terminal/printable.ts";
+import { failureText } from "@colloquy/terminal";
+import { named, oneLine, printableJson } from "@colloquy/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 
@@ -36,7 +36,7 @@ interface Exported {
 export const exportDataset = async (
   store: Store,
   { ids, as, all, to, options }: Exported,
-  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
+  { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
   if (all && ids.length > 0) throw new Error(`export --all takes no thread; ${ids.length} are named`);
   if (!all && ids.length === 0) throw new Error("export takes threads, or --all; none is named");
@@ -56,7 +56,7 @@ export const exportDataset = async (
   const { dataset, pairs } = rowsAs(as, linearised);
   const text = dataset.rows.map((row) => `${printableJson(row)}\n`).join("");
   if (dataset.rows.length > 0) {
-    if (to === undefined) screen.text(text);
+    if (to === undefined) printer.text(text);
     else writeNewFile(to, text);
   }
   const report = datasetReport({ linearised, dataset, ...(pairs === undefined ? {} : { pairs }) });

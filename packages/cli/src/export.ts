@@ -11,8 +11,8 @@ import { withStore } from "./kept-threads.ts";
 import { formatNamed, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
-import { failureText } from "./terminal/failure-text.ts";
-import { named, oneLine, printableJson } from "./terminal/printable.ts";
+import { failureText } from "@colloquy/terminal";
+import { named, oneLine, printableJson } from "@colloquy/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 
@@ -28,10 +28,10 @@ type ExportOptions = Pick<OptionValues, "store" | "as" | "to" | "all"> & Dataset
 export const exportThreads = (
   ids: readonly string[],
   { store: path, as = "journal", to, all = false, ...rest }: ExportOptions,
-  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
+  { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> =>
   withStore(path, async (store) => {
-    if (isWrittenDataset(as)) return exportDataset(store, { ids, as, all, to, options: rest }, { screen, errors });
+    if (isWrittenDataset(as)) return exportDataset(store, { ids, as, all, to, options: rest }, { printer, errors });
     const [stray] = Object.keys(rest).filter((name) => datasetOptionNames.includes(name));
     if (stray !== undefined) throw new Error(`--${stray} is for data sets: export --as ${writtenDatasets.join(", ")}`);
     const write = writerOf(as);
@@ -42,12 +42,12 @@ export const exportThreads = (
     if (all) {
       if (ids.length > 0) throw new Error(`export --all takes no thread; ${ids.length} are named`);
       if (to === undefined) throw new Error("export --all needs the folder to write to: --to FOLDER");
-      return exportAll(store, { write, lost, to, ending: as === "journal" ? "jsonl" : "json" }, { screen, errors });
+      return exportAll(store, { write, lost, to, ending: as === "journal" ? "jsonl" : "json" }, { printer, errors });
     }
     const [threadId, ...more] = ids;
     if (threadId === undefined || more.length > 0) throw new Error(`export takes one thread; ${ids.length} are named`);
     const { text, losses } = write(threadId, await store.read(threadId));
-    if (to === undefined) screen.text(text);
+    if (to === undefined) printer.text(text);
     else writeNewFile(to, text);
     lost(threadId, losses);
     return 0;
@@ -64,7 +64,7 @@ interface Exporting {
 const exportAll = async (
   store: Store,
   { write, lost, to, ending }: Exporting,
-  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
+  { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   const taken = new Set<string>();
@@ -74,7 +74,7 @@ const exportAll = async (
       const { text, losses } = write(threadId, await store.read(threadId));
       const file = join(to, `${freeName(threadId, taken)}.${ending}`);
       writeNewFile(file, text);
-      screen.line(`${named(threadId)}  ${named(file)}`);
+      printer.line(`${named(threadId)}  ${named(file)}`);
       lost(threadId, losses);
     } catch (thrown) {
       failures++;

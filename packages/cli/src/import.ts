@@ -8,8 +8,8 @@ import { journalFile, journalPaths } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
 import { asCommand, formatNamed, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
-import { failureText, reasonOf } from "./terminal/failure-text.ts";
-import { named, oneLine } from "./terminal/printable.ts";
+import { failureText, reasonOf } from "@colloquy/terminal";
+import { named, oneLine } from "@colloquy/terminal";
 import { readTextFile } from "./text-file.ts";
 
 /** Into where, from what, and under which id; with `repair`, what can be mended in messages is mended, and reported. */
@@ -25,7 +25,7 @@ type ImportOptions = Pick<OptionValues, "store" | "from" | "thread" | "repair">;
 export const importThreads = async (
   paths: readonly string[],
   options: ImportOptions,
-  { screen, errors }: Pick<CommandContext, "screen" | "errors">,
+  { printer, errors }: Pick<CommandContext, "printer" | "errors">,
 ): Promise<number> => {
   if (paths.length === 0) throw new Error("import takes files; none is named");
   if (options.store === undefined)
@@ -48,7 +48,7 @@ export const importThreads = async (
     for (const path of files) {
       try {
         const found = await read(host, path, (line) => errors.line(`${named(path)}: ${oneLine(line)}`));
-        for (const id of found.ids) screen.line(named(id));
+        for (const id of found.ids) printer.line(named(id));
         failures += found.failures;
       } catch (thrown) {
         errors.line(`colloquy: ${named(path)}: ${failureText(withAdvice(thrown))}`);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { decodeJournal, describeDecodeError } from "@colloquy/machine/journal";
 import type { Entry } from "@colloquy/machine";
 import { readTextFile } from "./text-file.ts";
-import { reasonOf } from "./terminal/failure-text.ts";
+import { reasonOf } from "@colloquy/terminal";
 
 /** A file, and the journal in it; or in words why there is none. */
 export type JournalFile = { readonly path: string } & (

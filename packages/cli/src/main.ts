@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { endingOf } from "./command-context.ts";
+import { endingOf } from "@colloquy/terminal";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

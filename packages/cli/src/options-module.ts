@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { conversationMachine, type ConversationMachine, type MachineOptions } from "@colloquy/machine";
 import { isPipeOrDevice } from "./text-file.ts";
-import { reasonOf } from "./terminal/failure-text.ts";
+import { reasonOf } from "@colloquy/terminal";
 
 /**
  * The machine with the options that a module exports by default; without a module one with all defaults, which keeps

@@ -6,7 +6,7 @@ import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { functionFromModule, optionsFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
-import { named, oneLine } from "./terminal/printable.ts";
+import { named, oneLine } from "@colloquy/terminal";
 
 /** The model and its server, the system prompt, the modules with a machine's options and a metric, and what questions stand behind. */
 type RerunOptions = Pick<OptionValues, "model" | "base-url" | "system" | "options" | "metric" | "history">;
@@ -20,7 +20,7 @@ type RerunOptions = Pick<OptionValues, "model" | "base-url" | "system" | "option
 export const rerunJournals = async (
   paths: readonly string[],
   options: RerunOptions,
-  { screen, errors, environment, signal }: Pick<CommandContext, "screen" | "errors" | "environment" | "signal">,
+  { printer, errors, environment, signal }: Pick<CommandContext, "printer" | "errors" | "environment" | "signal">,
 ): Promise<number> => {
   if (paths.length === 0) throw new Error("there is nothing to ask again: name journals, or folders of them");
   const { system, history = "recorded" } = options;
@@ -48,7 +48,7 @@ export const rerunJournals = async (
     ...(system === undefined ? {} : { system }),
     ...(metric === undefined ? {} : { metric }),
   });
-  if (journals.length > 0) screen.line(rerunTable(report));
+  if (journals.length > 0) printer.line(rerunTable(report));
   const { conversations, before, after } = report;
   const turns = conversations.flatMap((conversation) => conversation.turns);
   if (turns.length === 0) errors.line("colloquy: nothing was asked: no question is in what was read");

@@ -1,16 +1,16 @@
 import type { ListOptions, Store, StoredThread } from "@colloquy/host";
 import type { CommandContext } from "./command-context.ts";
 import { withStore } from "./kept-threads.ts";
-import { named, oneLine, printableJson } from "./terminal/printable.ts";
+import { named, oneLine, printableJson } from "@colloquy/terminal";
 import type { OptionValues } from "./options.ts";
 
 /** Lists the threads of a store, newest first; with `find`, what was said in which of them. Gives the exit code, 0. */
 export const listThreads = (
   { store: path, find }: Pick<OptionValues, "store" | "find">,
-  { screen }: Pick<CommandContext, "screen">,
+  { printer }: Pick<CommandContext, "printer">,
 ): Promise<number> =>
   withStore(path, async (store) => {
-    for await (const line of find === undefined ? threadLines(store) : hitLines(store, find)) screen.line(line);
+    for await (const line of find === undefined ? threadLines(store) : hitLines(store, find)) printer.line(line);
     return 0;
   });
 

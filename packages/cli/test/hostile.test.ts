@@ -12,8 +12,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { commands, runCommand } from "../src/command.ts";
 import { openStore } from "../src/kept-threads.ts";
-import { named, oneLine, printable, printableJson } from "../src/terminal/printable.ts";
-import { slashCommands } from "../src/terminal/slash-commands.ts";
+import { named, oneLine, printable, printableJson } from "@colloquy/terminal";
+import { slashCommands } from "@colloquy/terminal";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-hostile-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -7,7 +7,7 @@ import type { Lines, LinesSource } from "./lines.ts";
  * waited for is not shown then, and is there at the next prompt. Ctrl+C at the prompt ends the lines, and so does Ctrl+D.
  */
 export const typedLines = (source: LinesSource): Lines => {
-  const gate = new Gate(source.screen.unguarded);
+  const gate = new Gate(source.printer.unguarded);
   const reader = createInterface({ input: source.input, output: gate, terminal: true, prompt: source.prompt });
   return new TypedLines(source, gate, reader);
 };
@@ -39,7 +39,7 @@ class TypedLines implements Lines {
       this.#gate.detach();
       if (this.#waiting === null) return;
       // The cursor stands behind the prompt.
-      this.#source.screen.text("\n");
+      this.#source.printer.text("\n");
       this.#give(null);
     });
   }
@@ -47,7 +47,7 @@ class TypedLines implements Lines {
   next(): Promise<string | null> {
     const typed = this.#lines.shift();
     if (typed !== undefined) {
-      this.#source.screen.line(`${this.#source.prompt}${typed}`);
+      this.#source.printer.line(`${this.#source.prompt}${typed}`);
       return Promise.resolve(typed);
     }
     if (this.#closed) return Promise.resolve(null);

@@ -9,7 +9,7 @@ export type Style = "plain" | "dim" | "bold" | "red";
  * The one way to print: text from models, tools, servers and journals reaches the terminal without control
  * characters (see `printable`). It keeps lines whole: a notice in the middle of a text begins a line of its own.
  */
-export class Screen {
+export class Printer {
   readonly colour: boolean;
   /** The stream itself, for readline alone, which moves the cursor. Text from outside must not be written to it. */
   readonly unguarded: Writable;

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { createInterface } from "node:readline";
-import type { Screen } from "./screen.ts";
+import type { Printer } from "../text/printer.ts";
 
 /** Where the lines of a conversation come from. */
 export interface Lines {
@@ -15,7 +15,7 @@ export interface Lines {
 /** What lines are made from. */
 export interface LinesSource {
   readonly input: Readable;
-  readonly screen: Screen;
+  readonly printer: Printer;
   readonly prompt: string;
 }
 
@@ -23,7 +23,7 @@ export interface LinesSource {
  * The lines of a pipe or a file, without the blank ones. Each is repeated behind the prompt, so that what is
  * written reads as a conversation.
  */
-export const pipedLines = ({ input, screen, prompt }: LinesSource): Lines => {
+export const pipedLines = ({ input, printer, prompt }: LinesSource): Lines => {
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
   const read = reader[Symbol.asyncIterator]();
   let closed = false;
@@ -31,7 +31,7 @@ export const pipedLines = ({ input, screen, prompt }: LinesSource): Lines => {
     next: async () => {
       for (let line = await read.next(); line.done !== true && !closed; line = await read.next()) {
         if (line.value.trim() === "") continue;
-        screen.line(`${prompt}${line.value}`);
+        printer.line(`${prompt}${line.value}`);
         return line.value;
       }
       return null;

@@ -1,6 +1,6 @@
 import { noUsage, usageMonoid, usageOfCall } from "@colloquy/machine";
 import { expect, test } from "vitest";
-import { costOf, counted, durationOf, tokensOf } from "../../src/terminal/figures.ts";
+import { costOf, counted, durationOf, tokensOf } from "../../src/text/figures.ts";
 
 test.each([
   [0, "0 steps"],

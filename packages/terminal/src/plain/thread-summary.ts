@@ -1,28 +1,28 @@
 import type { HostedThread } from "@colloquy/host";
 import { type State, toArray, type Turn, turnsOf } from "@colloquy/machine";
-import { counted, tokensOf, totalOf } from "./figures.ts";
-import { named } from "./printable.ts";
-import type { Screen } from "./screen.ts";
+import { counted, tokensOf, totalOf } from "../text/figures.ts";
+import { named } from "../text/printable.ts";
+import type { Printer } from "../text/printer.ts";
 
 /** Says which thread it is, and what there is of it. */
-export const showThread = async (screen: Screen, thread: HostedThread): Promise<void> => {
+export const showThread = async (printer: Printer, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
-  if (state === null) return screen.line(`new thread ${named(thread.id)}`, "dim");
+  if (state === null) return printer.line(`new thread ${named(thread.id)}`, "dim");
   const turns = counted(turnsOf(state).length, "turn");
-  screen.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
+  printer.line(`continuing thread ${named(thread.id)}: ${turns}, ${tokensOf(state.context.usage.total)}`, "dim");
   // A lease that has not run out says no more than this: its holder may have died already.
   if (state.context.open !== null)
-    screen.line(
+    printer.line(
       "  its last turn is open: another process is answering it, or died at it; the next question comes after it",
       "dim",
     );
 };
 
 /** What all of a thread took. Nothing is said of a thread that nothing was asked on. */
-export const showTotal = async (screen: Screen, thread: HostedThread): Promise<void> => {
+export const showTotal = async (printer: Printer, thread: HostedThread): Promise<void> => {
   const state = await thread.state();
   if (state !== null)
-    screen.line(`thread ${named(thread.id)}: ${totalOf(allTurns(state), state.context.usage.total)}`, "dim");
+    printer.line(`thread ${named(thread.id)}: ${totalOf(allTurns(state), state.context.usage.total)}`, "dim");
 };
 
 const allTurns = ({ context }: State): readonly Turn[] => toArray(context.conversation.turns);

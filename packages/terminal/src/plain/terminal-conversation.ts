@@ -1,10 +1,10 @@
 import { type AskHandle, type Host, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
 import { type Json, turnNumbered } from "@colloquy/machine";
 import { showAnswer } from "./answer.ts";
-import { failureText } from "./failure-text.ts";
-import { figuresOf } from "./figures.ts";
+import { failureText } from "../text/failure-text.ts";
+import { figuresOf } from "../text/figures.ts";
 import type { Lines } from "./lines.ts";
-import type { Screen } from "./screen.ts";
+import type { Printer } from "../text/printer.ts";
 import { performCommand } from "./slash-commands.ts";
 import { showThread, showTotal } from "./thread-summary.ts";
 
@@ -15,7 +15,7 @@ export type TerminalAsk = AskHandle | AskHandle<Json>;
 export interface ConversationSetting {
   readonly host: Host;
   readonly threadId: string;
-  readonly screen: Screen;
+  readonly printer: Printer;
   readonly newThreadId: () => string | Promise<string>;
   readonly ask: (text: string, threadId: string) => TerminalAsk;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
@@ -23,7 +23,7 @@ export interface ConversationSetting {
 
 /** A conversation that is under way: on one thread at a time, line by line. */
 export class TerminalConversation {
-  readonly screen: Screen;
+  readonly printer: Printer;
   failures = 0;
   #thread: HostedThread;
   readonly #setting: ConversationSetting;
@@ -32,7 +32,7 @@ export class TerminalConversation {
   #asked: TerminalAsk | null = null;
 
   constructor(setting: ConversationSetting, lines: Lines) {
-    this.screen = setting.screen;
+    this.printer = setting.printer;
     this.#thread = setting.host.thread(setting.threadId);
     this.#setting = setting;
     this.#lines = lines;
@@ -44,13 +44,13 @@ export class TerminalConversation {
   }
 
   async run(): Promise<void> {
-    await this.#attempt(() => showThread(this.screen, this.thread));
+    await this.#attempt(() => showThread(this.printer, this.thread));
     for (let line = await this.#lines.next(); line !== null; line = await this.#lines.next()) {
       const text = line.trim();
       if (text === "") continue;
       await this.#attempt(() => (text.startsWith("/") ? performCommand(this, text) : this.#ask(text)));
     }
-    await this.#attempt(() => showTotal(this.screen, this.thread));
+    await this.#attempt(() => showTotal(this.printer, this.thread));
   }
 
   /** Cancels what is being answered, and reads no further line. */
@@ -69,14 +69,14 @@ export class TerminalConversation {
     const next = this.#setting.host.thread(threadId);
     if (next.id !== this.thread.id) await this.thread.close();
     this.#thread = next;
-    await showThread(this.screen, next);
+    await showThread(this.printer, next);
   }
 
   async #ask(text: string): Promise<void> {
     const asked = this.#setting.ask(text, this.thread.id);
     this.#asked = asked;
     try {
-      await showAnswer(this.screen, asked);
+      await showAnswer(this.printer, asked);
       await this.#showFigures((await asked).turn);
     } catch (thrown) {
       this.#showFailure(thrown);
@@ -90,8 +90,8 @@ export class TerminalConversation {
     const state = await this.thread.state();
     const turn = state === null ? undefined : turnNumbered(state, number);
     if (turn === undefined) return;
-    this.screen.line(figuresOf(turn), "dim");
-    for (const note of await this.#setting.notes(this.thread.id, number)) this.screen.line(note, "dim");
+    this.printer.line(figuresOf(turn), "dim");
+    for (const note of await this.#setting.notes(this.thread.id, number)) this.printer.line(note, "dim");
   }
 
   async #attempt(step: () => Promise<void>): Promise<void> {
@@ -103,8 +103,8 @@ export class TerminalConversation {
   }
 
   #showFailure(thrown: unknown): void {
-    if (thrown instanceof TurnCancelledError) return this.screen.line(failureText(thrown), "dim");
+    if (thrown instanceof TurnCancelledError) return this.printer.line(failureText(thrown), "dim");
     this.failures++;
-    this.screen.line(`error: ${failureText(thrown)}`, "red");
+    this.printer.line(`error: ${failureText(thrown)}`, "red");
   }
 }

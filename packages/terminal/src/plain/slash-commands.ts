@@ -1,13 +1,13 @@
 import type { HostedThread } from "@colloquy/host";
 import { explanationTable } from "@colloquy/machine/inspect";
 import { lastTurnOf, textOf, toArray } from "@colloquy/machine";
-import { named } from "./printable.ts";
-import type { Screen } from "./screen.ts";
+import { named } from "../text/printable.ts";
+import type { Printer } from "../text/printer.ts";
 import { showTotal } from "./thread-summary.ts";
 
 /** What a command needs of the conversation that it is typed in. */
 export interface CommandTarget {
-  readonly screen: Screen;
+  readonly printer: Printer;
   readonly thread: HostedThread;
   readonly turnTo: (threadId: string) => Promise<void>;
   readonly turnToNew: () => Promise<void>;
@@ -31,20 +31,20 @@ interface SlashCommand {
 export const slashCommands: Readonly<Record<string, SlashCommand>> = {
   "/help": {
     does: "lists the commands",
-    perform: ({ screen }) => {
-      for (const [name, { does }] of Object.entries(slashCommands)) screen.line(`${name.padEnd(9)} ${does}`);
-      screen.line("Ctrl+C    cancels an answer; at the prompt it ends the conversation");
+    perform: ({ printer }) => {
+      for (const [name, { does }] of Object.entries(slashCommands)) printer.line(`${name.padEnd(9)} ${does}`);
+      printer.line("Ctrl+C    cancels an answer; at the prompt it ends the conversation");
     },
   },
   "/usage": {
     does: "what the thread took so far",
-    perform: ({ screen, thread }) => showTotal(screen, thread),
+    perform: ({ printer, thread }) => showTotal(printer, thread),
   },
   "/context": {
     does: "what the next question would show the model of the thread, and why",
-    perform: async ({ screen, thread }) => {
+    perform: async ({ printer, thread }) => {
       const explanation = await thread.explain();
-      screen.line(explanation === null ? "nothing was said yet" : explanationTable(explanation), "dim");
+      printer.line(explanation === null ? "nothing was said yet" : explanationTable(explanation), "dim");
     },
   },
   "/new": {
@@ -60,20 +60,20 @@ export const slashCommands: Readonly<Record<string, SlashCommand>> = {
   },
   "/undo": {
     does: "takes the last turn back; again, the one before it",
-    perform: async ({ screen, thread }) => {
+    perform: async ({ printer, thread }) => {
       const state = await thread.state();
       const turn = state === null ? undefined : lastTurnOf(state);
       if (turn === undefined) throw new Error("there is nothing to take back");
       await thread.moveHead(turn.parent);
       const question = toArray(turn.messages).find(({ role }) => role === "user");
-      screen.line(`took back turn ${turn.number}${question === undefined ? "" : `: ${textOf(question)}`}`, "dim");
+      printer.line(`took back turn ${turn.number}${question === undefined ? "" : `: ${textOf(question)}`}`, "dim");
     },
   },
   "/clear": {
     does: "begins the thread anew; what was said is kept, and not sent any more",
-    perform: async ({ screen, thread }) => {
+    perform: async ({ printer, thread }) => {
       if ((await thread.state()) !== null) await thread.moveHead(0);
-      screen.line("the thread begins anew", "dim");
+      printer.line("the thread begins anew", "dim");
     },
   },
   "/quit": {

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
 import { pipedLines } from "./lines.ts";
-import { Screen } from "./screen.ts";
+import { Printer } from "../text/printer.ts";
 import { type TerminalAsk, TerminalConversation } from "./terminal-conversation.ts";
 import { typedLines } from "./typed-lines.ts";
 
@@ -42,19 +42,19 @@ export interface ConverseOutcome {
  * one line, and the conversation goes on: the promise does not reject when a turn fails.
  */
 export const converse = ({ output, colour = false, ...setting }: ConverseOptions): Promise<ConverseOutcome> =>
-  converseOn(new Screen(output, colour), setting);
+  converseOn(new Printer(output, colour), setting);
 
-/** The same, on a screen that is there. */
+/** The same, on a printer that is there. */
 export const converseOn = async (
-  screen: Screen,
+  printer: Printer,
   options: Omit<ConverseOptions, "output" | "colour">,
 ): Promise<ConverseOutcome> => {
   const { host, threadId, input, isTerminal, signal } = options;
-  const lines = (isTerminal ? typedLines : pipedLines)({ input, screen, prompt: "> " });
+  const lines = (isTerminal ? typedLines : pipedLines)({ input, printer, prompt: "> " });
   const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
   const ask = options.ask ?? ((text: string, threadId: string): TerminalAsk => host.thread(threadId).ask(text));
   const notes = options.notes ?? (async (): Promise<readonly string[]> => []);
-  const conversation = new TerminalConversation({ host, threadId, screen, newThreadId, ask, notes }, lines);
+  const conversation = new TerminalConversation({ host, threadId, printer, newThreadId, ask, notes }, lines);
   const end = (): void => conversation.end();
   signal?.addEventListener("abort", end);
   try {

@@ -1,0 +1,39 @@
+import type { Content } from "@colloquy/machine";
+
+/**
+ * One thing that a conversation shows: written once when it is finished, and redrawn while it is open. A streaming
+ * answer is several: each Markdown block that is final is finished, and the last one is open.
+ */
+export type Block =
+  | { readonly type: "question"; readonly text: string; readonly fate: QuestionFate }
+  | { readonly type: "thinking"; readonly text: string }
+  /** Markdown: final when finished. */
+  | { readonly type: "answer"; readonly markdown: string }
+  | { readonly type: "refusal"; readonly text: string }
+  | ToolBlock
+  | ApprovalBlock
+  /** Retries, waiting, summaries, what a command did. */
+  | { readonly type: "notice"; readonly text: string; readonly level: "dim" | "warning" | "error" }
+  /** `Agent (1523ms, 3 iter, 2.1k tok)` */
+  | { readonly type: "figures"; readonly text: string };
+
+/** What became of a question that was sent while an answer ran. */
+export type QuestionFate = "asked" | "steered" | "queued" | "returned";
+
+/** A tool call with its result as far as it is there. */
+export interface ToolBlock {
+  readonly type: "tool";
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly result: { readonly outcome: string; readonly content: Content | null } | null;
+}
+
+/** A tool call that waits for a yes or no. */
+export interface ApprovalBlock {
+  readonly type: "approval";
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly answer: "approved" | "denied" | null;
+}

@@ -1,0 +1,13 @@
+export type * from "./conversation/block.ts";
+export type * from "./conversation/screen-port.ts";
+export type * from "./conversation/shown.ts";
+export type * from "./input/key.ts";
+export type * from "./text/line.ts";
+export type * from "./views/view.ts";
+export { endingOf } from "./ending.ts";
+export { converse, converseOn, type ConverseOptions, type ConverseOutcome, wantsColour } from "./plain/converse.ts";
+export { slashCommands } from "./plain/slash-commands.ts";
+export { failureText, reasonOf } from "./text/failure-text.ts";
+export { costOf, counted, durationOf, tokensOf } from "./text/figures.ts";
+export { named, oneLine, printable, printableJson } from "./text/printable.ts";
+export { Printer, type Style } from "./text/printer.ts";
