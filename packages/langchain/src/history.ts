@@ -1,5 +1,5 @@
 import { EventRefusedError, type HostedThread } from "@colloquy/host";
-import { lastTurnOf, messagesOf, type SeedDraft, type State, type Turn } from "@colloquy/machine";
+import { ConfigurationError, lastTurnOf, messagesOf, type SeedDraft, type State, type Turn } from "@colloquy/machine";
 import { BaseListChatMessageHistory } from "@langchain/core/chat_history";
 import { AIMessage, AIMessageChunk, type BaseMessage, type StoredMessage, ToolMessage } from "@langchain/core/messages";
 import * as Either from "fp-ts/lib/Either.js";
@@ -14,8 +14,15 @@ import { fromBaseMessages, revived, storedOf, toBaseMessages } from "./messages.
  * order in which they were added. `clear` clears the thread: the head moves, and nothing is removed.
  *
  * Rejects as the thread's own methods do, and with `EventRefusedError` for messages that a thread can't take.
+ *
+ * @throws ConfigurationError for what is no thread.
  */
-export const threadHistory = (thread: HostedThread): BaseListChatMessageHistory => new ThreadHistory(thread);
+export const threadHistory = (thread: HostedThread): BaseListChatMessageHistory => {
+  const given: unknown = thread;
+  if (typeof given !== "object" || given === null || !("addTurn" in given))
+    throw new ConfigurationError('threadHistory needs a thread, such as host.thread("ada"); a host or an id is none');
+  return new ThreadHistory(thread);
+};
 
 class ThreadHistory extends BaseListChatMessageHistory {
   // The name is LangChain's.

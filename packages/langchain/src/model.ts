@@ -1,5 +1,5 @@
 import { type LlmContext, type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
-import type { CallLlm, Failure, ToolDeclaration } from "@colloquy/machine";
+import { type CallLlm, ConfigurationError, type Failure, type ToolDeclaration } from "@colloquy/machine";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { aborted, failureOf, idle } from "./failure.ts";
 import { HeardReply } from "./heard.ts";
@@ -14,10 +14,16 @@ import { piecesWithoutSecrets, secretsOf, withoutSecrets } from "./secrets.ts";
  * Never throws: what goes wrong is an outcome, classified by LangChain's name of it, by HTTP status, or as a failed connection.
  * The model's own secrets (`lc_secrets`) are taken out of outcomes and pieces, however these are cut. The machine
  * retries, so make the model with `maxRetries: 0`.
+ *
+ * @throws ConfigurationError for what is no chat model.
  */
-export const langchainModel =
-  (model: BaseChatModel): LlmHandler =>
-  async (given, context) => {
+export const langchainModel = (model: BaseChatModel): LlmHandler => {
+  const taken: unknown = model;
+  if (typeof taken !== "object" || taken === null || !("stream" in taken))
+    throw new ConfigurationError(
+      "langchainModel needs a chat model of LangChain, such as new ChatOpenAI({ maxRetries: 0 }); a name or a plain object is none",
+    );
+  return async (given, context) => {
     const secrets = secretsOf(model);
     const pieces = piecesWithoutSecrets(secrets, context.onDelta);
     const shown: LlmContext = { ...context, onDelta: pieces.onDelta };
@@ -29,6 +35,7 @@ export const langchainModel =
     pieces.end();
     return asked.read(withoutSecrets(secrets, outcome));
   };
+};
 
 const perform = async (model: BaseChatModel, call: CallLlm, context: LlmContext): Promise<LlmOutcome> => {
   const control = new AbortController();

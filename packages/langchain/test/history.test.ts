@@ -234,3 +234,7 @@ describe("LangChain's own users of a history", () => {
     ]);
   });
 });
+
+test("what is no thread is refused in words", () => {
+  expect(() => Reflect.apply(threadHistory, null, [hostWith()])).toThrow(/threadHistory needs a thread, such as/);
+});

@@ -289,3 +289,7 @@ test("a history of LangChain becomes a thread, also one that was stored; what is
     left: { index: 0, reason: "item 0 is no message: it removes another one; give the messages that are left" },
   });
 });
+
+test("what is no chat model is refused in words", () => {
+  expect(() => Reflect.apply(langchainModel, null, ["gpt"])).toThrow(/langchainModel needs a chat model of LangChain/);
+});

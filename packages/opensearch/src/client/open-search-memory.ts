@@ -27,6 +27,11 @@ export const openSearchMemory = (
 ): MemoryClient => {
   const problem = problemOfOptions("openSearchMemory", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
+  const given: unknown = client;
+  if (typeof given !== "object" || given === null || !("transport" in given))
+    throw new ConfigurationError(
+      'openSearchMemory needs a client, such as new Client({ node: "https://127.0.0.1:9200" }) of @opensearch-project/opensearch',
+    );
   const ask = asking(client);
   return atVersion(ask, options.version, { legacy: conversations(ask), current: memories(ask) });
 };

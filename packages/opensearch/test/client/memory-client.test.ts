@@ -202,3 +202,9 @@ it("options that are none are refused", () => {
   const incomplete = { memory: openSearchMemory(client) } as unknown as OpenSearchMirrorOptions;
   expect(() => openSearchMirror(incomplete)).toThrow('openSearchMirror needs the option "store"');
 });
+
+it("needs a client, and says so", () => {
+  expect(() => Reflect.apply(openSearchMemory, null, [])).toThrow(
+    /openSearchMemory needs a client, such as new Client/,
+  );
+});

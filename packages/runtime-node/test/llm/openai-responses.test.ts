@@ -169,6 +169,8 @@ describe("options", () => {
     const misspelt = { apiKey: "k", modell: "model-1" };
     expect(() => openaiResponses(misspelt)).toThrow(ConfigurationError);
     expect(() => openaiResponses(misspelt)).toThrow(/openaiResponses.*modell/);
+    const worded: object = { apiKey: "k", stream: "no" };
+    expect(() => openaiResponses(worded)).toThrow('stream of openaiResponses is "no"; it must be true or false');
   });
 
   test("are a copy", async () => {

@@ -6,8 +6,8 @@ import { jsonSchema, type ModelMessage, streamText, tool, type ToolSet } from "a
 import * as Either from "fp-ts/lib/Either.js";
 import { aborted, type FailureSetting, idleFailure } from "../failure/failure.ts";
 import { filteredDeltas } from "../secrets/filtered-deltas.ts";
+import { filteredOutcome } from "../secrets/filtered-outcome.ts";
 import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
-import { redact } from "../secrets/redact.ts";
 import { idleTimer } from "../transport/idle-timer.ts";
 import { AiAnswer } from "./answer.ts";
 import { failureOfAiError } from "./failure.ts";
@@ -127,19 +127,11 @@ const perform = async (
     ]);
     abort();
     deltas.end();
-    return withoutSecrets(outcome, filterOf(), setting());
+    return filteredOutcome(outcome, filterOf(), setting().secrets);
   } finally {
     idle.stop();
     context.signal.removeEventListener("abort", abort);
   }
-};
-
-/** Whatever a provider sends may hold the key that it was sent. */
-const withoutSecrets = (outcome: LlmOutcome, filter: KeyFilter, { secrets }: FailureSetting): LlmOutcome => {
-  const filtered = filter.json(outcome);
-  return filtered.type === "failed" || filtered.finishReason === null
-    ? filtered
-    : { ...filtered, finishReason: redact(filtered.finishReason, secrets) };
 };
 
 /** Without a function to run them: the step ends with what is called. */

@@ -31,6 +31,9 @@ export const connect = <Options extends object>(
 ): Connected<Options> => {
   const problem = problemOfOptions(handler, given, { ...own, ...connectionOptions, client: true });
   if (problem !== null) throw new ConfigurationError(problem);
+  for (const [name, value] of Object.entries(given))
+    if ((name === "stream" || name === "includeUsage") && value !== undefined && typeof value !== "boolean")
+      throw new ConfigurationError(`${name} of ${handler} is ${JSON.stringify(value)}; it must be true or false`);
   const client =
     given.client ?? new OpenAI({ ...keyOf(handler, given), ...frozenCopy(pick(given, connectionOptions)) });
   refuseCredentials(handler, client.baseURL);

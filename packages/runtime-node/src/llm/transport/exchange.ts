@@ -5,8 +5,8 @@ import { aborted, failureOfBody, failureOfThrown, type FailureSetting, idleFailu
 import { redirectFailure } from "../failure/redirect.ts";
 import { deltasOf } from "../reply/deltas.ts";
 import { filteredDeltas } from "../secrets/filtered-deltas.ts";
+import { filteredOutcome } from "../secrets/filtered-outcome.ts";
 import { type KeyFilter, keyFilter } from "../secrets/key-filter.ts";
-import { redact } from "../secrets/redact.ts";
 import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
 import { readBody } from "./body.ts";
@@ -64,19 +64,11 @@ export const exchange = async (
   try {
     const outcome = await answered().catch(interrupted);
     deltas.end();
-    return withoutSecrets(outcome, filter(), setting());
+    return filteredOutcome(outcome, filter(), setting().secrets);
   } finally {
     idle.stop();
     context.signal.removeEventListener("abort", abort);
   }
-};
-
-/** Whatever a server sends may hold the key that it was sent. */
-const withoutSecrets = (outcome: LlmOutcome, filter: KeyFilter, { secrets }: FailureSetting): LlmOutcome => {
-  const filtered = filter.json(outcome);
-  return filtered.type === "failed" || filtered.finishReason === null
-    ? filtered
-    : { ...filtered, finishReason: redact(filtered.finishReason, secrets) };
 };
 
 /** A `fetch` of the caller's own that follows redirects although it is asked not to. Nobody reads the body. */
