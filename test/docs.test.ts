@@ -163,6 +163,11 @@ const programs = [
   },
   { path: "examples/docs/failures.ts", run: () => import("../examples/docs/failures.ts"), says: "timeout" },
   { path: "examples/docs/handler.ts", run: () => import("../examples/docs/handler.ts"), says: "IS ANYBODY THERE?\n" },
+  {
+    path: "examples/docs/http-handler.ts",
+    run: () => import("../examples/docs/http-handler.ts"),
+    says: "All is well.\n",
+  },
   { path: "examples/docs/journal.ts", run: () => import("../examples/docs/journal.ts"), says: "\ntrue\n" },
   {
     path: "examples/docs/resuming.ts",
