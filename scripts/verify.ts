@@ -1,12 +1,13 @@
 // The gate: every step that a change has to pass, to the end even when one fails. Steps that use one core and measure
 // nothing run two at a time. The last line is `N passed, N failed`, over the tests and the other steps together.
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { z } from "zod";
 
 import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
+import { whatFailed } from "./what-failed.ts";
 
 /** One thing to pass. */
 interface Step {
@@ -26,7 +27,9 @@ interface Step {
 
 interface Outcome {
   readonly step: Step;
-  readonly passed: boolean;
+  /** How it ended, where it did not pass. */
+  readonly problem: string | null;
+  readonly output: string;
   readonly seconds: number;
 }
 
@@ -141,9 +144,12 @@ const main = async (): Promise<void> => {
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
   const outcomes = await outcomesOf(steps);
+  for (const { step, problem, output } of outcomes) {
+    if (problem !== null) console.log([`\n## FAILED: ${step.name}: ${problem}`, ...whatFailed(output)].join("\n"));
+  }
   console.log("\n");
-  for (const { step, passed, seconds } of outcomes) {
-    console.log(`${passed ? "passed" : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${step.name}`);
+  for (const { step, problem, seconds } of outcomes) {
+    console.log(`${problem === null ? "passed" : "FAILED"} ${seconds.toFixed(1).padStart(6)} s  ${step.name}`);
   }
   if (!existsSync(recordings)) console.log(`left out       recordings, policies: there is no ${recordings}`);
   const { passed, failed } = total(outcomes);
@@ -173,30 +179,41 @@ const run = async (step: Step): Promise<Outcome> => {
   const [command, ...args] = step.servers === true ? [...withServers, ...step.command] : step.command;
   const seeded = step.newSeed === true ? { COLLOQUY_SEED: seed } : {};
   const title = `\n## ${step.name}: ${step.newSeed === true ? `COLLOQUY_SEED=${seed} ` : ""}${step.command.join(" ")}`;
-  const output = step.beside === true ? join(reports, `${step.name}.log`) : null;
-  if (output === null) console.log(title);
-  const file = output === null ? null : openSync(output, "w");
+  if (step.beside !== true) console.log(title);
   const started = performance.now();
   const child = spawn(command, args, {
     cwd: root,
-    stdio: ["ignore", file ?? "inherit", file ?? "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...withoutModels(step.command[0] === "npx" ? callerEnvironment() : workspaceEnvironment()),
       CI: "true",
       ...seeded,
     },
   });
-  const timer = setTimeout(() => child.kill("SIGKILL"), step.minutesMax * 60_000);
+  const output: Buffer[] = [];
+  for (const stream of ["stdout", "stderr"] as const) {
+    child[stream].on("data", (chunk: Buffer) => {
+      output.push(chunk);
+      if (step.beside !== true) process[stream].write(chunk);
+    });
+  }
+  const timer = setTimeout(() => {
+    child.kill("SIGKILL");
+    // What it started may live on and keep them open.
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }, step.minutesMax * 60_000);
   const problem = await new Promise<string | null>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (status, signal) => resolve(status === 0 ? null : `ended with ${status ?? signal}`));
   });
   clearTimeout(timer);
-  if (file !== null) closeSync(file);
+  const seconds = (performance.now() - started) / 1000;
+  const text = Buffer.concat(output).toString("utf8");
   // What ran beside others is shown in one piece.
-  if (output !== null) console.log(`${title}\n${readFileSync(output, "utf8")}`);
+  if (step.beside === true) console.log(`${title}\n${text}`);
   if (problem !== null) console.error(`${step.name}: ${problem}`);
-  return { step, passed: problem === null, seconds: (performance.now() - started) / 1000 };
+  return { step, problem, output: text, seconds };
 };
 
 const withServers = [process.execPath, "proof/servers/main.ts", "--"] as const;
@@ -214,8 +231,8 @@ const total = (outcomes: readonly Outcome[]): Total =>
   outcomes.map(totalOf).reduce((sum, each) => ({ passed: sum.passed + each.passed, failed: sum.failed + each.failed }));
 
 /** Tests with a report count one by one; their step counts only when it failed without a failed test. */
-const totalOf = ({ step: { report }, passed }: Outcome): Total => {
-  const itself = { passed: passed ? 1 : 0, failed: passed ? 0 : 1 };
+const totalOf = ({ step: { report }, problem }: Outcome): Total => {
+  const itself = problem === null ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
   if (report === undefined || !existsSync(report)) return itself;
   const { numPassedTests, numFailedTests } = testReport.parse(JSON.parse(readFileSync(report, "utf8")));
   return { passed: numPassedTests, failed: numFailedTests === 0 ? itself.failed : numFailedTests };

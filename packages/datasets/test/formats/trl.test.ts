@@ -9,10 +9,10 @@ import { type ChatTemplate, chatTemplates, type RenderedRow } from "../templates
 
 const said = (content: string) => ({ role: "user", content });
 const answered = (content: string) => ({ role: "assistant", content });
-const called = (city: string) => ({
+const called = (city: string, id = "call00001") => ({
   role: "assistant",
   content: "",
-  tool_calls: [{ id: "call00001", type: "function", function: { name: "weather", arguments: { city } } }],
+  tool_calls: [{ id, type: "function", function: { name: "weather", arguments: { city } } }],
 });
 const tools = [{ type: "function", function: { name: "weather", description: "d", parameters: { type: "object" } } }];
 
@@ -41,16 +41,42 @@ const lawful = chatTemplates().filter((template) =>
   ].every((holds) => holds === true),
 );
 
+/** All conversations of one or two of these, most of which nobody has: the rules of some templates have no answer to them. */
+const oddPrompts = ((): readonly (readonly unknown[])[] => {
+  const pieces = (place: number): readonly (readonly unknown[])[] => [
+    [said("How?")],
+    [answered("It is.")],
+    [{ role: "system", content: "Be brief." }],
+    [called("Oslo", `call0000${place}`), { role: "tool", content: "yes", tool_call_id: `call0000${place}` }],
+  ];
+  return pieces(0).flatMap((first) => [first, ...pieces(1).map((second) => [...first, ...second])]);
+})();
+
+/** Of those, the ones that also keep the law in conversations in which nobody asks, or nobody waits for an answer. */
+const alwaysLawful = lawful.filter((template) =>
+  oddPrompts.every((messages) =>
+    [answered("Good."), called("Bergen")].every(
+      (completion) => isPrefix(template, { messages, tools }, [completion]) !== false,
+    ),
+  ),
+);
+
+/** A user asked something, and the model is to answer that or the results of its calls. */
+const isAsked = (messages: readonly unknown[]): boolean =>
+  messages.some((message) => hasRole(message, "user")) &&
+  ["user", "tool"].some((role) => hasRole(messages.at(-1), role));
+
+const hasRole = (message: unknown, role: string): boolean =>
+  typeof message === "object" && message !== null && "role" in message && message.role === role;
+
 /** How many rows the templates render, each with its completion behind its prompt; fails where it is not behind it. */
 const renderedRows = (rows: readonly JsonObject[], every: number): number => {
   let rendered = 0;
   for (const [index, row] of rows.entries()) {
-    for (const template of lawful.filter(({ place }) => (place + index) % every === 0)) {
-      const holds = isPrefix(
-        template,
-        { messages: list(row, "prompt"), tools: list(row, "tools") },
-        list(row, "completion"),
-      );
+    const messages = list(row, "prompt");
+    const templates = isAsked(messages) ? lawful : alwaysLawful;
+    for (const template of templates.filter(({ place }) => (place + index) % every === 0)) {
+      const holds = isPrefix(template, { messages, tools: list(row, "tools") }, list(row, "completion"));
       expect(holds, `template ${template.place}: ${JSON.stringify(row)}`).not.toBe(false);
       if (holds === true) rendered++;
     }
@@ -108,6 +134,7 @@ describe("rows of TRL", () => {
 describe("the prefix law over real chat templates", () => {
   it("is kept by most templates by themselves", () => {
     expect(lawful.length).toBeGreaterThanOrEqual(60);
+    expect(alwaysLawful.length).toBeGreaterThanOrEqual(50);
   });
 
   property.prop([journalArbitrary()], { numRuns: 60 })("holds for random conversations", (entries) => {

@@ -1,0 +1,32 @@
+// What is said of a step of the gate that failed, where only the end of all output is kept.
+import { stripVTControlCharacters } from "node:util";
+
+/**
+ * The tests that failed, as vitest names them, each with what it threw first and the seed that shows it again; of a
+ * step without such tests the last lines. Few and short: all of the output was shown before.
+ */
+export const whatFailed = (output: string): readonly string[] => {
+  const lines = stripVTControlCharacters(output)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const tests = lines.flatMap((line, index) => (failed.test(line) ? said(lines, index) : []));
+  const shown = tests.length === 0 ? lines.slice(-linesMax) : tests.slice(0, linesMax);
+  const left = tests.length - shown.length;
+  return [...shown.map(cut), ...(left > 0 ? [`… and ${left} more lines`] : [])];
+};
+
+const linesMax = 15;
+const widthMax = 240;
+
+const failed = /^\s*FAIL\s/;
+
+/** Below the name of a test stands its error, and of a property its seed and its cause further down. */
+const said = (lines: readonly string[], index: number): readonly string[] => {
+  const after = lines.slice(index + 1);
+  const end = after.findIndex((line) => failed.test(line) || line.startsWith("⎯"));
+  const [error, ...rest] = end === -1 ? after : after.slice(0, end);
+  const more = rest.filter((line) => /^\{ seed: |^Caused by: /.test(line));
+  return [lines[index] ?? "", ...[error ?? [], more].flat().map((line) => `   ${line}`)];
+};
+
+const cut = (line: string): string => (line.length > widthMax ? `${line.slice(0, widthMax)}…` : line);
