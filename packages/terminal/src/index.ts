@@ -4,6 +4,7 @@ export type * from "./conversation/shown.ts";
 export type * from "./input/key.ts";
 export type * from "./text/line.ts";
 export type * from "./views/view.ts";
+export { terminalConversation, type TerminalConversationOptions } from "./conversation/terminal-conversation.ts";
 export { endingOf } from "./ending.ts";
 export { converse, converseOn, type ConverseOptions, type ConverseOutcome, wantsColour } from "./plain/converse.ts";
 export { slashCommands } from "./plain/slash-commands.ts";

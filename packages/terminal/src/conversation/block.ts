@@ -33,6 +33,8 @@ export interface ToolBlock {
 export interface ApprovalBlock {
   readonly type: "approval";
   readonly id: string;
+  /** That of its tool block. */
+  readonly callId: string;
   readonly name: string;
   readonly arguments: string;
   readonly answer: "approved" | "denied" | null;

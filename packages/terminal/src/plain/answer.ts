@@ -1,6 +1,6 @@
 import type { AskHandle, AskPart, AskSignal } from "@colloquy/host";
-import type { Content, Json } from "@colloquy/machine";
-import { noticeOf } from "../text/notice.ts";
+import type { Json } from "@colloquy/machine";
+import { contentWords, noticeOf } from "../text/notice.ts";
 import { oneLine, shortened } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 
@@ -32,7 +32,7 @@ const showPart = (printer: Printer, part: AskPart): void => {
       return printer.line(`  ${oneLine(part.name)} ${shortened(part.arguments)}`, "dim");
     case "toolResult":
       if (part.outcome === "completed") return;
-      return printer.line(`  ${oneLine(part.name)} ${part.outcome}: ${shortened(textOfContent(part.content))}`, "dim");
+      return printer.line(`  ${oneLine(part.name)} ${part.outcome}: ${shortened(contentWords(part.content))}`, "dim");
     case "signal":
       return showSignal(printer, part.signal);
     case "approval.requested":
@@ -62,9 +62,4 @@ const showPart = (printer: Printer, part: AskPart): void => {
 const showSignal = (printer: Printer, signal: AskSignal): void => {
   const notice = noticeOf(signal);
   if (notice !== null) printer.line(`  ${notice}`, "dim");
-};
-
-const textOfContent = (content: Content | null): string => {
-  if (content === null || typeof content === "string") return content ?? "";
-  return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
 };

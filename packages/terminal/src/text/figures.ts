@@ -5,6 +5,12 @@ import { oneLine } from "./printable.ts";
 export const figuresOf = ({ startedAt, endedAt, steps, usage }: Turn): string =>
   `(${[durationOf(endedAt - startedAt), counted(steps, "step"), tokensOf(usage), ...costsOf(usage)].join(", ")})`;
 
+/** The same as a screen has it: `Agent (1523ms, 3 iter, 2.1k tok)`. */
+export const agentFigures = (name: string, { startedAt, endedAt, steps, usage }: Turn): string => {
+  const tokens = tokensOf(usage).replace(/ tokens?$/, " tok");
+  return `${oneLine(name)} (${[`${Math.max(Math.round(endedAt - startedAt), 0)}ms`, `${steps} iter`, tokens, ...costsOf(usage)].join(", ")})`;
+};
+
 /** What all turns of a thread took, those that were taken back included: `3 turns, 7 steps, 4.2k tokens in 2.4 s`. */
 export const totalOf = (turns: readonly Turn[], usage: Usage): string => {
   const steps = turns.reduce((sum, turn) => sum + turn.steps, 0);

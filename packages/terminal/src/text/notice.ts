@@ -1,4 +1,5 @@
 import type { AskSignal } from "@colloquy/host";
+import type { Content } from "@colloquy/machine";
 import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
 import { shortened } from "./printable.ts";
@@ -36,6 +37,12 @@ export const noticeOf = (signal: AskSignal): string | null => {
     case "ask.delivered":
       return null;
   }
+};
+
+/** What a result of a tool says: its texts, and in place of anything else what it is. */
+export const contentWords = (content: Content | null): string => {
+  if (content === null || typeof content === "string") return content ?? "";
+  return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
 };
 
 type ContextWarning = Extract<AskSignal, { readonly type: "context.warning" }>;

@@ -1,0 +1,226 @@
+import type { AskPart } from "@colloquy/host";
+import { oneLine } from "../text/printable.ts";
+import { noticeOf } from "../text/notice.ts";
+import type { Block, ToolBlock } from "./block.ts";
+
+/** What an answer shows as its parts come: plain data. */
+export interface AnswerBlocks {
+  /** In order; each stays as it is. */
+  readonly finished: readonly Block[];
+  /** Those behind them: they may change, or turn out void. */
+  readonly open: readonly Block[];
+  /** Whether the last open one is a text that still grows. */
+  readonly grows: boolean;
+  readonly step: number;
+  readonly attempt: number;
+  /** By step, how many were finished when its present attempt began: what came since is of it. */
+  readonly begun: ReadonlyMap<number, number>;
+  /** What the model said in the present step. */
+  readonly said: string;
+  /** What is waited for, before anything can come. */
+  readonly waits: "lease" | "model" | null;
+}
+
+/** Of an answer of which nothing came yet. */
+export const noBlocks: AnswerBlocks = {
+  finished: [],
+  open: [],
+  grows: false,
+  step: 0,
+  attempt: 1,
+  begun: new Map(),
+  said: "",
+  waits: null,
+};
+
+/**
+ * What is shown with one part more. Pure.
+ *
+ * @param finalLength how much of a Markdown text that still grows is final
+ */
+export const withPart = (
+  before: AnswerBlocks,
+  part: AskPart,
+  finalLength: (markdown: string) => number,
+): AnswerBlocks => {
+  const isOfStep = "step" in part && part.type !== "replay.started";
+  const blocks = isOfStep
+    ? inStep(before, part.step, "attempt" in part && part.type !== "output.partial" ? part.attempt : null)
+    : before;
+  switch (part.type) {
+    case "text.delta":
+      return settled(
+        withText({ ...blocks, said: blocks.said + part.text }, "answer", part.text),
+        // A block of Markdown ends with its line.
+        part.text.includes("\n") ? finalLength : undefined,
+      );
+    case "refusal.delta":
+      return settled(withText({ ...blocks, said: blocks.said + part.text }, "refusal", part.text));
+    case "reasoning.delta":
+      return settled(withText(blocks, "thinking", part.text));
+    case "toolCall.delta":
+      return settled(
+        withTool(blocks, part, (tool) => ({ name: part.name, arguments: tool.arguments + part.arguments })),
+      );
+    case "toolCall":
+      return settled(withTool(blocks, part, () => ({ name: part.name, arguments: part.arguments })));
+    case "toolResult": {
+      const { outcome, content } = part;
+      const answered = withAnswerTo(blocks, part.callId, outcome === "refused" ? "denied" : "approved");
+      return settled(withTool(answered, part, () => ({ result: { outcome, content } })));
+    }
+    case "approval.requested": {
+      const { id, callId, name } = part.request;
+      const given = JSON.stringify(part.request.arguments);
+      if (blocks.open.some((block) => block.type === "approval" && block.id === id)) return blocks;
+      const known = withTool(blocks, { callId, name }, (tool) => ({ arguments: tool.arguments || given }));
+      return withOpen(known, { type: "approval", id, callId, name, arguments: given, answer: null });
+    }
+    case "result.requested":
+      return withNotice(
+        withTool(blocks, part, () => ({ arguments: part.arguments })),
+        `${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`,
+      );
+    case "step.ended":
+      return closed(blocks);
+    case "turn.ended":
+      return { ...closed(blocks), waits: null };
+    case "signal":
+      if (part.signal.type === "retry.scheduled")
+        return { ...voided(blocks, blocks.step, noticeOf(part.signal)), attempt: part.signal.attempt };
+      return withNotice(blocks, noticeOf(part.signal), part.signal.type === "context.warning" ? "warning" : "dim");
+    case "wait.started":
+      return { ...blocks, waits: part.for };
+    case "wait.ended":
+      return { ...blocks, waits: null };
+    case "thread.forked":
+      return withNotice(blocks, `the thread is busy; it goes on as thread ${oneLine(part.threadId)}`, "warning");
+    case "thread.lost":
+      return voided(blocks, blocks.step, "another process went on with the thread");
+    case "replay.started":
+      return voided(blocks, part.step, null);
+    case "parts.dropped":
+      return withNotice(blocks, "…");
+    case "turn.started":
+    case "step.started":
+    case "output.partial":
+      return blocks;
+  }
+};
+
+/** A block of its own among them, before a text that still grows: what is in the middle of a text would cut it in two. */
+export const withBlock = (blocks: AnswerBlocks, block: Block): AnswerBlocks => {
+  const { open, grows } = blocks;
+  const index = grows ? open.length - 1 : open.length;
+  return settled({ ...blocks, open: open.toSpliced(index, 0, block) });
+};
+
+/** The approval that was asked for is answered. */
+export const withApproval = (blocks: AnswerBlocks, id: string, answer: "approved" | "denied"): AnswerBlocks =>
+  settled(changed(blocks, (block) => (block.type === "approval" && block.id === id ? { ...block, answer } : block)));
+
+/** Nothing more comes: what is shown is made to be the text that the answer has, wherever parts of it were lost; null where that is not known. */
+export const withWhole = (blocks: AnswerBlocks, text: string | null): AnswerBlocks => {
+  const { said } = blocks;
+  if (text === null || bare(said) === bare(text)) return closed(blocks);
+  if (text.startsWith(said)) return closed(withText(blocks, "answer", text.slice(said.length)));
+  const anew = voided(blocks, blocks.step, "not all of the answer was shown as it came; this is all of it");
+  return closed(text === "" ? anew : withText(anew, "answer", text));
+};
+
+/** What lies between the texts of a message is for its readers to choose. */
+const bare = (text: string): string => text.replaceAll(/\s+/g, "");
+
+/** A part of a later step, or of another attempt at the present one. */
+const inStep = (blocks: AnswerBlocks, step: number, attempt: number | null): AnswerBlocks => {
+  if (step > blocks.step) {
+    const all = closed(blocks);
+    return { ...all, step, attempt: attempt ?? 1, begun: new Map(all.begun).set(step, all.finished.length), said: "" };
+  }
+  if (step < blocks.step || attempt === null || attempt === blocks.attempt) return blocks;
+  return { ...voided(blocks, step, null), attempt };
+};
+
+/** What was shown of a step, and of later ones, is void. It is said where it can't be taken away any more. */
+const voided = (blocks: AnswerBlocks, step: number, why: string | null): AnswerBlocks => {
+  const steps = [...blocks.begun].filter(([begun]) => begun >= step);
+  const from = Math.min(blocks.finished.length, ...steps.map(([, index]) => index));
+  const isShown = blocks.finished.slice(from).some(isOfModel);
+  const words = [why ?? [], isShown ? "what is shown above of this step is void" : []].flat().join("; ");
+  const kept = [...blocks.finished, ...blocks.open.filter((block) => !isOfModel(block))];
+  const finished: readonly Block[] =
+    words === "" ? kept : [...kept, { type: "notice", text: words, level: isShown ? "warning" : "dim" }];
+  const begun = new Map([...blocks.begun].filter(([earlier]) => earlier < step)).set(step, finished.length);
+  return { ...blocks, finished, open: [], grows: false, step, begun, said: "" };
+};
+
+const isOfModel = ({ type }: Block): boolean => type !== "notice" && type !== "question";
+
+const withText = (blocks: AnswerBlocks, type: "answer" | "refusal" | "thinking", text: string): AnswerBlocks => {
+  const last = blocks.grows ? blocks.open.at(-1) : undefined;
+  if (last?.type !== type)
+    return withOpen({ ...blocks, grows: false }, type === "answer" ? { type, markdown: text } : { type, text }, true);
+  const grown: Block =
+    last.type === "answer" ? { ...last, markdown: last.markdown + text } : { ...last, text: last.text + text };
+  return { ...blocks, open: [...blocks.open.slice(0, -1), grown] };
+};
+
+const withOpen = (blocks: AnswerBlocks, block: Block, grows = false): AnswerBlocks => ({
+  ...blocks,
+  open: [...blocks.open, block],
+  grows,
+});
+
+const withNotice = (blocks: AnswerBlocks, text: string | null, level: "dim" | "warning" = "dim"): AnswerBlocks =>
+  text === null ? blocks : withBlock(blocks, { type: "notice", text, level });
+
+/** The tool block of a call, changed; one that is not there yet is made. */
+const withTool = (
+  blocks: AnswerBlocks,
+  { callId, name }: Pick<ToolBlock, "callId" | "name">,
+  change: (tool: ToolBlock) => Partial<ToolBlock>,
+): AnswerBlocks => {
+  const isIt = (block: Block): boolean => block.type === "tool" && block.callId === callId;
+  const known = blocks.open.some(isIt)
+    ? blocks
+    : withOpen(blocks, { type: "tool", callId, name, arguments: "", result: null });
+  return changed(known, (block) => (block.type === "tool" && isIt(block) ? { ...block, ...change(block) } : block));
+};
+
+/** Whoever answered, and wherever: a call that has its result waits for nobody. */
+const withAnswerTo = (blocks: AnswerBlocks, callId: string, answer: "approved" | "denied"): AnswerBlocks =>
+  changed(blocks, (block) =>
+    block.type === "approval" && block.callId === callId && block.answer === null ? { ...block, answer } : block,
+  );
+
+const changed = (blocks: AnswerBlocks, change: (block: Block) => Block): AnswerBlocks => ({
+  ...blocks,
+  open: blocks.open.map(change),
+});
+
+/** Whatever is open is finished. */
+const closed = (blocks: AnswerBlocks): AnswerBlocks =>
+  blocks.open.length === 0
+    ? blocks
+    : { ...blocks, finished: [...blocks.finished, ...blocks.open], open: [], grows: false };
+
+/** Those at the front that can't change any more are finished; of a text that grows, what is final of it. */
+const settled = (blocks: AnswerBlocks, finalLength?: (markdown: string) => number): AnswerBlocks => {
+  const { open, grows } = blocks;
+  const waiting = open.findIndex((block, index) => !isFinal(block) || (grows && index === open.length - 1));
+  const count = waiting === -1 ? open.length : waiting;
+  const [first, ...rest] = open.slice(count);
+  const finished = count === 0 ? blocks.finished : [...blocks.finished, ...open.slice(0, count)];
+  const length = first?.type === "answer" && finalLength !== undefined ? finalLength(first.markdown) : 0;
+  if (first?.type !== "answer" || length === 0)
+    return count === 0 ? blocks : { ...blocks, finished, open: open.slice(count) };
+  const final: Block = { type: "answer", markdown: first.markdown.slice(0, length) };
+  return {
+    ...blocks,
+    finished: [...finished, final],
+    open: [{ ...first, markdown: first.markdown.slice(length) }, ...rest],
+  };
+};
+
+const isFinal = (block: Block): boolean =>
+  block.type === "tool" ? block.result !== null : block.type !== "approval" || block.answer !== null;

@@ -1,0 +1,42 @@
+import { type AskHandle, type AskPart, TurnError } from "@colloquy/host";
+import type { Json } from "@colloquy/machine";
+import { type AnswerBlocks, noBlocks, withPart, withWhole } from "./answer-blocks.ts";
+import { finalLength } from "./final-markdown.ts";
+
+/** An ask whose answer is shown: for a text, or for an output that is checked. */
+export type TerminalAsk = AskHandle | AskHandle<Json>;
+
+/** How an answer ended: with what was thrown where there is no whole one. */
+export interface AnswerEnd {
+  /** Null where no turn was opened. */
+  readonly turn: number | null;
+  readonly thrown: unknown;
+}
+
+/** Follows an ask to its end. Calls `onPart` behind each part, when `blocks` has it. Never rejects. */
+export class Answering {
+  blocks: AnswerBlocks = noBlocks;
+  readonly asked: TerminalAsk;
+  readonly #onPart: (part: AskPart<Json | undefined>) => void;
+
+  constructor(asked: TerminalAsk, onPart: (part: AskPart<Json | undefined>) => void) {
+    this.asked = asked;
+    this.#onPart = onPart;
+  }
+
+  async run(): Promise<AnswerEnd> {
+    try {
+      for await (const part of this.asked) {
+        this.blocks = withPart(this.blocks, part, finalLength);
+        this.#onPart(part);
+      }
+      const { turn, text } = await this.asked;
+      this.blocks = withWhole(this.blocks, text);
+      return { turn, thrown: null };
+    } catch (thrown) {
+      const { turn, text } = thrown instanceof TurnError ? thrown.summary : { turn: null, text: "" };
+      this.blocks = withWhole(this.blocks, turn === null ? null : text);
+      return { turn, thrown };
+    }
+  }
+}

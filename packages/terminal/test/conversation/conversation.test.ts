@@ -1,0 +1,71 @@
+import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { onScreen } from "./screen.ts";
+
+test("a question is asked, and its answer is shown as it comes, with its figures behind it", async () => {
+  const model = scriptedModel([
+    streams(["One ", { text: "two\n\nthree", delayMs: 1500 }], { usage: { totalTokens: 2100 } }),
+  ]);
+  const { type, press, until, clock, screen, finished } = onScreen(model);
+  type("Count.");
+  press("enter");
+  await until("One");
+  expect(screen()).toBe("\n> Count.\nOne \n> \nthread here · answering, Esc stops");
+  await clock.advance(1500);
+  await until("Agent");
+  expect(finished()).toBe("\n> Count.\nOne two\nthree\nAgent (1500ms, 1 iter, 2.1k tok)");
+  model.assertComplete();
+});
+
+test("Esc stops an answer, and what was shown of it is kept", async () => {
+  const { type, press, until, finished } = onScreen(scriptedModel([never({ pieces: ["Once upon"] }), reply("Yes.")]));
+  type("A story.");
+  press("enter");
+  await until("Once upon");
+  press("escape");
+  await until("Agent");
+  expect(finished()).toMatch(/\n> A story.\nOnce upon\n  stopped\nAgent \(/);
+  type("Shorter?");
+  press("enter");
+  await until("Yes.\nAgent");
+});
+
+test("an attempt that fails is void, which is said where it was shown", async () => {
+  const model = scriptedModel([fails({ kind: "overloaded" }, { partial: "One.\n\nT" }), reply("One.\n\nTwo.")]);
+  const { type, press, until, clock, finished } = onScreen(model);
+  type("Count.");
+  press("enter");
+  await until("trying again");
+  await clock.advance(1000);
+  await until("Agent");
+  expect(finished()).toContain(
+    "> Count.\nOne.\n  overloaded: trying again (attempt 2); what is shown above of this step is void\nOne.\nTwo.\nAgent (",
+  );
+});
+
+test("a tool call is shown with its arguments and its result", async () => {
+  const model = scriptedModel([
+    toolCalls([{ name: "look", arguments: { at: "sky" } }], { content: "Let me see." }),
+    reply("Blue."),
+  ]);
+  const { type, press, until, finished } = onScreen(model);
+  type("What colour?");
+  press("enter");
+  await until("Agent");
+  expect(finished()).toContain(
+    'Let me see.\n● look {"at":"sky"}\n  └ refused: There is no tool "look". The tools are: none.\nBlue.\nAgent (',
+  );
+});
+
+test("an error is said, and the conversation goes on", async () => {
+  const model = scriptedModel([fails({ kind: "auth", message: "wrong key" }), reply("Yes.")]);
+  const { type, press, until, conversation } = onScreen(model);
+  type("One?");
+  press("enter");
+  await until("error: the model call failed (auth): wrong key");
+  type("Two?");
+  press("enter");
+  await until("Yes.\nAgent");
+  press("ctrl+d");
+  await conversation.ended;
+});

@@ -1,0 +1,102 @@
+import { createHost, type Host, type LlmHandler, memoryStore, type Tool } from "@colloquy/host";
+import { conversationMachine, type MachineOptions } from "@colloquy/machine";
+import { sequentialIds, virtualClock, type VirtualClock } from "@colloquy/runtime-test";
+import {
+  type Line,
+  type ScreenConversation,
+  type ScreenPort,
+  terminalConversation,
+  type TerminalConversationOptions,
+} from "../../src/index.ts";
+
+/** A conversation on a screen that is 80 columns wide, on a clock that stands still. */
+export interface OnScreen {
+  readonly host: Host;
+  readonly clock: VirtualClock;
+  readonly conversation: ScreenConversation;
+  /** Presses keys by name, or types a text. */
+  readonly press: (...names: readonly string[]) => void;
+  readonly type: (text: string) => void;
+  /** What is shown: what is finished, what is open, the input and the status. */
+  readonly screen: () => string;
+  /** What is written into the scrollback. */
+  readonly finished: () => string;
+  readonly status: () => string;
+  readonly input: () => string;
+  /** Resolves when what is shown holds this text, or matches. */
+  readonly until: (text: string | RegExp) => Promise<void>;
+  /** What the screen was asked to do. */
+  readonly asked: string[];
+}
+
+const size = { columns: 80, rows: 24 };
+
+/** Opens a conversation with a model. */
+export const onScreen = (
+  llm: LlmHandler,
+  options: Partial<TerminalConversationOptions> & {
+    readonly machine?: MachineOptions;
+    readonly tools?: readonly Tool[];
+  } = {},
+): OnScreen => {
+  const { machine, tools = [], ...others } = options;
+  const clock = virtualClock();
+  const host =
+    options.host ??
+    createHost({
+      machine: conversationMachine(machine),
+      store: memoryStore({ clock }),
+      llm,
+      clock,
+      ids: sequentialIds(),
+      tools,
+    });
+  const asked: string[] = [];
+  const port: ScreenPort = {
+    suspend: async (run) => run(),
+    stop: () => void asked.push("stop"),
+    reprint: (lines) => void asked.push(`reprint ${text(lines)}`),
+    copy: (copied) => void asked.push(`copy ${copied}`),
+    bell: () => void asked.push("bell"),
+  };
+  const conversation = terminalConversation({ threadId: "here", port, ...others, host });
+  const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(size.columns)));
+  const status = (): string => text([conversation.shown().status(size)]);
+  const input = (): string => text(conversation.shown().input(size).lines);
+  const screen = (): string => {
+    const { view, open } = conversation.shown();
+    if (view !== null) return `${view.title}\n${text(view.show(size).lines)}`;
+    return [finished(), text(open(size)), input(), status()].join("\n");
+  };
+  const press = (...names: readonly string[]): void => {
+    for (const name of names) conversation.press({ type: "key", name }, size);
+  };
+  return {
+    host,
+    clock,
+    conversation,
+    press,
+    type: (typed) => conversation.press({ type: "text", text: typed }, size),
+    screen,
+    finished,
+    status,
+    input,
+    until: (wanted) =>
+      seen(conversation, () => (typeof wanted === "string" ? screen().includes(wanted) : wanted.test(screen()))),
+    asked,
+  };
+};
+
+const seen = (conversation: ScreenConversation, isSeen: () => boolean): Promise<void> =>
+  new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSeen()) return;
+      stop();
+      resolve();
+    };
+    const stop = conversation.onChange(look);
+    look();
+  });
+
+/** Lines as they would be without colours. */
+const text = (lines: readonly Line[]): string => lines.map((line) => line.map((span) => span.text).join("")).join("\n");
