@@ -1,0 +1,94 @@
+import type { Key } from "./key.ts";
+import { keyAt, keysOfCutOff } from "./sequences.ts";
+
+/**
+ * Turns what a terminal sends into keys. Chunks may be cut anywhere: within a character, a sequence, the marks of a
+ * paste. What it does not know, and what terminals reply, it leaves out and never types.
+ *
+ * The law: all cuttings of one input give the same keys, once texts that follow each other are joined, as long as
+ * nobody flushes in between. One rule is about chunks, since a terminal that does not mark pastes gives no other sign:
+ * a chunk in which text follows a line end begins a paste, which lasts until there is another key, or a flush.
+ */
+export class KeyReader {
+  /** What means nothing yet without the next chunk. */
+  #rest = "";
+  #paste: { readonly pieces: string[]; readonly marked: boolean } | null = null;
+
+  /** The keys that are complete with this chunk. */
+  read(chunk: string): readonly Key[] {
+    const text = this.#rest + chunk;
+    const half = /[\uD800-\uDBFF]$/.exec(text)?.[0] ?? "";
+    this.#rest = half;
+    return this.#keysOf(text.slice(0, text.length - half.length));
+  }
+
+  /** After how many milliseconds without a chunk to flush; null: there is nothing to wait for. */
+  get waitMs(): number | null {
+    if (this.#paste?.marked === true) return pasteWaitMs;
+    return this.#paste !== null || this.#rest.startsWith("\x1b") ? sequenceWaitMs : null;
+  }
+
+  /** No more comes: an escape was the key itself, and a paste is what there is of it. */
+  flush(): readonly Key[] {
+    const rest = this.#rest;
+    this.#rest = "";
+    return this.#paste === null ? keysOfCutOff(rest) : this.#endPaste(rest);
+  }
+
+  #keysOf(text: string): readonly Key[] {
+    if (text === "") return [];
+    const isPlain = typedOrPasted.test(text);
+    if (this.#paste === null && isPlain && textBehindLineEnd.test(text)) this.#paste = { pieces: [], marked: false };
+    const keys: Key[] = [];
+    if (this.#paste?.marked === false) {
+      if (isPlain) this.#paste.pieces.push(text);
+      else keys.push(...this.#endPaste());
+    }
+    for (let at = this.#paste?.marked === false ? text.length : 0; at < text.length;)
+      at = this.#paste === null ? this.#readKey(text, at, keys) : this.#readPaste(text, at, keys);
+    return keys;
+  }
+
+  /** Says where it has read to, as does the next. */
+  #readKey(text: string, at: number, keys: Key[]): number {
+    if (text.startsWith(pasteStart, at)) {
+      this.#paste = { pieces: [], marked: true };
+      return at + pasteStart.length;
+    }
+    const found = keyAt(text, at);
+    if (found.isCutOff) this.#rest = text.slice(at) + this.#rest;
+    else keys.push(...found.keys);
+    return found.end;
+  }
+
+  #readPaste(text: string, at: number, keys: Key[]): number {
+    const end = text.indexOf(pasteEnd, at);
+    if (end >= 0) {
+      keys.push(...this.#endPaste(text.slice(at, end)));
+      return end + pasteEnd.length;
+    }
+    // The mark may be cut in two.
+    const half = [5, 4, 3, 2, 1, 0].find((length) => text.slice(at).endsWith(pasteEnd.slice(0, length))) ?? 0;
+    this.#paste?.pieces.push(text.slice(at, text.length - half));
+    this.#rest = text.slice(text.length - half) + this.#rest;
+    return text.length;
+  }
+
+  #endPaste(last = ""): readonly Key[] {
+    const text = [...(this.#paste?.pieces ?? []), last].join("").replaceAll(/\r\n?/g, "\n");
+    this.#paste = null;
+    const clean = text.replaceAll(/(?![\t\n])\p{Cc}/gu, "").toWellFormed();
+    return clean === "" ? [] : [{ type: "paste", text: clean }];
+  }
+}
+
+const pasteStart = "\x1b[200~";
+const pasteEnd = "\x1b[201~";
+
+const typedOrPasted = /^(?:[\t\r\n]|\P{Cc})+$/u;
+const textBehindLineEnd = /[\r\n][^\r\n]/;
+
+/** Terminals send sequences whole; a slow network may cut them. */
+const sequenceWaitMs = 50;
+/** Only where the mark of its end was lost: nothing could be typed any more. */
+const pasteWaitMs = 2000;
