@@ -2,6 +2,8 @@ export type * from "./conversation/block.ts";
 export type * from "./conversation/screen-port.ts";
 export type * from "./conversation/shown.ts";
 export type * from "./input/key.ts";
+export { type Action, actions } from "./input/action.ts";
+export { type Keymap, keymapOf, keymaps } from "./input/keymap.ts";
 export { KeyReader } from "./input/key-reader.ts";
 export type * from "./text/line.ts";
 export type * from "./views/view.ts";
