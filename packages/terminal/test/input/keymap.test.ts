@@ -65,7 +65,9 @@ const nameOf = (sent: string): string => {
 };
 
 describe("presets", () => {
-  test.each(table)("%j does %s", (sent, standard, seed = standard) => {
+  const rows = table.map(([sent, standard, seed = standard]) => ({ sent, standard, seed }));
+
+  test.each(rows)("$sent does $standard, $seed", ({ sent, standard, seed }) => {
     expect(keymapOf("standard")[nameOf(sent)]).toBe(standard);
     expect(keymapOf("seed")[nameOf(sent)]).toBe(seed);
   });
