@@ -1,25 +1,32 @@
-import { type Agent, AgentFileError, agentFromFile, type AgentHost, type SubagentCall } from "@colloquy/agents";
-import { noUsage, usageMonoid } from "@colloquy/machine";
+import {
+  type Agent,
+  AgentFileError,
+  agentFromFile,
+  agentHost,
+  type AgentHost,
+  type SubagentCall,
+} from "@colloquy/agents";
+import type { HostOptions, Tool } from "@colloquy/host";
+import { type Content, contentText, type MachineOptions, noUsage, usageMonoid } from "@colloquy/machine";
+import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
 import type { CommandContext } from "./command-context.ts";
+import { ArgumentError } from "./exit-code.ts";
+import type { Provider } from "./models.ts";
 import type { OptionValues } from "./options.ts";
-import type { ConverseOptions } from "@colloquy/terminal";
-import { counted, tokensOf } from "@colloquy/terminal";
-import { named, oneLine } from "@colloquy/terminal";
+import type { Asked } from "./turn.ts";
+
+export type { Agent } from "@colloquy/agents";
 
 /**
- * The agent that the options name; null where they name none. What is wrong with its file is printed, a line each.
+ * The agent of a file. What is wrong with it is printed, a line each.
  *
- * @throws Error for an agent that can't be used, or that takes more than a text
+ * @throws ArgumentError for an agent that can't be used, or that takes more than a text
  */
 export const agentOf = async (
-  { agent: file, "allow-tools": allowTools }: Pick<OptionValues, "agent" | "allow-tools">,
+  file: string,
+  { "allow-tools": allowTools }: Pick<OptionValues, "allow-tools">,
   { errors }: Pick<CommandContext, "errors">,
-): Promise<Agent | null> => {
-  if (file === undefined) {
-    if (allowTools === true)
-      throw new Error("--allow-tools is about the tools of an agent, and there is no --agent FILE");
-    return null;
-  }
+): Promise<Agent> => {
   try {
     const agent = await agentFromFile(file, { allowTools: allowTools === true });
     inputOf(agent);
@@ -27,30 +34,55 @@ export const agentOf = async (
   } catch (thrown) {
     if (!(thrown instanceof AgentFileError)) throw thrown;
     for (const line of thrown.message.split("\n")) errors.line(oneLine(line));
-    throw new Error(`the agent in ${named(file)} can't be used`, { cause: thrown });
+    throw new ArgumentError(`the agent in ${named(file)} can't be used`, { cause: thrown });
   }
 };
 
-/** How a line is asked of an agent with a signature: as its one input. Undefined for an agent without. */
-export const askOf = (host: AgentHost): ConverseOptions["ask"] => {
-  const field = inputOf(host.agent);
-  return field === null ? undefined : (text, threadId) => host.run({ [field]: text }, { threadId });
+/** The host in which an agent answers, with further tools, how it is asked, and what it says of subagents behind a turn. */
+export const hostOfAgent = (
+  agent: Agent,
+  tools: readonly Tool[],
+  { handler, model }: Provider,
+  { machine, ...parts }: Omit<HostOptions, "machine" | "llm" | "tools"> & { readonly machine: MachineOptions },
+  named: string | undefined,
+) => {
+  const host = agentHost(
+    { ...agent, tools: [...agent.tools, ...tools] },
+    {
+      ...parts,
+      machine,
+      models: (wanted) => handler(wanted ?? model),
+      // What is thrown stands in the error of the ask.
+      onObserverError: () => {},
+      ...(named === undefined ? {} : { model: named }),
+    },
+  );
+  return { host, ask: askOf(host), notes: notesOf(host) };
 };
 
-/** The input that a typed line is; null for an agent without a signature. @throws Error for one that takes anything but one text */
+/** How an agent is asked: one with a signature by its one input. */
+const askOf = (host: AgentHost): ((input: Content, threadId: string) => Asked) => {
+  const field = inputOf(host.agent);
+  return (input, threadId) =>
+    field === null
+      ? host.thread(threadId).ask(input)
+      : host.run({ [field]: typeof input === "string" ? input : contentText(input) }, { threadId });
+};
+
+/** The input that a typed line is; null for an agent without a signature. @throws ArgumentError for one that takes anything but one text */
 const inputOf = ({ name, signature }: Agent): string | null => {
   if (signature === null) return null;
   const inputs = Object.entries(signature.inputs.properties);
   const [[field, schema] = [], ...others] = inputs;
   if (field !== undefined && others.length === 0 && schema?.["type"] === "string") return field;
   const given = inputs.map(([input, type]) => `${input}: ${JSON.stringify(type)}`).join(", ");
-  throw new Error(`the agent "${name}" takes ${given}; a chat can only give it one text`);
+  throw new ArgumentError(`the agent "${name}" takes ${given}; a chat can only give it one text`);
 };
 
 /** What the subagents took in a turn, a line for each of them that was called. */
-export const notesOf =
-  (host: AgentHost) =>
-  async (threadId: string, turn: number): Promise<readonly string[]> => {
+const notesOf =
+  (host: AgentHost): NonNullable<ConverseOptions["notes"]> =>
+  async (threadId, turn) => {
     const calls = Object.entries(Object.groupBy(await host.calls(threadId, turn), ({ name }) => name));
     return calls.map(([name, of = []]) => `  ${name}: ${counted(of.length, "call")}, ${tokensOf(usageOf(of))}`);
   };

@@ -29,12 +29,12 @@ export const importThreads = async (
 ): Promise<number> => {
   if (paths.length === 0) throw new Error("import takes files; none is named");
   if (options.store === undefined)
-    throw new Error("--store is missing: the SQLite file, or the folder, that is to keep the thread");
+    throw new Error("--store is missing: the SQLite file, the folder or the URL that is to keep the thread");
   const read = readerOf(options);
   const files = (options.from ?? "journal") === "journal" ? journalPaths(paths) : paths;
   if (options.thread !== undefined && files.length > 1)
     throw new Error(`--thread names one thread, and there are ${files.length} files; import them under their own ids`);
-  const store = openStore(options.store);
+  const store = await openStore(options.store);
   const host = createHost({
     machine: conversationMachine(),
     store,

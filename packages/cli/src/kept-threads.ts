@@ -1,22 +1,44 @@
-import { existsSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "@colloquy/host";
 import { filesStore, sqliteStore } from "@colloquy/runtime-node";
+import { withoutSecrets } from "./models.ts";
+import { loaded } from "./optional-package.ts";
 import { isPipeOrDevice } from "./text-file.ts";
 
 /**
- * Opens where threads are kept: a folder, which is one that is there or is written with a `/` at its end, as files in JSON
- * lines; anything else as a SQLite file. Makes it where it is not there.
+ * Opens where threads are kept: PostgreSQL or Redis by their URL; a folder, which is one that is there or is written with a `/`
+ * at its end, as files in JSON lines; anything else as a SQLite file. Makes file and folder where they are not there.
  *
- * @throws Error where the folder that it is to be in is not there: its name may be mistyped; and for a pipe or a device.
+ * @throws Error where the folder that it is to be in is not there: its name may be mistyped; for a pipe or a device; and
+ *   where the client of a server is not installed.
  */
-export const openStore = (path: string): Store => {
-  const around = dirname(path);
+export const openStore = async (place: string): Promise<Store> => {
+  if (isServer(place)) {
+    const [of, options] = [placeOfStore(place), { timeoutMs: 10_000 }];
+    if (place.startsWith("postgres")) {
+      const { postgresStore } = await loaded(of, ["pg"], () => import("@colloquy/runtime-node/postgres"));
+      return postgresStore({ connectionString: place, ...options });
+    }
+    const { redisStore } = await loaded(of, ["redis"], () => import("@colloquy/runtime-node/redis"));
+    return redisStore({ url: place, ...options });
+  }
+  const around = dirname(place);
   if (!existsSync(around))
-    throw new Error(`--store is "${path}", and the folder "${around}" does not exist; create it first`);
-  if (isPipeOrDevice(path))
-    throw new Error(`--store is "${path}", which is a pipe or a device; name a file or a folder`);
-  return isFolder(path) ? filesStore({ folder: path }) : sqliteStore({ path });
+    throw new Error(`--store is "${place}", and the folder "${around}" does not exist; create it first`);
+  if (isPipeOrDevice(place))
+    throw new Error(`--store is "${place}", which is a pipe or a device; name a file or a folder`);
+  return isFolder(place) ? filesStore({ folder: place }) : sqliteStore({ path: place });
+};
+
+/** A store for a person: of a server no user and no password. @throws Error for a URL of another kind */
+export const placeOfStore = (place: string): string => {
+  const scheme = /^(\w+):\/\//.exec(place)?.[1];
+  if (scheme === undefined) return place;
+  if (!isServer(place))
+    throw new Error(`--store is a URL of "${scheme}"; there are postgres:// and redis:// (rediss:// for TLS)`);
+  if (!URL.canParse(place)) throw new Error(`--store begins with ${scheme}:// and is no URL`);
+  return withoutSecrets(place);
 };
 
 /**
@@ -25,12 +47,14 @@ export const openStore = (path: string): Store => {
  * @throws Error for a path where nothing is.
  */
 export const withStore = async <Result>(
-  path: string | undefined,
+  place: string | undefined,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> => {
-  if (path === undefined) throw new Error("--store is missing: the SQLite file, or the folder, that keeps the threads");
-  if (!existsSync(path)) throw new Error(`there is no file or folder "${path}" that keeps threads`);
-  const store = openStore(path);
+  if (place === undefined)
+    throw new Error("--store is missing: the SQLite file, the folder or the URL that keeps the threads");
+  if (!isServer(placeOfStore(place)) && !existsSync(place))
+    throw new Error(`there is no file or folder "${place}" that keeps threads`);
+  const store = await openStore(place);
   try {
     return await use(store);
   } finally {
@@ -38,5 +62,30 @@ export const withStore = async <Result>(
   }
 };
 
+const isServer = (place: string): boolean => /^(?:postgres|postgresql|redis|rediss):\/\//.test(place);
+
 const isFolder = (path: string): boolean =>
   path.endsWith("/") || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+/** The SQLite file of `--session`. @throws Error for what is a journal, or a folder */
+export const sessionFile = (path: string): string => {
+  if (placeOfStore(path) !== path || isFolder(path))
+    throw new Error(`--session is "${placeOfStore(path)}", and no SQLite file; give it as --store, with --continue`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === true && stats.size > 0 && firstByteOf(path) === "{")
+    throw new Error(
+      `--session is "${path}", which is a journal, and no SQLite file; make a thread of it first: colloquy import "${path}" --store FILE`,
+    );
+  return path;
+};
+
+const firstByteOf = (path: string): string => {
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(1);
+    readSync(file, bytes, 0, 1, 0);
+    return bytes.toString("latin1");
+  } finally {
+    closeSync(file);
+  }
+};

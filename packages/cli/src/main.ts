@@ -9,12 +9,16 @@ if (major < 22 || (major === 22 && minor < 18)) {
 } else {
   // Only now: older versions lack modules that it needs.
   const { runCommand } = await import("./command.ts");
+  const { stdin, stdout, stderr } = process;
   process.exitCode = await runCommand(process.argv.slice(2), {
-    input: process.stdin,
-    output: process.stdout,
-    error: process.stderr,
-    isTerminal: process.stdin.isTTY && process.stdout.isTTY,
+    input: stdin,
+    output: stdout,
+    error: stderr,
+    isTerminal: stdin.isTTY && stdout.isTTY,
+    inputIsTerminal: stdin.isTTY,
+    outputIsTerminal: stdout.isTTY,
     environment: process.env,
+    folder: process.cwd(),
     signal: endingOf(process),
   });
 }

@@ -40,7 +40,8 @@ export const functionFromModule = async <Of extends (...given: never[]) => unkno
   throw new Error(`"${path}" has no ${what}: its default export is ${kindOf(exported)}; make it a function`);
 };
 
-const defaultExportOf = async (path: string): Promise<unknown> => {
+/** What a module exports by default. @throws Error for one that can't be loaded */
+export const defaultExportOf = async (path: string): Promise<unknown> => {
   if (isPipeOrDevice(path)) throw new Error(`"${path}" is a pipe or a device; name a module in a file`);
   try {
     const loaded: unknown = await import(pathToFileURL(resolve(path)).href);

@@ -6,12 +6,34 @@ export const optionKinds = {
   version: { type: "boolean", short: "v" },
   thread: { type: "string" },
   store: { type: "string" },
+  session: { type: "string" },
+  continue: { type: "boolean" },
+  resume: { type: "string" },
+  "multi-turn": { type: "boolean" },
   model: { type: "string" },
+  provider: { type: "string" },
   "base-url": { type: "string" },
+  template: { type: "string" },
   system: { type: "string" },
   window: { type: "string" },
+  "max-turns": { type: "string" },
   agent: { type: "string" },
   "allow-tools": { type: "boolean" },
+  tools: { type: "string", multiple: true },
+  mcp: { type: "string", multiple: true },
+  react: { type: "boolean" },
+  approve: { type: "string" },
+  deny: { type: "string" },
+  reason: { type: "string" },
+  debug: { type: "boolean" },
+  verbose: { type: "boolean" },
+  quiet: { type: "boolean" },
+  "no-stream": { type: "boolean" },
+  "output-format": { type: "string" },
+  keys: { type: "string" },
+  theme: { type: "string" },
+  "screen-reader": { type: "boolean" },
+  "no-color": { type: "boolean" },
   before: { type: "string" },
   after: { type: "string" },
   options: { type: "string" },
@@ -28,6 +50,9 @@ export const optionKinds = {
   from: { type: "string" },
   repair: { type: "boolean" },
 } as const;
+
+/** The name of an option, without its dashes. */
+export type OptionName = keyof typeof optionKinds;
 
 /** The values that were given; each command reads those that it knows. */
 export type OptionValues = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];

@@ -1,7 +1,7 @@
 import { type Metric, rerun, rerunTable } from "@colloquy/datasets";
 import type { NamedJournal } from "@colloquy/machine/inspect";
 import { openaiChat, systemClock } from "@colloquy/runtime-node";
-import { serverOf, withoutSecrets } from "./chat.ts";
+import { serverOf, withoutSecrets } from "./models.ts";
 import type { CommandContext } from "./command-context.ts";
 import { journalFiles } from "./journal-files.ts";
 import { functionFromModule, optionsFromModule } from "./options-module.ts";

@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
+import { Readable } from "node:stream";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, expect, test } from "vitest";
-import { runCommand } from "../src/command.ts";
+import { runIn } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-agent-"));
 const agent = join(folder, "agent.yaml");
@@ -37,28 +36,27 @@ const model = ruleModel([
   },
 ]);
 
-const chat = async (server: LoopbackServer, args: readonly string[], questions: readonly string[] = []) => {
-  const output = new PassThrough();
-  const error = new PassThrough();
-  const input = Readable.from(questions.map((question) => `${question}\n`));
-  const setting = { input, output, error, isTerminal: false, environment: { OPENAI_MODEL: "other" } };
-  const all = ["chat", "--base-url", server.url, ...args];
-  const exitCode = await runCommand(all, { ...setting, signal: new AbortController().signal });
-  output.end();
-  error.end();
-  return { exitCode, output: await text(output), error: await text(error) };
-};
+const chat = (server: LoopbackServer, args: readonly string[], questions: readonly string[] = []) =>
+  runIn(
+    {
+      input: Readable.from(questions.map((question) => `${question}\n`)),
+      environment: { OPENAI_MODEL: "other" },
+    },
+    "chat",
+    "--base-url",
+    server.url,
+    ...args,
+  );
 
 const asked = ({ requests }: LoopbackServer): readonly unknown[] => requests.map(({ body }) => body);
 
 test("a chat with an agent uses what its file says, and shows what its subagents took", async () => {
   await using server = await loopbackServer({ model });
-  const { exitCode, output } = await chat(server, ["--agent", agent], ["tea"]);
+  const { exitCode, output, error } = await chat(server, ["--agent", agent], ["tea"]);
   expect(exitCode).toBe(0);
-  expect(output).toContain(`guide: large at ${server.url}; nothing is kept`);
-  expect(output).toMatch(
-    /> tea\n {2}clerk \{"message":"tea"\}\nSo it is tea\.\n\(.* 2 steps, .*\)\n {2}clerk: 1 call, \d+ tokens\n/,
-  );
+  expect(output).toBe("So it is tea.\n");
+  expect(error).toContain(`guide: large at ${server.url}; nothing is kept`);
+  expect(error).toMatch(/ {2}clerk \{"message":"tea"\}\n\(.* 2 steps, .*\)\n {2}clerk: 1 call, \d+ tokens\n/);
   expect(asked(server)).toMatchObject([
     { model: "large", temperature: 0, messages: [{ role: "system", content: "Guide." }, { content: "tea" }] },
     { model: "small", messages: [{ role: "system", content: "Look things up." }, { content: "tea" }] },
@@ -70,12 +68,12 @@ test("the command line goes before the file, also on a thread that is there", as
   await using server = await loopbackServer({ model });
   const args = ["--agent", agent, "--store", join(folder, "kept.db")];
   await chat(server, args, ["tea"]);
-  const { output } = await chat(
+  const { output, error } = await chat(
     server,
     [...args, "--model", "huge", "--system", "Be brief.", "--window", "4000"],
     ["/undo", "cake"],
   );
-  expect(output).toContain("guide: huge at ");
+  expect(error).toContain("guide: huge at ");
   expect(output).toContain("So it is cake.");
   expect(asked(server).slice(3)).toMatchObject([
     { model: "huge", messages: [{ role: "system", content: "Be brief." }, { content: "cake" }] },
@@ -90,7 +88,7 @@ test("what is wrong with an agent is said in a line each, and tools have to be a
   const path = join(folder, "wrong.yaml");
   writeFileSync(path, "name: a\nmodle: b\nmodel: 1\n");
   const wrong = await chat(server, ["--agent", path]);
-  expect(wrong.exitCode).toBe(1);
+  expect(wrong.exitCode).toBe(2);
   expect(wrong.error.split("\n")).toEqual([
     `${path}:3:8: model is 1; it must be a text`,
     expect.stringContaining(`${path}:2:1: there is no field "modle"; there are version, `),
@@ -104,7 +102,7 @@ test("what is wrong with an agent is said in a line each, and tools have to be a
   expect((await chat(server, ["--agent", path])).error).toContain(
     `${path}:2:9: tool "./tools.mjs#tea": it is not allowed`,
   );
-  expect(await chat(server, ["--agent", path, "--allow-tools"])).toMatchObject({ exitCode: 0, error: "" });
+  expect(await chat(server, ["--agent", path, "--allow-tools"])).toMatchObject({ exitCode: 0 });
   expect((await chat(server, ["--allow-tools"])).error).toContain("--allow-tools is about the tools of an agent");
   expect((await chat(server, ["--agent", join(folder, "none.yaml")])).error).toContain(
     "none.yaml: there is no such file",
@@ -121,7 +119,7 @@ test("a typed line is the one input of a signature; other signatures are refused
   );
   const { exitCode, output } = await chat(server, ["--agent", path], ["tea"]);
   expect(exitCode).toBe(0);
-  expect(output).toContain('> tea\n{"answer":"It is tea."}\n(');
+  expect(output).toBe('{"answer":"It is tea."}\n');
   expect(asked(server)).toMatchObject([{ messages: [{ role: "user", content: 'question: "tea"' }] }]);
   writeFileSync(
     path,

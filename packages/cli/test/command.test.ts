@@ -2,38 +2,24 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Readable } from "node:stream";
-import { text } from "node:stream/consumers";
+import { Readable } from "node:stream";
 import { fails, reply, ruleModel, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, expect, test } from "vitest";
-import { runCommand } from "../src/command.ts";
+import { runIn } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-"));
 
 afterAll(() => rmSync(folder, { recursive: true }));
+
+const run = ({ args, environment = {}, questions = [] }: Run) =>
+  runIn({ environment, input: Readable.from(questions.map((question) => `${question}\n`)) }, ...args);
 
 interface Run {
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly questions?: readonly string[];
 }
-
-const run = async ({ args, environment = {}, questions = [] }: Run) => {
-  const output = new PassThrough();
-  const error = new PassThrough();
-  const exitCode = await runCommand(args, {
-    input: Readable.from(questions.map((question) => `${question}\n`)),
-    output,
-    error,
-    isTerminal: false,
-    environment,
-    signal: new AbortController().signal,
-  });
-  output.end();
-  error.end();
-  return { exitCode, output: await text(output), error: await text(error) };
-};
 
 test("the command runs as it is installed", () => {
   const main = new URL("../src/main.ts", import.meta.url).pathname;
@@ -49,7 +35,7 @@ test("--version is that of the package; without a command there is help", async 
 
 test.each([
   [["chta"], 'there is no command "chta"'],
-  [["chat", "now"], 'there is no command "chat now"'],
+  [["threads", "now"], 'there is no command "threads now"'],
   [["chat", "--speed", "9"], "there is no option --speed; chat has --thread, --store, "],
   [["--speed"], "there is no option --speed. Run"],
   [["chat", "-x"], "there is no option -x; chat has"],
@@ -66,14 +52,14 @@ test.each([
 
 test("a chat without a server says what to set", async () => {
   const { exitCode, error } = await run({ args: ["chat"], environment: { OPENAI_API_KEY: "" } });
-  expect(exitCode).toBe(1);
+  expect(exitCode).toBe(2);
   expect(error).toContain("set OPENAI_API_KEY");
 });
 
 test("a window that is none is refused before anything is opened", async () => {
   const { exitCode, error } = await run({ args: ["chat", "--base-url", "http://127.0.0.1:1", "--window", "8k"] });
-  expect(exitCode).toBe(1);
-  expect(error).toContain('--window is "8k"; it must be a whole number of tokens, such as 128000');
+  expect(exitCode).toBe(2);
+  expect(error).toContain('--window is "8k"; it must be a whole number of 1 or more, such as 128000');
 });
 
 test("a chat within a window sums older turns up when it fills, and goes on", async () => {
@@ -84,9 +70,9 @@ test("a chat within a window sums older turns up when it fills, and goes on", as
   await using server = await loopbackServer({ model });
   const args = ["chat", "--base-url", server.url, "--window", "800"];
   const questions = Array.from({ length: 8 }, (_, index) => `count ${index}`);
-  const { exitCode, output } = await run({ args, questions });
+  const { exitCode, error } = await run({ args, questions });
   expect(exitCode).toBe(0);
-  expect(output).toContain("the model's window is filling up: about ");
+  expect(error).toContain("the model's window is filling up: about ");
   expect(JSON.stringify(server.requests.at(-1)?.body)).toMatch(
     /Earlier in this conversation:\\n\[Turns? 1( to \d)?\] They counted/,
   );
@@ -97,14 +83,14 @@ test("a chat talks to the server of the environment, with its key, and shows no 
     model: scriptedModel([reply("Hello.")]),
     apiKey: "sk-secret-0123456789",
   });
-  const { exitCode, output } = await run({
+  const { exitCode, output, error } = await run({
     args: ["chat", "--model", "small", "--system", "Be brief."],
     environment: { OPENAI_API_KEY: "sk-secret-0123456789", OPENAI_BASE_URL: server.url },
     questions: ["Hi"],
   });
-  expect(output).toContain(`small at ${server.url}; nothing is kept`);
-  expect(output).toContain("> Hi\nHello.\n(");
-  expect(output).not.toContain("secret");
+  expect(output).toBe("Hello.\n");
+  expect(error).toContain(`small at ${server.url}; nothing is kept`);
+  expect(error).not.toContain("secret");
   expect(exitCode).toBe(0);
   expect(server.requests[0]?.body).toMatchObject({
     model: "small",
@@ -122,20 +108,22 @@ test("a chat that is kept is continued by the next run, under another system pro
   await using server = await loopbackServer({ model });
   const args = ["chat", "--base-url", server.url, "--store", join(folder, "chat.db"), "--thread", "kept"];
   const first = await run({ args: [...args, "--system", "One."], questions: ["a", "b"] });
-  expect(first.output).toContain('> b\n4 messages, "One."\n');
+  expect(first.output).toBe('2 messages, "One."\n4 messages, "One."\n');
   const second = await run({ args, questions: ["c"] });
-  expect(second.output).toContain("continuing thread kept: 2 turns, ");
-  expect(second.output).toContain('> c\n6 messages, "One."\n');
+  expect(second.output).toBe('6 messages, "One."\n');
   const third = await run({ args: [...args, "--system", "Two."], questions: ["d"] });
-  expect(third.output).toContain('> d\n8 messages, "Two."\n');
+  expect(third.output).toBe('8 messages, "Two."\n');
 });
 
 test("a turn that failed makes the exit code of a pipe 1", async () => {
   await using server = await loopbackServer({
     model: scriptedModel([fails({ kind: "bad_request", status: 400 }), reply("Yes.")]),
   });
-  const { exitCode, output } = await run({ args: ["chat", "--base-url", server.url], questions: ["a", "b"] });
-  expect(output).toMatch(/> a\nerror: the model call failed \(bad_request\): .*\n/);
-  expect(output).toContain("> b\nYes.\n");
+  const { exitCode, output, error } = await run({
+    args: ["chat", "--base-url", server.url],
+    questions: ["a", "b"],
+  });
+  expect(error).toMatch(/error: the model call failed \(bad_request\): .*\n/);
+  expect(output).toBe("Yes.\n");
   expect(exitCode).toBe(1);
 });

@@ -10,7 +10,8 @@ import { fails, reply, ruleModel, scriptedModel, streams, toolCalls } from "@col
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { commands, runCommand } from "../src/command.ts";
+import { runCommand } from "../src/command.ts";
+import { commands } from "../src/commands.ts";
 import { openStore } from "../src/kept-threads.ts";
 import { named, oneLine, printable, printableJson } from "@colloquy/terminal";
 import { slashCommands } from "@colloquy/terminal";
@@ -74,7 +75,7 @@ const write = (name: string, content: string): string => {
 
 /** A conversation in which everything that somebody else says is hostile. */
 beforeAll(async () => {
-  const store = openStore(storePath);
+  const store = await openStore(storePath);
   const host = createHost({
     machine: conversationMachine(),
     store,
@@ -183,7 +184,7 @@ describe("what others wrote does not steer the terminal", () => {
   });
 
   test("in arguments that are refused", async () => {
-    for (const args of [[hostile("cmd")], [`--${hostile("opt")}`], ["chat", hostile("now")]]) {
+    for (const args of [[hostile("cmd")], [`--${hostile("opt")}`], ["chat", "--keys", hostile("now")]]) {
       const { exitCode, error } = await run(args);
       expect(exitCode).toBe(2);
       expect(steeringIn(error)).toEqual([]);
@@ -197,7 +198,7 @@ describe("what others wrote does not steer the terminal", () => {
   });
 
   test("a journal that is exported is the one that is kept", async () => {
-    const store = openStore(storePath);
+    const store = await openStore(storePath);
     const kept = await store.read(id);
     await store.close();
     const { output } = await run(["export", id, "--store", storePath]);
@@ -248,7 +249,7 @@ describe("a chat", () => {
     const args = ["chat", "--base-url", server.url, "--model", hostile("model"), "--thread", threadId];
     const { output, error } = await run(args, { questions: lines });
     expect(output).toMatch(/One .*two\./s);
-    expect(output).toContain("error: the model call failed");
+    expect(error).toContain("error: the model call failed");
     expect(steeringIn(output + error)).toEqual([]);
   });
 

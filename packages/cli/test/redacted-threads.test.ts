@@ -32,7 +32,7 @@ describe.each(["kept.db", "folder/"])("a redaction in %s", (name) => {
   const path = join(folder, name);
 
   test("that a crash interrupted is not undone by an export", async () => {
-    const store = openStore(path);
+    const store = await openStore(path);
     const host = hostOn(store);
     await host.ask("the PASSWORD", { threadId: "half" });
     await host.close();
@@ -52,7 +52,7 @@ describe.each(["kept.db", "folder/"])("a redaction in %s", (name) => {
   });
 
   test("reaches a letter of which a crash swallowed the answer", async () => {
-    const store = openStore(path);
+    const store = await openStore(path);
     const { inbox } = store;
     if (inbox === undefined) throw new Error("no inbox");
     const event = { type: "ask.received", at: 1, askId: "a", input: "the TOPSECRET" } as const;

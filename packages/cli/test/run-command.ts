@@ -1,16 +1,31 @@
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { runCommand } from "../src/command.ts";
+import type { CommandSetting } from "../src/command-context.ts";
+
+/** What a command came to. */
+export interface Ran {
+  readonly exitCode: number;
+  readonly output: string;
+  readonly error: string;
+}
 
 /** Runs `colloquy` with these arguments, and nobody at a terminal. */
-export const run = async (
-  ...args: readonly string[]
-): Promise<{ readonly exitCode: number; readonly output: string; readonly error: string }> => {
+export const run = (...args: readonly string[]): Promise<Ran> => runIn({}, ...args);
+
+/** The same, in a setting. */
+export const runIn = async (setting: Partial<CommandSetting>, ...args: readonly string[]): Promise<Ran> => {
   const output = new PassThrough();
   const error = new PassThrough();
-  const { signal } = new AbortController();
-  const setting = { input: Readable.from([]), output, error, isTerminal: false, environment: {}, signal };
-  const exitCode = await runCommand(args, setting);
+  const exitCode = await runCommand(args, {
+    input: Readable.from([]),
+    output,
+    error,
+    isTerminal: false,
+    environment: {},
+    signal: new AbortController().signal,
+    ...setting,
+  });
   output.end();
   error.end();
   return { exitCode, output: await text(output), error: await text(error) };

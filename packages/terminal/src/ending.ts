@@ -1,12 +1,13 @@
 // A process ends once; what runs in it is asked to.
 /**
- * Aborted when the process is asked to end, or when the reader of its output is gone. Only the first signal aborts it:
+ * Aborted when the process is asked to end, with the name of the signal; or, with `EPIPE`, when the reader of its output is gone. Only the first signal aborts it:
  * a second one ends the process.
  */
 export const endingOf = (running: NodeJS.Process): AbortSignal => {
   const ending = new AbortController();
-  const end = (): void => ending.abort();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) running.once(signal, end);
-  running.stdout.on("error", end);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) running.once(signal, () => ending.abort(signal));
+  running.stdout.on("error", () => ending.abort("EPIPE"));
+  // Who reads no errors misses none.
+  running.stderr.on("error", () => {});
   return ending.signal;
 };

@@ -1,0 +1,139 @@
+import type { AskPart, HostedThread } from "@colloquy/host";
+import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
+import { failureText, named, oneLine, type Printer, printableJson } from "@colloquy/terminal";
+import { ArgumentError } from "./exit-code.ts";
+import { summaryOf, type TurnEnd } from "./turn.ts";
+import { figuresOf, noteOf } from "./turn-notes.ts";
+
+/** Shows turns in one of the formats: answers on the output, all else on the error output. */
+export interface Answers {
+  readonly part: (part: AskPart) => void;
+  readonly end: (end: TurnEnd, beside: BesideAnswer) => Promise<void>;
+}
+
+/** What belongs to an answer. */
+export interface BesideAnswer {
+  readonly thread: HostedThread;
+  /** Lines behind the figures of the turn. */
+  readonly notes: readonly string[];
+  /** How an approval is given that it waits for. */
+  readonly wayOut: string;
+}
+
+/** How much is shown, and how. */
+export interface AnswersOptions {
+  readonly format: OutputFormat;
+  /** Whether answers are shown as they come. */
+  readonly streams: boolean;
+  /** What is shown beside answers. */
+  readonly detail: "none" | "some" | "all";
+}
+
+const formats = ["text", "json", "stream-json"] as const;
+
+/** A format of the output. */
+export type OutputFormat = (typeof formats)[number];
+
+/** @throws ArgumentError for a format that there is not */
+export const formatOf = (given = "text"): OutputFormat => {
+  const format = formats.find((name) => name === given);
+  if (format !== undefined) return format;
+  throw new ArgumentError(`--output-format is "${given}"; it must be one of: ${formats.join(", ")}`);
+};
+
+export const answersOn = (output: Printer, errors: Printer, options: AnswersOptions): Answers =>
+  options.format === "text" ? textAnswers(output, errors, options) : jsonAnswers(output, errors, options);
+
+/** Where nothing shows answers as they come, one is printed when it is whole: what a model says before it calls tools is none. */
+const textAnswers = (output: Printer, errors: Printer, { streams, detail }: AnswersOptions): Answers => {
+  let isShown = false;
+  const note = (line: string | null): void => {
+    if (line === null || detail === "none") return;
+    output.endLine();
+    errors.line(line);
+  };
+  return {
+    part: (part) => {
+      if (part.type === "step.started") isShown = false;
+      if (streams && (part.type === "text.delta" || part.type === "refusal.delta")) {
+        isShown = true;
+        output.text(part.text);
+      } else note(noteOf(part, detail === "all"));
+    },
+    end: async (end, { thread, notes, wayOut }) => {
+      if (end.status === "completed" && !isShown) output.text(end.text);
+      output.endLine();
+      if (end.status === "completed") {
+        for (const line of [await figuresOf(thread, end.turn.turn), ...notes]) note(line);
+        return;
+      }
+      for (const line of problemsOf(end, wayOut)) errors.line(line);
+    },
+  };
+};
+
+const jsonAnswers = (output: Printer, errors: Printer, { format }: AnswersOptions): Answers => ({
+  part: (part) => {
+    if (format === "stream-json") output.json(part);
+  },
+  end: async (end, { thread, wayOut }) => {
+    const result = { ...resultOf(end), thread: thread.id };
+    output.json(format === "json" ? result : { type: "result", ...result });
+    if (end.status !== "completed") for (const line of problemsOf(end, wayOut)) errors.line(line);
+  },
+});
+
+/** What became of a turn, as JSON. */
+const resultOf = (end: TurnEnd): { readonly [name: string]: unknown } => {
+  if (end.status === "completed") {
+    const { turn, usage } = end.turn;
+    return { status: end.status, answer: end.text, turn, usage: usageOf(usage), cost: costsOf(usage) };
+  }
+  if (end.status === "waiting")
+    return {
+      status: end.status,
+      answer: null,
+      turn: end.approvals[0]?.turn ?? null,
+      approvals: end.approvals.map(({ id, name, arguments: written }) => ({ id, name, arguments: written })),
+    };
+  const { turn = null, text = "", usage } = summaryOf(end.thrown) ?? {};
+  return {
+    status: end.status,
+    answer: null,
+    partial: text,
+    turn,
+    error: failureText(end.thrown),
+    ...(usage === undefined ? {} : { usage: usageOf(usage), cost: costsOf(usage) }),
+  };
+};
+
+const usageOf = ({
+  calls,
+  inputTokens,
+  outputTokens,
+  totalTokens,
+}: Usage): { readonly [name: string]: number | null } => {
+  const known = ({ sum, unreported }: Usage["totalTokens"]): number | null => (unreported === 0 ? sum : null);
+  return {
+    calls,
+    inputTokens: known(inputTokens),
+    outputTokens: known(outputTokens),
+    totalTokens: known(totalTokens),
+  };
+};
+
+/** Null where it is not known. */
+const costsOf = (usage: Usage): { readonly [currency: string]: number } | null => {
+  const { amounts, unknownCalls } = readCost(usage);
+  return unknownCalls > 0 ? null : Object.fromEntries(amounts.map(({ currency, amount }) => [currency, amount]));
+};
+
+const problemsOf = (end: Exclude<TurnEnd, { status: "completed" }>, wayOut: string): readonly string[] => {
+  if (end.status !== "waiting") return [end.status === "cancelled" ? "cancelled" : `error: ${failureText(end.thrown)}`];
+  return end.approvals.length === 0
+    ? ["the turn waits for whoever asked to give the result of a tool call"]
+    : [...end.approvals.map((request) => `waits for approval: ${inWords(request)}`), wayOut];
+};
+
+const inWords = ({ id, name, arguments: written }: RequestApproval): string =>
+  `${oneLine(name)} ${printableJson(written)}, as ${named(id)}`;

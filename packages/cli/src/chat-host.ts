@@ -1,0 +1,140 @@
+import { createHost, type Host, type HostedThread, type HostOptions, memoryStore } from "@colloquy/host";
+import { type Content, conversationMachine, textOf } from "@colloquy/machine";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+import { type ConverseOptions, named, oneLine } from "@colloquy/terminal";
+import { declarationsOf } from "@colloquy/host";
+import { chatMachine, reactInstructions } from "./chat-machine.ts";
+import { threadIdOf } from "./chat-thread.ts";
+import { chatTools } from "./chat-tools.ts";
+import type { CommandContext } from "./command-context.ts";
+import { ArgumentError } from "./exit-code.ts";
+import { openStore, placeOfStore, sessionFile } from "./kept-threads.ts";
+import { providerOf } from "./models.ts";
+import type { OptionValues } from "./options.ts";
+import type { Asked } from "./turn.ts";
+import { promptLines } from "./turn-notes.ts";
+
+/** A conversation that can be had. */
+export interface Chat {
+  readonly host: Host;
+  readonly threadId: string;
+  /** How it is asked. */
+  readonly ask: (input: Content, threadId: string) => Asked;
+  readonly notes?: ConverseOptions["notes"];
+  /** With what it is, and where it is kept, in one line. */
+  readonly about: string;
+  /** How somebody else reaches its threads; null where nothing is kept. */
+  readonly store: string | null;
+  readonly close: () => Promise<void>;
+}
+
+/** Makes a conversation of options: its model, tools, store and thread. @throws for whatever can't be used; nothing is open then */
+export const openedChat = async (options: OptionValues, context: CommandContext): Promise<Chat> => {
+  const opened: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const each of opened.toReversed()) await each();
+  };
+  try {
+    return { ...(await chatOf(options, context, (each) => opened.push(each))), close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+};
+
+const chatOf = async (
+  options: OptionValues,
+  context: CommandContext,
+  opens: (close: () => Promise<void>) => void,
+): Promise<Omit<Chat, "close">> => {
+  const { errors, environment } = context;
+  checkTogether(options);
+  const place = options.session === undefined ? options.store : sessionFile(options.session);
+  const machine = chatMachine(options, options.agent !== undefined);
+  const module = options.agent === undefined ? null : await import("./agent-chat.ts");
+  const agent = (await module?.agentOf(options.agent ?? "", options, context)) ?? null;
+  const provider = await providerOf(options, agent, environment);
+  const { tools, close: closeTools } = await chatTools(options, errors);
+  opens(closeTools);
+  if (options.react === true && tools.length === 0)
+    throw new ArgumentError("--react is about tools, and there are none: give --tools or --mcp");
+  const store = place === undefined ? memoryStore({ clock: systemClock }) : await openStore(place);
+  opens(() => store.close());
+  const system = systemOf(options, agent?.instructions ?? undefined);
+  const parts: Omit<HostOptions, "llm" | "machine" | "tools"> = {
+    store,
+    clock: systemClock,
+    ids: randomIds,
+    // After a crash the next run must not wait long for the thread.
+    leaseTtlMs: 5_000,
+    ...(system === undefined ? {} : { thread: { system } }),
+    ...(options.debug === true
+      ? { hooks: { beforeStep: (call) => promptLines(call).forEach((line) => errors.line(line)) } }
+      : {}),
+  };
+  const { host, ...asking } =
+    module === null || agent === null
+      ? plain(
+          createHost({
+            ...parts,
+            tools,
+            llm: provider.handler(provider.model),
+            machine: conversationMachine({ ...machine, tools: declarationsOf(tools) }),
+          }),
+        )
+      : module.hostOfAgent(agent, tools, provider, { ...parts, machine }, options.model);
+  opens(() => host.close());
+  const threadId = await threadIdOf(options, host, context);
+  if (system !== undefined) await useSystem(host.thread(threadId), system);
+  const kept = place === undefined ? "nothing is kept (--store FILE would)" : `kept in ${placeOfStore(place)}`;
+  const who = agent === null ? "" : `${agent.name}: `;
+  return {
+    host,
+    threadId,
+    ...asking,
+    about: oneLine(`${who}${provider.model} at ${provider.name}; ${kept}`),
+    store: place === undefined ? null : placeOfStore(place),
+  };
+};
+
+const plain = (host: Host) => ({
+  host,
+  ask: (input: Content, threadId: string): Asked => host.thread(threadId).ask(input),
+});
+
+/** @throws ArgumentError for options that say two things at once */
+const checkTogether = (options: OptionValues): void => {
+  const pairs = [
+    ["session", "store"],
+    ["react", "agent"],
+    ["approve", "deny"],
+    ["quiet", "verbose"],
+  ] as const;
+  for (const [one, other] of pairs) {
+    if (options[one] !== undefined && options[other] !== undefined)
+      throw new ArgumentError(`--${one} and --${other} exclude each other; give one of them`);
+  }
+  const { keys = "standard", agent, mcp = [] } = options;
+  if (keys !== "standard" && keys !== "seed")
+    throw new ArgumentError(`--keys is ${named(keys)}; it must be one of: standard, seed`);
+  if (options["allow-tools"] === true && agent === undefined && mcp.length === 0)
+    throw new ArgumentError(
+      "--allow-tools is about the tools of an agent or of MCP servers: there is no --agent and no --mcp",
+    );
+  if (options.reason !== undefined && options.deny === undefined)
+    throw new ArgumentError("--reason says why a call is denied: give --deny as well");
+};
+
+const systemOf = ({ system, react }: OptionValues, instructions: string | undefined): string | undefined => {
+  const texts = [system ?? instructions, react === true ? reactInstructions : undefined];
+  const given = texts.filter((text) => text !== undefined);
+  return given.length === 0 ? undefined : given.join("\n\n");
+};
+
+/** A thread that is there already has a system prompt of its own. */
+const useSystem = async (thread: HostedThread, system: string): Promise<void> => {
+  const state = await thread.state();
+  if (state === null) return;
+  const present = state.context.conversation.system;
+  if (present === null || textOf(present) !== system) await thread.changeSystem(system);
+};

@@ -1,0 +1,92 @@
+import { createInterface } from "node:readline/promises";
+import type { Host, StoredThread } from "@colloquy/host";
+import { messagesOf, textOf } from "@colloquy/machine";
+import { firstWords } from "@colloquy/machine/inspect";
+import { named } from "@colloquy/terminal";
+import type { CommandContext } from "./command-context.ts";
+import { ArgumentError } from "./exit-code.ts";
+import type { OptionValues } from "./options.ts";
+
+type ThreadOptions = Pick<OptionValues, "thread" | "continue" | "resume" | "session" | "store" | "approve" | "deny">;
+
+/** The thread that options name: its id. @throws ArgumentError where they contradict each other, or name none that is there */
+export const threadIdOf = async (
+  options: ThreadOptions,
+  host: Host,
+  context: Pick<CommandContext, "input" | "printer" | "isTerminal">,
+): Promise<string> => {
+  const { thread, session, resume } = options;
+  const ways = [
+    thread === undefined ? null : "--thread",
+    options.continue === true ? "--continue" : null,
+    resume === undefined ? null : "--resume",
+  ];
+  const given = ways.filter((way) => way !== null);
+  if (given.length > 1) throw new ArgumentError(`${given.join(" and ")} both say which thread; give one of them`);
+  const [way] = given;
+  if (way !== undefined && way !== "--thread" && (options.store ?? session) === undefined)
+    throw new ArgumentError(
+      `${way} needs a store that keeps threads: give --store or --session, or name a "store" in your settings`,
+    );
+  if (thread !== undefined) return host.thread(thread).id;
+  // The id of an approval begins with that of its thread.
+  const [, ofApproval] = /^(.+)\/[^/]*$/s.exec(options.approve ?? options.deny ?? "") ?? [];
+  if (ofApproval !== undefined) return ofApproval;
+  if (options.continue === true || (session !== undefined && resume === undefined)) {
+    const [newest] = await newestThreads(host, 1);
+    if (newest !== undefined) return newest.threadId;
+    if (session !== undefined) return "chat";
+    throw new ArgumentError("there is no thread to --continue in the store yet; leave it out to begin one");
+  }
+  if (resume === undefined) return "chat";
+  if (resume === "") return chosenThread(host, context);
+  if ((await host.thread(resume).state()) === null)
+    throw new ArgumentError(`there is no thread ${named(resume)} to --resume; --thread begins one of that id`);
+  return resume;
+};
+
+/** The threads that were last used, the newest first. */
+const newestThreads = async (host: Host, count: number): Promise<readonly StoredThread[]> => {
+  let newest: readonly StoredThread[] = [];
+  for (let after: string | null | undefined; after !== null;) {
+    const page = await host.threads(after === undefined ? {} : { after });
+    newest = [...newest, ...page.threads.filter(({ metadata }) => metadata["parentThread"] === undefined)]
+      .toSorted((one, other) => other.updatedAt - one.updatedAt)
+      .slice(0, count);
+    after = page.next;
+  }
+  return newest;
+};
+
+const chosenThread = async (
+  host: Host,
+  { input, printer, isTerminal }: Pick<CommandContext, "input" | "printer" | "isTerminal">,
+): Promise<string> => {
+  if (!isTerminal)
+    throw new ArgumentError(
+      "--resume needs the id of a thread, since there is no terminal to choose one in; --continue takes the newest",
+    );
+  const threads = await newestThreads(host, 20);
+  if (threads.length === 0) throw new ArgumentError("there is no thread to --resume in the store yet");
+  for (const [index, { threadId, updatedAt }] of threads.entries())
+    printer.line(
+      `${String(index + 1).padStart(2)}  ${named(threadId)}  ${new Date(updatedAt).toLocaleString()}  ${await firstQuestion(host, threadId)}`,
+    );
+  const reader = createInterface({ input, output: printer.unguarded, terminal: true });
+  try {
+    for (;;) {
+      const answer = (await reader.question(`Which one? 1 to ${threads.length}: `)).trim();
+      const chosen = /^\d+$/.test(answer) ? threads[Number(answer) - 1] : undefined;
+      if (chosen !== undefined) return chosen.threadId;
+    }
+  } finally {
+    reader.close();
+  }
+};
+
+/** What a thread began with, for a person who looks for it. */
+const firstQuestion = async (host: Host, threadId: string): Promise<string> => {
+  const state = await host.thread(threadId).state();
+  const question = state === null ? undefined : messagesOf(state).find(({ role }) => role === "user");
+  return question === undefined ? "" : firstWords(textOf(question), 50);
+};

@@ -1,0 +1,87 @@
+import { declarationsOf, type Tool } from "@colloquy/host";
+import { named, oneLine, type Printer, reasonOf } from "@colloquy/terminal";
+import { ArgumentError } from "./exit-code.ts";
+import { defaultExportOf } from "./options-module.ts";
+import type { OptionValues } from "./options.ts";
+
+/** Tools of modules and of MCP servers, and what ends the servers. */
+export interface ChatTools {
+  readonly tools: readonly Tool[];
+  readonly close: () => Promise<void>;
+}
+
+/** Loads the modules and connects to the servers that options name. @throws ArgumentError for one that can't be */
+export const chatTools = async (
+  {
+    tools: modules = [],
+    mcp = [],
+    "allow-tools": allowed = false,
+  }: Pick<OptionValues, "tools" | "mcp" | "allow-tools">,
+  errors: Printer,
+): Promise<ChatTools> => {
+  const own: Tool[] = [];
+  for (const path of modules) own.push(...(await toolsOfModule(path)));
+  const servers: { readonly tools: readonly Tool[]; close(): Promise<void> }[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map((server) => server.close()));
+  };
+  try {
+    for (const given of mcp) servers.push(await toolsOfServer(given, allowed, errors));
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  const all = [...own, ...servers.flatMap(({ tools }) => tools)];
+  const names = all.map(({ declaration }) => declaration.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return { tools: all, close };
+  await close();
+  throw new ArgumentError(
+    `two tools are named "${oneLine(twice)}"; put a name before one of the servers: --mcp NAME=…`,
+  );
+};
+
+const toolsOfModule = async (path: string): Promise<readonly Tool[]> => {
+  try {
+    const exported = await defaultExportOf(path);
+    // Whether they are any is looked at next.
+    const tools = (Array.isArray(exported) ? exported : [exported]) as readonly Tool[];
+    declarationsOf(tools);
+    return tools;
+  } catch (thrown) {
+    throw new ArgumentError(
+      `--tools ${named(path)}: ${reasonOf(thrown)}; its default export must be tools that tool({ … }) made`,
+      { cause: thrown },
+    );
+  }
+};
+
+/** What a server has. A tool that may change something is approved before each call, unless that was allowed. */
+const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) => {
+  const [, name, place = given] = /^([a-zA-Z0-9_-]{1,32})=(.+)$/s.exec(given) ?? [];
+  // Only now: it takes longer to load than most answers need.
+  const { mcpTools } = await import("@colloquy/mcp");
+  const [command = "", ...args] = wordsOf(place);
+  const isUrl = /^https?:\/\//.test(place);
+  const shown = name ?? (isUrl ? hostOf(place) : named(command));
+  try {
+    const server = await mcpTools({
+      transport: isUrl ? { url: place } : { command, args },
+      ...(name === undefined ? {} : { name }),
+      ...(allowed ? {} : { approval: ({ annotations }) => annotations?.readOnlyHint !== true }),
+    });
+    for (const { name: tool, problem } of server.problems)
+      errors.line(`colloquy: the tool ${named(tool ?? "")} of ${shown} is left out: ${oneLine(problem)}`);
+    return server;
+  } catch (thrown) {
+    throw new ArgumentError(`--mcp ${shown}: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+};
+
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "of a URL that is none");
+
+/** A command line in words, as a shell has them: what is quoted is one. No shell runs it. */
+const wordsOf = (line: string): readonly string[] =>
+  Array.from(line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g), ([word]) =>
+    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
+  );

@@ -1,0 +1,160 @@
+import type { CommandContext } from "./command-context.ts";
+import type { OptionName, OptionValues } from "./options.ts";
+
+/** A command: what the help says of it, and what it runs, whose modules are loaded then. */
+export interface Command {
+  /** How it is called, and what it does. */
+  readonly usage: readonly (readonly [call: string, does: string])[];
+  /** The options that it knows: the name of the value, empty for one that takes none, and what it does. */
+  readonly options: { readonly [Name in OptionName]?: readonly [value: string, does: string] };
+  /** What stands behind the options in its help. */
+  readonly about?: string;
+  /** What the words behind its name are. */
+  readonly takes: "nothing" | "paths" | "question";
+  readonly run: (words: readonly string[], values: OptionValues, context: CommandContext) => Promise<number>;
+}
+
+const store = [
+  "STORE",
+  "what keeps threads: a SQLite file, a folder (with a / at its end) for files in JSON lines, postgres://… or redis://…",
+] as const;
+
+const formats =
+  "journal (default), chat (OpenAI's chat messages), responses (its Responses items), model, ui (the AI SDK's ModelMessage and UIMessage); or a data set in JSON lines: sft, dpo (OpenAI's fine-tuning), trl";
+
+const journals = `Journals are files in JSON lines, or folders of .jsonl files. A module's default export is a machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.`;
+
+/** By name. */
+export const commands: Readonly<Record<string, Command>> = {
+  chat: {
+    usage: [
+      ["chat [options]", "a conversation; from a pipe, each line is a question"],
+      ["chat QUESTION [options]", "one answer; what comes from a pipe is attached to the question"],
+    ],
+    options: {
+      thread: ["ID", "the thread to continue, or to begin; new draws an id (default: chat)"],
+      store: [store[0], `${store[1]}; files and folders are made (default: none, nothing is kept)`],
+      session: ["FILE", "keeps the thread in a SQLite file, and goes on with the newest that is there"],
+      continue: ["", "goes on with the newest thread of the store"],
+      resume: ["[THREAD]", "goes on with a thread that is there; without an id it is chosen from a list"],
+      "multi-turn": ["", "goes on with the conversation behind the question"],
+      model: ["NAME", "the model (default: that of the agent, OPENAI_MODEL, or gpt-4o-mini)"],
+      provider: [
+        "NAME",
+        "openai (default: chat completions), openai-responses, completion (text completions), or a provider of the AI SDK that is installed: anthropic, google, mistral …, ai-sdk:PACKAGE",
+      ],
+      "base-url": ["URL", "the server of the model (default: OPENAI_BASE_URL, else the provider's)"],
+      template: ["FILE", "of --provider completion: a Jinja chat template, or a prompt format in JSON"],
+      system: ["TEXT", "the system prompt"],
+      window: [
+        "TOKENS",
+        "how many tokens the model takes, question and answer: older turns are summed up when it fills (default: no bound)",
+      ],
+      "max-turns": ["N", "how many earlier turns the model sees; 0 is none (default: all)"],
+      agent: ["FILE", "the agent of a YAML or Markdown file; what is given here goes before what it says"],
+      tools: ["FILE", "a module whose default export is tools; runs its code. May be given again"],
+      mcp: [
+        "SERVER",
+        "the tools of an MCP server: its command or its URL, NAME=… where two have tools of one name. May be given again",
+      ],
+      "allow-tools": [
+        "",
+        "loads the modules of an agent's tools, which runs their code, and runs tools of MCP servers that may change something without asking",
+      ],
+      react: ["", "the model reasons in words before it calls tools, in at most 10 steps; not with --agent"],
+      approve: ["ID", "has a tool call run that waits, and shows the answer; the thread is that of --thread"],
+      deny: ["ID", "has it not run"],
+      reason: ["TEXT", "of --deny: why, for the model"],
+      "output-format": ["FORMAT", "text (default), json (an object for each answer), stream-json (a part a line)"],
+      "no-stream": ["", "shows answers when they are whole"],
+      quiet: ["", "only answers and errors"],
+      verbose: ["", "tool calls with their whole arguments and results"],
+      debug: ["", "the prompt of each model call, as it was sent, on the error output"],
+      keys: ["PRESET", "standard (default) or seed"],
+      theme: ["NAME", "the colours of the screen"],
+      "screen-reader": ["", "line by line, with labels, and nothing that moves"],
+      "no-color": ["", "without colours, as with NO_COLOR"],
+    },
+    about: `Only answers go to the output; all else goes to the error output, where nobody sits at a terminal. Keys are read from the environment alone: OPENAI_API_KEY, ANTHROPIC_API_KEY, and so on.
+
+Defaults of these options, by their names, stand in ~/.config/colloquy/settings.json and in the project's .colloquy/settings.json, which goes before it. A project sets model, system, window, max-turns and thread; anything else when the settings of the user name its folder in "trust".
+
+Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was asked; 3 a limit or the model's window; 4 a tool call waits for approval; 130 interrupted.`,
+    takes: "question",
+    run: async (words, values, context) => (await import("./chat.ts")).chat(words, values, context),
+  },
+  compare: {
+    usage: [["compare JOURNALS [options]", "what two configurations would send in recorded conversations"]],
+    options: {
+      before: ["MODULE", "the options of the one configuration"],
+      after: ["MODULE", "the options of the other; if it breaks a law, the exit code is 1"],
+    },
+    about: journals,
+    takes: "paths",
+    run: async (...given) => (await import("./compare.ts")).compare(...given),
+  },
+  explain: {
+    usage: [["explain JOURNAL [options]", "what the next prompt would show of one, and why"]],
+    options: {
+      options: ["MODULE", "the options of the machine"],
+      at: ["ENTRY", "the number of the entry to stop behind (default: the last)"],
+    },
+    about: journals,
+    takes: "paths",
+    run: async (...given) => (await import("./explain.ts")).explainJournal(...given),
+  },
+  rerun: {
+    usage: [["rerun JOURNALS [options]", "recorded conversations, asked again and side by side"]],
+    options: {
+      model: ["NAME", "the model (default: OPENAI_MODEL, else gpt-4o-mini)"],
+      "base-url": ["URL", "a server that speaks OpenAI's chat completions (default: OPENAI_BASE_URL, else OpenAI's)"],
+      system: ["TEXT", "the system prompt (default: the one that a turn was recorded with)"],
+      options: ["MODULE", "the options of the machine, with its tools: calls are answered from the recordings"],
+      metric: ["MODULE", "its default export scores a turn: ({ question, answer, tools }, recorded) => number"],
+      history: ["own", "questions stand behind the answers of this time (default: recorded)"],
+    },
+    about: journals,
+    takes: "paths",
+    run: async (...given) => (await import("./rerun.ts")).rerunJournals(...given),
+  },
+  threads: {
+    usage: [["threads --store STORE", "the threads that are kept, newest first"]],
+    options: { store, find: ["WORDS", "where all of these words were said"] },
+    takes: "nothing",
+    run: async (_, ...given) => (await import("./threads.ts")).listThreads(...given),
+  },
+  export: {
+    usage: [
+      ["export THREAD --store STORE", "a thread, as its journal or as messages"],
+      ["export --all --to FOLDER --store STORE", "all of them, each as a file"],
+      ["export --all --as sft --to FILE --store STORE", "all of them, as one data set for training"],
+    ],
+    options: {
+      store,
+      as: ["FORMAT", `${formats}, trl-messages, trl-preferences`],
+      to: ["FILE", "a file that is not there yet, which only its owner may read (default: the output)"],
+      all: ["", "every thread that is kept, each to a file in the folder --to"],
+      options: ["MODULE", "of a data set: the options of the machine, with its tools and its counter"],
+      per: ["turn|step", "of a data set: an example for each turn (default), or for each reply in it"],
+      score: ["NAME", "of a data set: the annotation that scores a turn (default: score)"],
+      "min-score": ["N", "of a data set: leave out what is scored lower, or not at all"],
+    },
+    takes: "paths",
+    run: async (...given) => (await import("./export.ts")).exportThreads(...given),
+  },
+  import: {
+    usage: [["import FILES --store STORE", "threads from journals, messages or data sets"]],
+    options: {
+      store,
+      from: ["FORMAT", formats],
+      thread: ["ID", "the thread to make (default: the journal's own; of messages: drawn)"],
+      repair: ["", "mend messages: calls without results, results without calls; each is reported"],
+    },
+    takes: "paths",
+    run: async (...given) => (await import("./import.ts")).importThreads(...given),
+  },
+};
+
+/** The command of a name; undefined where there is none. */
+export const commandNamed = (name: string): Command | undefined =>
+  Object.hasOwn(commands, name) ? commands[name] : undefined;

@@ -1,0 +1,28 @@
+import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
+
+/** What the process ends with. */
+export const exitCodes = {
+  done: 0,
+  /** A turn failed. */
+  failed: 1,
+  /** What was given can't be used: nothing was asked. */
+  arguments: 2,
+  /** A limit, or the window of the model. */
+  limit: 3,
+  /** A tool call waits for approval. */
+  waits: 4,
+  interrupted: 130,
+} as const;
+
+/** What was given can't be used. The message says what, and the way out. */
+export class ArgumentError extends Error {
+  override readonly name = "ArgumentError";
+}
+
+/** The exit code of what ended a turn early, or a command. */
+export const exitCodeOf = (thrown: unknown): number => {
+  if (thrown instanceof ArgumentError) return exitCodes.arguments;
+  return thrown instanceof LimitReachedError || thrown instanceof ContextUnfitError
+    ? exitCodes.limit
+    : exitCodes.failed;
+};

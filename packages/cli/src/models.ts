@@ -1,0 +1,151 @@
+import type { LlmHandler } from "@colloquy/host";
+import { openaiChat, openaiResponses, textCompletion } from "@colloquy/runtime-node";
+import { reasonOf } from "@colloquy/terminal";
+import type { CommandContext } from "./command-context.ts";
+import { ArgumentError } from "./exit-code.ts";
+import { loaded } from "./optional-package.ts";
+import type { OptionValues } from "./options.ts";
+import { readTextFile } from "./text-file.ts";
+
+/** Where models are, and how they are called. */
+export interface Provider {
+  /** The server or the package, for a person. */
+  readonly name: string;
+  /** The model that is called where nothing names one. */
+  readonly model: string;
+  readonly handler: (model: string) => LlmHandler;
+}
+
+type ModelOptions = Pick<OptionValues, "model" | "base-url" | "provider" | "template" | "no-stream">;
+
+/** The provider that options, an agent and environment name. @throws ArgumentError where they name none, or none that can be */
+export const providerOf = async (
+  options: ModelOptions,
+  agent: { readonly model: string | null } | null,
+  environment: CommandContext["environment"],
+): Promise<Provider> => {
+  const { provider = "openai", template } = options;
+  if (template !== undefined && provider !== "completion")
+    throw new ArgumentError("--template is about text completion: give --provider completion as well");
+  if (!isOpenAi(provider)) return aiSdkProvider(provider, options, agent);
+  const { model, ...connection } = serverOf(options, agent, environment);
+  const stream = options["no-stream"] !== true;
+  const name = withoutSecrets(connection.baseURL);
+  if (provider === "openai-responses")
+    return { name, model, handler: (named) => openaiResponses({ ...connection, stream, model: named }) };
+  if (provider === "openai")
+    return { name, model, handler: (named) => openaiChat({ ...connection, stream, model: named }) };
+  const given = { ...connection, stream, template: await templateOf(template) };
+  return { name, model, handler: (named) => textCompletion({ ...given, model: named }) };
+};
+
+/** Where a model is. */
+interface Server {
+  readonly apiKey: string;
+  readonly baseURL: string;
+  readonly model: string;
+}
+
+/** The server of OpenAI's kind that options, an agent and environment name. @throws ArgumentError as above */
+export const serverOf = (
+  options: Pick<OptionValues, "model" | "base-url">,
+  agent: { readonly model: string | null } | null,
+  environment: CommandContext["environment"],
+): Server => {
+  const given = options["base-url"] ?? present(environment["OPENAI_BASE_URL"]);
+  const apiKey = present(environment["OPENAI_API_KEY"]);
+  if (apiKey === undefined && given === undefined) {
+    throw new ArgumentError(
+      "no model to talk to: set OPENAI_API_KEY, or give the --base-url of a server that needs no key, or another --provider",
+    );
+  }
+  if (given !== undefined && !URL.canParse(given)) {
+    throw new ArgumentError(`the base URL "${given}" is no URL; give one such as http://127.0.0.1:8080/v1`);
+  }
+  return {
+    // The client wants a key, also for a server that wants none.
+    apiKey: apiKey ?? "none",
+    baseURL: given ?? "https://api.openai.com/v1",
+    model: options.model ?? agent?.model ?? present(environment["OPENAI_MODEL"]) ?? "gpt-4o-mini",
+  };
+};
+
+/** An address without what may be a key in it. */
+export const withoutSecrets = (address: string): string => {
+  const url = new URL(address);
+  return `${url.protocol}//${url.host}${url.pathname}`;
+};
+
+const isOpenAi = (provider: string): boolean => ["openai", "openai-responses", "completion"].includes(provider);
+
+const present = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
+
+const aiSdkProvider = async (
+  given: string,
+  options: ModelOptions,
+  agent: { readonly model: string | null } | null,
+): Promise<Provider> => {
+  const name = given.replace(/^ai-sdk:/, "");
+  // Never a path: which code runs is for whoever installed it to say.
+  if (!/^(?:@[a-z0-9-]+\/)?[a-z0-9][a-z0-9._-]*$/.test(name))
+    throw new ArgumentError(
+      `--provider is "${given}"; name a provider such as anthropic, or a package as ai-sdk:PACKAGE`,
+    );
+  const model = options.model ?? agent?.model;
+  if (model == null) throw new ArgumentError(`--provider ${given} needs the --model that is to be called`);
+  const isPackage = name.includes("/") || name.endsWith("-provider");
+  const from = isPackage ? name : `@ai-sdk/${name}`;
+  const needed = `--provider ${given}`;
+  const exported = await loaded<object>(needed, [from, "ai"], () => import(from));
+  const { aiSdkModel } = await loaded(needed, ["ai"], () => import("@colloquy/runtime-node/ai-sdk"));
+  const provider = providerIn(Object.entries(exported), options["base-url"]);
+  if (provider === null)
+    throw new ArgumentError(
+      `the package "${from}" has no provider of the AI SDK that can be used${options["base-url"] === undefined ? "" : " with --base-url"}`,
+    );
+  return {
+    name: options["base-url"] === undefined ? from : withoutSecrets(options["base-url"]),
+    model,
+    // What a provider makes is looked at by `aiSdkModel`.
+    handler: (named) => aiSdkModel(provider.languageModel(named) as Parameters<typeof aiSdkModel>[0]),
+  };
+};
+
+interface AiSdkProvider {
+  readonly languageModel: (model: string) => unknown;
+}
+
+/** What a package has as its provider: ready made, or made for an address. */
+const providerIn = (
+  exported: readonly (readonly [string, unknown])[],
+  baseURL: string | undefined,
+): AiSdkProvider | null => {
+  if (baseURL === undefined) return exported.map(([, value]) => value).find(isProvider) ?? null;
+  for (const [name, make] of exported) {
+    if (!name.startsWith("create") || typeof make !== "function") continue;
+    const made: unknown = Reflect.apply(make, undefined, [{ baseURL }]);
+    if (isProvider(made)) return made;
+  }
+  return null;
+};
+
+const isProvider = (value: unknown): value is AiSdkProvider =>
+  typeof value === "function" && "languageModel" in value && typeof value.languageModel === "function";
+
+const templateOf = async (file: string | undefined) => {
+  if (file === undefined)
+    throw new ArgumentError("--provider completion needs a --template: how the model's prompt is written as one text");
+  try {
+    const text = readTextFile(file);
+    if (file.endsWith(".json")) return (await import("@colloquy/templates")).promptFormat(JSON.parse(text));
+    const { jinjaTemplate } = await loaded(
+      "a Jinja template",
+      ["@huggingface/jinja"],
+      () => import("@colloquy/templates/jinja"),
+    );
+    return jinjaTemplate(text);
+  } catch (thrown) {
+    if (thrown instanceof ArgumentError) throw thrown;
+    throw new ArgumentError(`the template "${file}" can't be used: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+};

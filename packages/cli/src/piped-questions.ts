@@ -1,0 +1,59 @@
+import { createInterface } from "node:readline";
+import { failureText, slashCommands } from "@colloquy/terminal";
+import type { Answers } from "./answers.ts";
+import { askOnce } from "./ask-once.ts";
+import type { Chat } from "./chat-host.ts";
+import type { CommandContext } from "./command-context.ts";
+import { exitCodes } from "./exit-code.ts";
+
+/** Asks line by line until the input ends; what begins with a slash is a command. Gives the exit code of the first that failed. */
+export const pipedQuestions = async (
+  chat: Chat,
+  answers: Answers,
+  { input, errors, signal }: Pick<CommandContext, "input" | "errors" | "signal">,
+  before: number,
+): Promise<number> => {
+  let code = before;
+  let { threadId } = chat;
+  const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
+  const end = (): void => reader.close();
+  signal.addEventListener("abort", end);
+  const target = {
+    printer: errors,
+    get thread() {
+      return chat.host.thread(threadId);
+    },
+    turnTo: async (id: string): Promise<void> => {
+      threadId = id;
+    },
+    turnToNew: async (): Promise<void> => {
+      threadId = chat.host.thread("new").id;
+    },
+    end,
+  };
+  const perform = async (line: string): Promise<number> => {
+    const [name = "", ...rest] = line.split(/\s+/);
+    const command = slashCommands[name];
+    try {
+      if (command === undefined) throw new Error(`there is no command ${name}; /help lists them`);
+      await command.perform(target, rest.join(" "));
+      return exitCodes.done;
+    } catch (thrown) {
+      errors.line(`error: ${failureText(thrown)}`);
+      return exitCodes.failed;
+    }
+  };
+  try {
+    for await (const typed of reader) {
+      const line = typed.trim();
+      if (line === "" || signal.aborted) continue;
+      const came = line.startsWith("/")
+        ? await perform(line)
+        : await askOnce({ ...chat, threadId }, line, answers, signal);
+      if (code === exitCodes.done) code = came;
+    }
+  } finally {
+    signal.removeEventListener("abort", end);
+  }
+  return signal.aborted ? exitCodes.interrupted : code;
+};

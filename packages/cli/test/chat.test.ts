@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { fails, never, reply, ruleModel, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
+import { afterAll, describe, expect, test } from "vitest";
+import type { CommandSetting } from "../src/command-context.ts";
+import { runIn } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-chat-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const at = (name: string): string => join(folder, name);
+
+const write = (name: string, content: string): string => {
+  writeFileSync(at(name), content);
+  return at(name);
+};
+
+const asked = ({ requests }: LoopbackServer): readonly unknown[] => requests.map(({ body }) => body);
+
+/** Says how many messages it was sent, and the last of them. */
+const counting = ruleModel([
+  {
+    name: "count",
+    when: () => true,
+    answer: ({ messages, lastUserText }) => `${messages.length} messages, ${lastUserText}`,
+  },
+]);
+
+/** Runs a chat on a server, with what comes from a pipe, and nobody at a terminal. */
+const chat = (
+  server: { readonly url: string },
+  args: readonly string[],
+  piped = "",
+  setting: Partial<CommandSetting> = {},
+) => runIn({ input: Readable.from([piped]), ...setting }, "chat", "--base-url", server.url, ...args);
+
+/** A tool that is approved first, and what it wrote stands in its result. */
+const mailer = write(
+  "mailer.mjs",
+  `export default [{
+  declaration: { name: "mail", description: "Sends.", parameters: { type: "object" }, approval: "always" },
+  schema: null, needsApproval: null, run: ({ to }) => "sent to " + to,
+}];`,
+);
+
+const mailing = ruleModel([
+  { name: "done", when: ({ last }) => last?.role === "tool", answer: ({ toolResults }) => `${toolResults[0]?.text}.` },
+  {
+    name: "mail",
+    when: () => true,
+    answer: () => toolCalls([{ name: "mail", arguments: { to: "ada" } }], { content: "I will." }),
+  },
+]);
+
+describe("one question", () => {
+  test("is answered on the output alone, all else is on the error output", async () => {
+    await using server = await loopbackServer({ model: counting });
+    const { exitCode, output, error } = await chat(server, ["What", "is", "tea?"]);
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: "1 messages, What is tea?\n" });
+    expect(error).toMatch(/^gpt-4o-mini at http:.*; nothing is kept .*; thread chat\n\(.* 1 step, .*\)\n$/);
+    expect((await chat(server, ["Tea?", "--quiet"])).error).toBe("");
+  });
+
+  test("has what comes from the pipe as its attachment, which is text of a bounded size", async () => {
+    await using server = await loopbackServer({ model: counting });
+    await chat(server, ["Sum up"], "one\ntwo\n");
+    expect(asked(server)).toMatchObject([
+      {
+        messages: [
+          {
+            content: [
+              { type: "text", text: "Sum up" },
+              { type: "text", text: "# Attached: standard input\n\none\ntwo\n" },
+            ],
+          },
+        ],
+      },
+    ]);
+    const refused = await chat(server, ["Sum up"], "\0PNG");
+    expect(refused).toMatchObject({ exitCode: 2, output: "" });
+    expect(refused.error).toContain("what comes from the pipe is binary");
+    expect((await chat(server, ["Sum up"], "a".repeat(1_000_001))).error).toContain("more than 1,000,000 bytes");
+    expect(server.requests).toHaveLength(1);
+  });
+
+  test("--multi-turn goes on with the lines of the pipe", async () => {
+    await using server = await loopbackServer({ model: counting });
+    const { output } = await chat(server, ["one", "--multi-turn"], "two\nthree\n");
+    expect(output).toBe("1 messages, one\n3 messages, two\n5 messages, three\n");
+  });
+
+  test("is shown as it comes where a person reads, and whole with --no-stream", async () => {
+    const model = ruleModel([{ name: "streams", when: () => true, answer: () => streams(["One ", "two."]) }]);
+    await using server = await loopbackServer({ model });
+    const written = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const pieces: string[] = [];
+      const output = new PassThrough();
+      output.setEncoding("utf8").on("data", (piece: string) => pieces.push(piece));
+      await runIn({ output, outputIsTerminal: true }, "chat", "Count", "--base-url", server.url, ...args);
+      return pieces;
+    };
+    expect(await written("--no-color")).toEqual(["One ", "two.", "\n"]);
+    expect(await written("--no-stream")).toEqual(["One two.", "\n"]);
+    expect(server.requests.map(({ body }) => Reflect.get(Object(body), "stream"))).toEqual([true, undefined]);
+  });
+
+  test("--debug shows the prompt as it was sent, and --verbose what tools were given and gave", async () => {
+    await using server = await loopbackServer({ model: counting });
+    const { error } = await chat(server, ["Tea?", "--system", "Be brief.", "--debug"]);
+    expect(error).toMatch(/prompt of turn 1, step 1: 2 messages, .*\n {2}\{.*"Be brief\.".*\n {2}\{.*"Tea\?".*\n/);
+    const tools = write(
+      "long.mjs",
+      `export default { declaration: { name: "long", description: "", parameters: { type: "object" } }, schema: null, needsApproval: null, run: () => "${"x".repeat(200)}end" };`,
+    );
+    const model = ruleModel([
+      { name: "done", when: ({ last }) => last?.role === "tool", answer: () => "Done." },
+      { name: "call", when: () => true, answer: () => toolCalls([{ name: "long", arguments: {} }]) },
+    ]);
+    await using other = await loopbackServer({ model });
+    expect((await chat(other, ["Go", "--tools", tools])).error).not.toContain("xend");
+    expect((await chat(other, ["Go", "--tools", tools, "--verbose"])).error).toContain("long completed: xxx");
+    expect((await chat(other, ["Go", "--tools", tools, "--verbose"])).error).toContain("xend\n");
+  });
+
+  test("--max-turns is how many turns the model sees; zero is none", async () => {
+    await using server = await loopbackServer({ model: counting });
+    const lines = (given: string) => chat(server, ["--max-turns", given], "a\nb\nc\n");
+    expect((await lines("0")).output).toBe("1 messages, a\n1 messages, b\n1 messages, c\n");
+    expect((await lines("1")).output).toBe("1 messages, a\n3 messages, b\n3 messages, c\n");
+    expect(await lines("-1")).toMatchObject({
+      exitCode: 2,
+      error: 'colloquy: --max-turns is "-1"; it must be a whole number of 0 or more, such as 20\n',
+    });
+  });
+});
+
+describe("the output as JSON", () => {
+  test("is one object for each answer", async () => {
+    await using server = await loopbackServer({
+      model: scriptedModel([reply("Yes."), fails({ kind: "bad_request", status: 400 })]),
+    });
+    const { output, exitCode } = await chat(server, ["--output-format", "json"], "a\nb\n");
+    expect(exitCode).toBe(1);
+    const [first, second] = output
+      .trimEnd()
+      .split("\n")
+      .map((line): unknown => JSON.parse(line));
+    expect(first).toMatchObject({
+      status: "completed",
+      answer: "Yes.",
+      thread: "chat",
+      turn: 1,
+      usage: { calls: 1 },
+      cost: null,
+    });
+    expect(second).toMatchObject({
+      status: "failed",
+      answer: null,
+      turn: 2,
+      error: expect.stringContaining("bad_request"),
+    });
+  });
+
+  test("stream-json is a part a line, without control characters, and then the result", async () => {
+    const model = ruleModel([{ name: "streams", when: () => true, answer: () => streams(["One\u001b[2J ", "two."]) }]);
+    await using server = await loopbackServer({ model });
+    const { output } = await chat(server, ["Count", "--output-format", "stream-json"]);
+    expect(output).not.toContain("\u001b");
+    const parts = output
+      .trimEnd()
+      .split("\n")
+      .map((line): { readonly type: string } => JSON.parse(line));
+    expect(parts.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(["turn.started", "text.delta", "turn.ended", "result"]),
+    );
+    expect(parts.at(-1)).toMatchObject({ type: "result", status: "completed", answer: "One\u001b[2J two." });
+  });
+
+  test("another format is refused", async () => {
+    const { exitCode, error } = await chat({ url: "http://127.0.0.1:1" }, ["a", "--output-format", "xml"]);
+    expect(exitCode).toBe(2);
+    expect(error).toContain('--output-format is "xml"; it must be one of: text, json, stream-json');
+  });
+});
+
+describe("exit codes", () => {
+  test("3: the window, and a limit", async () => {
+    await using server = await loopbackServer({
+      model: ruleModel([
+        { name: "again", when: () => true, answer: () => toolCalls([{ name: "mail", arguments: {} }]) },
+      ]),
+    });
+    const unfit = await chat(server, ["word ".repeat(500), "--window", "100", "--output-format", "json"]);
+    expect(unfit.exitCode).toBe(3);
+    expect(JSON.parse(unfit.output)).toMatchObject({ status: "limit", answer: null });
+    const free = write(
+      "free.mjs",
+      `import tools from "./mailer.mjs"; const [{ declaration: { approval, ...declaration }, ...rest }] = tools; export default { ...rest, declaration };`,
+    );
+    const limited = await chat(server, ["Go", "--react", "--tools", free]);
+    expect(limited.exitCode).toBe(3);
+    expect(limited.error).toContain("its limit of 10 (steps)");
+    expect(limited.output).toBe("");
+    expect(server.requests).toHaveLength(10);
+  });
+
+  test("4: a call waits for approval, and is answered by another run, or denied", async () => {
+    await using server = await loopbackServer({ model: mailing });
+    const kept = ["--store", at("mail.db"), "--tools", mailer];
+    const waiting = await chat(server, ["Write to Ada", "--output-format", "json", ...kept]);
+    expect(waiting.exitCode).toBe(4);
+    const { approvals } = JSON.parse(waiting.output) as { approvals: readonly { readonly id: string }[] };
+    expect(approvals).toEqual([{ id: "chat/1.1.0!approval-1", name: "mail", arguments: { to: "ada" } }]);
+    expect(waiting.error).toContain('waits for approval: mail {"to":"ada"}, as chat/1.1.0!approval-1\n');
+    expect(waiting.error).toContain(`--store ${at("mail.db")} and --approve ID, or --deny ID`);
+    // Who asks meanwhile is not kept waiting.
+    const behind = await chat(server, ["And now?", ...kept]);
+    expect(behind).toMatchObject({ exitCode: 4, output: "" });
+    const wrong = await chat(server, ["--approve", "chat/9.9.0!approval-1", ...kept]);
+    expect(wrong).toMatchObject({ exitCode: 2, output: "" });
+    expect(wrong.error).toContain(
+      "no tool call of thread chat waits for approval as chat/9.9.0!approval-1; there are: chat/1.1.0!approval-1",
+    );
+    const approved = await chat(server, ["--approve", "chat/1.1.0!approval-1", ...kept]);
+    expect(approved).toMatchObject({ exitCode: 0, output: "sent to ada.\n" });
+    await chat(server, ["Write again", ...kept, "--thread", "other"]);
+    const denied = await chat(server, ["--deny", "other/1.1.0!approval-1", "--reason", "not now", ...kept]);
+    expect(denied.exitCode).toBe(0);
+    expect(denied.output).toMatch(/not approved: not now/);
+  });
+
+  test("130: interrupted, and what had come is kept", async () => {
+    const ending = new AbortController();
+    const model = scriptedModel([never({ pieces: ["It was "] })]);
+    await using server = await loopbackServer({ model });
+    const output = new PassThrough();
+    output.on("data", () => ending.abort("SIGINT"));
+    const setting = { output, signal: ending.signal };
+    const { exitCode, error } = await chat(server, ["Tell", "--output-format", "stream-json"], "", setting);
+    expect(exitCode).toBe(130);
+    expect(error).toMatch(/cancelled\n$/);
+  });
+
+  test("0: who reads no further has what they wanted", async () => {
+    const ending = new AbortController();
+    await using server = await loopbackServer({ model: scriptedModel([never({ pieces: ["It was "] })]) });
+    const output = new PassThrough();
+    output.on("data", () => ending.abort("EPIPE"));
+    const { exitCode, error } = await chat(server, ["Tell", "--quiet", "--output-format", "stream-json"], "", {
+      output,
+      signal: ending.signal,
+    });
+    expect({ exitCode, error }).toEqual({ exitCode: 0, error: "" });
+  });
+});
