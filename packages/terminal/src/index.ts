@@ -8,6 +8,8 @@ export { KeyReader } from "./input/key-reader.ts";
 export type * from "./text/line.ts";
 export type * from "./views/view.ts";
 export { terminalConversation, type TerminalConversationOptions } from "./conversation/terminal-conversation.ts";
+export { transcriptView } from "./views/transcript-view.ts";
+export { treeView } from "./views/tree-view.ts";
 export { endingOf } from "./ending.ts";
 export { converse, converseOn, type ConverseOptions, type ConverseOutcome, wantsColour } from "./plain/converse.ts";
 export { slashCommands } from "./plain/slash-commands.ts";

@@ -3,9 +3,8 @@ import type { Line, Size } from "../text/line.ts";
 
 /** A full-screen view, as a value: what it shows follows from it and from the size of the screen alone. */
 export interface View {
-  /** Shown in its first row. */
   readonly title: string;
-  /** At most so many rows as there are, each no wider than the columns; `cursor` where text is typed. */
+  /** At most so many rows as there are, the title first, each narrower than the columns; `cursor` where text is typed. */
   readonly show: (size: Size) => ViewFrame;
   /** What a key makes of it. */
   readonly press: (key: Key, size: Size) => ViewStep;
@@ -20,17 +19,18 @@ export interface ViewFrame {
 export interface ViewStep {
   /** Null: it closes. */
   readonly view?: View | null;
-  /** Comes later in its place, unless another key was pressed meanwhile. */
-  readonly later?: Promise<View>;
+  /** What follows later from the same key, unless another one was pressed meanwhile. Never rejects. */
+  readonly later?: Promise<ViewStep>;
   readonly action?: ViewAction;
 }
 
-/** What a view has the conversation do, once it is closed. */
+/** What a view has the conversation do. */
 export type ViewAction =
   | { readonly type: "moveHead"; readonly turn: number }
   | { readonly type: "fork"; readonly turn: number }
   | { readonly type: "checkpoint"; readonly turn: number }
   /** The question of a turn comes into the input, to be asked anew as a branch at its parent. */
   | { readonly type: "edit"; readonly turn: number }
+  /** Of a thread without a turn, where its head is. */
   | { readonly type: "openThread"; readonly threadId: string; readonly turn?: number }
   | { readonly type: "copy"; readonly text: string };
