@@ -14,7 +14,7 @@ withPostgres("PostgreSQL", (server) => {
   const emptySchema = async (): Promise<string> => {
     const schema = `contract_${made % schemasMax}`;
     made += 1;
-    janitor ??= new pg.Pool({ connectionString: await server.url(), max: 1 });
+    janitor ??= new pg.Pool({ connectionString: await server.url(), max: 1 }).on("error", droppedWithTheDatabase);
     if (made > schemasMax) {
       await janitor.query(tableNames.map((table) => `DELETE FROM ${schema}.${table};`).join("\n"));
     }
@@ -38,3 +38,6 @@ withPostgres("PostgreSQL", (server) => {
 });
 
 const schemasMax = 8;
+
+/** A pool has ended before its connections have: the database may be dropped under one that says goodbye. */
+const droppedWithTheDatabase = (): void => {};
