@@ -34,7 +34,7 @@ const ofMessages = async (rounds: number): Promise<Figure> => {
   );
   return {
     name: "a message / the same one that could be written to",
-    value: measured.ours / measured.reference,
+    value: measured.ratio,
     most: 2.5,
     note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
   };
@@ -61,7 +61,7 @@ const ofEvents = async (rounds: number): Promise<Figure> => {
   );
   return {
     name: "the copy of an event / telling it",
-    value: measured.ours / measured.reference,
+    value: measured.ratio,
     most: 0.15,
     note: `${short(measured.ours)} µs of ${short(measured.reference)}`,
   };

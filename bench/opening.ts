@@ -34,7 +34,7 @@ const opening = async (path: string, rounds: number): Promise<readonly Figure[]>
   return [
     {
       name: `open a thread of ${turns} turns and ask once / read its rows raw`,
-      value: costs.ours / costs.reference,
+      value: costs.ratio,
       most: 2,
       note: `${short(costs.ours)} µs against ${short(costs.reference)}`,
     },

@@ -1,7 +1,7 @@
 // What a prompt costs, late in a long thread and early in it: a window shows as much of the one as of the other.
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
-import { type Figure, pair, short } from "./kit/measure.ts";
+import { type Figure, type Pair, pair, short } from "./kit/measure.ts";
 import { answerText, userText } from "./kit/work.ts";
 
 const long = 100_000;
@@ -27,9 +27,9 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   return [figure("promptOf", decided), figure("an ask and its reply", taken)];
 };
 
-const figure = (what: string, measured: { readonly ours: number; readonly reference: number }): Figure => ({
+const figure = (what: string, measured: Pair): Figure => ({
   name: `${what} at ${long} messages / at ${brief}`,
-  value: measured.ours / measured.reference,
+  value: measured.ratio,
   most: 1.5,
   note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
 });

@@ -3,7 +3,7 @@ import { createHost, declarationsOf, type Host, type LlmHandler, memoryStore, to
 import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
+import { byTurns, type Figure, short } from "./kit/measure.ts";
 import { userText } from "./kit/work.ts";
 
 const many = 4_000;
@@ -18,28 +18,21 @@ export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
 
 /** Both by turns, on threads of their own. The first ones warm up. */
 const figure = async (name: string, work: (count: number) => Promise<void>, rounds: number): Promise<Figure> => {
-  const once: number[] = [];
-  const twice: number[] = [];
   await work(many);
-  for (let round = 0; round < rounds; round++) {
-    once.push(await cost(() => work(many)));
-    twice.push(await cost(() => work(2 * many)));
-  }
-  const [less, more] = [median(once), median(twice)];
+  const measured = await byTurns(
+    rounds,
+    1,
+    () => work(2 * many),
+    () => work(many),
+  );
   return {
     name: `${2 * many} / ${many} ${name}`,
-    value: more / less,
+    value: measured.ratio,
     // What is linear comes to 2, what is quadratic to 4. References of what waits are copied at each event, and collecting
     // garbage comes in steps.
     most: 3,
-    note: `${short(more / 1000)} ms against ${short(less / 1000)}`,
+    note: `${short(measured.ours / 1000)} ms against ${short(measured.reference / 1000)}`,
   };
-};
-
-const cost = async (work: () => Promise<void>): Promise<number> => {
-  const before = cpuMicros();
-  await work();
-  return cpuMicros() - before;
 };
 
 const askedAtOnce = async (count: number): Promise<void> => {

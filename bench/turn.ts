@@ -42,7 +42,7 @@ const sqlite = (rounds: number): Promise<Figure> =>
     plain.close();
     return {
       name: "a turn on SQLite / a loop with hand-written inserts",
-      value: measured.ours / measured.reference,
+      value: measured.ratio,
       most: 3,
       note: `${short(measured.ours)} µs against ${short(measured.reference)}`,
     };

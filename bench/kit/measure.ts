@@ -14,25 +14,50 @@ export const cpuMicros = (): number => {
   return user + system;
 };
 
-/**
- * The CPU of two pieces of work, in microseconds a unit, measured by turns so that a machine whose speed drifts
- * treats both alike: the medians over the rounds.
- */
+/** What two pieces of work cost, measured by turns. */
+export interface Pair {
+  /** Microseconds of CPU a unit, the median over the rounds, as the next. */
+  readonly ours: number;
+  readonly reference: number;
+  /** The median of what the one came to in the other in each round. */
+  readonly ratio: number;
+}
+
+/** The CPU of two pieces of work, once what runs often is compiled. */
 export const pair = async (
   rounds: number,
   units: number,
   ours: () => unknown,
   reference: () => unknown,
-): Promise<{ readonly ours: number; readonly reference: number }> => {
-  const mine: number[] = [];
-  const theirs: number[] = [];
+): Promise<Pair> => {
   await warmUp(ours);
   await warmUp(reference);
+  return byTurns(rounds, units, ours, reference);
+};
+
+/**
+ * The CPU of two pieces of work, in microseconds a unit, measured by turns. Each round is a ratio of its own: a machine whose
+ * speed jumps between two rounds changes both sides of each, where the medians of the two sides may be of different speeds.
+ * The sides begin by turns, since who comes second also collects garbage of the first.
+ */
+export const byTurns = async (
+  rounds: number,
+  units: number,
+  ours: () => unknown,
+  reference: () => unknown,
+): Promise<Pair> => {
+  const mine: number[] = [];
+  const theirs: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    mine.push(await timed(units, ours));
+    if (round % 2 === 0) mine.push(await timed(units, ours));
     theirs.push(await timed(units, reference));
+    if (round % 2 === 1) mine.push(await timed(units, ours));
   }
-  return { ours: median(mine), reference: median(theirs) };
+  return {
+    ours: median(mine),
+    reference: median(theirs),
+    ratio: median(mine.map((cost, round) => cost / (theirs[round] ?? Number.NaN))),
+  };
 };
 
 /**

@@ -29,7 +29,7 @@ export const historyOf = (source: HistorySource): History => {
   const history: History = {
     newestFirst: () => new NewestFirst(source, pins),
     fixed,
-    fixedTokens: () => counts.prompt(fixed().flatMap(({ messages }) => messages)),
+    fixedTokens: () => counts.prompt(messagesOf(fixed())),
     summaryTokens: (turns) => {
       const message = summaryMessage(thread, { summarised: allOf(turns), interrupted });
       return message === null ? 0 : counts.message(message);
@@ -177,9 +177,18 @@ const fixedUnits = ({ thread, system, open }: HistorySource, pins: Pins): readon
   const next = thread.turns.length + 1;
   return [
     ...(system === null ? [] : unitsOf(0, [system])),
-    ...[...pins.keys()].filter((turn) => turn < next).flatMap((turn) => pinnedUnits(thread, pins, turn)),
+    ...(pins.size === 0 ? [] : [...pins.keys()].filter((turn) => turn < next)).flatMap((turn) =>
+      pinnedUnits(thread, pins, turn),
+    ),
     ...unitsOf(next, open(), pins.get(next)),
   ];
+};
+
+/** Each prompt asks for them: `flatMap` takes several times as long. */
+const messagesOf = (units: readonly Unit[]): readonly Message[] => {
+  const all: Message[] = [];
+  for (const { messages } of units) for (const message of messages) all.push(message);
+  return all;
 };
 
 /** Where the newest units begin that together take no more than so many tokens; null where all do. */
@@ -190,13 +199,29 @@ export type NewestFitting = (tokens: number) => Start;
  * It is no part of the type, and no spread or other copy of a history has it: it would know nothing of turns that were
  * left out or added.
  */
-export const newestFittingOf = (history: History): NewestFitting | undefined => {
-  const withShortcut: History & { readonly [shortcut]?: NewestFitting } = history;
-  return Object.hasOwn(history, shortcut) ? withShortcut[shortcut] : undefined;
-};
+export const newestFittingOf = (history: History): NewestFitting | undefined => WithShortcut.of(history);
 
 /** The same history, with the shortcut. */
 export const withNewestFitting = (history: History, newestFitting: NewestFitting): History =>
-  Object.defineProperty({ ...history }, shortcut, { value: newestFitting, enumerable: false });
+  new WithShortcut(history, newestFitting);
 
-const shortcut: unique symbol = Symbol("newestFitting");
+/** A private member is what no copy has. */
+class WithShortcut implements History {
+  readonly newestFirst: History["newestFirst"];
+  readonly fixed: History["fixed"];
+  readonly fixedTokens: History["fixedTokens"];
+  readonly summaryTokens: History["summaryTokens"];
+  readonly #newestFitting: NewestFitting;
+
+  constructor({ newestFirst, fixed, fixedTokens, summaryTokens }: History, newestFitting: NewestFitting) {
+    this.newestFirst = newestFirst;
+    this.fixed = fixed;
+    this.fixedTokens = fixedTokens;
+    this.summaryTokens = summaryTokens;
+    this.#newestFitting = newestFitting;
+  }
+
+  static of(history: History): NewestFitting | undefined {
+    return #newestFitting in history ? history.#newestFitting : undefined;
+  }
+}
