@@ -3,6 +3,19 @@ export type * from "./conversation/screen-port.ts";
 export type * from "./conversation/shown.ts";
 export type * from "./input/key.ts";
 export { type Action, actions } from "./input/action.ts";
+export {
+  type CompletableCommand,
+  type Completion,
+  completed,
+  completionOf,
+  layOutCompletion,
+} from "./input/completion.ts";
+export { type Editor, editorOf, emptyEditor, pasted, typed } from "./input/editor.ts";
+export { edited } from "./input/edits.ts";
+export { type HistoryPort, historyOf, type InputHistory, remembered, stepped } from "./input/history.ts";
+export { type HistorySearch, layOutSearch, pressInSearch, searchOf, type SearchStep } from "./input/history-search.ts";
+export { type InputFrame, layOut } from "./input/layout.ts";
+export { expanded } from "./input/marked-text.ts";
 export { type Keymap, keymapOf, keymaps } from "./input/keymap.ts";
 export { KeyReader } from "./input/key-reader.ts";
 export type * from "./text/line.ts";

@@ -1,5 +1,8 @@
+import type { InputFrame } from "../input/layout.ts";
 import type { View } from "../views/view.ts";
 import type { Line, Size } from "../text/line.ts";
+
+export type { InputFrame };
 
 /** What is on the screen at one moment. The screen draws it, and knows nothing else of a conversation. */
 export interface Shown {
@@ -19,9 +22,4 @@ export interface Shown {
 export interface FinishedLines {
   readonly id: number;
   readonly lines: (columns: number) => readonly Line[];
-}
-
-export interface InputFrame {
-  readonly lines: readonly Line[];
-  readonly cursor: { readonly row: number; readonly column: number };
 }

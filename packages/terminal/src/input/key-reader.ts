@@ -75,12 +75,18 @@ export class KeyReader {
   }
 
   #endPaste(last = ""): readonly Key[] {
-    const text = [...(this.#paste?.pieces ?? []), last].join("").replaceAll(/\r\n?/g, "\n");
+    const text = typeable([...(this.#paste?.pieces ?? []), last].join(""));
     this.#paste = null;
-    const clean = text.replaceAll(/(?![\t\n])\p{Cc}/gu, "").toWellFormed();
-    return clean === "" ? [] : [{ type: "paste", text: clean }];
+    return text === "" ? [] : [{ type: "paste", text }];
   }
 }
+
+/** A text from elsewhere as one types it: its line ends are `\n`, and it has no control characters but those and tabs. */
+export const typeable = (text: string): string =>
+  text
+    .replaceAll(/\r\n?/g, "\n")
+    .replaceAll(/(?![\t\n])\p{Cc}/gu, "")
+    .toWellFormed();
 
 const pasteStart = "\x1b[200~";
 const pasteEnd = "\x1b[201~";

@@ -1,0 +1,82 @@
+import type { Line, Size } from "../text/line.ts";
+import { oneLine } from "../text/printable.ts";
+import { cutTo, widthOf } from "../text/width.ts";
+import { type Editor, editorOf } from "./editor.ts";
+
+/** A command that can be completed. */
+export interface CompletableCommand {
+  /** `/undo` */
+  readonly name: string;
+  /** `/undo [N]` */
+  readonly usage: string;
+  readonly does: string;
+  /** What its argument may be, of which so much is typed. */
+  readonly complete?: (prefix: string) => readonly string[];
+}
+
+/** What is offered for an input. */
+export interface Completion {
+  readonly offers: readonly Offer[];
+  /** Which is taken into the input; null: none yet. */
+  readonly taken: number | null;
+}
+
+interface Offer {
+  /** What the input is with it. */
+  readonly text: string;
+  readonly shown: string;
+  readonly does: string;
+}
+
+/** What completes an input as it is typed; null: nothing. Behind a whole command, how it is used. */
+export const completionOf = (editor: Editor, commands: readonly CompletableCommand[]): Completion | null => {
+  const [, name, prefix] = /^(\/\S*)(?: +(.*))?$/.exec(editor.text) ?? [];
+  if (name === undefined || editor.cursor < editor.text.length) return null;
+  const offers = prefix === undefined ? commandsOf(name, commands) : argumentsOf(editor.text, name, prefix, commands);
+  return offers.length === 0 ? null : { offers, taken: null };
+};
+
+/** Takes what is offered next (1) or before (-1). */
+export const completed = (
+  { offers, taken }: Completion,
+  by: 1 | -1,
+): { readonly editor: Editor; readonly completion: Completion } => {
+  const first = by === 1 ? 0 : offers.length - 1;
+  const next = taken === null ? first : (taken + by + offers.length) % offers.length;
+  return { editor: editorOf(offers[next]?.text ?? ""), completion: { offers, taken: next } };
+};
+
+/** What is offered, below the input: as many rows as leave room for more than that. */
+export const layOutCompletion = ({ offers, taken }: Completion, { columns, rows }: Size): readonly Line[] => {
+  const height = Math.min(6, Math.max(Math.floor(rows / 4), 1));
+  const from = Math.min(Math.max((taken ?? 0) - height + 1, 0), offers.length);
+  const width = Math.max(...offers.map(({ shown }) => widthOf(shown)));
+  return offers.slice(from, from + height).map(({ shown, does }, index) => {
+    const room = Math.max(columns - 1, 0);
+    const first = cutTo(`  ${shown}`, room);
+    const gap = " ".repeat(width - widthOf(shown) + 2);
+    const rest = does === "" ? "" : cutTo(`${gap}${does}`, room - widthOf(first));
+    return [
+      { text: first, roles: [from + index === taken ? "selected" : "name"] },
+      { text: rest, roles: ["dim"] },
+    ];
+  });
+};
+
+const commandsOf = (typed: string, commands: readonly CompletableCommand[]): readonly Offer[] =>
+  commands
+    .filter(({ name }) => name.startsWith(typed))
+    .map(({ name, usage, does }) => ({ text: usage === name ? name : `${name} `, shown: usage, does }));
+
+const argumentsOf = (
+  text: string,
+  name: string,
+  prefix: string,
+  commands: readonly CompletableCommand[],
+): readonly Offer[] => {
+  const command = commands.find((each) => each.name === name);
+  if (command === undefined) return [];
+  const offered = command.complete?.(prefix) ?? [];
+  if (offered.length === 0) return [{ text, shown: command.usage, does: command.does }];
+  return offered.map((argument) => ({ text: `${name} ${argument}`, shown: oneLine(argument), does: "" }));
+};

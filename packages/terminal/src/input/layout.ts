@@ -1,0 +1,130 @@
+import type { Line, Role, Size, Span } from "../text/line.ts";
+import { graphemesOf, widthOf } from "../text/width.ts";
+import type { Editor } from "./editor.ts";
+
+/** The input as it is laid out, no row wider than the terminal, and the cell of the cursor. */
+export interface InputFrame {
+  readonly lines: readonly Line[];
+  readonly cursor: { readonly row: number; readonly column: number };
+}
+
+/**
+ * Lays an input out behind its prompt: wrapped one column before the last, at most 8 rows and 3 less than there are,
+ * of which the cursor's is one. The cursor is at what stands behind it; at a line's end, where a letter would appear.
+ */
+export const layOut = (editor: Editor, size: Size, prompt = "> "): InputFrame => {
+  const { rows, prompt: shown } = laidOut(editor, size, prompt);
+  const height = Math.max(Math.min(8, size.rows - 3), 1);
+  const from = Math.max(rows.cursor.row - height + 1, 0);
+  const lines = rows.lines.slice(from, from + height).map((line, index): Line => {
+    const before = from + index === 0 ? shown : " ".repeat(widthOf(shown));
+    return [{ text: before, roles: ["prompt"] }, ...line];
+  });
+  return { lines, cursor: { row: rows.cursor.row - from, column: widthOf(shown) + rows.cursor.column } };
+};
+
+/** Where the cursor comes by so many rows, and the column that it keeps to on the way; null: there is no row. */
+export const placeBeside = (
+  editor: Editor,
+  by: number,
+  size: Size,
+): { readonly cursor: number; readonly column: number } | null => {
+  const { stops, cursor } = laidOut(editor, size).rows;
+  const column = editor.column ?? cursor.column;
+  const wanted = cursor.row + by;
+  // A row without a place to stand on is the middle of a mark.
+  const beside = stops.filter(({ at, row }) => (by < 0 ? row < cursor.row && at < editor.cursor : row > cursor.row));
+  const row =
+    by < 0
+      ? (beside.findLast((stop) => stop.row <= wanted) ?? beside[0])
+      : (beside.find((stop) => stop.row >= wanted) ?? beside.at(-1));
+  const there = beside.filter((stop) => stop.row === row?.row);
+  const stop = there.findLast((each) => each.column <= column) ?? there[0];
+  return stop === undefined ? null : { cursor: stop.at, column };
+};
+
+/** A place in the rows: where the cursor may stand. */
+interface Stop {
+  readonly at: number;
+  readonly row: number;
+  readonly column: number;
+}
+
+const laidOut = (
+  editor: Editor,
+  { columns }: Size,
+  wanted = "> ",
+): { readonly rows: Rows; readonly prompt: string } => {
+  const prompt = columns < widthOf(wanted) + 6 ? "" : wanted;
+  const rows = new Rows(Math.max(columns - 1 - widthOf(prompt), 2), editor.cursor);
+  let at = 0;
+  for (const mark of [...editor.marks, null]) {
+    for (const grapheme of graphemesOf(editor.text.slice(at, mark?.start))) {
+      if (grapheme === "\n") rows.endLine(at);
+      else rows.add(shownAs(grapheme), "plain", at);
+      at += grapheme.length;
+    }
+    if (mark === null) continue;
+    for (; at < mark.end; at += 1) rows.add(editor.text.charAt(at), "name", at === mark.start ? at : null);
+  }
+  rows.end(at);
+  return { rows, prompt };
+};
+
+/** Rows of one width, to which characters are added. */
+class Rows {
+  readonly stops: Stop[] = [];
+  readonly lines: Span[][] = [[]];
+  cursor = { row: 0, column: 0 };
+  readonly #width: number;
+  /** Where the cursor is in the text. */
+  readonly #cursor: number;
+  #column = 0;
+
+  constructor(width: number, cursor: number) {
+    this.#width = width;
+    this.#cursor = cursor;
+  }
+
+  /** `at`: where it begins in the text; null: the cursor can't stand there. */
+  add(text: string, role: Role, at: number | null): void {
+    const width = widthOf(text);
+    if (this.#column + width > this.#width) this.#next();
+    if (at !== null) this.#stop(at);
+    const line = this.lines.at(-1);
+    const last = line?.at(-1);
+    if (last?.roles[0] === role) line?.splice(-1, 1, { text: last.text + text, roles: last.roles });
+    else line?.push({ text, roles: [role] });
+    this.#column += width;
+  }
+
+  endLine(at: number): void {
+    this.end(at);
+    this.#next();
+  }
+
+  /** A letter that is typed at a full row's end begins the next row. */
+  end(at: number): void {
+    const isFull = this.#column >= this.#width;
+    if (isFull && at === this.#cursor) this.#next();
+    if (!isFull || at === this.#cursor) this.#stop(at);
+  }
+
+  #next(): void {
+    this.lines.push([]);
+    this.#column = 0;
+  }
+
+  #stop(at: number): void {
+    const stop = { at, row: this.lines.length - 1, column: this.#column };
+    this.stops.push(stop);
+    if (at === this.#cursor) this.cursor = stop;
+  }
+}
+
+/** What alone would not be seen, or has no width of its own. */
+const shownAs = (grapheme: string): string => {
+  if (grapheme === "\t") return "  ";
+  if (widthOf(grapheme) > 0) return grapheme;
+  return /^\p{M}/u.test(grapheme) ? `◌${grapheme}` : "\uFFFD";
+};
