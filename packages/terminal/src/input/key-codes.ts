@@ -16,7 +16,7 @@ export const keysOfCode = (
   typed: readonly number[] = [],
 ): readonly Key[] => {
   if (code > lastCode) return [];
-  const key = namesByCode[code] ?? keypad[code - keypadFrom] ?? String.fromCodePoint(code);
+  const key = namesByCode.get(code) ?? keypad[code - keypadFrom] ?? String.fromCodePoint(code);
   if (key.length > 2) return keysNamed(key, modifiers);
   const types = modifiers.every((modifier) => modifier === "shift");
   const text = String.fromCodePoint(...typed.filter((each) => each > 0 && each <= lastCode));
@@ -31,11 +31,10 @@ export const keysOfCode = (
 export const keysOfNumber = (number: number, modifiers: readonly Modifier[]): readonly Key[] =>
   keysNamed(namesByNumber[number], modifiers);
 
-/** `CSI A`; of single shifts with an `O` before it: `OA`. */
-export const keysOfLetter = (letters: string, modifiers: readonly Modifier[]): readonly Key[] => {
-  if (letters === "Z") return keysNamed("tab", [...modifiers, "shift"]);
-  const typed = letters.length === 2 ? keypadText["jklmnopqrstuvwxyX".indexOf(letters.charAt(1))] : undefined;
-  return typed === undefined ? keysNamed(namesByLetter[letters.slice(-1)], modifiers) : textOf(typed);
+/** `CSI A`, or a single shift such as `SS3 A`. */
+export const keysOfLetter = (letter: string, modifiers: readonly Modifier[]): readonly Key[] => {
+  if (letter === "Z") return keysNamed("tab", [...modifiers, "shift"]);
+  return keysNamed(namesByLetter.get(letter), modifiers);
 };
 
 /** The modifiers of the number that terminals send: one more than the sum of 1, 2, 4 and 8. What locks add is above. */
@@ -45,71 +44,31 @@ export const modifiersOf = (sent: number | undefined): readonly Modifier[] =>
 const textOf = (text: string): readonly Key[] => [{ type: "text", text }];
 
 const keysNamed = (name: string | undefined, modifiers: readonly Modifier[]): readonly Key[] =>
-  name === undefined ? [] : [{ type: "key", name: nameOf(name, modifiers) }];
+  name === undefined || name === "" ? [] : [{ type: "key", name: nameOf(name, modifiers) }];
 
 const untypable = /[\p{Cc}\p{Cs}\p{Co}]/u;
 const lastCode = 0x10_ff_ff;
 
-const namesByCode: Readonly<Record<number, string>> = {
-  8: "backspace",
-  9: "tab",
-  13: "enter",
-  27: "escape",
-  127: "backspace",
-};
+const namesByCode = new Map([
+  [8, "backspace"],
+  [9, "tab"],
+  [13, "enter"],
+  [27, "escape"],
+  [127, "backspace"],
+]);
+
+const wordsOf = (text: string): readonly string[] => text.split(" ");
 
 const keypadFrom = 57_399;
-const keypad = [
-  ...Array.from("0123456789./*-+"),
-  "enter",
-  "=",
-  ",",
-  "left",
-  "right",
-  "up",
-  "down",
-  "pageup",
-  "pagedown",
-  "home",
-  "end",
-  "insert",
-  "delete",
-];
-const keypadText = "*+,-./0123456789=";
+const keypad = wordsOf(
+  "0 1 2 3 4 5 6 7 8 9 . / * - + enter = , left right up down pageup pagedown home end insert delete",
+);
 
-const namesByNumber: Readonly<Record<number, string>> = {
-  1: "home",
-  2: "insert",
-  3: "delete",
-  4: "end",
-  5: "pageup",
-  6: "pagedown",
-  7: "home",
-  8: "end",
-  11: "f1",
-  12: "f2",
-  13: "f3",
-  14: "f4",
-  15: "f5",
-  17: "f6",
-  18: "f7",
-  19: "f8",
-  20: "f9",
-  21: "f10",
-  23: "f11",
-  24: "f12",
-};
+// From 0 on; not every number has a key.
+const namesByNumber = wordsOf(
+  " home insert delete end pageup pagedown home end   f1 f2 f3 f4 f5  f6 f7 f8 f9 f10  f11 f12",
+);
 
-const namesByLetter: Readonly<Record<string, string>> = {
-  A: "up",
-  B: "down",
-  C: "right",
-  D: "left",
-  F: "end",
-  H: "home",
-  M: "enter",
-  P: "f1",
-  Q: "f2",
-  R: "f3",
-  S: "f4",
-};
+const namesByLetter = new Map(
+  wordsOf("Aup Bdown Cright Dleft Fend Hhome Menter Pf1 Qf2 Rf3 Sf4").map((each) => [each.charAt(0), each.slice(1)]),
+);

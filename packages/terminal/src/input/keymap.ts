@@ -5,59 +5,49 @@ import { keyNameOf } from "./key-name.ts";
 /** What keys do, by their names. A key that is not in it does nothing; text is typed. */
 export type Keymap = Readonly<Record<string, Action>>;
 
-const editing: Keymap = {
-  left: "left",
-  "ctrl+b": "left",
-  right: "right",
-  "ctrl+f": "right",
-  up: "up",
-  down: "down",
-  pageup: "pageUp",
-  pagedown: "pageDown",
-  "ctrl+left": "wordLeft",
-  "alt+left": "wordLeft",
-  "alt+b": "wordLeft",
-  "ctrl+right": "wordRight",
-  "alt+right": "wordRight",
-  "alt+f": "wordRight",
-  home: "lineStart",
-  "ctrl+a": "lineStart",
-  end: "lineEnd",
-  "ctrl+e": "lineEnd",
-  "ctrl+home": "inputStart",
-  "ctrl+end": "inputEnd",
-  backspace: "deleteBackward",
-  "shift+backspace": "deleteBackward",
-  delete: "deleteForward",
-  "ctrl+w": "deleteWordBackward",
-  "alt+backspace": "deleteWordBackward",
-  "ctrl+backspace": "deleteWordBackward",
-  "alt+d": "deleteWordForward",
-  "ctrl+delete": "deleteWordForward",
-  "ctrl+k": "killToLineEnd",
-  "ctrl+u": "killToLineStart",
-  "ctrl+y": "yank",
+const standardKeys: Partial<Record<Action, readonly string[]>> = {
+  send: ["enter"],
+  completeOrQueue: ["tab"],
+  completeBackward: ["shift+tab"],
+  newline: ["alt+enter", "ctrl+j", "shift+enter"],
+  closeOrStop: ["escape"],
+  interrupt: ["ctrl+c"],
+  deleteForwardOrQuit: ["ctrl+d"],
+  newThreadWhenEmpty: ["ctrl+n"],
+  searchHistoryOrReset: ["ctrl+r"],
+  editElsewhere: ["ctrl+g"],
+  toolDetails: ["ctrl+o"],
+  transcript: ["ctrl+t"],
+  reprint: ["ctrl+l"],
+  suspend: ["ctrl+z"],
+  left: ["left", "ctrl+b"],
+  right: ["right", "ctrl+f"],
+  up: ["up"],
+  down: ["down"],
+  pageUp: ["pageup"],
+  pageDown: ["pagedown"],
+  wordLeft: ["ctrl+left", "alt+left", "alt+b"],
+  wordRight: ["ctrl+right", "alt+right", "alt+f"],
+  lineStart: ["home", "ctrl+a"],
+  lineEnd: ["end", "ctrl+e"],
+  inputStart: ["ctrl+home"],
+  inputEnd: ["ctrl+end"],
+  deleteBackward: ["backspace", "shift+backspace"],
+  deleteForward: ["delete"],
+  deleteWordBackward: ["ctrl+w", "alt+backspace", "ctrl+backspace"],
+  deleteWordForward: ["alt+d", "ctrl+delete"],
+  killToLineStart: ["ctrl+u"],
+  killToLineEnd: ["ctrl+k"],
+  yank: ["ctrl+y"],
 };
 
-const standard: Keymap = {
-  enter: "send",
-  tab: "completeOrQueue",
-  "shift+tab": "completeBackward",
-  "shift+enter": "newline",
-  "alt+enter": "newline",
-  "ctrl+j": "newline",
-  escape: "closeOrStop",
-  "ctrl+c": "interrupt",
-  "ctrl+d": "deleteForwardOrQuit",
-  "ctrl+n": "newThreadWhenEmpty",
-  "ctrl+r": "searchHistoryOrReset",
-  "ctrl+g": "editElsewhere",
-  "ctrl+o": "toolDetails",
-  "ctrl+t": "transcript",
-  "ctrl+l": "reprint",
-  "ctrl+z": "suspend",
-  ...editing,
-};
+const isAction = (name: string): name is Action => Object.hasOwn(actions, name);
+
+const standard: Keymap = Object.fromEntries(
+  Object.keys(actions)
+    .filter(isAction)
+    .flatMap((action) => (standardKeys[action] ?? []).map((key) => [key, action])),
+);
 
 /** The keymaps to choose from. `seed` has those of the terminal that Jido's agents were to have. */
 export const keymaps = {
@@ -100,4 +90,3 @@ const actionOf = (key: string, written: string): Action => {
 const listed = (names: readonly string[]): string => `there are ${names.join(", ")}`;
 
 const isPreset = (name: string): name is keyof typeof keymaps => Object.hasOwn(keymaps, name);
-const isAction = (name: string): name is Action => Object.hasOwn(actions, name);

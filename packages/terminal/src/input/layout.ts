@@ -61,7 +61,7 @@ const laidOut = (
   for (const mark of [...editor.marks, null]) {
     for (const grapheme of graphemesOf(editor.text.slice(at, mark?.start))) {
       if (grapheme === "\n") rows.endLine(at);
-      else rows.add(shownAs(grapheme), "plain", at);
+      else rows.add(grapheme, "plain", at);
       at += grapheme.length;
     }
     if (mark === null) continue;
@@ -79,6 +79,8 @@ class Rows {
   readonly #width: number;
   /** Where the cursor is in the text. */
   readonly #cursor: number;
+  /** Measuring takes long, and most characters come again and again. */
+  readonly #cells = new Map<string, Cells>();
   #column = 0;
 
   constructor(width: number, cursor: number) {
@@ -87,8 +89,9 @@ class Rows {
   }
 
   /** `at`: where it begins in the text; null: the cursor can't stand there. */
-  add(text: string, role: Role, at: number | null): void {
-    const width = widthOf(text);
+  add(grapheme: string, role: Role, at: number | null): void {
+    const { text, width } = this.#cells.get(grapheme) ?? cellsOf(grapheme);
+    this.#cells.set(grapheme, { text, width });
     if (this.#column + width > this.#width) this.#next();
     if (at !== null) this.#stop(at);
     const line = this.lines.at(-1);
@@ -122,9 +125,15 @@ class Rows {
   }
 }
 
-/** What alone would not be seen, or has no width of its own. */
-const shownAs = (grapheme: string): string => {
-  if (grapheme === "\t") return "  ";
-  if (widthOf(grapheme) > 0) return grapheme;
-  return /^\p{M}/u.test(grapheme) ? `◌${grapheme}` : "\uFFFD";
+interface Cells {
+  readonly text: string;
+  readonly width: number;
+}
+
+/** What shows a grapheme: by itself, a tab or an accent would have no cells. */
+const cellsOf = (grapheme: string): Cells => {
+  if (grapheme === "\t") return { text: "  ", width: 2 };
+  const width = widthOf(grapheme);
+  if (width > 0) return { text: grapheme, width };
+  return { text: /^\p{M}/u.test(grapheme) ? `◌${grapheme}` : "\uFFFD", width: 1 };
 };

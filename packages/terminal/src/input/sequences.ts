@@ -63,7 +63,7 @@ const keysOfSequence = (sequence: string): readonly Key[] => {
   if (found === null) return introducers.has(sequence.charAt(alt.length)) ? [] : keysOfCharacter(sequence, ["alt"]);
   const [, introducer = "", parameters = "", final = ""] = found;
   const [first = [], second = [], third = []] = parameters.split(";").map((field) => field.split(":").map(Number));
-  if (introducer === "O") return keysOfLetter(`O${final}`, [...modifiersOf(first[0]), ...alt]);
+  if (introducer === "O") return keysOfLetter(final, [...modifiersOf(first[0]), ...alt]);
   if (second[1] === released) return [];
   const modifiers = [...modifiersOf(second[0]), ...alt];
   const [code = 0, shifted = 0] = first;

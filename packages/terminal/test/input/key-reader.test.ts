@@ -60,7 +60,7 @@ const table: readonly (readonly [sent: string, keys: string])[] = [
   ["\x1bOP\x1bOQ\x1bOR\x1bOS", "f1 f2 f3 f4"],
   ["\x1b[11~\x1b[15~\x1b[17~\x1b[21~\x1b[23~\x1b[24~", "f1 f5 f6 f10 f11 f12"],
   ["\x1bO5A", "ctrl+up"],
-  ["\x1bOM\x1bOj\x1bOk\x1bOp\x1bOy\x1bOX", 'enter "*" "+" "0" "9" "="'],
+  ["\x1bOM\x1bOj", "enter"],
   // kitty.
   ["\x1b[27u", "escape"],
   ["\x1b[13;2u", "shift+enter"],
