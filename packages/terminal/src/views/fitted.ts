@@ -26,6 +26,20 @@ export const fitted = (line: Line, width: number): Line => {
   return [...spans, { text: "…", roles: ["dim"] }];
 };
 
+/** Words with as many marks behind them as there is room for, the most important first; of the words some stay in any case. */
+export const rowOf = (before: Line, words: Span, marks: readonly Line[], width: number): Line => {
+  const least = lineWidth(before) + Math.min(lineWidth([words]), leastWords, Math.floor(width / 3));
+  const behind: Span[] = [];
+  for (const mark of marks) {
+    if (least + lineWidth(behind) + lineWidth(mark) + separator.length <= width)
+      behind.push({ text: separator, roles: [] }, ...mark);
+  }
+  return [...before, ...fitted([words], width - lineWidth(before) - lineWidth(behind)), ...behind];
+};
+
+const separator = "  ";
+const leastWords = 20;
+
 /** The beginning of a text in so many cells; a long text is not looked at further than it can reach. */
 const headOf = (text: string, width: number): string => {
   const near = text.slice(0, Math.max(width, 0) * unitsPerCell);

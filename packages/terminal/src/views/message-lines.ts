@@ -1,4 +1,4 @@
-import { contentText, type Message, type Part, type Turn } from "@colloquy/machine";
+import { type Chunks, contentText, type Message, type Part, toArray, type Turn } from "@colloquy/machine";
 import { failureWords } from "./outcome-words.ts";
 import { figuresOf } from "../text/figures.ts";
 import type { Line, Role } from "../text/line.ts";
@@ -21,6 +21,16 @@ export const messageLines = (
 /** All that it says, for a search. */
 export const messageText = ({ message }: { readonly message: Message }): string =>
   message.parts.map(partText).join("\n");
+
+/** What a turn was asked, in one line; of one without a question, its first words. */
+export const questionIn = (messages: Chunks<Message>): string => {
+  const all = toArray(messages);
+  const [first] = all;
+  const asked = all.find(({ role }) => role === "user") ?? first;
+  if (asked === undefined) return "";
+  const words = oneLine(contentText(asked.parts));
+  return asked.role === "user" ? words : `${asked.role}: ${words}`;
+};
 
 const titleOf = ({ role, name }: Message, turn: number): Line => [
   ...(turn === 0 ? [] : [span(`${turn} `, "number")]),

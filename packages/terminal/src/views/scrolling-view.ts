@@ -21,8 +21,10 @@ export interface Scrolling {
   readonly hints: readonly string[];
   /** What a key of its own does; null for one that is none. */
   readonly press?: (name: string, position: Position, size: Size) => ViewStep | null;
+  /** What a move comes to, where that is more than the same at another place. */
+  readonly goTo?: (position: Position) => ViewStep;
   /** Words in its title, which are typed where other views have keys. */
-  readonly query?: { readonly words: string; readonly typed: (words: string, position: Position) => ViewStep };
+  readonly query?: { readonly words: string; readonly typed: (words: string) => ViewStep };
 }
 
 /** Where in it one is. */
@@ -120,7 +122,7 @@ interface Row {
 }
 
 const titleOf = ({ title, query, items }: Scrolling, item: number, width: number): Row => {
-  const place = items.count === 0 ? "" : `${item + 1}/${items.count}`;
+  const place = items.count < 2 ? "" : `${item + 1}/${items.count}`;
   const name = fitted([span(query === undefined ? title : `${title}: `, "heading")], width - 1);
   const room = width - 1 - lineWidth(name);
   const words = query === undefined ? "" : tailOf(span(query.words).text, room);
@@ -156,7 +158,7 @@ const pressed = (content: Scrolling, position: Position, key: Key, size: Size): 
   if (position.typing !== null) return searching(content, position, key, size);
   if (content.query !== undefined) {
     const words = typed(content.query.words, key);
-    if (words !== null) return content.query.typed(words, position);
+    if (words !== null) return content.query.typed(words);
   }
   const [name, ...others] = keysIn(key);
   if (name === undefined) return {};
@@ -169,7 +171,7 @@ const pressed = (content: Scrolling, position: Position, key: Key, size: Size): 
 
 const moved = (content: Scrolling, position: Position, name: string, size: Size): ViewStep => {
   const { rows } = bodyOf(content, size);
-  const by = (steps: number): ViewStep => ({ view: scrollingView(content, stepped(content, position, steps, size)) });
+  const by = (steps: number): ViewStep => goTo(content, stepped(content, position, steps, size));
   const { count } = content.items;
   switch (name) {
     case "escape":
@@ -197,14 +199,17 @@ const moved = (content: Scrolling, position: Position, name: string, size: Size)
     case "/":
       return count === 0 ? {} : { view: scrollingView(content, { ...position, typing: "" }) };
     case "n":
-      return { view: scrollingView(content, toMatch(content, position, 1, size)) };
+      return goTo(content, toMatch(content, position, 1, size));
     case "N":
     case "shift+n":
-      return { view: scrollingView(content, toMatch(content, position, -1, size)) };
+      return goTo(content, toMatch(content, position, -1, size));
     default:
       return {};
   }
 };
+
+const goTo = (content: Scrolling, position: Position): ViewStep =>
+  content.goTo?.(position) ?? { view: scrollingView(content, position) };
 
 /** So many items or lines further on. */
 const stepped = (content: Scrolling, position: Position, by: number, size: Size): Position => {
@@ -242,3 +247,38 @@ const toMatch = (content: Scrolling, position: Position, direction: 1 | 0 | -1, 
   if (place === null) return { ...position, match: null, note: `not found: ${words}` };
   return { ...position, top: selects ? position.top : place, selected: place.item, match: place };
 };
+
+/** A text on the whole screen, as lines for so many columns. */
+export const textView = (
+  title: string,
+  lines: (columns: number) => readonly Line[],
+  own: Partial<Scrolling> = {},
+): View =>
+  scrollingView({
+    title,
+    items: {
+      count: 1,
+      lines: (_, columns) => lines(columns),
+      text: () =>
+        lines(wide)
+          .flat()
+          .map(({ text }) => text)
+          .join("\n"),
+    },
+    empty: "",
+    selects: false,
+    hints: [],
+    ...own,
+  });
+
+const wide = 10_000;
+
+/** A view that goes back to another one where it would close. */
+export const backTo = (view: View, before: View): View => ({
+  ...view,
+  press: (key, size) => {
+    const step = view.press(key, size);
+    if (step.view === null) return { ...step, view: before };
+    return step.view === undefined ? step : { ...step, view: backTo(step.view, before) };
+  },
+});

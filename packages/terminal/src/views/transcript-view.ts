@@ -29,7 +29,7 @@ export interface Said {
 }
 
 /** What was said on the path, the system message first. */
-const saidIn = (state: State): readonly Said[] => {
+export const saidIn = (state: State): readonly Said[] => {
   const { conversation, open } = state.context;
   const { system, seed } = conversation;
   const before = [...(system === null ? [] : [system]), ...seed].map((message) => ({ message, turn: 0, ends: null }));
@@ -46,7 +46,7 @@ const saidIn = (state: State): readonly Said[] => {
 };
 
 /** Messages as items. What was laid out last is kept: one moves through a long answer line by line. */
-const laidOut = (said: readonly Said[]): Items => {
+export const laidOut = (said: readonly Said[]): Items => {
   const kept = new Map<string, ReturnType<Items["lines"]>>();
   return {
     count: said.length,

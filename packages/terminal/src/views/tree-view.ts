@@ -1,9 +1,10 @@
-import { contentText, type Message, type OpenTurn, type State, toArray, type Turn } from "@colloquy/machine";
+import { type OpenTurn, type State, toArray, type Turn } from "@colloquy/machine";
 import { tokensOf } from "../text/figures.ts";
 import type { Line, Role, Span } from "../text/line.ts";
 import { oneLine, shortened } from "../text/printable.ts";
-import { fitted, lineWidth, span } from "./fitted.ts";
+import { rowOf, span } from "./fitted.ts";
 import { itemsOf } from "./items.ts";
+import { questionIn } from "./message-lines.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import { canFold, foldAbove, type TreeRow, treeRows, type TurnTree, turnTree } from "./tree-rows.ts";
 import type { View, ViewStep } from "./view.ts";
@@ -101,17 +102,12 @@ const rowLine = (shown: Shown, row: TreeRow, columns: number): Line => {
     glyphOf(shown, turn),
     { text: turn === 0 ? "" : `${turn} `, roles: ["number"] },
   ];
-  const behind: Span[] = [];
-  const least = lineWidth(before) + Math.min(leastQuestion, columns / 3);
-  for (const each of marksOf(shown, row)) {
-    if (least + lineWidth(behind) + lineWidth(each) + separator.length <= columns)
-      behind.push({ text: separator, roles: [] }, ...each);
-  }
-  const question = fitted(
-    [span(questionOf(shown, turn), ...(onPath ? [] : (["dim"] as const)))],
-    columns - lineWidth(before) - lineWidth(behind),
+  return rowOf(
+    before,
+    span(questionOf(shown, turn), ...(onPath ? [] : (["dim"] as const))),
+    marksOf(shown, row),
+    columns,
   );
-  return [...before, ...question, ...behind];
 };
 
 /** What is most important about a turn, also where there is no room for words. */
@@ -119,9 +115,6 @@ const glyphOf = ({ turns, tree }: Shown, turn: number): Span => {
   if (statusMarks(turns.get(turn)).some((status) => status !== "open")) return { text: "✗ ", roles: ["error"] };
   return tree.path.has(turn) ? { text: "● ", roles: ["prompt"] } : { text: "○ ", roles: ["dim"] };
 };
-
-const separator = "  ";
-const leastQuestion = 20;
 
 /** Very deep branches are counted instead of drawn. */
 const branches = ({ depth, begins }: TreeRow, columns: number): string => {
@@ -162,13 +155,5 @@ const annotationsOf = (turn: Turn | OpenTurn | undefined): readonly string[] =>
 const questionOf = ({ turns }: Pick<Shown, "turns">, number: number): string => {
   if (number === 0) return "the beginning";
   const messages = turns.get(number)?.messages;
-  return messages === undefined ? "" : firstQuestion(toArray(messages));
-};
-
-const firstQuestion = (messages: readonly Message[]): string => {
-  const [first] = messages;
-  const asked = messages.find(({ role }) => role === "user") ?? first;
-  if (asked === undefined) return "";
-  const words = oneLine(contentText(asked.parts));
-  return asked.role === "user" ? words : `${asked.role}: ${words}`;
+  return messages === undefined ? "" : questionIn(messages);
 };

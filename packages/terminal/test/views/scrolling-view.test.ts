@@ -36,7 +36,7 @@ test("whatever is pressed on whatever screen, nothing is higher or wider than it
       expect(await problemAfter(listOf(items, true), pressed, selected)).toBeNull();
       expect(await problemAfter(listOf(items, false), pressed)).toBeNull();
     }),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });
 
@@ -46,7 +46,7 @@ test("the same of a tree and a transcript", async () => {
       expect(await problemAfter(treeView(state), pressed)).toBeNull();
       expect(await problemAfter(transcriptView(state), pressed)).toBeNull();
     }),
-    { numRuns: 15 },
+    { numRuns: 10 },
   );
 });
 

@@ -4,7 +4,7 @@ import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { fails, reply, scriptedModel, type ScriptLine, streams } from "@colloquy/runtime-test/models";
 
 /** A host of a scripted model, on a clock that stands still. */
-const hostOf = (script: readonly ScriptLine[], machine: MachineOptions = {}): Host => {
+export const hostOf = (script: readonly ScriptLine[], machine: MachineOptions = {}): Host => {
   const clock = virtualClock();
   const weather = tool({
     name: "weather",

@@ -1,0 +1,31 @@
+import type { Host, SearchHit } from "@colloquy/host";
+import { oneLine } from "../text/printable.ts";
+import { rowOf, span } from "./fitted.ts";
+import { listedView } from "./listed-view.ts";
+import { dateOf } from "./threads-view.ts";
+import type { View, ViewStep } from "./view.ts";
+
+/** What was said in any thread, found as one types; Enter opens the thread at that turn. Rejects where the store can't search. */
+export const searchView = (host: Host, words = ""): Promise<View> =>
+  listedView<SearchHit>(
+    {
+      title: "Search",
+      page: async (typed, after) => {
+        // Asked also for no words: a store that can't search says so at once.
+        const { hits, next } = await host.search(typed, { limit, ...(after === null ? {} : { after }) });
+        return { rows: hits, next };
+      },
+      none: (typed) => (typed.trim() === "" ? "type words that were said" : "nothing was found"),
+      line: ({ threadId, excerpt, at }, columns) =>
+        rowOf([span(`${threadId} `, "name")], span(oneLine(excerpt)), [[span(dateOf(at), "dim")]], columns),
+      text: ({ excerpt }) => excerpt,
+      open: async ({ threadId, seq }): Promise<ViewStep> => {
+        const { conversation, open } = (await host.thread(threadId).at(seq)).context;
+        const turn = open?.number ?? conversation.head;
+        return { view: null, action: { type: "openThread", threadId, ...(turn === 0 ? {} : { turn }) } };
+      },
+    },
+    words,
+  );
+
+const limit = 50;
