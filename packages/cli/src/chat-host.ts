@@ -11,6 +11,7 @@ import { ArgumentError } from "./exit-code.ts";
 import { openStore, placeOfStore, sessionFile } from "./kept-threads.ts";
 import { providerOf } from "./models.ts";
 import type { OptionValues } from "./options.ts";
+import type { Settled } from "./settings.ts";
 import type { Asked } from "./turn.ts";
 import { promptLines } from "./turn-notes.ts";
 
@@ -29,13 +30,13 @@ export interface Chat {
 }
 
 /** Makes a conversation of options: its model, tools, store and thread. @throws for whatever can't be used; nothing is open then */
-export const openedChat = async (options: OptionValues, context: CommandContext): Promise<Chat> => {
+export const openedChat = async (settings: Settled, context: CommandContext): Promise<Chat> => {
   const opened: (() => Promise<void>)[] = [];
   const close = async (): Promise<void> => {
     for (const each of opened.toReversed()) await each();
   };
   try {
-    return { ...(await chatOf(options, context, (each) => opened.push(each))), close };
+    return { ...(await chatOf(settings, context, (each) => opened.push(each))), close };
   } catch (thrown) {
     await close();
     throw thrown;
@@ -43,14 +44,17 @@ export const openedChat = async (options: OptionValues, context: CommandContext)
 };
 
 const chatOf = async (
-  options: OptionValues,
+  { options, pricing, project }: Settled,
   context: CommandContext,
   opens: (close: () => Promise<void>) => void,
 ): Promise<Omit<Chat, "close">> => {
   const { errors, environment } = context;
   checkTogether(options);
   const place = options.session === undefined ? options.store : sessionFile(options.session);
-  const machine = chatMachine(options, options.agent !== undefined);
+  const machine = {
+    ...chatMachine(options, options.agent !== undefined),
+    ...(pricing === undefined ? {} : { pricing }),
+  };
   const module = options.agent === undefined ? null : await import("./agent-chat.ts");
   const agent = (await module?.agentOf(options.agent ?? "", options, context)) ?? null;
   const provider = await providerOf(options, agent, environment);
@@ -92,7 +96,9 @@ const chatOf = async (
     host,
     threadId,
     ...asking,
-    about: oneLine(`${who}${provider.model} at ${provider.name}; ${kept}`),
+    about: oneLine(
+      `${who}${provider.model} at ${provider.name}; ${kept}${project === null ? "" : `; with ${project}`}`,
+    ),
     store: place === undefined ? null : placeOfStore(place),
   };
 };

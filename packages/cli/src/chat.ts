@@ -9,13 +9,12 @@ import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
 import { pipedQuestions } from "./piped-questions.ts";
+import { settled } from "./settings.ts";
 
 /** A conversation with a model on a server, or with the agent of a file. Gives the exit code. */
-export const chat = async (
-  words: readonly string[],
-  options: OptionValues,
-  context: CommandContext,
-): Promise<number> => {
+export const chat = async (words: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
+  const settings = settled(given, context);
+  const { options } = settings;
   const { printer, errors, input, signal, isTerminal } = context;
   const format = formatOf(options["output-format"]);
   const detail = options.quiet === true ? "none" : options.verbose === true ? "all" : "some";
@@ -27,7 +26,7 @@ export const chat = async (
     throw new ArgumentError("--approve and --deny answer a call; ask the question behind it");
   const isAlone = question !== "" && options["multi-turn"] !== true;
   const attached = isAlone && !context.inputIsTerminal ? await attachmentFrom(input, signal) : null;
-  const opened = await refusing(() => openedChat(options, context));
+  const opened = await refusing(() => openedChat(settings, context));
   try {
     const converses = isTerminal && format === "text" && !isAlone && !isAnswer;
     if (converses) printer.line(opened.about);

@@ -14,14 +14,14 @@ import { isPipeOrDevice } from "./text-file.ts";
  *   where the client of a server is not installed.
  */
 export const openStore = async (place: string): Promise<Store> => {
-  if (isServer(place)) {
-    const [of, options] = [placeOfStore(place), { timeoutMs: 10_000 }];
-    if (place.startsWith("postgres")) {
-      const { postgresStore } = await loaded(of, ["pg"], () => import("@colloquy/runtime-node/postgres"));
-      return postgresStore({ connectionString: place, ...options });
-    }
-    const { redisStore } = await loaded(of, ["redis"], () => import("@colloquy/runtime-node/redis"));
-    return redisStore({ url: place, ...options });
+  const shown = placeOfStore(place);
+  if (/^postgres(?:ql)?:/.test(place)) {
+    const { postgresStore } = await loaded(shown, ["pg"], () => import("@colloquy/runtime-node/postgres"));
+    return postgresStore({ connectionString: place });
+  }
+  if (/^rediss?:/.test(place)) {
+    const { redisStore } = await loaded(shown, ["redis"], () => import("@colloquy/runtime-node/redis"));
+    return redisStore({ url: place });
   }
   const around = dirname(place);
   if (!existsSync(around))

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,13 +19,6 @@ interface Run {
   readonly environment?: Readonly<Record<string, string>>;
   readonly questions?: readonly string[];
 }
-
-test("the command runs as it is installed", () => {
-  const main = new URL("../src/main.ts", import.meta.url).pathname;
-  const { status, stdout } = spawnSync(process.execPath, [main, "--help"], { encoding: "utf8" });
-  expect(status).toBe(0);
-  expect(stdout).toMatch(/^colloquy: /);
-});
 
 test("--version is that of the package; without a command there is help", async () => {
   expect((await run({ args: ["--version"] })).output).toMatch(/^\d+\.\d+\.\d+\S*\n$/);

@@ -1,0 +1,193 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
+import { named, printableJson, reasonOf } from "@colloquy/terminal";
+import type { CommandSetting } from "./command-context.ts";
+import { ArgumentError } from "./exit-code.ts";
+import { type OptionName, optionKinds, type OptionValues } from "./options.ts";
+import { readTextFile } from "./text-file.ts";
+
+/** The options of a conversation with what stands in settings files, and what only such files say. */
+export interface Settled {
+  readonly options: OptionValues;
+  readonly pricing?: NonNullable<MachineOptions["pricing"]>;
+  /** Where what was typed is kept; null where nobody asked for that. */
+  readonly historyFile: string | null;
+  /** The settings file of the project; null where there is none. */
+  readonly project: string | null;
+}
+
+/**
+ * What was given on the command line goes before the settings of the project, and those before the user's.
+ *
+ * @throws ArgumentError for a setting that there is not, that can't be, or that a project has which the user does not trust
+ */
+export const settled = (
+  given: OptionValues,
+  { environment, folder }: Pick<CommandSetting, "environment" | "folder">,
+): Settled => {
+  const home = environment["HOME"] ?? "";
+  const ofUser = folderOf(environment["XDG_CONFIG_HOME"], home, ".config");
+  const user = ofUser === null ? nothing : settingsIn(join(ofUser, "settings.json"), ofUser, home);
+  const projectFolder = folder === undefined ? null : projectAround(folder);
+  const project = projectFolder === null ? nothing : settingsIn(join(projectFolder, projectFile), projectFolder, home);
+  if (projectFolder !== null && !(user.trust ?? []).some((trusted) => isSame(trusted, projectFolder)))
+    refuseUntrusted(project, projectFolder, ofUser);
+  const prices = project.prices ?? user.prices;
+  const state = folderOf(environment["XDG_STATE_HOME"], home, ".local/state");
+  return {
+    options: over(given, over(project.options, user.options)),
+    historyFile: user.history === true && state !== null ? join(state, "history") : null,
+    project: projectFolder === null ? null : join(projectFolder, projectFile),
+    ...(prices === undefined ? {} : { pricing: prices }),
+  };
+};
+
+interface Settings {
+  readonly options: OptionValues;
+  readonly trust?: readonly string[];
+  readonly history?: boolean;
+  readonly prices?: NonNullable<MachineOptions["pricing"]>;
+  /** Where a setting stands, for errors. */
+  readonly at: (name: string) => string;
+}
+
+const projectFile = ".colloquy/settings.json";
+
+const nothing: Settings = { options: {}, at: () => "" };
+
+/** What files may set, and of it what any project may: nothing that runs code, says who gets the words, or where they are kept. */
+const settable: readonly OptionName[] = [
+  ...(["thread", "model", "system", "window", "max-turns"] as const),
+  ...(["store", "provider", "base-url", "template", "agent", "tools", "mcp", "react"] as const),
+  ...(["output-format", "no-stream", "quiet", "verbose", "keys", "theme", "screen-reader", "no-color"] as const),
+];
+const anyProjectMay = new Set<string>(settable.slice(0, 5));
+const paths = new Set<string>(["store", "template", "agent", "tools"]);
+
+/** What takes the place of others where it is given. */
+const displaces: { readonly [Name in OptionName]?: readonly OptionName[] } = {
+  provider: ["model", "base-url", "template"],
+  session: ["store"],
+  store: ["session"],
+  agent: ["react"],
+  react: ["agent"],
+  quiet: ["verbose"],
+  verbose: ["quiet"],
+  continue: ["thread"],
+  resume: ["thread"],
+  approve: ["thread"],
+  deny: ["thread"],
+};
+
+const over = (first: OptionValues, then: OptionValues): OptionValues => {
+  const displaced = Object.entries(displaces).flatMap(([name, others]) => (Object.hasOwn(first, name) ? others : []));
+  const kept = Object.entries(then).filter(([name]) => !displaced.some((other) => other === name));
+  return { ...Object.fromEntries(kept), ...first };
+};
+
+const settingsIn = (file: string, base: string, home: string): Settings => {
+  if (!existsSync(file)) return nothing;
+  const text = readTextFile(file);
+  const at = (name: string): string => placeIn(file, text, name);
+  const read = parsed(file, text);
+  const refused = (name: string, must: string): ArgumentError =>
+    new ArgumentError(`${at(name)}: ${named(name)} is ${printableJson(read[name])}; it must be ${must}`);
+  const { trust, history, prices, ...others } = read;
+  const pathOf = (path: string): string =>
+    path.startsWith("~/")
+      ? join(home, path.slice(2))
+      : isAbsolute(path) || /^\w+:\/\//.test(path)
+        ? path
+        : resolve(base, path);
+  const options = Object.entries(others).map(([name, value]) => {
+    const known = settable.find((option) => option === name);
+    if (known === undefined)
+      throw new ArgumentError(
+        `${at(name)}: there is no setting ${named(name)}; there are ${settable.join(", ")}, trust, history, prices`,
+      );
+    const kind = optionKinds[known];
+    const texts = (value: unknown): readonly string[] | null =>
+      isTexts(value) ? (paths.has(name) ? value.map(pathOf) : value) : null;
+    if (kind.type === "boolean") {
+      if (typeof value !== "boolean") throw refused(name, "true or false");
+      return [name, value] as const;
+    }
+    const many = texts("multiple" in kind ? value : [typeof value === "number" ? String(value) : value]);
+    if (many === null) throw refused(name, "multiple" in kind ? "a list of texts" : "a text");
+    return [name, "multiple" in kind ? many : many[0]] as const;
+  });
+  if (trust !== undefined && !isTexts(trust)) throw refused("trust", "a list of folders");
+  if (history !== undefined && typeof history !== "boolean") throw refused("history", "true or false");
+  return {
+    // Each was read by the kind of its option.
+    options: Object.fromEntries(options.filter(([, value]) => value !== false)) as OptionValues,
+    at,
+    ...(trust === undefined ? {} : { trust: trust.map(pathOf) }),
+    ...(history === undefined ? {} : { history }),
+    ...(prices === undefined ? {} : { prices: pricingOf(prices, at("prices")) }),
+  };
+};
+
+const parsed = (file: string, text: string): Readonly<Record<string, unknown>> => {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (typeof read === "object" && read !== null && !Array.isArray(read)) return { ...read };
+  } catch (thrown) {
+    throw new ArgumentError(`${file} is no JSON: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+  throw new ArgumentError(`${file} must be a JSON object, such as {"model": "gpt-4o-mini"}`);
+};
+
+const pricingOf = (prices: unknown, place: string): NonNullable<MachineOptions["pricing"]> => {
+  try {
+    const { currency, models } = Object(prices) as {
+      readonly currency: string;
+      readonly models: Parameters<typeof pricesPerMillion>[1];
+    };
+    // It checks both.
+    return pricesPerMillion(currency, models);
+  } catch (thrown) {
+    throw new ArgumentError(
+      `${place}: prices can't be read: ${reasonOf(thrown)}; write {"currency": "USD", "models": {"gpt-4o-mini": {"input": 0.15, "output": 0.6}}}, for a million tokens`,
+      { cause: thrown },
+    );
+  }
+};
+
+/** What a project has that somebody wrote whom the user may not know is not used in silence. */
+const refuseUntrusted = (
+  { options, prices, trust, history, at }: Settings,
+  folder: string,
+  ofUser: string | null,
+): void => {
+  const others = Object.entries({ prices, trust, history }).filter(([, value]) => value !== undefined);
+  const [stray] = [...Object.keys(options), ...others.map(([name]) => name)].filter((name) => !anyProjectMay.has(name));
+  if (stray === undefined) return;
+  const own = ofUser === null ? "your settings" : join(ofUser, "settings.json");
+  throw new ArgumentError(
+    `${at(stray)}: ${stray} is for projects that you trust: add ${named(folder)} to "trust" in ${own}, or remove it`,
+  );
+};
+
+const folderOf = (given: string | undefined, home: string, otherwise: string): string | null => {
+  if (given !== undefined && isAbsolute(given)) return join(given, "colloquy");
+  return home === "" ? null : join(home, otherwise, "colloquy");
+};
+
+const projectAround = (folder: string): string | null => {
+  if (existsSync(join(folder, projectFile))) return folder;
+  return dirname(folder) === folder ? null : projectAround(dirname(folder));
+};
+
+const isSame = (one: string, other: string): boolean =>
+  existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other);
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((item) => typeof item === "string");
+
+/** `file:line:column` of a member. */
+const placeIn = (file: string, text: string, name: string): string => {
+  const before = text.slice(0, Math.max(text.indexOf(JSON.stringify(name)), 0)).split("\n");
+  return `${file}:${before.length}:${(before.at(-1) ?? "").length + 1}`;
+};

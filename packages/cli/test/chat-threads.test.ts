@@ -1,0 +1,164 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { ruleModel } from "@colloquy/runtime-test/models";
+import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { runIn } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-chat-threads-"));
+const at = (name: string): string => join(folder, name);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const model = ruleModel([{ name: "count", when: () => true, answer: ({ messages }) => `${messages.length} messages` }]);
+const server: { current: LoopbackServer | null } = { current: null };
+beforeAll(async () => {
+  server.current = await loopbackServer({ model });
+});
+afterAll(() => server.current?.close());
+
+const chat = (args: readonly string[], piped = "") =>
+  runIn({ input: Readable.from([piped]) }, "chat", "--base-url", server.current?.url ?? "", ...args);
+
+describe.each(["threads.db", "threads/"])("in the store %s", (name) => {
+  const store = ["--store", at(name)];
+
+  test("--thread begins and continues, new draws an id, --continue takes the newest, --resume one that is there", async () => {
+    await chat(["Hi", "--thread", "ada", ...store]);
+    await chat(["Hi", "--thread", "bob", ...store]);
+    expect((await chat(["Hi", "--continue", ...store])).error).toContain("; thread bob\n");
+    expect((await chat(["Hi", "--resume", "ada", ...store])).output).toBe("3 messages\n");
+    expect((await chat(["Hi", "--continue", ...store])).error).toContain("; thread ada\n");
+    const drawn = await chat(["Hi", "--thread", "new", ...store]);
+    expect(drawn.output).toBe("1 messages\n");
+    expect(drawn.error).toMatch(/; thread thread-[\w-]{20,}\n/);
+  });
+});
+
+test("--session keeps its thread in a file, goes on with it, and with the newest of another store", async () => {
+  const session = ["--session", at("session.db")];
+  expect((await chat(["Hi", ...session])).error).toContain("; thread chat\n");
+  expect((await chat([...session], "Hi\nHi\n")).output).toBe("3 messages\n5 messages\n");
+  await chat(["Hi", "--thread", "eve", ...session]);
+  expect((await chat(["Hi", ...session])).error).toContain("; thread eve\n");
+});
+
+const journal = at("thread.jsonl");
+writeFileSync(journal, '{"seq":0}\n');
+mkdirSync(at("folder"));
+
+test.each([
+  [["--continue"], "--continue needs a store that keeps threads: give --store or --session"],
+  [["--resume", "ada"], "--resume needs a store"],
+  [["--continue", "--store", at("empty.db")], "there is no thread to --continue in the store yet"],
+  [["--resume", "ada", "--store", at("empty.db")], "there is no thread ada to --resume; --thread begins one"],
+  [["--resume", "--store", at("empty.db")], "--resume needs the id of a thread, since there is no terminal"],
+  [["--thread", "a", "--continue"], "--thread and --continue both say which thread"],
+  [["--session", at("a.db"), "--store", at("b.db")], "--session and --store exclude each other"],
+  [["--session", journal], `is a journal, and no SQLite file; make a thread of it first: colloquy import "${journal}"`],
+  [["--session", at("folder")], "give it as --store, with --continue"],
+  [["--store", at("none/threads.db")], `the folder "${at("none")}" does not exist`],
+  [["--store", "mysql://ada:secret@127.0.0.1/x"], '--store is a URL of "mysql"'],
+  [["--store", "postgres://ada:secret@[/x"], "--store begins with postgres:// and is no URL"],
+  [["--react", "--agent", "a.yaml"], "--react and --agent exclude each other"],
+  [["--react"], "--react is about tools, and there are none"],
+  [["--quiet", "--verbose"], "--quiet and --verbose exclude each other"],
+  [["--approve", "a", "--deny", "a"], "--approve and --deny exclude each other"],
+  [["--deny", "chat/1.1.0!approval-1", "--approve", "b"], "exclude each other"],
+  [["--reason", "no"], "--reason says why a call is denied"],
+  [["--keys", "vim"], "--keys is vim; it must be one of: standard, seed"],
+  [["--allow-tools"], "--allow-tools is about the tools of an agent or of MCP servers"],
+  [["--tools", at("none.mjs")], `--tools ${at("none.mjs")}: the module`],
+  [["--tools", journal], "its default export must be tools that tool({ … }) made"],
+  [["--mcp", "colloquy-no-such-command"], "--mcp colloquy-no-such-command: "],
+  [["--mcp", "files=http://127.0.0.1:1/mcp?key=secret"], "--mcp files: "],
+])("what can't be is refused before anything is asked: %j", async (args, problem) => {
+  const question = args.includes("--approve") || args.includes("--deny") ? [] : ["Hi"];
+  const { exitCode, output, error } = await chat([...question, ...args]);
+  expect({ exitCode, output }).toEqual({ exitCode: 2, output: "" });
+  expect(error).toContain(problem);
+  expect(error).not.toContain("secret");
+});
+
+test("servers that are not there are named without user and password", async () => {
+  for (const store of ["postgres://ada:secret@127.0.0.1:1/x", "redis://ada:secret@127.0.0.1:1"]) {
+    const { exitCode, output, error } = await chat(["Hi", "--store", store]);
+    expect({ output, known: exitCode === 1 || exitCode === 2 }).toEqual({ output: "", known: true });
+    expect(error).toContain("127.0.0.1:1");
+    expect(error).not.toContain("secret");
+  }
+});
+
+describe("in a terminal", () => {
+  const terminals: PassThrough[] = [];
+  afterEach(() => terminals.splice(0).forEach((stream) => stream.destroy()));
+
+  /** A person who types what is asked for, when it is asked for. */
+  const typing = async (args: readonly string[], answers: readonly (readonly [prompt: string, typed: string])[]) => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    terminals.push(input, output);
+    let shown = "";
+    const left = [...answers];
+    output.setEncoding("utf8").on("data", (piece: string) => {
+      shown += piece;
+      const [next] = left;
+      if (next === undefined || !shown.includes(next[0])) return;
+      left.shift();
+      shown = "";
+      input.write(next[1]);
+    });
+    const setting = {
+      input,
+      output,
+      isTerminal: true,
+      environment: { NO_COLOR: "1", OPENAI_BASE_URL: server.current?.url ?? "" },
+    };
+    const all: string[] = [];
+    output.on("data", (piece: string) => all.push(piece));
+    const { exitCode } = await runIn(setting, ...args);
+    return { exitCode, shown: all.join(""), left };
+  };
+
+  test("colloquy alone begins a conversation, and says with what", async () => {
+    const { exitCode, shown, left } = await typing(
+      [],
+      [
+        ["> ", "Hi\r"],
+        ["1 messages", "/quit\r"],
+      ],
+    );
+    expect({ exitCode, left }).toEqual({ exitCode: 0, left: [] });
+    expect(shown).toMatch(/gpt-4o-mini at http:.*; nothing is kept \(--store FILE would\)/);
+    expect(shown).toContain("new thread chat");
+  });
+
+  test("--resume without an id offers the threads, the newest first", async () => {
+    const store = ["--store", at("offered.db")];
+    await chat(["About tea", "--thread", "tea", ...store]);
+    await chat(["About cake", "--thread", "cake", ...store]);
+    const { exitCode, shown } = await typing(
+      ["chat", "--resume", ...store],
+      [
+        ["Which one? 1 to 2: ", "7\r"],
+        ["Which one? 1 to 2: ", "2\r"],
+        ["> ", "/quit\r"],
+      ],
+    );
+    expect(exitCode).toBe(0);
+    expect(shown).toMatch(/1 {2}cake .*About cake[^]*2 {2}tea .*About tea/);
+    expect(shown).toContain("continuing thread tea");
+  });
+
+  test("--multi-turn stays after the question", async () => {
+    const { shown, left } = await typing(
+      ["chat", "One", "--multi-turn"],
+      [
+        ["> ", "Two\r"],
+        ["3 messages", "/quit\r"],
+      ],
+    );
+    expect(left).toEqual([]);
+    expect(shown).toMatch(/1 messages\n[^]*3 messages/);
+  });
+});
