@@ -1,4 +1,5 @@
 import { messageFromReply } from "@colloquy/machine";
+import { jsonArbitrary } from "@colloquy/runtime-test/arbitraries";
 import { fc, test as property } from "@fast-check/vitest";
 import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
@@ -65,7 +66,7 @@ const itemsArbitrary: fc.Arbitrary<readonly Item[]> = fc
       fc.record({ type: fc.constant("custom_tool_call"), call_id: token, name: token, input: text }),
       fc.record({ type: fc.constant("local_shell_call"), call_id: token, action: fc.constant({ type: "exec" }) }),
       fc.record({ type: fc.constant("web_search_call"), id: token, status: text }),
-      fc.record({ type: fc.constant("hologram_of_tomorrow"), id: token, light: fc.jsonValue() }),
+      fc.record({ type: fc.constant("hologram_of_tomorrow"), id: token, light: jsonArbitrary }),
     ),
     { maxLength: 8 },
   )
