@@ -65,7 +65,3 @@ export const converseOn = async (
   }
   return { threadId: conversation.thread.id, failures: conversation.failures };
 };
-
-/** Whether to write in colours: to a terminal, unless NO_COLOR says otherwise. */
-export const wantsColour = (isTerminal: boolean, environment: Readonly<Record<string, string | undefined>>): boolean =>
-  isTerminal && (environment["NO_COLOR"] ?? "") === "";

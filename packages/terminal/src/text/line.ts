@@ -27,6 +27,8 @@ export interface Span {
   readonly text: string;
   /** Those further back go before. */
   readonly roles: readonly Role[];
+  /** The address that it leads to, where the theme has terminals open them. */
+  readonly link?: string;
 }
 
 /** One line: no span holds a line end. */

@@ -1,11 +1,20 @@
 /**
- * Text from outside (a model, a tool, a server, a journal) without the characters that control a terminal or
- * hide what it says: control characters but tab and newline, and format characters, such as those that turn the
- * direction of writing. Joiners stay, since scripts and emoji need them.
+ * Text from outside (a model, a tool, a server, a journal) such that nothing in it steers a terminal or hides what it
+ * says: control and format characters but tab and newline are shown, as `␛` or as `<U+202E>`. Joiners stay, since
+ * scripts and emoji need them; a carriage return before a newline belongs to it.
  */
-export const printable = (text: string): string => text.replaceAll(unprintable, "");
+export const printable = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unprintable, pictureOf);
 
-/** The same, on one line. */
+/** The same in one line as it stands: a newline is shown, and a tab is spaces. */
+export const printableInLine = (text: string): string =>
+  plainAscii.test(text)
+    ? text
+    : text
+        .replaceAll("\t", tab)
+        .replaceAll(/[\r\n]/g, pictureOf)
+        .replaceAll(unprintable, pictureOf);
+
+/** Text from outside on one line, its white space made single spaces. */
 export const oneLine = (text: string): string => printable(text.replaceAll(/\s+/g, " ")).trim();
 
 /** A text as a part of one line, with its end left out where it is long. */
@@ -22,12 +31,21 @@ export const named = (name: string): string =>
 
 /** JSON in which what would not show, or would steer a terminal, is escaped: it parses to the same value. */
 export const printableJson = (value: unknown, indent?: number): string =>
-  (JSON.stringify(value, null, indent) ?? "null")
-    .replaceAll(unprintable, escaped)
-    .replaceAll(/[\u2028\u2029]/g, escaped);
+  (JSON.stringify(value, null, indent) ?? "null").replaceAll(unprintable, escaped);
 
 // Of the ignorable characters the joiners, and what chooses the look of the character before, mean something in a text.
-const unprintable = /(?![\t\n])\p{Cc}|(?![\u200C\u200D])(?=\p{Cf})\p{Default_Ignorable_Code_Point}|[\uFFF9-\uFFFB]/gu;
+const unprintable =
+  /(?![\t\n])\p{Cc}|(?![\u200C\u200D])(?=\p{Cf})\p{Default_Ignorable_Code_Point}|[\uFFF9-\uFFFB\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+const plainAscii = /^[ -~]*$/;
+const tab = "    ";
+
+/** Unicode has pictures of the control characters of ASCII alone. */
+const pictureOf = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0;
+  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
+  return code === 0x7f ? "␡" : `<U+${code.toString(16).toUpperCase().padStart(4, "0")}>`;
+};
 
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|^\s|\s$|\s\s/u;
 

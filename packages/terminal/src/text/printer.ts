@@ -6,15 +6,16 @@ import { printable, printableJson } from "./printable.ts";
 export type Style = "plain" | "dim" | "bold" | "red";
 
 /**
- * The one way to print: text from models, tools, servers and journals reaches the terminal without control
- * characters (see `printable`). It keeps lines whole: a notice in the middle of a text begins a line of its own.
+ * The one way to print: text from models, tools, servers and journals is shown, and steers no
+ * terminal (see `printable`). That holds for files and pipes too: whoever shows such a file later is as safe, and
+ * nothing is taken out unseen; `--output-format json` has every character. It keeps lines whole: a notice in the middle of a text begins a line of its own.
  */
 export class Printer {
   readonly colour: boolean;
   /** The stream itself, for readline alone, which moves the cursor. Text from outside must not be written to it. */
   readonly unguarded: Writable;
   #atLineStart = true;
-  /** The first half of a character that is split between two pieces. */
+  /** The first half of a character, or of a line end, that is split between two pieces. */
   #half = "";
 
   constructor(output: Writable, colour = false) {
@@ -25,7 +26,7 @@ export class Printer {
   /** Prints a piece of a text as it streams in. */
   text(piece: string, style: Style = "plain"): void {
     const whole = this.#half + piece;
-    this.#half = /[\uD800-\uDBFF]$/.exec(whole)?.[0] ?? "";
+    this.#half = /[\uD800-\uDBFF\r]$/.exec(whole)?.[0] ?? "";
     const shown = printable(whole.slice(0, whole.length - this.#half.length));
     if (shown === "") return;
     this.#write(shown, style);
@@ -46,7 +47,9 @@ export class Printer {
 
   /** Makes the next text begin a line. */
   endLine(): void {
+    const half = printable(this.#half.replace("\r", ""));
     this.#half = "";
+    if (half !== "") this.text(half);
     if (!this.#atLineStart) this.unguarded.write("\n");
     this.#atLineStart = true;
   }

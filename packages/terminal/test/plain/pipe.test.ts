@@ -92,7 +92,7 @@ test("what a model says does not steer the terminal", async () => {
   const { input, outcome, written } = hold(scriptedModel([reply("a\u001b[2Jb\u0007\u009bc\td\r\ne")]));
   input.end("Hi\n");
   await outcome;
-  expect(written()).toContain("a[2Jbc\td\ne\n");
+  expect(written()).toContain("a␛[2Jb␇<U+009B>c\td\ne\n");
 });
 
 test("a signal cancels the answer and ends the conversation", async () => {

@@ -36,7 +36,7 @@ test("costs are told in units of their currency", () => {
   expect(costOf(call(0, "USD"))).toBe("0 USD");
   expect(costOf(call(1_234_500_000_000, "EUR"))).toBe("1234.50 EUR");
   expect(costOf(usageMonoid.concat(call(5e8, "EUR"), unpriced))).toBe("≥ 0.5 EUR");
-  expect(costOf(usageMonoid.concat(call(5e8, "EUR"), call(1e9, "US\u001BD")))).toBe("0.5 EUR + 1.00 USD");
+  expect(costOf(usageMonoid.concat(call(5e8, "EUR"), call(1e9, "US\u001BD")))).toBe("0.5 EUR + 1.00 US␛D");
 });
 
 test("tokens that nobody reported are not zero", () => {
