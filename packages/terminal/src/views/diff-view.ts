@@ -1,8 +1,8 @@
 import type { HostedThread } from "@colloquy/host";
 import { contentText, type State } from "@colloquy/machine";
 import { differenceTable } from "@colloquy/machine/inspect";
+import { type ChangeObject, diffArrays } from "diff";
 import type { Line, Role, Span } from "../text/line.ts";
-import { type Change, changesBetween } from "./changes.ts";
 import { span, wrapped } from "./fitted.ts";
 import { messageText } from "./message-lines.ts";
 import { textView } from "./scrolling-view.ts";
@@ -12,62 +12,73 @@ import type { View } from "./view.ts";
 /** What is otherwise behind one entry than behind another: a table, and the two paths line by line. Rejects as `thread.at` does. */
 export const diffView = async (thread: HostedThread, from: number, to: number): Promise<View> => {
   const [difference, before, after] = await Promise.all([thread.difference(from, to), thread.at(from), thread.at(to)]);
-  const table = differenceTable(difference);
   const changes = changesBetween(linesOf(before), linesOf(after));
-  const isSame = changes.every(({ type }) => type === "same");
+  const isSame = changes.every(({ added, removed }) => !added && !removed);
   return textView(`Entries ${from} and ${to} of ${thread.id}`, (columns) => [
-    ...wrapped(table, columns).map((line, index): Line => [span(line, index === 0 ? "heading" : "plain")]),
+    ...wrapped(differenceTable(difference), columns).map((line, row): Line => [
+      span(line, row === 0 ? "heading" : "plain"),
+    ]),
     [],
     ...(isSame
       ? [[span("the same is said on both paths", "dim")]]
-      : shortened(changes).flatMap((each) => changeLines(each, columns))),
+      : changes.flatMap((_, index) => changeLines(changes, index, columns))),
   ]);
 };
 
+type Change = Pick<ChangeObject<string[]>, "value" | "added" | "removed">;
+
+/** Of paths that have very little in common all is removed and then added. */
+const changesBetween = (before: string[], after: string[]): readonly Change[] =>
+  diffArrays(before, after, { maxEditLength: 5_000 }) ?? [
+    { value: before, added: false, removed: true },
+    { value: after, added: true, removed: false },
+  ];
+
 /** What is said on a path, line by line, each message under its role. */
-const linesOf = (state: State): readonly string[] =>
+const linesOf = (state: State): string[] =>
   saidIn(state).flatMap(({ message, turn }) => [
     `${turn === 0 ? "" : `${turn} `}${message.role}:`,
     ...(contentText(message.parts) || messageText({ message })).split("\n").map((line) => `  ${line}`),
   ]);
 
-/** Without the middle of what is the same for long. */
-const shortened = (changes: readonly Change[]): readonly Change[] =>
-  changes.flatMap((change, index) => {
-    const { type, lines } = change;
-    const [before, behind] = [index === 0 ? 0 : around, index === changes.length - 1 ? 0 : around];
-    if (type !== "same" || lines.length <= before + behind + 1) return change;
-    const skipped = lines.length - before - behind;
-    const same = (some: readonly string[]): Change => ({ type: "same", lines: some });
-    return [
-      same(lines.slice(0, before)),
-      same([`… ${skipped} lines are the same`]),
-      same(behind === 0 ? [] : lines.slice(-behind)),
-    ];
-  });
+const changeLines = (changes: readonly Change[], index: number, columns: number): readonly Line[] => {
+  const { value, added, removed } = changes[index] ?? { value: [], added: false, removed: false };
+  if (!added && !removed) return sameLines(value, index === 0, index === changes.length - 1, columns);
+  // What was removed comes before what was added in its place.
+  const other = changes[index + (removed ? 1 : -1)];
+  const isPair = other !== undefined && other.added === removed && other.value.length === value.length;
+  return value.flatMap((line, row) => linesOfOne(line, isPair ? other.value[row] : undefined, added, columns));
+};
 
-const around = 3;
-
-const changeLines = (change: Change, columns: number): readonly Line[] =>
-  change.lines.flatMap((line, index) => {
-    const [mark, role] = marks[change.type];
-    const other = change.type === "same" ? undefined : change.others?.[index];
-    return wrapped(line, columns - mark.length).map((text): Line => [
-      { text: mark, roles: [role] },
-      ...(other === undefined ? [span(text, role)] : wordsOf(text, other, role)),
-    ]);
-  });
-
-const marks: Record<Change["type"], readonly [string, Role]> = {
-  same: ["  ", "dim"],
-  added: ["+ ", "added"],
-  removed: ["- ", "removed"],
+const linesOfOne = (line: string, other: string | undefined, added: boolean, columns: number): readonly Line[] => {
+  const role = added ? "added" : "removed";
+  return wrapped(line, columns - markWidth).map((text): Line => [
+    { text: added ? "+ " : "- ", roles: [role] },
+    ...(other === undefined ? [span(text, role)] : wordsOf(text, other, role)),
+  ]);
 };
 
 /** Words that the other line does not have stand out. */
 const wordsOf = (text: string, other: string, role: Role): readonly Span[] => {
   const there = new Set(other.split(/\s+/));
-  return text
-    .split(/(\s+)/)
-    .map((word) => span(word, role, ...(word.trim() === "" || there.has(word) ? [] : (["strong"] as const))));
+  return text.split(/(\s+)/).map((word) => (there.has(word.trim()) ? span(word, role) : span(word, role, "strong")));
 };
+
+/** What is the same for long is shown where it borders on what is not. */
+const sameLines = (lines: readonly string[], isFirst: boolean, isLast: boolean, columns: number): readonly Line[] => {
+  const [head, tail] = [isFirst ? 0 : around, isLast ? 0 : around];
+  const skipped = lines.length - head - tail;
+  const shown = (some: readonly string[]): readonly Line[] =>
+    some.flatMap((line) => wrapped(line, columns - markWidth)).map(sameLine);
+  if (skipped < 2) return shown(lines);
+  return [
+    ...shown(lines.slice(0, head)),
+    sameLine(`… ${skipped} lines are the same`),
+    ...shown(lines.slice(lines.length - tail)),
+  ];
+};
+
+const sameLine = (text: string): Line => [span(`  ${text}`, "dim")];
+
+const around = 3;
+const markWidth = 2;

@@ -1,6 +1,6 @@
 import type { Line, Role, Span } from "../text/line.ts";
 import { printable } from "../text/printable.ts";
-import { graphemesOf, widthOf } from "../text/width.ts";
+import { cutTo, graphemesOf, widthOf } from "../text/width.ts";
 
 /** A text from outside as a span of one line. */
 export const span = (text: string, ...roles: readonly Role[]): Span => ({
@@ -13,17 +13,17 @@ export const lineWidth = (line: Line): number => line.reduce((width, { text }) =
 
 /** A line in so many cells: of a longer one the beginning, with an ellipsis. */
 export const fitted = (line: Line, width: number): Line => {
-  if (width < 1) return [];
   if (lineWidth(line) <= width) return line;
   const spans: Span[] = [];
-  let room = width - 1;
+  let room = width;
   for (const { text, roles } of line) {
-    const head = headOf(text, room);
-    spans.push({ text: head, roles });
-    if (head.length < text.length) break;
-    room -= widthOf(head);
+    // Combining marks and joined emoji take many units and few cells.
+    const cut = cutTo(text.slice(0, (width + 1) * 16), room);
+    spans.push({ text: cut, roles });
+    room -= widthOf(cut);
+    if (cut !== text || room < 1) break;
   }
-  return [...spans, { text: "…", roles: ["dim"] }];
+  return spans;
 };
 
 /** Words with as many marks behind them as there is room for, the most important first; of the words some stay in any case. */
@@ -39,23 +39,6 @@ export const rowOf = (before: Line, words: Span, marks: readonly Line[], width: 
 
 const separator = "  ";
 const leastWords = 20;
-
-/** The beginning of a text in so many cells; a long text is not looked at further than it can reach. */
-const headOf = (text: string, width: number): string => {
-  const near = text.slice(0, Math.max(width, 0) * unitsPerCell);
-  if (near.length === text.length && widthOf(text) <= width) return text;
-  let head = "";
-  let cells = 0;
-  for (const grapheme of graphemesOf(near)) {
-    cells += widthOf(grapheme);
-    if (cells > width) break;
-    head += grapheme;
-  }
-  return head;
-};
-
-/** Combining marks and joined emoji take many units and few cells. */
-const unitsPerCell = 16;
 
 /** The end of a text in so many cells. */
 export const tailOf = (text: string, width: number): string => {

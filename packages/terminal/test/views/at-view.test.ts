@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { atView, diffView } from "../../src/index.ts";
-import { changesBetween } from "../../src/views/changes.ts";
 import { keys, problemAfter, sizes } from "./any-keys.ts";
 import { after, screenOf } from "./shown-text.ts";
 import { story } from "./story.ts";
@@ -95,28 +94,14 @@ q close · / search`.slice(1),
   );
 });
 
-test("lines that are the same on both sides stay, and with the others give each side", () => {
-  const text = fc.array(fc.constantFrom("a", "b", "c", "d"), { maxLength: 12 });
-  fc.assert(
-    fc.property(text, text, (before, now) => {
-      const changes = changesBetween(before, now);
-      const without = (type: string) => changes.filter((change) => change.type !== type).flatMap(({ lines }) => lines);
-      expect(without("added")).toEqual(before);
-      expect(without("removed")).toEqual(now);
-      const same = changes.filter(({ type }) => type === "same").reduce((sum, { lines }) => sum + lines.length, 0);
-      expect(same).toBe(longestCommon(before, now));
-    }),
-  );
+test("of a line in another's place the words stand out that are only in it", async () => {
+  const { host, thread: spoken } = await story();
+  await spoken.truncate(6, 3);
+  const view = await diffView(spoken, last, last + 1);
+  const lines = view.show(usual).lines.map((line) => line.filter(({ roles }) => roles.includes("strong")));
+  expect(lines.flat().map(({ text }) => text)).toEqual(["reads."]);
+  await host.close();
 });
-
-/** By trying all: a naive oracle. */
-const longestCommon = (one: readonly string[], other: readonly string[]): number => {
-  const [first, ...rest] = one;
-  if (first === undefined) return 0;
-  const found = other.indexOf(first);
-  const without = longestCommon(rest, other);
-  return found < 0 ? without : Math.max(without, 1 + longestCommon(rest, other.slice(found + 1)));
-};
 
 test("whatever is pressed on whatever screen, nothing is higher or wider than it", async () => {
   const difference = await diffView(thread, 5, last);
