@@ -1,6 +1,7 @@
 import type { Line, Role, Span } from "../text/line.ts";
 import { printable } from "../text/printable.ts";
-import { cutTo, graphemesOf, widthOf } from "../text/width.ts";
+import { graphemesOf, widthOf } from "../text/width.ts";
+import { cutLine, lineWidth, wrapped as wrappedLine } from "../text/wrap.ts";
 
 /** A text from outside as a span of one line. */
 export const span = (text: string, ...roles: readonly Role[]): Span => ({
@@ -8,33 +9,17 @@ export const span = (text: string, ...roles: readonly Role[]): Span => ({
   roles,
 });
 
-/** How many cells a line takes. */
-export const lineWidth = (line: Line): number => line.reduce((width, { text }) => width + widthOf(text), 0);
-
-/** A line in so many cells: of a longer one the beginning, with an ellipsis. */
-export const fitted = (line: Line, width: number): Line => {
-  if (lineWidth(line) <= width) return line;
-  const spans: Span[] = [];
-  let room = width;
-  for (const { text, roles } of line) {
-    // Combining marks and joined emoji take many units and few cells.
-    const cut = cutTo(text.slice(0, (width + 1) * 16), room);
-    spans.push({ text: cut, roles });
-    room -= widthOf(cut);
-    if (cut !== text || room < 1) break;
-  }
-  return spans;
-};
-
 /** Words with as many marks behind them as there is room for, the most important first; of the words some stay in any case. */
 export const rowOf = (before: Line, words: Span, marks: readonly Line[], width: number): Line => {
-  const least = lineWidth(before) + Math.min(lineWidth([words]), leastWords, Math.floor(width / 3));
   const behind: Span[] = [];
+  // Combining marks and joined emoji take many units and few cells.
+  const near = { ...words, text: words.text.slice(0, (width + 1) * 16) };
+  const least = lineWidth(before) + Math.min(lineWidth([near]), leastWords, Math.floor(width / 3));
   for (const mark of marks) {
     if (least + lineWidth(behind) + lineWidth(mark) + separator.length <= width)
       behind.push({ text: separator, roles: [] }, ...mark);
   }
-  return [...before, ...fitted([words], width - lineWidth(before) - lineWidth(behind)), ...behind];
+  return [...before, ...cutLine([near], width - lineWidth(before) - lineWidth(behind)), ...behind];
 };
 
 const separator = "  ";
@@ -51,47 +36,12 @@ export const tailOf = (text: string, width: number): string => {
   return graphemes.slice(from).join("");
 };
 
-/** A text from outside, broken between words into lines of so many cells; a word that is longer is broken where it has to be. */
+/** A text from outside as rows of so many cells. */
 export const wrapped = (text: string, width: number): readonly string[] =>
-  printable(text.replaceAll("\t", "  ").replaceAll(/\r\n?|[\u2028\u2029\v\f]/g, "\n"))
-    .split("\n")
-    .flatMap((paragraph) => wrappedParagraph(paragraph.trimEnd(), Math.max(width, 1)));
-
-const wrappedParagraph = (paragraph: string, width: number): readonly string[] => {
-  const lines: string[] = [];
-  let line = "";
-  let cells = 0;
-  for (const word of paragraph.match(/\s*\S+/g) ?? []) {
-    if (cells + widthOf(word) <= width) {
-      line += word;
-    } else {
-      if (line !== "") lines.push(line);
-      const pieces = broken(line === "" ? word : word.trimStart(), width);
-      lines.push(...pieces.slice(0, -1));
-      line = pieces.at(-1) ?? "";
-    }
-    cells = widthOf(line);
-  }
-  return [...lines, line];
-};
-
-/** A word in pieces of so many cells. */
-const broken = (word: string, width: number): readonly string[] => {
-  const pieces: string[] = [];
-  let piece = "";
-  let cells = 0;
-  for (const grapheme of graphemesOf(word)) {
-    const wide = widthOf(grapheme);
-    if (cells + wide > width && piece !== "") {
-      pieces.push(piece);
-      piece = "";
-      cells = 0;
-    }
-    piece += grapheme;
-    cells += wide;
-  }
-  return [...pieces, piece];
-};
+  text
+    .split(/\r\n?|[\n\u2028\u2029\v\f]/)
+    .flatMap((paragraph) => wrappedLine([span(paragraph.replaceAll("\t", "  ").trimEnd())], Math.max(width, 1)))
+    .map((row) => row.map(({ text: piece }) => piece).join(""));
 
 /** The line with each place of some words marked, whatever their case. */
 export const highlighted = (line: Line, words: string): Line => {

@@ -1,7 +1,8 @@
 import type { Key } from "../input/key.ts";
 import type { Line, Size } from "../text/line.ts";
 import { widthOf } from "../text/width.ts";
-import { fitted, highlighted, lineWidth, span, tailOf } from "./fitted.ts";
+import { cutLine, lineWidth } from "../text/wrap.ts";
+import { highlighted, span, tailOf } from "./fitted.ts";
 import { found } from "./found.ts";
 import { type Items, movedBy, type Place, type Sight, sightFrom, topShowing } from "./items.ts";
 import { keysIn, typed } from "./typed.ts";
@@ -113,7 +114,7 @@ const frameOf = (content: Scrolling, position: Position, size: Size): ViewFrame 
       : size.rows > 1
         ? { cursor: { row: shown.length - 1, column: bottom.cursor } }
         : {};
-  return { lines: shown.map((line) => fitted(line, size.columns - 1)), ...cursor };
+  return { lines: shown.map((line) => cutLine(line, size.columns - 1)), ...cursor };
 };
 
 interface Row {
@@ -123,7 +124,7 @@ interface Row {
 
 const titleOf = ({ title, query, items }: Scrolling, item: number, width: number): Row => {
   const place = items.count < 2 ? "" : `${item + 1}/${items.count}`;
-  const name = fitted([span(query === undefined ? title : `${title}: `, "heading")], width - 1);
+  const name = cutLine([span(query === undefined ? title : `${title}: `, "heading")], width - 1);
   const room = width - 1 - lineWidth(name);
   const words = query === undefined ? "" : tailOf(span(query.words).text, room);
   const left: Line = [...name, { text: words, roles: ["prompt"] }];
