@@ -31,6 +31,8 @@ export { treeView } from "./views/tree-view.ts";
 export { endingOf } from "./ending.ts";
 export { converse, converseOn, type ConverseOptions, type ConverseOutcome } from "./plain/converse.ts";
 export { slashCommands } from "./plain/slash-commands.ts";
+export { runScreen } from "./run-screen.ts";
+export type * from "./screen/screen-options.ts";
 export { failureText, reasonOf } from "./text/failure-text.ts";
 export { costOf, counted, durationOf, figuresOf, tokensOf } from "./text/figures.ts";
 export { noticeOf } from "./text/notice.ts";

@@ -21,7 +21,7 @@ export interface ScreenPort {
   readonly stop: () => void;
   /** Writes these once more below what there is. */
   readonly reprint: (lines: readonly Line[]) => void;
-  /** Puts a text on the clipboard of the terminal (OSC 52). */
-  readonly copy: (text: string) => void;
+  /** Puts a text on the clipboard of the terminal (OSC 52); false: it is longer than terminals take. */
+  readonly copy: (text: string) => boolean;
   readonly bell: () => void;
 }

@@ -56,7 +56,7 @@ export const onScreen = (
     suspend: async (run) => run(),
     stop: () => void asked.push("stop"),
     reprint: (lines) => void asked.push(`reprint ${text(lines)}`),
-    copy: (copied) => void asked.push(`copy ${copied}`),
+    copy: (copied) => asked.push(`copy ${copied}`) > 0,
     bell: () => void asked.push("bell"),
   };
   const conversation = terminalConversation({ threadId: "here", port, ...others, host });

@@ -1,0 +1,41 @@
+import { type Instance, render, Text, useCursor } from "ink";
+import { createElement as h, type FunctionComponent, useLayoutEffect, useRef } from "react";
+import type { InkOutput } from "./ink-output.ts";
+
+/** Rows as they are painted, none as wide as the terminal; the cursor is hidden where there is none. */
+export interface Rows {
+  readonly rows: readonly string[];
+  readonly cursor: { readonly row: number; readonly column: number } | null;
+}
+
+/** Has Ink draw rows, these first, and only what changed of them. `onEnd` runs when Ink leaves, also because the process ends or is ended. */
+export const inkOn = (
+  stdout: InkOutput,
+  stdin: NodeJS.ReadableStream,
+  rows: Rows,
+  { alternateScreen = false, onEnd }: { readonly alternateScreen?: boolean; readonly onEnd?: () => void } = {},
+): Instance =>
+  render(h(Frame, { ...rows, onEnd }), {
+    stdout,
+    stdin,
+    alternateScreen,
+    interactive: true,
+    incrementalRendering: true,
+    patchConsole: false,
+    exitOnCtrlC: false,
+    isScreenReaderEnabled: false,
+    // The screen paces itself: what it draws is drawn at once.
+    maxFps: 1000,
+  });
+
+export const Frame: FunctionComponent<Rows & { readonly onEnd?: (() => void) | undefined }> = ({
+  rows,
+  cursor,
+  onEnd,
+}) => {
+  const { setCursorPosition } = useCursor();
+  setCursorPosition(cursor === null ? undefined : { x: cursor.column, y: cursor.row });
+  const end = useRef(onEnd);
+  useLayoutEffect(() => () => end.current?.(), []);
+  return rows.length === 0 ? null : h(Text, { wrap: "truncate-end" }, rows.map((row) => row || " ").join("\n"));
+};

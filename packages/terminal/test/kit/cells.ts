@@ -1,0 +1,61 @@
+// oxlint-disable-next-line import/default -- to Node, which knows no names of it, its exports are the default.
+import graphemes from "@xterm/addon-unicode-graphemes";
+import xterm from "@xterm/headless";
+
+/** What a person sees of the bytes that a terminal gets. */
+export class Cells {
+  readonly terminal: xterm.Terminal;
+  /** All that was written. */
+  raw = "";
+  #settled = Promise.resolve();
+
+  constructor({ columns = 80, rows = 24, scrollback = 20_000 } = {}) {
+    this.terminal = new xterm.Terminal({ cols: columns, rows, scrollback, allowProposedApi: true, convertEol: true });
+    // Widths as terminals of today have them.
+    this.terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+  }
+
+  write(text: string): void {
+    this.raw += text;
+    this.#settled = new Promise((resolve) => this.terminal.write(text, resolve));
+  }
+
+  /** Resolves when all that was written is on the screen. */
+  settled(): Promise<void> {
+    return this.#settled;
+  }
+
+  /** The rows of the screen. */
+  screen(): readonly string[] {
+    const { active } = this.terminal.buffer;
+    return Array.from(
+      { length: this.terminal.rows },
+      (_, row) => active.getLine(active.baseY + row)?.translateToString(true) ?? "",
+    );
+  }
+
+  /** All lines, those of the scrollback first: rows that the terminal wrapped are one, as a copy by mouse gives them. */
+  lines(): readonly string[] {
+    const { normal } = this.terminal.buffer;
+    const lines: string[] = [];
+    for (let row = 0; row < normal.length; row++) {
+      const line = normal.getLine(row);
+      const goesOn = normal.getLine(row + 1)?.isWrapped === true;
+      // A wide character that had no room leaves a cell empty.
+      const isShort = goesOn && line?.getCell(this.terminal.cols - 1)?.getChars() === "";
+      const text = line?.translateToString(!goesOn, 0, this.terminal.cols - (isShort ? 1 : 0)) ?? "";
+      if (line?.isWrapped === true) lines.push(`${lines.pop() ?? ""}${text}`);
+      else lines.push(text);
+    }
+    return lines;
+  }
+
+  cursor(): { readonly column: number; readonly row: number } {
+    const { cursorX, cursorY } = this.terminal.buffer.active;
+    return { column: cursorX, row: cursorY };
+  }
+
+  get isAlternate(): boolean {
+    return this.terminal.buffer.active.type === "alternate";
+  }
+}

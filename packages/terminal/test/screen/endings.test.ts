@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { program, TerminalProcess } from "../kit/terminal-process.ts";
+
+/** How a program ends: what is typed to have it do so, or the signal that it gets. */
+const endings = {
+  "the person quits": "\x04",
+  "a key throws": "throw\r",
+  "an error that nobody catches": "later\r",
+  "process.exit": "exit 3\r",
+  SIGTERM: "SIGTERM",
+  "SIGTERM within a view": "view\r",
+} as const;
+
+describe("the terminal is as it was before, whatever the end", () => {
+  const shell = new TerminalProcess(["bash", "--norc", "--noprofile", "-i"], { env: { PS1: "$ ", HISTFILE: "" } });
+  let runs = 0;
+
+  const begun = async (): Promise<void> => {
+    runs++;
+    shell.type(
+      `RUN=${runs} ${program.join(" ")}; echo "left $((${runs}))"; stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig)$' | tr '\\n' ' '; echo tty\r`,
+    );
+    await shell.until(`idle ${runs}`);
+    expect(shell.cells.terminal.modes.bracketedPasteMode).toBe(true);
+  };
+
+  const expectRestored = async (): Promise<void> => {
+    await shell.until(`left ${runs}`);
+    await shell.until("tty\n$");
+    const screen = shell.cells.screen().join("\n");
+    expect(screen).toMatch(/^isig icanon echo tty$/m);
+    expect(shell.cells.isAlternate).toBe(false);
+    const { raw } = shell.cells;
+    const since = raw.slice(raw.lastIndexOf("\x1b[>1u"));
+    expect(since).toContain("\x1b[<u");
+    expect(raw.split("\x1b[>1u")).toHaveLength(raw.split("\x1b[<u").length);
+    expect(since).toContain("\x1b[?2004l");
+    expect(since.lastIndexOf("\x1b[?25h")).toBeGreaterThan(since.lastIndexOf("\x1b[?25l"));
+  };
+
+  beforeAll(() => shell.until("$"));
+  afterAll(() => shell.kill());
+
+  test.each(Object.entries(endings))("%s", { timeout: 120_000 }, async (name, typed) => {
+    await begun();
+    if (name.startsWith("SIGTERM")) {
+      shell.type("pid\r");
+      await shell.until(new RegExp(`pid of ${runs}=\\d+`));
+      const pid = Number(new RegExp(`pid of ${runs}=(\\d+)`).exec(shell.cells.screen().join("\n"))?.[1]);
+      if (typed !== "SIGTERM") {
+        shell.type(typed);
+        await shell.until(() => shell.cells.isAlternate);
+      }
+      process.kill(pid, "SIGTERM");
+    } else shell.type(typed);
+    await expectRestored();
+  });
+
+  test("Ctrl+Z gives the terminal to the shell, and fg takes it back", { timeout: 120_000 }, async () => {
+    await begun();
+    shell.type("before\r");
+    await shell.until("asked before");
+    shell.type("\x1a");
+    await shell.until("Stopped");
+    await expectRestored();
+    shell.type("fg\r");
+    await shell.until("was stopped");
+    shell.type("after\r");
+    await shell.until("asked after");
+    shell.type("suspend\r");
+    await shell.until("the editor has the terminal");
+    shell.type("\x04");
+    await shell.until("ended");
+    expect(shell.cells.screen().filter((row) => row.startsWith("asked before"))).toHaveLength(1);
+  });
+});

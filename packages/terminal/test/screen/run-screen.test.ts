@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { runScreen, themeNamed } from "../../src/index.ts";
+import { FakeTerminal } from "../kit/fake-terminal.ts";
+import { ScriptedConversation } from "../kit/scripted-conversation.ts";
+
+test("a scripted conversation is drawn, and taken away at its end", async () => {
+  const terminal = new FakeTerminal({ columns: 40, rows: 10 });
+  const conversation = new ScriptedConversation();
+  conversation.finish("hello");
+  conversation.open = ["an answer"];
+  const run = runScreen({
+    conversation: () => conversation,
+    input: terminal.input,
+    output: terminal.output,
+    theme: themeNamed("dark"),
+  });
+  await terminal.until((screen) => screen.includes("idle"));
+  expect(terminal.cells.screen().slice(0, 5)).toEqual(["hello", "an answer", ">", "idle", ""]);
+  terminal.type("日本x");
+  await terminal.until((screen) => screen.includes("本x"));
+  expect(terminal.cells.cursor()).toEqual({ column: 7, row: 2 });
+  conversation.finish("an answer that is longer than forty columns, so that the terminal wraps it");
+  conversation.open = [];
+  conversation.changed();
+  await terminal.until((screen) => screen.includes("longer"));
+  expect(terminal.cells.lines().slice(0, 4)).toEqual([
+    "hello",
+    "an answer that is longer than forty columns, so that the terminal wraps it",
+    "> 日本x",
+    "idle",
+  ]);
+  conversation.end();
+  await run;
+  await terminal.cells.settled();
+  expect(terminal.cells.lines().filter(Boolean)).toEqual([
+    "hello",
+    "an answer that is longer than forty columns, so that the terminal wraps it",
+  ]);
+});

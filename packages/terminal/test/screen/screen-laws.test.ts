@@ -1,0 +1,93 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { runs } from "../../../../test/runs.ts";
+import type { Line, Size } from "../../src/index.ts";
+import { liveRows } from "../../src/screen/frame.ts";
+import { InkOutput } from "../../src/screen/ink-output.ts";
+import { LiveRegion } from "../../src/screen/live-region.ts";
+import type { Rows } from "../../src/screen/rows.ts";
+import { painted } from "../../src/text/paint.ts";
+import { themeNamed } from "../../src/text/theme.ts";
+import { graphemesOf, widthOf } from "../../src/text/width.ts";
+import type { Cells } from "../kit/cells.ts";
+import { FakeTerminal } from "../kit/fake-terminal.ts";
+import { ScriptedConversation } from "../kit/scripted-conversation.ts";
+import { anySize, anySteps, type Step } from "./any-drawing.ts";
+
+const paint = (line: Line): string => painted(line, themeNamed("plain"));
+
+const parameters = { seed: 13, numRuns: runs(100) };
+
+test("what is finished is written once, in order; the live region once, below; the cursor is where one types", async () => {
+  const steps = anySteps({ resizes: false, open: 60 });
+  await fc.assert(fc.asyncProperty(anySize, steps, drawAll), parameters);
+});
+
+test("so it is after any resize that leaves the live region room", async () => {
+  const steps = anySteps({ resizes: true, open: 60 });
+  await fc.assert(fc.asyncProperty(anySize, steps, drawAll), parameters);
+});
+
+/** Draws one step after the other, and looks at all of the terminal after each. */
+const drawAll = async (first: Size, steps: readonly Step[]): Promise<void> => {
+  const terminal = new FakeTerminal(first);
+  const conversation = new ScriptedConversation();
+  const region = new LiveRegion(new InkOutput(terminal.output), terminal.input);
+  const finished: string[] = [];
+  let rows: Rows = { rows: [], cursor: null };
+  for (const { finished: added, open, input, status, size } of steps) {
+    if (size !== null && !isWholeAfter(terminal, size, rows)) break;
+    const texts = added.map((text, at) => `#${finished.length + at}#${text}.`);
+    finished.push(...texts);
+    conversation.open = open;
+    conversation.input = input.map((text, at) => `${at}${text}`).join("\n");
+    conversation.status = `=${status}`;
+    rows = liveRows(conversation.shown(), sizeOf(terminal), paint);
+    region.draw(texts.map((text) => `${text}\n`).join(""), rows);
+    await region.flushed();
+    await terminal.cells.settled();
+    expectShown(terminal.cells, finished, rows);
+  }
+  region.end();
+  terminal.cells.terminal.dispose();
+};
+
+const expectShown = (cells: Cells, finished: readonly string[], { rows, cursor }: Rows): void => {
+  const lines = cells.lines().map((line) => line.trimEnd());
+  const wanted = [...finished, ...rows].map((row) => row.trimEnd());
+  expect(lines.slice(0, wanted.length)).toEqual(wanted);
+  expect(lines.slice(wanted.length).join("")).toBe("");
+  const { column, row } = cells.cursor();
+  expect({ column, text: cells.screen()[row]?.trimEnd() }).toEqual({
+    column: cursor?.column,
+    text: rows[cursor?.row ?? 0]?.trimEnd(),
+  });
+};
+
+/**
+ * Resizes. False: the terminal, which wraps the rows anew, pushed some of them out above, where nothing can take them
+ * back; or, as @xterm/headless does now and then, it has the cursor in another row than before.
+ */
+const isWholeAfter = (terminal: FakeTerminal, { columns, rows }: Size, drawn: Rows): boolean => {
+  const { cells } = terminal;
+  const before = cursorText(cells, columns);
+  terminal.resize(columns, rows);
+  const above = drawn.rows.slice(0, drawn.cursor?.row).reduce((sum, row) => sum + heightOf(row, columns), 0);
+  return above <= cells.cursor().row && before === cursorText(cells, columns);
+};
+
+/** How many rows a terminal makes of one. */
+const heightOf = (row: string, columns: number): number => {
+  let height = 1;
+  let used = 0;
+  for (const width of graphemesOf(row).map(widthOf)) {
+    if (used + width > columns) height += 1;
+    used = used + width > columns ? width : used + width;
+  }
+  return height;
+};
+
+const cursorText = (cells: Cells, columns: number): string | undefined =>
+  cells.screen()[cells.cursor().row]?.slice(0, Math.min(columns, 5));
+
+const sizeOf = ({ output: { columns, rows } }: FakeTerminal): Size => ({ columns, rows });
