@@ -71,6 +71,13 @@ test("a question is about what was spoken of before, also in the next run, and n
   expect(newest.output).toContain("\ncontinuing thread weather-2: 1 turn, ");
 });
 
+test("a command from a pipe that there is not makes the exit code 1: a script did not do what it says", async () => {
+  const { exitCode, output } = await run({ store: "command.db", questions: ["/what", "Thanks!"] });
+  expect(exitCode).toBe(1);
+  expect(output).toContain("there is no command /what");
+  expect(answerTo("Thanks!", output)).toBe("You're welcome!");
+});
+
 test("without any input it asks itself, and says so", async () => {
   const { exitCode, output } = await run({ store: "demonstration.db" });
   expect(exitCode).toBe(0);

@@ -20,7 +20,8 @@ const help = `A weather agent: ask it about the weather in some dozens of cities
   --journal       print the journal of the thread as JSON lines, and end: a recording
   --pace MS       between two words of the rule-based model (default: 30 in a terminal, else 0)
 
-It talks to the model that OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name, else to a rule-based one.
+It talks to the model that OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL name, else to a rule-based one. From a pipe,
+the exit code is 1 where a question or a command came to an error.
 `;
 
 const main = async (): Promise<void> => {

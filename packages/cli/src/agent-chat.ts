@@ -6,7 +6,7 @@ import {
   type AgentHost,
   type SubagentCall,
 } from "@colloquy/agents";
-import type { HostOptions, Tool } from "@colloquy/host";
+import type { HostOptions, Observer, Tool } from "@colloquy/host";
 import { type Content, contentText, type MachineOptions, noUsage, usageMonoid } from "@colloquy/machine";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
 import type { CommandContext } from "./command-context.ts";
@@ -44,17 +44,19 @@ export const hostOfAgent = (
   tools: readonly Tool[],
   { handler, model }: Provider,
   { machine, ...parts }: Omit<HostOptions, "machine" | "llm" | "tools"> & { readonly machine: MachineOptions },
-  named: string | undefined,
+  wanted: string | undefined,
+  approval: NonNullable<Observer["approval"]>,
 ) => {
   const host = agentHost(
     { ...agent, tools: [...agent.tools, ...tools] },
     {
       ...parts,
       machine,
-      models: (wanted) => handler(wanted ?? model),
+      models: (name) => handler(name ?? model),
       // What is thrown stands in the error of the ask.
       onObserverError: () => {},
-      ...(named === undefined ? {} : { model: named }),
+      observers: [{ approval }],
+      ...(wanted === undefined ? {} : { model: wanted }),
     },
   );
   return { host, ask: askOf(host), notes: notesOf(host) };

@@ -76,6 +76,7 @@ const chatOf = async (
       ? { hooks: { beforeStep: (call) => promptLines(call).forEach((line) => errors.line(line)) } }
       : {}),
   };
+  let threadId = "";
   const { host, ...asking } =
     module === null || agent === null
       ? plain(
@@ -86,9 +87,21 @@ const chatOf = async (
             machine: conversationMachine({ ...machine, tools: declarationsOf(tools) }),
           }),
         )
-      : module.hostOfAgent(agent, tools, provider, { ...parts, machine }, options.model);
+      : module.hostOfAgent(
+          agent,
+          tools,
+          provider,
+          { ...parts, machine },
+          options.model,
+          ({ name, id, threadId: nested }) => {
+            if (nested !== threadId)
+              errors.line(
+                `  a subagent waits for approval of ${oneLine(name)}, which can't be given here: ${named(id)}`,
+              );
+          },
+        );
   opens(() => host.close());
-  const threadId = await threadIdOf(options, host, context);
+  threadId = await threadIdOf(options, host, context);
   if (system !== undefined) await useSystem(host.thread(threadId), system);
   const kept = place === undefined ? "nothing is kept (--store FILE would)" : `kept in ${placeOfStore(place)}`;
   const who = agent === null ? "" : `${agent.name}: `;

@@ -1,5 +1,6 @@
 import { declarationsOf, type Tool } from "@colloquy/host";
 import { named, oneLine, type Printer, reasonOf } from "@colloquy/terminal";
+import { commandWords } from "./command-words.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { defaultExportOf } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
@@ -61,7 +62,7 @@ const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) =
   const [, name, place = given] = /^([a-zA-Z0-9_-]{1,32})=(.+)$/s.exec(given) ?? [];
   // Only now: it takes longer to load than most answers need.
   const { mcpTools } = await import("@colloquy/mcp");
-  const [command = "", ...args] = wordsOf(place);
+  const [command = "", ...args] = commandWords(place);
   const isUrl = /^https?:\/\//.test(place);
   const shown = name ?? (isUrl ? hostOf(place) : named(command));
   try {
@@ -79,9 +80,3 @@ const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) =
 };
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : "of a URL that is none");
-
-/** A command line in words, as a shell has them: what is quoted is one. No shell runs it. */
-const wordsOf = (line: string): readonly string[] =>
-  Array.from(line.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"'])+/g), ([word]) =>
-    word.replaceAll(/"([^"]*)"|'([^']*)'/g, "$1$2"),
-  );

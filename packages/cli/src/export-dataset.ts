@@ -7,8 +7,7 @@ import { isOfPairs, rowsAs, type WrittenDataset } from "./dataset-formats.ts";
 import { optionsFromModule } from "./options-module.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
-import { failureText } from "@colloquy/terminal";
-import { named, oneLine, printableJson } from "@colloquy/terminal";
+import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 

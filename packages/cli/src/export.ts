@@ -11,8 +11,7 @@ import { withStore } from "./kept-threads.ts";
 import { formatNamed, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
 import { storedEntries } from "./stored-entries.ts";
-import { failureText } from "@colloquy/terminal";
-import { named, oneLine, printableJson } from "@colloquy/terminal";
+import { failureText, named, oneLine, printableJson } from "@colloquy/terminal";
 import { writeNewFile } from "./text-file.ts";
 import { storedThreads } from "./threads.ts";
 

@@ -8,8 +8,7 @@ import { journalFile, journalPaths } from "./journal-files.ts";
 import { openStore } from "./kept-threads.ts";
 import { asCommand, formatNamed, lossLine } from "./message-formats.ts";
 import type { OptionValues } from "./options.ts";
-import { failureText, reasonOf } from "@colloquy/terminal";
-import { named, oneLine } from "@colloquy/terminal";
+import { failureText, named, oneLine, reasonOf } from "@colloquy/terminal";
 import { readTextFile } from "./text-file.ts";
 
 /** Into where, from what, and under which id; with `repair`, what can be mended in messages is mended, and reported. */

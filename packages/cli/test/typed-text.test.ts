@@ -1,0 +1,45 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { commandWords } from "../src/command-words.ts";
+import { historyFile } from "../src/history-file.ts";
+import { textEditor } from "../src/text-editor.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-typed-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("what was typed is kept for its owner alone, line ends and all, and bounded", async () => {
+  const path = join(folder, "state/colloquy/history");
+  const history = historyFile(path, 3);
+  expect(await history.load()).toEqual([]);
+  for (const text of ["one", "two\nlines", '"three"']) await history.append(text);
+  expect(await historyFile(path, 3).load()).toEqual(["one", "two\nlines", '"three"']);
+  expect([statSync(path).mode & 0o777, statSync(join(path, "..")).mode & 0o777]).toEqual([0o600, 0o700]);
+  writeFileSync(path, '"torn\n', { flag: "a" });
+  for (const text of ["4", "5", "6", "7"]) await history.append(text);
+  expect(await history.load()).toEqual(["5", "6", "7"]);
+  expect(readFileSync(path, "utf8")).toBe('"5"\n"6"\n"7"\n');
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(path, ".."))).toEqual(["history"]);
+});
+
+test("a text is edited by the program that the environment names, and by none where it names none", async () => {
+  const script = join(folder, "an editor.mjs");
+  writeFileSync(
+    script,
+    `import { readFileSync, statSync, writeFileSync } from "node:fs";
+const file = process.argv.at(-1);
+if (process.argv[2] === "fail") process.exit(1);
+writeFileSync(file, readFileSync(file, "utf8") + (statSync(file).mode & 0o777).toString(8) + "\\n");`,
+  );
+  const editor = `${process.execPath} "${script}"`;
+  expect(await textEditor({ EDITOR: editor })?.("tea\n")).toBe("tea\n600");
+  expect(await textEditor({ EDITOR: "none", VISUAL: `${editor} fail` })?.("tea")).toBeNull();
+  await expect(textEditor({ EDITOR: join(folder, "none") })?.("tea")).rejects.toThrow("ENOENT");
+  expect(textEditor({ EDITOR: "" })).toBeUndefined();
+});
+
+test("a command line has words, of which what is quoted is one", () => {
+  expect(commandWords(`npx -y 'a b'  "c  d"/e x='1 2' ""`)).toEqual(["npx", "-y", "a b", "c  d/e", "x=1 2", ""]);
+});
