@@ -1,7 +1,7 @@
-import { createHost, type Host, type HostedThread, type HostOptions, memoryStore } from "@colloquy/host";
+import { createHost, type Host, type HostedThread, type HostOptions, memoryStore, type Store } from "@colloquy/host";
 import { type Content, conversationMachine, textOf } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { type ConverseOptions, named, oneLine } from "@colloquy/terminal";
+import { type ConverseOptions, keymapOf, named, oneLine, type Printer, themeNamed } from "@colloquy/terminal";
 import { declarationsOf } from "@colloquy/host";
 import { chatMachine, reactInstructions } from "./chat-machine.ts";
 import { threadIdOf } from "./chat-thread.ts";
@@ -65,17 +65,7 @@ const chatOf = async (
   const store = place === undefined ? memoryStore({ clock: systemClock }) : await openStore(place);
   opens(() => store.close());
   const system = systemOf(options, agent?.instructions ?? undefined);
-  const parts: Omit<HostOptions, "llm" | "machine" | "tools"> = {
-    store,
-    clock: systemClock,
-    ids: randomIds,
-    // After a crash the next run must not wait long for the thread.
-    leaseTtlMs: 5_000,
-    ...(system === undefined ? {} : { thread: { system } }),
-    ...(options.debug === true
-      ? { hooks: { beforeStep: (call) => promptLines(call).forEach((line) => errors.line(line)) } }
-      : {}),
-  };
+  const parts = partsOf(store, system, options.debug === true ? errors : null);
   let threadId = "";
   const { host, ...asking } =
     module === null || agent === null
@@ -116,6 +106,23 @@ const chatOf = async (
   };
 };
 
+/** What hosts of agents and others share. @param prompts where those of all model calls are printed. */
+const partsOf = (
+  store: Store,
+  system: string | undefined,
+  prompts: Printer | null,
+): Omit<HostOptions, "llm" | "machine" | "tools"> => ({
+  store,
+  clock: systemClock,
+  ids: randomIds,
+  // After a crash the next run must not wait long for the thread.
+  leaseTtlMs: 5_000,
+  ...(system === undefined ? {} : { thread: { system } }),
+  ...(prompts === null
+    ? {}
+    : { hooks: { beforeStep: (call) => promptLines(call).forEach((line) => prompts.line(line)) } }),
+});
+
 const plain = (host: Host) => ({
   host,
   ask: (input: Content, threadId: string): Asked => host.thread(threadId).ask(input),
@@ -133,9 +140,10 @@ const checkTogether = (options: OptionValues): void => {
     if (options[one] !== undefined && options[other] !== undefined)
       throw new ArgumentError(`--${one} and --${other} exclude each other; give one of them`);
   }
-  const { keys = "standard", agent, mcp = [] } = options;
-  if (keys !== "standard" && keys !== "seed")
-    throw new ArgumentError(`--keys is ${named(keys)}; it must be one of: standard, seed`);
+  const { keys = "standard", theme = "dark", agent, mcp = [] } = options;
+  // Both throw for a name that there is not.
+  keymapOf(keys);
+  themeNamed(theme);
   if (options["allow-tools"] === true && agent === undefined && mcp.length === 0)
     throw new ArgumentError(
       "--allow-tools is about the tools of an agent or of MCP servers: there is no --agent and no --mcp",

@@ -71,7 +71,7 @@ export const commands: Readonly<Record<string, Command>> = {
       verbose: ["", "tool calls with their whole arguments and results"],
       debug: ["", "the prompt of each model call, as it was sent, on the error output"],
       keys: ["PRESET", "standard (default) or seed"],
-      theme: ["NAME", "the colours of the screen"],
+      theme: ["NAME", "the colours: dark, light, monochrome or plain (default: as the terminal says)"],
       "screen-reader": ["", "line by line, with labels, and nothing that moves"],
       "no-color": ["", "without colours, as with NO_COLOR"],
     },
