@@ -1,0 +1,191 @@
+import type { MarkdownBlock } from "./markdown-block.ts";
+
+/**
+ * Finds blocks of Markdown line by line: where one ends is known from the lines so far, so it does not matter in which
+ * pieces a text comes, and no line is looked at twice.
+ */
+export class BlockReader {
+  /** Those that no further line changes, in order. Whoever takes them empties it. */
+  readonly finished: MarkdownBlock[] = [];
+  #open: OpenBlock | null = null;
+  /** The list whose item came last. */
+  #list: List | null = null;
+  /** Since the last line that was not empty. */
+  #isBlank = false;
+  #before: Kind | null = null;
+
+  /** Reads the next line, without its end. */
+  line(text: string): void {
+    const open = this.#open;
+    if (open?.kind === "code") return this.#codeLine(open, text);
+    if (text.trim() === "") return this.#blankLine();
+    if (open !== null && this.#goesOn(open, text)) return this.#push(open, text);
+    const setext = open?.kind === "paragraph" && !this.#isBlank && /^ {0,3}(?:-+|=+)[ \t]*$/.test(text);
+    if (setext) {
+      open.lines.push(text);
+      return this.#close();
+    }
+    this.#begin(text);
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    this.#close();
+  }
+
+  /** What is open, with the beginning of its next line; null where there is nothing. */
+  open(partial: string): MarkdownBlock | null {
+    const open = this.#open;
+    const isFence = open?.kind === "code" && new RegExp(`^ {0,3}${open.fence?.mark.charAt(0)}*[ \\t]*$`).test(partial);
+    const next = isFence || partial.trim() === "" ? [] : [partial];
+    if (open !== null) return blockOf(open, tailOf([...open.lines, ...next]));
+    return next.length === 0
+      ? null
+      : { source: tailOf(next), gap: this.#isBlank && this.#before !== null, number: null, code: null };
+  }
+
+  #blankLine(): void {
+    // More of an item may come behind it.
+    if (this.#open?.kind !== "item") this.#close();
+    else if (this.#open.fence !== null) return void this.#open.lines.push("");
+    this.#isBlank = true;
+  }
+
+  /** Whether a line belongs to the block that is open. */
+  #goesOn(open: OpenBlock, text: string): boolean {
+    if (open.kind === "item") {
+      const indent = indentOf(text);
+      if (indent >= open.indent || (indent >= 2 && bullet.test(text.trimStart()))) return true;
+      return !this.#isBlank && open.fence === null && !interrupts(text) && !listItem.test(text);
+    }
+    if (open.kind === "quote" && quote.test(text)) return true;
+    return (open.kind === "quote" || open.kind === "paragraph") && !interrupts(text) && !/^ {0,3}=+[ \t]*$/.test(text);
+  }
+
+  #push(open: OpenBlock, text: string): void {
+    if (this.#isBlank) open.lines.push("");
+    this.#isBlank = false;
+    open.lines.push(text);
+    if (open.kind === "item") open.fence = fenceAfter(open.fence, text.trimStart());
+  }
+
+  #begin(text: string): void {
+    this.#close();
+    const item = listItem.exec(text);
+    const fence = topFence.exec(text);
+    if (fence !== null) {
+      const [, indent = "", mark = "", language = ""] = fence;
+      this.#openBlock("code", [], {
+        indent: indent.length,
+        fence: { mark },
+        code: { language: language.trim(), isFirst: true },
+      });
+    } else if (heading.test(text) || rule.test(text)) {
+      this.#openBlock(heading.test(text) ? "heading" : "rule", [text]);
+      this.#close();
+    } else if (item !== null) {
+      const [all = "", marker = ""] = item;
+      const kind = marker.slice(-1);
+      const isNumbered = /\d/.test(marker);
+      const number = isNumbered ? (this.#list?.kind === kind ? this.#list.next : Number(marker.slice(0, -1))) : null;
+      this.#openBlock("item", [text], {
+        indent: all.length,
+        fence: fenceAfter(null, text.slice(all.length)),
+        number,
+      });
+      this.#list = { kind, next: (number ?? 0) + 1 };
+    } else this.#openBlock(quote.test(text) ? "quote" : "paragraph", [text]);
+  }
+
+  #openBlock(kind: Kind, lines: string[], rest: Partial<OpenBlock> = {}): void {
+    if (kind !== "item") this.#list = null;
+    const stands = (each: Kind | null): boolean => each === "code" || each === "heading";
+    const gap = this.#before !== null && (this.#isBlank || stands(kind) || stands(this.#before));
+    this.#isBlank = false;
+    this.#open = { kind, lines, gap, number: null, code: null, indent: 0, fence: null, ...rest };
+  }
+
+  #codeLine(open: OpenBlock, text: string): void {
+    const { fence, indent } = open;
+    const closing = /^ {0,3}(`+|~+)[ \t]*$/.exec(text)?.[1] ?? "";
+    if (fence !== null && closing.startsWith(fence.mark)) return this.#close();
+    open.lines.push(text.slice(Math.min(indentOf(text), indent)));
+    const { length } = open.lines;
+    // Its parts end where the colours of the next one hardly depend on it.
+    if (length < partMin || (length < partMax && text.trim() !== "")) return;
+    this.finished.push(blockOf(open, open.lines.join("\n")));
+    open.lines = [];
+    open.gap = false;
+    open.code = { language: open.code?.language ?? "", isFirst: false };
+  }
+
+  #close(): void {
+    const open = this.#open;
+    if (open === null) return;
+    this.#open = null;
+    this.#before = open.kind;
+    if (open.lines.length > 0 || open.code?.isFirst === true) this.finished.push(blockOf(open, open.lines.join("\n")));
+  }
+}
+
+type Kind = "paragraph" | "heading" | "rule" | "quote" | "item" | "code";
+
+interface OpenBlock {
+  readonly kind: Kind;
+  lines: string[];
+  gap: boolean;
+  readonly number: number | null;
+  code: MarkdownBlock["code"];
+  /** Of an item where its text begins, of a code block how far it is indented. */
+  readonly indent: number;
+  fence: Fence | null;
+}
+
+interface Fence {
+  readonly mark: string;
+}
+
+interface List {
+  /** The character behind the number, or the bullet. */
+  readonly kind: string;
+  readonly next: number;
+}
+
+const blockOf = ({ gap, number, code }: OpenBlock, source: string): MarkdownBlock => ({ source, gap, number, code });
+
+/** Only the end of what is open is on the screen. */
+const tailOf = (lines: readonly string[]): string => {
+  const source = lines.slice(-tailLines).join("\n");
+  return source.length <= tailMax ? source : source.slice(source.indexOf(" ", source.length - tailMax) + 1);
+};
+
+const tailLines = 200;
+const tailMax = 4000;
+const partMin = 24;
+const partMax = 64;
+
+const heading = /^ {0,3}#{1,6}(?:[ \t]|$)/;
+const rule = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/;
+const quote = /^ {0,3}>/;
+const bullet = /^(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)/;
+const listItem = /^ {0,3}([-*+]|\d{1,9}[.)])(?: {1,4}(?=\S)|[ \t]|$)/;
+const topFence = /^( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)$/;
+
+/** Whether a line ends a paragraph that no empty line ended. */
+const interrupts = (text: string): boolean =>
+  heading.test(text) ||
+  quote.test(text) ||
+  topFence.test(text) ||
+  rule.test(text) ||
+  /^ {0,3}(?:[-*+]|1[.)])[ \t]+\S/.test(text);
+
+const indentOf = (text: string): number =>
+  /^ */.exec(text.replace(/^\t+/, (tabs) => "    ".repeat(tabs.length)))?.[0].length ?? 0;
+
+/** The fence that is open behind a line of an item. */
+const fenceAfter = (before: Fence | null, text: string): Fence | null => {
+  const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0];
+  if (mark === undefined) return before;
+  if (before === null) return { mark };
+  return mark.startsWith(before.mark) && text.trim() === mark ? null : before;
+};

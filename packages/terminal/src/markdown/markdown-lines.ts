@@ -1,0 +1,148 @@
+import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
+import type { Line, Role } from "../text/line.ts";
+import { wrapped } from "../text/wrap.ts";
+import { highlighted } from "./highlight.ts";
+import { inlineLines } from "./inline.ts";
+import type { MarkdownBlock } from "./markdown-block.ts";
+import { laid, type MarkdownLook, type Place, roomOf } from "./place.ts";
+import { tableLines } from "./table.ts";
+
+/** A block of Markdown as lines. All of its letters show: where the lexer leaves some out, the source is shown as it is. */
+export const markdownBlockLines = (block: MarkdownBlock, look: MarkdownLook): readonly Line[] => {
+  const place = { ...look, indent: 0 };
+  const lines = block.code === null ? textLines(block, place) : codeLines(block.source, block.code.language, place);
+  const label: readonly Line[] =
+    block.code?.isFirst === true && block.code.language !== "" ? laid(line(block.code.language, "dim"), place) : [];
+  return [...(block.gap ? [[]] : []), ...label, ...lines];
+};
+
+/** Nothing is set in it: the same everywhere, whatever else uses the library. */
+const markdown = new Marked();
+
+const textLines = ({ source, number }: MarkdownBlock, place: Place): readonly Line[] => {
+  const asItIs = (): readonly Line[] => source.split("\n").flatMap((text) => laid(line(text), place));
+  if (isTooMuch(source)) return asItIs();
+  try {
+    const lines = tokensLines(numbered(markdown.lexer(source), number), place);
+    return showsAll(source, lines) ? lines : asItIs();
+  } catch {
+    // Deep nesting is the only thing that it can't read.
+    return asItIs();
+  }
+};
+
+/** The lexer takes quadratic time for some texts of nothing but marks, and more for deep nesting. */
+const isTooMuch = (source: string): boolean =>
+  deep.test(source) || source.length > lengthMax || (source.match(/[[\]*_~<>`!]/g)?.length ?? 0) > marksMax;
+
+const deep = /(?:^|\n)(?:[ \t]*(?:[-*+>]|\d{1,9}[.)])){50}/;
+const lengthMax = 20_000;
+const marksMax = 1000;
+
+/** An item of a list goes on with its numbers. */
+const numbered = ([first, ...rest]: readonly Token[], number: number | null): readonly Token[] =>
+  first === undefined ? [] : [number !== null && first.type === "list" ? { ...first, start: number } : first, ...rest];
+
+/** Whether every letter of a source is among what is shown, as often as it is there. */
+const showsAll = (source: string, lines: readonly Line[]): boolean => {
+  const counts = new Map<string, number>();
+  for (const { text, link = "" } of lines.flat())
+    for (const [letter] of `${text}${link}`.matchAll(/\p{L}/gu)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  for (const [letter] of source.replaceAll(/<br\s*\/?>/gi, "").matchAll(/\p{L}/gu)) {
+    const left = (counts.get(letter) ?? 0) - 1;
+    if (left < 0) return false;
+    counts.set(letter, left);
+  }
+  return true;
+};
+
+/** Blocks with an empty line between them where there is one in the source. */
+const tokensLines = (tokens: readonly Token[], place: Place): readonly Line[] => {
+  const lines: Line[] = [];
+  let isBlank = false;
+  for (const token of tokens) {
+    if (isBlank && token.type !== "space" && lines.length > 0) lines.push([]);
+    isBlank = token.type === "space" || token.raw.endsWith("\n\n");
+    lines.push(...tokenLines(token, place));
+  }
+  return lines;
+};
+
+const tokenLines = (given: Token, place: Place): readonly Line[] => {
+  // The other kind of token is that of extensions, of which there are none.
+  const token = given as MarkedToken;
+  switch (token.type) {
+    case "space":
+      return [];
+    case "heading":
+      return inlineLines(token.tokens, ["heading"], place).flatMap((text) =>
+        laid([{ text: `${"#".repeat(token.depth)} `, roles: ["heading"] }, ...text], place),
+      );
+    case "paragraph":
+      return inlineLines(token.tokens, [], place).flatMap((text) => laid(text, place));
+    case "text":
+      return inlineLines(token.tokens ?? [token], [], place).flatMap((text) => laid(text, place));
+    case "code":
+      return [
+        ...(token.lang === undefined || token.lang === "" ? [] : laid(line(token.lang, "dim"), place)),
+        ...codeLines(token.text, token.lang ?? "", place),
+      ];
+    case "list":
+      return listLines(token, place);
+    case "blockquote":
+      return tokensLines(token.tokens, { ...place, soft: false, indent: place.indent + 2 }).map((each) => [
+        { text: "> ", roles: ["dim"] },
+        ...each,
+      ]);
+    case "table":
+      return tableLines(token, place);
+    case "hr":
+      return [line("---", "dim")];
+    default:
+      return token.raw
+        .trimEnd()
+        .split("\n")
+        .flatMap((text) => laid(line(text), place));
+  }
+};
+
+const listLines = ({ items, ordered, start, loose }: Tokens.List, place: Place): readonly Line[] =>
+  items.flatMap((item, index) => {
+    const mark = `${ordered ? `${Number(start) + index}.` : "-"} `;
+    const body = itemLines(item, { ...place, indent: place.indent + mark.length });
+    const rows = body.length === 0 ? [[]] : body;
+    return [
+      ...(loose && index > 0 ? [[]] : []),
+      ...rows.map((row, nth): Line =>
+        nth > 0 && row.length === 0
+          ? []
+          : [{ text: nth === 0 ? mark : " ".repeat(mark.length), roles: ["dim"] }, ...row],
+      ),
+    ];
+  });
+
+/** A task has its box before its first words. */
+const itemLines = ({ tokens, task, checked }: Tokens.ListItem, place: Place): readonly Line[] => {
+  const box: Line = task ? [{ text: checked === true ? "[x] " : "[ ] ", roles: ["dim"] }] : [];
+  const [first, ...rest] = tokens.filter(({ type }) => type !== "checkbox");
+  if (box.length === 0 || first === undefined) return [...(first === undefined ? [box] : tokensLines(tokens, place))];
+  const inner = first.type === "text" || first.type === "paragraph" ? (first.tokens ?? [first]) : null;
+  if (inner === null) return [box, ...tokensLines([first, ...rest], place)];
+  const words = inlineLines(
+    inner.filter(({ type }) => type !== "checkbox"),
+    [],
+    place,
+  );
+  return [
+    ...words.flatMap((text, index) => laid(index === 0 ? [...box, ...text] : text, place)),
+    ...tokensLines(rest, place),
+  ];
+};
+
+/** Without a frame or an indent of their own: what is copied is the code. */
+const codeLines = (source: string, language: string, place: Place): readonly Line[] => {
+  const lines = highlighted(source, language);
+  return place.soft ? lines : lines.flatMap((each) => wrapped(each, roomOf(place)));
+};
+
+const line = (text: string, ...roles: readonly Role[]): Line => (text === "" ? [] : [{ text, roles }]);
