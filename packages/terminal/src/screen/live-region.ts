@@ -65,9 +65,9 @@ export class LiveRegion {
   }
 }
 
-/** How many rows a terminal makes of one that may be wider than it is by now. */
+/** How many rows a terminal makes of one that may be wider than it is by now. Ink leaves out spaces at its end. */
 const wrappedHeight = (row: string, columns: number): number => {
-  const text = stripVTControlCharacters(row);
+  const text = stripVTControlCharacters(row.trimEnd());
   if (widthOf(text) <= columns) return 1;
   let height = 1;
   let used = 0;
