@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import { failureText, slashCommands } from "@colloquy/terminal";
+import { commandIn, failureText, performCommand, plainTarget } from "@colloquy/terminal";
 import type { Answers } from "./answers.ts";
 import { askOnce } from "./ask-once.ts";
 import type { Chat } from "./chat-host.ts";
@@ -18,25 +18,11 @@ export const pipedQuestions = async (
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
   const end = (): void => reader.close();
   signal.addEventListener("abort", end);
-  const target = {
-    printer: errors,
-    get thread() {
-      return chat.host.thread(threadId);
-    },
-    turnTo: async (id: string): Promise<void> => {
-      threadId = id;
-    },
-    turnToNew: async (): Promise<void> => {
-      threadId = chat.host.thread("new").id;
-    },
-    end,
-  };
   const perform = async (line: string): Promise<number> => {
-    const [name = "", ...rest] = line.split(/\s+/);
-    const command = slashCommands[name];
+    const { host } = chat;
+    const turnTo = async (id: string): Promise<void> => void (threadId = id);
     try {
-      if (command === undefined) throw new Error(`there is no command ${name}; /help lists them`);
-      await command.perform(target, rest.join(" "));
+      await performCommand(plainTarget({ host, thread: host.thread(threadId), printer: errors, turnTo, end }), line);
       return exitCodes.done;
     } catch (thrown) {
       errors.line(`error: ${failureText(thrown)}`);
@@ -47,9 +33,9 @@ export const pipedQuestions = async (
     for await (const typed of reader) {
       const line = typed.trim();
       if (line === "" || signal.aborted) continue;
-      const came = line.startsWith("/")
-        ? await perform(line)
-        : await askOnce({ ...chat, threadId }, line, answers, signal);
+      const command = commandIn(line);
+      const came =
+        command !== null ? await perform(command) : await askOnce({ ...chat, threadId }, line, answers, signal);
       if (code === exitCodes.done) code = came;
     }
   } finally {

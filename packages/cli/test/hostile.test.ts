@@ -212,7 +212,8 @@ describe("what others wrote does not steer the terminal", () => {
 
 const slashLines: Readonly<Record<string, string>> = {
   "/thread": `/thread ${hostile("other")}`,
-  "/undo": "/undo",
+  // Written nowhere: it is there.
+  "/export": `/export ${hostile("package.json")}`,
 };
 
 const script = () =>
@@ -238,7 +239,7 @@ describe("a chat", () => {
     ["a thread with a hostile id", hostile("thread")],
   ])("over a pipe, on %s", async (_, threadId) => {
     await using server = await loopbackServer({ model: script() });
-    const slash = Object.keys(slashCommands).filter((name) => name !== "/quit");
+    const slash = slashCommands.map(({ name }) => name).filter((name) => name !== "/quit");
     const lines = [
       ...questions,
       "/context",

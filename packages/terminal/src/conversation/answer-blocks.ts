@@ -1,7 +1,7 @@
 import type { AskPart } from "@colloquy/host";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
-import type { Block, ToolBlock } from "./block.ts";
+import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
 /** What an answer shows as its parts come: plain data. */
 export interface AnswerBlocks {
@@ -82,12 +82,13 @@ export const withPart = (
         `${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`,
       );
     case "step.ended":
-      return closed(blocks);
     case "turn.ended":
       return { ...closed(blocks), waits: null };
     case "signal":
       if (part.signal.type === "retry.scheduled")
         return { ...voided(blocks, blocks.step, noticeOf(part.signal)), attempt: part.signal.attempt };
+      // What was sent into the turn stands below until it is read.
+      if (part.signal.type === "ask.joined") return blocks;
       return withNotice(blocks, noticeOf(part.signal), part.signal.type === "context.warning" ? "warning" : "dim");
     case "wait.started":
       return { ...blocks, waits: part.for };
@@ -115,9 +116,23 @@ export const withBlock = (blocks: AnswerBlocks, block: Block): AnswerBlocks => {
   return settled({ ...blocks, open: open.toSpliced(index, 0, block) });
 };
 
-/** The approval that was asked for is answered. */
-export const withApproval = (blocks: AnswerBlocks, id: string, answer: "approved" | "denied"): AnswerBlocks =>
-  settled(changed(blocks, (block) => (block.type === "approval" && block.id === id ? { ...block, answer } : block)));
+/** What was sent into the turn is read: all of the step before stands above it. */
+export const withRead = (blocks: AnswerBlocks, question: Block): AnswerBlocks => withBlock(closed(blocks), question);
+
+/** The approval that was asked for is answered. What is denied gives no result of its own. */
+export const withApproval = (
+  blocks: AnswerBlocks,
+  { id, callId }: ApprovalBlock,
+  answer: "approved" | "denied",
+  reason: string,
+): AnswerBlocks =>
+  settled(
+    changed(blocks, (block) => {
+      if (block.type === "approval" && block.id === id) return { ...block, answer };
+      if (answer === "approved" || block.type !== "tool" || block.callId !== callId) return block;
+      return { ...block, result: { outcome: "refused", content: reason === "" ? "denied" : `denied: ${reason}` } };
+    }),
+  );
 
 /** Nothing more comes: what is shown is made to be the text that the answer has, wherever parts of it were lost; null where that is not known. */
 export const withWhole = (blocks: AnswerBlocks, text: string | null): AnswerBlocks => {

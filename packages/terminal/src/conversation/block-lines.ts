@@ -29,13 +29,19 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
     case "tool":
       return toolLines(block, look);
     case "approval":
-      return approvalLines(block);
+      return approvalLines(block, look);
     case "notice":
       return block.text.split("\n").map((text) => line(`  ${text}`, block.level));
     case "figures":
       return [line(block.text, "dim")];
   }
 };
+
+/** What was sent and is not read yet, and what waits to be asked. */
+export const waitingLines = (steered: readonly string[], queue: readonly string[]): readonly Line[] => [
+  ...steered.map((text) => line(`> ${shortened(text)}  (sent: the model reads it at its next step)`, "dim")),
+  ...queue.map((text) => line(`> ${shortened(text)}  (queued: Up takes it back)`, "dim")),
+];
 
 const line = (text: string, ...roles: readonly Role[]): Line => [{ text, roles }];
 
@@ -79,7 +85,7 @@ const toolLines = ({ name, arguments: given, result }: ToolBlock, { unfolded }: 
 };
 
 /** All of the arguments: a yes is to exactly these. */
-const approvalLines = ({ name, arguments: given, answer }: ApprovalBlock): readonly Line[] => {
+const approvalLines = ({ name, arguments: given, answer }: ApprovalBlock, { finished }: BlockLook): readonly Line[] => {
   if (answer !== null)
     return [
       [
@@ -87,6 +93,7 @@ const approvalLines = ({ name, arguments: given, answer }: ApprovalBlock): reado
         { text: `${name} was ${answer}`, roles: ["dim"] },
       ],
     ];
+  if (finished) return [line(`? ${name} was not answered`, "dim")];
   return [
     [
       { text: "? ", roles: ["warning"] },

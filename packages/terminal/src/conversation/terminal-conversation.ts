@@ -1,69 +1,78 @@
-import { type Host, type HostedThread, TurnCancelledError } from "@colloquy/host";
-import { turnNumbered } from "@colloquy/machine";
+import { commandIn, completableCommands, performCommand } from "../commands/commands.ts";
+import type { CommandTarget } from "../commands/command.ts";
+import type { Action } from "../input/action.ts";
 import type { Key } from "../input/key.ts";
+import { type Keymap, keymaps } from "../input/keymap.ts";
 import { failureText } from "../text/failure-text.ts";
-import { agentFigures } from "../text/figures.ts";
 import type { Line, Size } from "../text/line.ts";
-import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
-import type { Block } from "./block.ts";
-import { blockLines } from "./block-lines.ts";
-import type { ScreenConversation, ScreenPort } from "./screen-port.ts";
-import type { FinishedLines, InputFrame, Shown } from "./shown.ts";
-
-/** What a conversation on a screen is made from. */
-export interface TerminalConversationOptions {
-  /** Stays open afterwards. */
-  readonly host: Host;
-  /** The thread that is continued, or begun. */
-  readonly threadId: string;
-  readonly port: ScreenPort;
-  /** How a text is asked on the thread of an id. Default: as it is. */
-  readonly ask?: (text: string, threadId: string) => TerminalAsk;
-  /** Lines that are shown behind the figures of a turn. Default: none. */
-  readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
-  /** What a new thread is called. Default: an id that the host draws. */
-  readonly newThreadId?: () => string | Promise<string>;
-  /** Who answers. Default `Agent`. */
-  readonly name?: string;
-  /** Ends it: the open turn is cancelled. */
-  readonly signal?: AbortSignal;
-}
+import type { ViewAction } from "../views/view.ts";
+import { ArgumentOffers } from "./argument-offers.ts";
+import type { ApprovalBlock, Block } from "./block.ts";
+import { waitingLines } from "./block-lines.ts";
+import { EditedQuestion } from "./edited-question.ts";
+import { Exchange } from "./exchange.ts";
+import { screenTarget } from "./screen-target.ts";
+import { Scrollback } from "./scrollback.ts";
+import type { ScreenConversation } from "./screen-port.ts";
+import type { Shown } from "./shown.ts";
+import { statusText } from "./status-text.ts";
+import type { TerminalConversationOptions } from "./options.ts";
+import { OpenView, performViewAction } from "./open-view.ts";
+import { threadStatus } from "./thread-status.ts";
+import { TypedInput } from "./typed-input.ts";
 
 /** A conversation on the thread of a host, for a screen: what was typed changes it, and what it shows is drawn. */
 export const terminalConversation = (options: TerminalConversationOptions): ScreenConversation =>
   new TerminalConversation(options);
 
 class TerminalConversation implements ScreenConversation {
-  readonly ended: Promise<void>;
-  readonly #end: () => void;
+  readonly #ending = Promise.withResolvers<void>();
+  readonly ended: Promise<void> = this.#ending.promise;
   readonly #options: TerminalConversationOptions;
+  readonly #keymap: Keymap;
+  readonly #exchange: Exchange;
   readonly #listeners = new Set<() => void>();
-  readonly #finished: FinishedLines[] = [];
-  #thread: HostedThread;
-  #input = "";
-  #answering: Answering | null = null;
-  /** How many blocks of the answer that is under way are finished already. */
-  #taken = 0;
+  readonly #scrollback = new Scrollback();
+  readonly #input: TypedInput;
+  readonly #offers = new ArgumentOffers();
+  readonly #view = new OpenView(
+    (action) => this.#performInView(action),
+    () => this.#changed(),
+  );
+  /** What the status line says of the thread. */
+  #figures = "";
+  /** Pressed once, of what counts when it is pressed twice. */
+  #armed: "quit" | "tree" | null = null;
+  /** Why not is being typed. */
+  #denied: ApprovalBlock | null = null;
+  readonly #edited = new EditedQuestion();
 
   constructor(options: TerminalConversationOptions) {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
-    this.#end = resolve;
     this.#options = options;
-    this.#thread = options.host.thread(options.threadId);
+    this.#keymap = options.keymap ?? keymaps.standard;
+    const { threadId, signal } = options;
+    this.#input = new TypedInput(() => completableCommands(this.#offers.known), options.history ?? null);
+    this.#exchange = new Exchange(threadId, {
+      ...options,
+      show: (block) => this.#show(block),
+      giveBack: (text) => this.#input.giveBack(text),
+      changed: () => this.#changed(),
+      done: () => this.#done(),
+    });
     const quit = (): void => this.#quit();
-    options.signal?.addEventListener("abort", quit);
-    void promise.then(() => options.signal?.removeEventListener("abort", quit));
-    if (options.signal?.aborted === true) quit();
+    signal?.addEventListener("abort", quit);
+    void this.ended.then(() => signal?.removeEventListener("abort", quit));
+    if (signal?.aborted === true) quit();
+    else void this.#begin();
   }
 
   shown(): Shown {
     return {
-      finished: this.#finished,
+      finished: this.#scrollback.finished,
       open: () => this.#openLines(),
-      input: () => this.#inputFrame(),
-      status: () => this.#status(),
-      view: null,
+      input: (size) => this.#input.frame(size, this.#denied === null ? "> " : "why not? "),
+      status: () => [{ text: this.#status(), roles: ["dim"] }],
+      view: this.#view.present,
     };
   }
 
@@ -72,99 +81,218 @@ class TerminalConversation implements ScreenConversation {
     return () => void this.#listeners.delete(listener);
   }
 
-  press(key: Key, _size: Size): void {
-    if (key.type !== "key") this.#input += key.text;
-    else if (key.name === "enter") this.#enter();
-    else if (key.name === "backspace") this.#input = this.#input.slice(0, -1);
-    else if (key.name === "escape" || (key.name === "ctrl+c" && this.#answering !== null))
-      this.#answering?.asked.abort();
-    else if (key.name === "ctrl+c" && this.#input !== "") this.#input = "";
-    else if (key.name === "ctrl+c" || (key.name === "ctrl+d" && this.#input === "")) this.#quit();
+  press(key: Key, size: Size): void {
+    const action = key.type === "key" ? (this.#keymap[key.name] ?? "nothing") : undefined;
+    if (this.#view.present !== null) this.#view.press(key, size);
+    else if (this.#input.isSearching) this.#search(key, action, size);
+    else if (action !== undefined) this.#perform(action, size);
+    else if (key.type === "paste") this.#input.paste(key.text);
+    else if (key.type === "text" && !this.#answersApproval(key.text)) this.#input.type(key.text);
+    if (key.type !== "key") this.#armed = null;
+    void this.#lookUpOffers();
     this.#changed();
   }
 
-  #enter(): void {
-    const text = this.#input.trim();
-    if (text === "" || this.#answering !== null) return;
-    this.#input = "";
-    void this.#ask(text);
-  }
-
-  async #ask(text: string): Promise<void> {
-    this.#show({ type: "question", text, fate: "asked" });
-    const ask =
-      this.#options.ask ??
-      ((what: string, threadId: string): TerminalAsk => this.#options.host.thread(threadId).ask(what));
-    const answering = new Answering(ask(text, this.#thread.id), () => this.#changed());
-    this.#answering = answering;
-    this.#taken = 0;
-    this.#changed();
-    const end = await answering.run();
-    this.#take();
-    this.#answering = null;
-    await this.#showEnd(end);
+  async #lookUpOffers(): Promise<void> {
+    if (!(await this.#offers.lookUp(this.#input.text, () => this.#target()))) return;
+    this.#input.offer();
     this.#changed();
   }
 
-  async #showEnd({ turn: number, thrown }: AnswerEnd): Promise<void> {
-    if (thrown !== null) {
-      const isStopped = thrown instanceof TurnCancelledError;
-      this.#show({
-        type: "notice",
-        text: isStopped ? "stopped" : `error: ${failureText(thrown)}`,
-        level: isStopped ? "dim" : "error",
-      });
+  async #begin(): Promise<void> {
+    void this.#attempt(() => this.#input.load());
+    await this.#attempt(() => this.#exchange.begin());
+    if (this.#options.question !== undefined) this.#exchange.send(this.#options.question);
+  }
+
+  #search(key: Key, action: Action | undefined, size: Size): void {
+    if (this.#input.pressInSearch(key, action, size)) this.#command("/reset");
+  }
+
+  #perform(action: Action, size: Size): void {
+    const armed = this.#armed;
+    this.#armed = null;
+    switch (action) {
+      case "send":
+        return this.#send();
+      case "completeOrQueue":
+        return this.#completeOrQueue();
+      case "completeBackward":
+        return void this.#input.complete(-1);
+      case "closeOrStop":
+        return this.#closeOrStop(armed === "tree");
+      case "interrupt":
+        return this.#interrupt(armed === "quit", size);
+      case "quit":
+        return this.#quit();
+      case "deleteForwardOrQuit":
+        return this.#input.text === "" ? this.#quit() : void this.#input.perform(action, size);
+      case "newThread":
+      case "newThreadWhenEmpty":
+        return action === "newThread" || this.#input.text === "" ? this.#command("/new") : undefined;
+      case "reset":
+      case "transcript":
+        return this.#command(`/${action}`);
+      case "toolDetails":
+        this.#scrollback.isUnfolded = !this.#scrollback.isUnfolded;
+        return this.#reprint();
+      case "reprint":
+        return this.#reprint();
+      case "suspend":
+        return this.#options.port.stop();
+      case "editElsewhere":
+        return void this.#attempt(() => this.#input.editElsewhere(this.#options));
+      case "up":
+        return this.#up(size);
+      default:
+        return void this.#input.perform(action, size);
     }
-    const state = number === null ? null : await this.#thread.state();
-    const turn = state === null || number === null ? undefined : turnNumbered(state, number);
-    if (turn === undefined) return;
-    const notes = (await this.#options.notes?.(this.#thread.id, turn.number)) ?? [];
-    this.#show({ type: "figures", text: [agentFigures(this.#options.name ?? "Agent", turn), ...notes].join("\n") });
   }
 
-  #show(block: Block): void {
-    const id = this.#finished.length;
-    this.#finished.push({ id, lines: (columns) => blockLines(block, { columns, unfolded: false, finished: true }) });
+  #send(): void {
+    const denied = this.#denied;
+    this.#denied = null;
+    const text = this.#input.take();
+    if (denied !== null) return void this.#exchange.answer(denied, false, text);
+    if (text === "") return;
+    void this.#attempt(() => this.#input.remember(text));
+    const command = commandIn(text);
+    if (command !== null) this.#command(command);
+    else if (this.#edited.turn === null) this.#exchange.send(text);
+    else void this.#askAnew(text);
   }
 
-  /** What is finished of the answer goes to what is finished of the conversation. */
-  #take(): void {
-    const finished = this.#answering?.blocks.finished ?? [];
-    for (const block of finished.slice(this.#taken)) this.#show(block);
-    this.#taken = finished.length;
+  async #askAnew(text: string): Promise<void> {
+    try {
+      await this.#edited.goBack(this.#exchange.thread);
+      this.#exchange.send(text);
+    } catch (thrown) {
+      this.#input.giveBack(text);
+      this.#notice(`error: ${failureText(thrown)}`, "error");
+    }
+  }
+
+  #completeOrQueue(): void {
+    if (this.#input.complete(1) || !this.#exchange.isAnswering) return;
+    const text = this.#input.take();
+    if (text === "") return;
+    void this.#attempt(() => this.#input.remember(text));
+    this.#exchange.enqueue(text);
+  }
+
+  #closeOrStop(isSecond: boolean): void {
+    if (this.#denied !== null) this.#denied = null;
+    else if (this.#edited.turn !== null) this.#edited.leave();
+    else if (this.#exchange.isAnswering) this.#exchange.stop();
+    else if (isSecond) this.#command("/tree");
+    else this.#armed = "tree";
+  }
+
+  #interrupt(isSecond: boolean, size: Size): void {
+    if (this.#exchange.isAnswering) this.#exchange.stop();
+    else if (this.#input.text !== "") this.#input.perform("clearInput", size);
+    else if (isSecond) this.#quit();
+    else this.#armed = "quit";
+  }
+
+  /** What is typed at an approval with nothing in the input answers it. */
+  #answersApproval(text: string): boolean {
+    const { approval } = this.#exchange;
+    if (approval === null || this.#denied !== null || this.#input.text !== "") return false;
+    if (text === "y") void this.#exchange.answer(approval, true);
+    else if (text === "a") void this.#exchange.trust(approval);
+    else if (text === "n") this.#denied = approval;
+    else return false;
+    return true;
+  }
+
+  #up(size: Size): void {
+    const taken = this.#input.text === "" ? this.#exchange.takeBack() : null;
+    if (taken === null) this.#input.perform("up", size);
+    else this.#input.giveBack(taken);
+  }
+
+  /** What is wrong with it is said, and the line comes back. */
+  #command(line: string): void {
+    this.#notice(line);
+    void this.#attempt(() => performCommand(this.#target(), line), line);
+  }
+
+  async #attempt(step: () => Promise<void>, line = ""): Promise<void> {
+    try {
+      await step();
+    } catch (thrown) {
+      this.#notice(`error: ${failureText(thrown)}`, "error");
+      if (line !== "" && this.#input.text === "") this.#input.replace(line);
+    }
+    await this.#refresh();
+  }
+
+  #target(): CommandTarget {
+    return screenTarget(this.#options, this.#exchange, this.#keymap, {
+      say: (text) => this.#notice(text),
+      open: (view) => this.#view.open(view),
+      propose: (text) => this.#input.giveBack(text),
+      end: () => this.#quit(),
+    });
+  }
+
+  #performInView(action: ViewAction): void {
+    const edit = async (turn: number): Promise<void> =>
+      this.#input.giveBack(await this.#edited.begin(this.#exchange.thread, turn));
+    void this.#attempt(() => performViewAction(action, () => this.#target(), edit));
+  }
+
+  #reprint(): void {
+    this.#options.port.reprint(this.#scrollback.linesOf(this.#exchange.last, true));
   }
 
   #openLines(): readonly Line[] {
-    const look = { columns: 80, unfolded: false, finished: false };
-    return (this.#answering?.blocks.open ?? []).flatMap((block) => blockLines(block, look));
+    const { open, steered, queue } = this.#exchange;
+    return [...this.#scrollback.linesOf(open, false), ...waitingLines(steered, queue)];
   }
 
-  #inputFrame(): InputFrame {
-    const lines = this.#input.split("\n");
-    return {
-      lines: lines.map((text, index) => [
-        { text: index === 0 ? "> " : "  ", roles: ["prompt"] },
-        { text, roles: [] },
-      ]),
-      cursor: { row: lines.length - 1, column: 2 + (lines.at(-1)?.length ?? 0) },
-    };
+  #status(): string {
+    const { isAnswering, waits, queue, approval } = this.#exchange;
+    const asksReason = this.#denied !== null;
+    return statusText({
+      figures: this.#figures,
+      armed: this.#armed,
+      asksReason,
+      edited: this.#edited.turn,
+      isAnswering,
+      waits,
+      queued: queue.length,
+      asksApproval: approval !== null,
+    });
   }
 
-  #status(): Line {
-    const doing =
-      this.#answering === null
-        ? []
-        : [this.#answering.blocks.waits === null ? "answering, Esc stops" : "waiting, Esc stops"];
-    return [{ text: [`thread ${this.#thread.id}`, ...doing].join(" · "), roles: ["dim"] }];
+  #show(block: Block): void {
+    this.#scrollback.add(block);
+    this.#changed();
+  }
+
+  #notice(text: string, level: "dim" | "warning" | "error" = "dim"): void {
+    this.#show({ type: "notice", text, level });
+  }
+
+  #done(): void {
+    if (this.#options.bell === true) this.#options.port.bell();
+    void this.#refresh();
+  }
+
+  async #refresh(): Promise<void> {
+    // Where the thread can't be read, what was known of it stays.
+    this.#figures = await threadStatus(this.#exchange.thread).catch(() => this.#figures);
+    this.#changed();
   }
 
   #quit(): void {
-    this.#answering?.asked.abort();
-    this.#end();
+    this.#exchange.stop();
+    this.#ending.resolve();
   }
 
   #changed(): void {
-    this.#take();
     for (const listener of this.#listeners) listener();
   }
 }

@@ -1,65 +1,86 @@
-import type { AskHandle, AskPart, AskSignal } from "@colloquy/host";
-import type { Json } from "@colloquy/machine";
+import type { AskPart } from "@colloquy/host";
+import type { RequestApproval } from "@colloquy/machine";
+import type { TerminalAsk } from "../conversation/answering.ts";
 import { contentWords, noticeOf } from "../text/notice.ts";
 import { oneLine, shortened } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 
-/** Shows an answer as it comes. Rejects with what there is in place of one. */
-export const showAnswer = async (printer: Printer, asked: AskHandle | AskHandle<Json>): Promise<void> => {
+/** How answers are shown. */
+export interface AnswerLook {
+  readonly printer: Printer;
+  /** Where all but answers goes: the same, or another. */
+  readonly errors: Printer;
+  /** Whether answers are shown as they come. */
+  readonly streams: boolean;
+  /** How much is shown beside answers. */
+  readonly detail: "none" | "some" | "all";
+  /** Whether words say what each thing is, for those who hear it. */
+  readonly labels: boolean;
+  /** Answers an approval. False where nobody does. */
+  readonly approve: (request: RequestApproval) => Promise<boolean>;
+}
+
+/** Shows an answer as it comes. Rejects with what there is in place of one; false where the turn goes on waiting for an approval. */
+export const showAnswer = async (asked: TerminalAsk, look: AnswerLook): Promise<boolean> => {
+  const { printer, errors, streams } = look;
   let before: AskPart["type"] | undefined;
   let isShown = false;
   for await (const part of asked) {
-    if (before === "reasoning.delta" && part.type !== before) printer.endLine();
-    showPart(printer, part);
+    if (before === "reasoning.delta" && part.type !== before) errors.endLine();
+    const isText = part.type === "text.delta" || part.type === "refusal.delta";
+    if (isText && streams) {
+      if (!isShown && look.labels) printer.line("Answer:");
+      isShown = true;
+      printer.text(part.text);
+    } else if (part.type === "approval.requested") {
+      if (!(await look.approve(part.request))) return false;
+    } else if (part.type === "reasoning.delta") {
+      // Without colours it would look like the answer.
+      if (errors.colour && streams && look.detail !== "none") errors.text(part.text, "dim");
+    } else showNote(part, look);
+    if (part.type === "step.started" || part.type === "thread.lost") isShown = false;
     before = part.type;
-    if (part.type === "text.delta" || part.type === "refusal.delta") isShown = true;
-    else if (part.type === "step.started" || part.type === "thread.lost") isShown = false;
   }
   const { text } = await asked;
   // Where another process answers, there is only what it journalled.
-  if (!isShown) printer.text(text);
+  if (!isShown) printer.text(look.labels ? `Answer:\n${text}` : text);
+  printer.endLine();
+  return true;
 };
 
-const showPart = (printer: Printer, part: AskPart): void => {
+const showNote = (part: AskPart, { printer, errors, detail, labels }: AnswerLook): void => {
+  const note = detail === "none" ? null : noteOf(part, detail === "all");
+  if (note === null) return;
+  printer.endLine();
+  errors.line(`${labels ? "Note:" : " "} ${note}`, "dim");
+};
+
+/** What happens beside an answer, in one line; null for what says nothing to a person. @param whole nothing is shortened */
+const noteOf = (part: AskPart, whole: boolean): string | null => {
+  const cut = whole ? oneLine : shortened;
   switch (part.type) {
-    case "text.delta":
-    case "refusal.delta":
-      return printer.text(part.text);
-    case "reasoning.delta":
-      // Without colours it would look like the answer.
-      return printer.colour ? printer.text(part.text, "dim") : undefined;
     case "toolCall":
-      return printer.line(`  ${oneLine(part.name)} ${shortened(part.arguments)}`, "dim");
+      return `${oneLine(part.name)} ${cut(part.arguments)}`;
     case "toolResult":
-      if (part.outcome === "completed") return;
-      return printer.line(`  ${oneLine(part.name)} ${part.outcome}: ${shortened(contentWords(part.content))}`, "dim");
+      if (part.outcome === "completed" && !whole) return null;
+      return `${oneLine(part.name)} ${part.outcome}: ${cut(contentWords(part.content))}`;
     case "signal":
-      return showSignal(printer, part.signal);
-    case "approval.requested":
-      return printer.line(`  ${oneLine(part.request.name)} waits for an approval: ${oneLine(part.request.id)}`, "dim");
+      return noticeOf(part.signal);
     case "result.requested":
-      return printer.line(`  ${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`, "dim");
+      return `${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`;
     case "wait.started":
-      return printer.line("  waiting for the process that has the thread, or for its lease to run out", "dim");
+      return part.for === "lease"
+        ? "waiting for the process that has the thread, or for its lease to run out"
+        : "waiting for the model's turn";
     case "thread.forked":
-      return printer.line(`  the thread is busy; it goes on as thread ${oneLine(part.threadId)}`, "dim");
+      return `the thread is busy; it goes on as thread ${oneLine(part.threadId)}`;
     case "thread.lost":
-      return printer.line("  another process went on with the thread; what was shown is void", "dim");
+      return "another process went on with the thread; what was shown is void";
     case "replay.started":
-      return printer.line("  what was shown of this step is void; it is shown anew", "dim");
+      return "what was shown of this step is void; it is shown anew";
     case "parts.dropped":
-      return printer.line("  …", "dim");
-    case "wait.ended":
-    case "turn.started":
-    case "step.started":
-    case "toolCall.delta":
-    case "output.partial":
-    case "step.ended":
-    case "turn.ended":
+      return "…";
+    default:
+      return null;
   }
-};
-
-const showSignal = (printer: Printer, signal: AskSignal): void => {
-  const notice = noticeOf(signal);
-  if (notice !== null) printer.line(`  ${notice}`, "dim");
 };

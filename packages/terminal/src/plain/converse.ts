@@ -2,11 +2,13 @@ import type { Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
 import { pipedLines } from "./lines.ts";
 import { Printer } from "../text/printer.ts";
-import { type TerminalAsk, TerminalConversation } from "./terminal-conversation.ts";
+import type { TerminalAsk } from "../conversation/answering.ts";
+import type { AnswerLook } from "./answer.ts";
+import { PlainConversation } from "./plain-conversation.ts";
 import { typedLines } from "./typed-lines.ts";
 
 /** What a conversation in a terminal, or over a pipe, is made from. */
-export interface ConverseOptions {
+export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "streams" | "detail" | "labels">> {
   /** Stays open afterwards. */
   readonly host: Host;
   /** The thread that is continued, or begun. */
@@ -33,11 +35,18 @@ export interface ConverseOutcome {
   readonly threadId: string;
   /** How many questions and commands came to an error. Cancelled answers are none. */
   readonly failures: number;
+  /** Of them, those that a limit or the window of the model ended. */
+  readonly limits: number;
+  /** Tool calls that wait for an approval and that nobody was there to approve, by their ids. */
+  readonly approvals: readonly string[];
+  /** Whether a signal ended it. */
+  readonly interrupted: boolean;
 }
 
 /**
  * A conversation, question by question, until the input ends or the user quits. Answers are shown as they stream in,
- * each with its time, steps and tokens; at the end the total of the thread. `/help` lists the commands. Ctrl+C
+ * each with its time, steps and tokens; at the end the total of the thread. `/help` lists the commands. Nothing but answers is
+ * printed on `output` where there are `errors`. Ctrl+C
  * cancels an answer, and what was shown of it is kept; at the prompt it ends the conversation. An error is shown in
  * one line, and the conversation goes on: the promise does not reject when a turn fails.
  */
@@ -49,12 +58,29 @@ export const converseOn = async (
   printer: Printer,
   options: Omit<ConverseOptions, "output" | "colour">,
 ): Promise<ConverseOutcome> => {
-  const { host, threadId, input, isTerminal, signal } = options;
-  const lines = (isTerminal ? typedLines : pipedLines)({ input, printer, prompt: "> " });
-  const newThreadId = options.newThreadId ?? ((): string => host.thread("new").id);
-  const ask = options.ask ?? ((text: string, threadId: string): TerminalAsk => host.thread(threadId).ask(text));
-  const notes = options.notes ?? (async (): Promise<readonly string[]> => []);
-  const conversation = new TerminalConversation({ host, threadId, printer, newThreadId, ask, notes }, lines);
+  const { host, threadId, input, isTerminal, signal, errors = printer, newThreadId } = options;
+  const lines = (isTerminal ? typedLines : pipedLines)({
+    input,
+    printer,
+    prompt: "> ",
+    isRepeated: errors === printer,
+  });
+  const conversation = new PlainConversation(
+    {
+      host,
+      threadId,
+      printer,
+      errors,
+      isTerminal,
+      streams: options.streams ?? true,
+      detail: options.detail ?? "some",
+      labels: options.labels ?? false,
+      ask: options.ask ?? ((text: string, id: string): TerminalAsk => host.thread(id).ask(text)),
+      notes: options.notes ?? (async (): Promise<readonly string[]> => []),
+      ...(newThreadId === undefined ? {} : { newThreadId }),
+    },
+    lines,
+  );
   const end = (): void => conversation.end();
   signal?.addEventListener("abort", end);
   try {
@@ -63,5 +89,6 @@ export const converseOn = async (
     signal?.removeEventListener("abort", end);
     lines.close();
   }
-  return { threadId: conversation.thread.id, failures: conversation.failures };
+  const { failures, limits, approvals } = conversation;
+  return { threadId: conversation.thread.id, failures, limits, approvals, interrupted: signal?.aborted === true };
 };

@@ -17,13 +17,14 @@ export interface LinesSource {
   readonly input: Readable;
   readonly printer: Printer;
   readonly prompt: string;
+  /** Whether a line of a pipe is printed behind the prompt, so that what is written reads as a conversation. */
+  readonly isRepeated: boolean;
 }
 
 /**
- * The lines of a pipe or a file, without the blank ones. Each is repeated behind the prompt, so that what is
- * written reads as a conversation.
+ * The lines of a pipe or a file, without the blank ones.
  */
-export const pipedLines = ({ input, printer, prompt }: LinesSource): Lines => {
+export const pipedLines = ({ input, printer, prompt, isRepeated }: LinesSource): Lines => {
   const reader = createInterface({ input, terminal: false, crlfDelay: Infinity });
   const read = reader[Symbol.asyncIterator]();
   let closed = false;
@@ -31,7 +32,7 @@ export const pipedLines = ({ input, printer, prompt }: LinesSource): Lines => {
     next: async () => {
       for (let line = await read.next(); line.done !== true && !closed; line = await read.next()) {
         if (line.value.trim() === "") continue;
-        printer.line(`${prompt}${line.value}`);
+        if (isRepeated) printer.line(`${prompt}${line.value}`);
         return line.value;
       }
       return null;

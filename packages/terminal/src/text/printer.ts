@@ -45,6 +45,11 @@ export class Printer {
     this.line(printableJson(value, indent));
   }
 
+  /** Is heard, where the terminal lets it. */
+  bell(): void {
+    this.unguarded.write("\u0007");
+  }
+
   /** Makes the next text begin a line. */
   endLine(): void {
     const half = printable(this.#half.replace("\r", ""));

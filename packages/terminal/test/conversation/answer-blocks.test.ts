@@ -77,11 +77,23 @@ test("results come in any order, and are finished in the order of their calls", 
 test("an approval waits for its answer, is asked for once, and is answered by whoever runs the call", () => {
   const asked = shownOf([call(0), requested, requested]);
   expect(asked.open.map(({ type }) => type)).toEqual(["tool", "approval"]);
-  const answered = shownOf([result(0)], withApproval(asked, "here/1.1.0!1", "approved"));
+  const approval = {
+    type: "approval",
+    id: "here/1.1.0!1",
+    callId: "call-0",
+    name: "look",
+    arguments: "",
+    answer: null,
+  } as const;
+  const answered = shownOf([result(0)], withApproval(asked, approval, "approved", ""));
   expect(answered.finished).toMatchObject([{ type: "tool" }, { type: "approval", answer: "approved" }]);
   expect(shownOf([result(0)], asked).finished).toMatchObject([
     { type: "tool" },
     { type: "approval", answer: "approved" },
+  ]);
+  expect(withApproval(asked, approval, "denied", "no").finished).toMatchObject([
+    { type: "tool", result: { outcome: "refused", content: "denied: no" } },
+    { type: "approval", answer: "denied" },
   ]);
   // A thread that was opened anew shows the request without the call.
   expect(shownOf([requested]).open).toMatchObject([{ type: "tool", arguments: '{"at":"sky"}' }, { type: "approval" }]);

@@ -17,6 +17,7 @@ export interface OnScreen {
   /** Presses keys by name, or types a text. */
   readonly press: (...names: readonly string[]) => void;
   readonly type: (text: string) => void;
+  readonly paste: (text: string) => void;
   /** What is shown: what is finished, what is open, the input and the status. */
   readonly screen: () => string;
   /** What is written into the scrollback. */
@@ -76,6 +77,7 @@ export const onScreen = (
     clock,
     conversation,
     press,
+    paste: (pasted) => conversation.press({ type: "paste", text: pasted }, size),
     type: (typed) => conversation.press({ type: "text", text: typed }, size),
     screen,
     finished,

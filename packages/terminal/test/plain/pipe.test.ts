@@ -16,7 +16,7 @@ test("each line is a question, and is repeated before its answer", async () => {
   ]);
   const { input, outcome, written } = hold(model);
   input.end("I am Ada.\n\n  \nWho am I?");
-  expect(await outcome).toEqual({ threadId: "here", failures: 0 });
+  expect(await outcome).toMatchObject({ threadId: "here", failures: 0 });
   expect(written()).toBe(`new thread here
 > I am Ada.
 Hello, Ada.
@@ -162,7 +162,7 @@ test("/thread, /new and /quit turn to another thread, to a new one, and to the e
   const model = scriptedModel(["one", "two", "three"].map((word) => reply(word)));
   const { input, outcome, written } = hold(model);
   input.end("1\n/thread there\n2\n/new\n/thread here\n3\n/nonsense\n/thread\n/quit\n4\n");
-  expect(await outcome).toEqual({ threadId: "here", failures: 2 });
+  expect(await outcome).toMatchObject({ threadId: "here", failures: 2 });
   expect(written()).toContain("> /thread there\nnew thread there\n> 2\n");
   expect(written()).toContain(
     "> /new\nnew thread thread-1\n> /thread here\ncontinuing thread here: 1 turn, ? tokens\n",

@@ -42,7 +42,7 @@ test.each([
   const { input, outcome, until, written } = hold(scriptedModel([]), { isTerminal: true });
   await until("> ");
   input.write(typed);
-  expect(await outcome).toEqual({ threadId: "here", failures: 0 });
+  expect(await outcome).toMatchObject({ threadId: "here", failures: 0 });
   expect(written().endsWith("\n")).toBe(true);
 });
 

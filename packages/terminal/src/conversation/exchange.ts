@@ -1,0 +1,297 @@
+import { type AskPart, type Host, type HostedThread, TurnCancelledError } from "@colloquy/host";
+import { type Json, textOf, toArray, type Turn, turnNumbered, turnsOf } from "@colloquy/machine";
+import { failureText } from "../text/failure-text.ts";
+import { agentFigures, counted, tokensOf } from "../text/figures.ts";
+import { named, oneLine } from "../text/printable.ts";
+import { type AnswerBlocks, withApproval, withBlock, withRead } from "./answer-blocks.ts";
+import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
+import type { ApprovalBlock, Block } from "./block.ts";
+import { Steering } from "./steering.ts";
+import { blocksOfTurn } from "./turn-blocks.ts";
+
+/** What an exchange is had with. */
+export interface ExchangeSetting {
+  readonly host: Host;
+  /** How a text is asked on the thread of an id. */
+  readonly ask?: (text: string, threadId: string) => TerminalAsk;
+  /** Whether texts may be sent into a turn that is open. */
+  readonly steers?: boolean;
+  readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
+  /** Who answers. */
+  readonly name?: string;
+  /** Shows a block below those that are finished. */
+  readonly show: (block: Block) => void;
+  /** A text that nothing became of goes back to whoever typed it. */
+  readonly giveBack: (text: string) => void;
+  readonly changed: () => void;
+  /** An answer ended, and nothing waits to be asked. */
+  readonly done: () => void;
+}
+
+/** What waits to be asked: a text, or an ask that the thread has already. */
+interface Waiting {
+  readonly text: string;
+  readonly asked: TerminalAsk | null;
+}
+
+/** Questions and answers on one thread at a time: what is being answered, what is sent into that, and what waits. */
+export class Exchange {
+  #thread: HostedThread;
+  readonly #setting: ExchangeSetting;
+  #answering: Answering | null = null;
+  /** A thread is being opened, or the end of an answer shown: what is sent meanwhile waits. */
+  #isBusy = false;
+  /** How many blocks of the answer are shown as finished. */
+  #taken = 0;
+  #queue: readonly Waiting[] = [];
+  readonly #steering: Steering;
+  /** Tools that run without a question, as long as this process lives. */
+  readonly #trusted = new Set<string>();
+  /** What the last answer showed. */
+  #last: readonly Block[] = [];
+
+  constructor(threadId: string, setting: ExchangeSetting) {
+    this.#thread = setting.host.thread(threadId);
+    this.#setting = setting;
+    this.#steering = new Steering({
+      changed: setting.changed,
+      read: (question, into) => {
+        if (this.#answering === null) return setting.show(question);
+        this.#answering.blocks = into(this.#answering.blocks, question);
+        this.#take();
+      },
+      refused: (text, why) => {
+        this.#notice(`${why}: it is asked next`);
+        this.enqueue(text);
+      },
+      giveBack: (text, why) => {
+        setting.show(
+          why === null
+            ? { type: "question", text, fate: "returned" }
+            : { type: "notice", text: `not sent: ${why}`, level: "warning" },
+        );
+        setting.giveBack(text);
+      },
+    });
+  }
+
+  get thread(): HostedThread {
+    return this.#thread;
+  }
+
+  get isAnswering(): boolean {
+    return this.#answering !== null;
+  }
+
+  /** What an answer waits for before anything can come. */
+  get waits(): "lease" | "model" | null {
+    return this.#answering?.blocks.waits ?? null;
+  }
+
+  get queue(): readonly string[] {
+    return this.#queue.map(({ text }) => text);
+  }
+
+  get steered(): readonly string[] {
+    return this.#steering.texts;
+  }
+
+  /** What is open of the answer that is under way. */
+  get open(): readonly Block[] {
+    return this.#answering?.blocks.open ?? [];
+  }
+
+  /** What was finished of the last answer, or is of the present one. */
+  get last(): readonly Block[] {
+    return this.#answering?.blocks.finished ?? this.#last;
+  }
+
+  /** The approval that is asked for, the first where there are several. */
+  get approval(): ApprovalBlock | null {
+    return (
+      this.open.find((block): block is ApprovalBlock => block.type === "approval" && block.answer === null) ?? null
+    );
+  }
+
+  /** Says what there is of the thread, and goes on with what is under way in it. */
+  async begin(): Promise<void> {
+    this.#isBusy = true;
+    try {
+      await this.#takeUp();
+    } finally {
+      this.#isBusy = false;
+      if (this.#answering === null) this.#next();
+    }
+  }
+
+  async #takeUp(): Promise<void> {
+    const state = await this.#thread.state();
+    if (state === null) return this.#notice(`new thread ${named(this.#thread.id)}`);
+    const turns = turnsOf(state);
+    this.#notice(
+      `continuing thread ${named(this.#thread.id)}: ${counted(turns.length, "turn")}, ${tokensOf(state.context.usage.total)}`,
+    );
+    const last = turns.at(-1);
+    if (last !== undefined) this.#showTurn(last);
+    const { open, queue } = state.context;
+    const before = queue.map(({ askId, input }) => ({
+      text: typeof input === "string" ? input : "a question of another process",
+      asked: this.#thread.rejoin(askId),
+    }));
+    this.#queue = [...before, ...this.#queue];
+    const first = open?.asks[0];
+    if (open === null || first === undefined) return;
+    const questions = toArray(open.messages).filter(({ role }) => role === "user");
+    this.#notice("its last turn is open: what there is of it is shown, and it goes on");
+    for (const question of questions) this.#setting.show({ type: "question", text: textOf(question), fate: "asked" });
+    void this.#follow({ text: "", asked: null }, this.#thread.rejoin(first.askId));
+  }
+
+  /** Goes on with another thread; the one before is let go. @throws Error while an answer runs */
+  async turnTo(threadId: string): Promise<void> {
+    if (this.isAnswering) throw new Error("an answer is under way: stop it first, or wait for it");
+    const next = this.#setting.host.thread(threadId);
+    if (next.id !== this.#thread.id) await this.#thread.close();
+    this.#thread = next;
+    this.#last = [];
+    await this.begin();
+  }
+
+  /** Asks; while an answer runs, sends into it, or lets it wait where that can't be. */
+  send(text: string): void {
+    if (this.isAnswering && this.#setting.steers !== false)
+      void this.#steering.send(text, this.#thread, this.#answering?.asked.askId ?? "");
+    else this.enqueue(text);
+  }
+
+  /** Asks when the answer that is under way has ended. */
+  enqueue(text: string): void {
+    if (!this.isAnswering && !this.#isBusy) return this.#ask({ text, asked: null });
+    this.#queue = [...this.#queue, { text, asked: null }];
+    this.#setting.changed();
+  }
+
+  /** The text that was queued last, which is not asked then; null where none is. */
+  takeBack(): string | null {
+    const last = this.#queue.at(-1);
+    if (last === undefined) return null;
+    this.#queue = this.#queue.slice(0, -1);
+    last.asked?.abort();
+    this.#setting.changed();
+    return last.text;
+  }
+
+  /** Stops the answer. What was shown of it is kept. */
+  stop(): void {
+    this.#answering?.asked.abort();
+  }
+
+  /** Answers an approval. Where that can't be, it is asked for again. */
+  async answer(approval: ApprovalBlock, approved: boolean, reason = ""): Promise<void> {
+    const { id, name } = approval;
+    const change = (changed: (blocks: AnswerBlocks) => AnswerBlocks): void => {
+      if (this.#answering !== null) this.#answering.blocks = changed(this.#answering.blocks);
+      this.#take();
+    };
+    // At once: what follows from it may be shown before it is known to be taken.
+    change((blocks) => withApproval(blocks, approval, approved ? "approved" : "denied", reason));
+    try {
+      if (approved) await this.#thread.approve(id);
+      else await this.#thread.deny(id, reason === "" ? {} : { reason });
+    } catch (thrown) {
+      this.#notice(`${oneLine(name)}: ${failureText(thrown)}`, "error");
+      change((blocks) => withBlock(blocks, approval));
+    }
+  }
+
+  /** Has the tool of an approval run, and from here on without a question. */
+  async trust(approval: ApprovalBlock): Promise<void> {
+    this.#trusted.add(approval.name);
+    this.#notice(`${oneLine(approval.name)} runs without a question from here on, as long as this process lives`);
+    await this.answer(approval, true);
+  }
+
+  #ask(what: Waiting): void {
+    this.#setting.show({ type: "question", text: what.text, fate: "asked" });
+    void this.#follow(
+      what,
+      what.asked ?? this.#setting.ask?.(what.text, this.#thread.id) ?? this.#thread.ask(what.text),
+    );
+  }
+
+  async #follow({ text }: Waiting, asked: TerminalAsk): Promise<void> {
+    const answering = new Answering(asked, (part) => this.#onPart(part));
+    this.#answering = answering;
+    this.#taken = 0;
+    this.#setting.changed();
+    const end = await answering.run();
+    this.#take();
+    this.#last = answering.blocks.finished;
+    this.#answering = null;
+    this.#isBusy = true;
+    await this.#showEnd(end, text).catch((thrown: unknown) => this.#notice(`error: ${failureText(thrown)}`, "error"));
+    this.#isBusy = false;
+    this.#next();
+  }
+
+  /** Asks what waits next. */
+  #next(): void {
+    const [next, ...others] = this.#queue;
+    this.#queue = others;
+    if (next === undefined) this.#setting.done();
+    else this.#ask(next);
+    this.#setting.changed();
+  }
+
+  async #showEnd({ turn: number, thrown }: AnswerEnd, text: string): Promise<void> {
+    const isStopped = thrown instanceof TurnCancelledError;
+    if (thrown !== null)
+      this.#notice(isStopped ? "stopped" : `error: ${failureText(thrown)}`, isStopped ? "dim" : "error");
+    if (number === null && text !== "") this.#setting.giveBack(text);
+    if (thrown !== null && !isStopped) {
+      const texts = this.#queue.filter(({ asked }) => asked === null).map((waiting) => waiting.text);
+      if (texts.length > 0) this.#setting.giveBack(texts.join("\n"));
+      this.#queue = this.#queue.filter(({ asked }) => asked !== null);
+    }
+    const state = number === null ? null : await this.#thread.state();
+    const turn = state === null || number === null ? undefined : turnNumbered(state, number);
+    if (turn === undefined) return;
+    const notes = (await this.#setting.notes?.(this.#thread.id, turn.number)) ?? [];
+    this.#setting.show({
+      type: "figures",
+      text: [agentFigures(this.#setting.name ?? "Agent", turn), ...notes].join("\n"),
+    });
+  }
+
+  #onPart(part: AskPart<Json | undefined>): void {
+    if (part.type === "signal" && part.signal.type === "ask.delivered")
+      this.#steering.read(part.signal.askId, withRead);
+    if (part.type === "thread.forked") this.#thread = this.#setting.host.thread(part.threadId);
+    const { approval } = this;
+    if (part.type === "approval.requested" && approval !== null && this.#isTrusted(part.request))
+      void this.answer({ ...approval, id: part.request.id, name: part.request.name }, true);
+    this.#take();
+  }
+
+  /** Whether a call that may have run already is to run again is asked each time. */
+  #isTrusted({ name, because }: { readonly name: string; readonly because: string }): boolean {
+    return because === "declared" && this.#trusted.has(name);
+  }
+
+  #showTurn(turn: Turn): void {
+    this.#last = blocksOfTurn(turn);
+    for (const block of this.#last) this.#setting.show(block);
+  }
+
+  #notice(text: string, level: "dim" | "warning" | "error" = "dim"): void {
+    this.#setting.show({ type: "notice", text, level });
+  }
+
+  /** What is finished of the answer is shown as that. */
+  #take(): void {
+    const finished = this.#answering?.blocks.finished ?? [];
+    for (const block of finished.slice(this.#taken)) this.#setting.show(block);
+    this.#taken = finished.length;
+    this.#setting.changed();
+  }
+}

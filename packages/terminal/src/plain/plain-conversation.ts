@@ -1,0 +1,166 @@
+import { type Host, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
+import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
+import { type RequestApproval, turnNumbered } from "@colloquy/machine";
+import { commandIn, performCommand } from "../commands/commands.ts";
+import type { TerminalAsk } from "../conversation/answering.ts";
+import { failureText } from "../text/failure-text.ts";
+import { figuresOf } from "../text/figures.ts";
+import { named, oneLine, printableJson } from "../text/printable.ts";
+import type { Printer } from "../text/printer.ts";
+import { type AnswerLook, showAnswer } from "./answer.ts";
+import type { Lines } from "./lines.ts";
+import { plainTarget } from "./plain-target.ts";
+import { showThread, showTotal } from "./thread-summary.ts";
+
+/** What a conversation goes on with. */
+export interface ConversationSetting extends Omit<AnswerLook, "approve"> {
+  readonly host: Host;
+  readonly threadId: string;
+  /** Whether somebody is there to answer approvals. */
+  readonly isTerminal: boolean;
+  readonly newThreadId?: () => string | Promise<string>;
+  readonly ask: (text: string, threadId: string) => TerminalAsk;
+  readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
+}
+
+/** A conversation that is under way: on one thread at a time, line by line. */
+export class PlainConversation {
+  failures = 0;
+  /** Of them, those that a limit or the window of the model ended. */
+  limits = 0;
+  /** Tool calls that nobody was there to approve, by their ids. */
+  readonly approvals: string[] = [];
+  #thread: HostedThread;
+  readonly #setting: ConversationSetting;
+  readonly #lines: Lines;
+  /** What is being answered. */
+  #asked: TerminalAsk | null = null;
+  readonly #trusted = new Set<string>();
+
+  constructor(setting: ConversationSetting, lines: Lines) {
+    this.#thread = setting.host.thread(setting.threadId);
+    this.#setting = setting;
+    this.#lines = lines;
+    lines.onInterrupt = () => this.#asked?.abort();
+  }
+
+  get thread(): HostedThread {
+    return this.#thread;
+  }
+
+  async run(): Promise<void> {
+    await this.#attempt(() => this.#open());
+    for (let line = await this.#lines.next(); line !== null; line = await this.#lines.next()) {
+      const text = line.trim();
+      if (text === "") continue;
+      const command = commandIn(text);
+      await this.#attempt(() =>
+        command === null
+          ? this.#answer(this.#setting.ask(text, this.thread.id))
+          : performCommand(this.#target(), command),
+      );
+      if (this.approvals.length > 0) break;
+    }
+    await this.#attempt(() => showTotal(this.#notes, this.thread));
+  }
+
+  /** Cancels what is being answered, and reads no further line. */
+  end(): void {
+    this.#asked?.abort();
+    this.#lines.close();
+  }
+
+  get #notes(): Printer {
+    return this.#setting.errors;
+  }
+
+  /** Goes on with another thread; the one before is let go. */
+  async #turnTo(threadId: string): Promise<void> {
+    const next = this.#setting.host.thread(threadId);
+    if (next.id !== this.thread.id) await this.thread.close();
+    this.#thread = next;
+    await this.#open();
+  }
+
+  /** Says which thread it is. What is under way there is shown to whoever sits before it. */
+  async #open(): Promise<void> {
+    await showThread(this.#notes, this.thread);
+    const state = this.#setting.isTerminal ? await this.thread.state() : null;
+    const asked = state?.context.open?.asks[0];
+    if (asked !== undefined) await this.#answer(this.thread.rejoin(asked.askId));
+  }
+
+  #target(): ReturnType<typeof plainTarget> {
+    const { host, newThreadId } = this.#setting;
+    return plainTarget({
+      host,
+      thread: this.thread,
+      printer: this.#notes,
+      turnTo: (threadId) => this.#turnTo(threadId),
+      ...(newThreadId === undefined ? {} : { newThreadId }),
+      end: () => this.end(),
+    });
+  }
+
+  async #answer(asked: TerminalAsk): Promise<void> {
+    this.#asked = asked;
+    try {
+      const isAnswered = await showAnswer(asked, { ...this.#setting, approve: (request) => this.#approve(request) });
+      if (isAnswered) await this.#showFigures((await asked).turn);
+    } catch (thrown) {
+      this.#showFailure(thrown);
+      if (thrown instanceof TurnError && thrown.summary.turn !== null) await this.#showFigures(thrown.summary.turn);
+    } finally {
+      this.#asked = null;
+      if (this.#setting.labels && this.#setting.isTerminal) this.#notes.bell();
+    }
+  }
+
+  /** Asks whether a call may run. False where nobody is there to say so. */
+  async #approve({ id, name, arguments: given, because }: RequestApproval): Promise<boolean> {
+    const isDeclared = because === "declared";
+    if (isDeclared && this.#trusted.has(name)) return this.thread.approve(id).then(() => true);
+    const again = isDeclared ? "" : ", which may have run already";
+    this.#notes.line(`${oneLine(name)} ${printableJson(given)} waits for an approval${again}: ${named(id)}`);
+    if (this.#setting.isTerminal) {
+      this.#notes.line(
+        "y runs it; n doesn't, with a reason behind it; a always runs this tool while this process lives",
+      );
+      for (let line = await this.#lines.next(); line !== null; line = await this.#lines.next()) {
+        const [, word = "", reason = ""] = /^\s*(y|yes|n|no|a|always)\b\s*(.*)$/i.exec(line) ?? [];
+        const answer = word.slice(0, 1).toLowerCase();
+        if (answer === "") this.#notes.line("y, n or a?");
+        else if (answer === "n") return this.thread.deny(id, reason === "" ? {} : { reason }).then(() => true);
+        else {
+          if (answer === "a") this.#trusted.add(name);
+          return this.thread.approve(id).then(() => true);
+        }
+      }
+    }
+    this.approvals.push(id);
+    return false;
+  }
+
+  async #showFigures(number: number): Promise<void> {
+    const state = await this.thread.state();
+    const turn = state === null ? undefined : turnNumbered(state, number);
+    if (turn === undefined || this.#setting.detail === "none") return;
+    this.#notes.line(figuresOf(turn), "dim");
+    for (const note of await this.#setting.notes(this.thread.id, number)) this.#notes.line(note, "dim");
+  }
+
+  async #attempt(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+    } catch (thrown) {
+      this.#showFailure(thrown);
+    }
+  }
+
+  #showFailure(thrown: unknown): void {
+    if (thrown instanceof TurnCancelledError) return this.#notes.line(failureText(thrown), "dim");
+    this.failures++;
+    if (thrown instanceof LimitReachedError || thrown instanceof ContextUnfitError) this.limits++;
+    this.#notes.line(`error: ${failureText(thrown)}`, "red");
+  }
+}

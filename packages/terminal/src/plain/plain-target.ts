@@ -1,0 +1,41 @@
+import type { Host, HostedThread } from "@colloquy/host";
+import type { CommandTarget } from "../commands/command.ts";
+import type { Line } from "../text/line.ts";
+import type { Printer } from "../text/printer.ts";
+
+/** What commands do something with where lines are all there is. */
+export interface PlainTargetOptions {
+  readonly host: Host;
+  readonly thread: HostedThread;
+  readonly printer: Printer;
+  readonly turnTo: (threadId: string) => Promise<void>;
+  /** Default: an id that the host draws. */
+  readonly newThreadId?: () => string | Promise<string>;
+  readonly end: () => void;
+}
+
+/** The target of commands whose views and texts are printed, line by line. */
+export const plainTarget = ({ host, thread, printer, turnTo, newThreadId, end }: PlainTargetOptions): CommandTarget => {
+  const say = (text: string): void => printer.line(text, "dim");
+  return {
+    host,
+    thread,
+    say,
+    open: (view) => {
+      for (const line of view.show({ columns: 100, rows: allRows }).lines) printer.line(textOfLine(line));
+    },
+    propose: say,
+    turnTo,
+    newThreadId: newThreadId ?? ((): string => host.thread("new").id),
+    // Nobody's clipboard can be reached.
+    copy: (text) => printer.line(text),
+    keys: () => ["Ctrl+C cancels an answer; at the prompt it ends the conversation"],
+    end,
+    models: null,
+    themes: null,
+  };
+};
+
+const textOfLine = (line: Line): string => line.map(({ text }) => text).join("");
+
+const allRows = 100_000;

@@ -1,0 +1,125 @@
+import { fails, never, reply, scriptedModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { textOf } from "@colloquy/machine";
+import { tool } from "@colloquy/host";
+import { expect, test } from "vitest";
+import { onScreen } from "./screen.ts";
+
+const look = (run: () => Promise<string>) =>
+  tool({ name: "look", description: "Looks.", input: { jsonSchema: { type: "object" } }, run });
+
+const machine = { tools: [{ name: "look", description: "Looks.", parameters: { type: "object" } }] };
+
+test("Enter steers an answer: the model reads it at its next step, and where it did is shown", async () => {
+  const seen = Promise.withResolvers<string>();
+  const model = scriptedModel([toolCalls([{ name: "look", arguments: {} }]), reply("Red.", { expects: "Not blue." })]);
+  const { type, press, until, finished, screen } = onScreen(model, { machine, tools: [look(() => seen.promise)] });
+  type("What colour?");
+  press("enter");
+  await until("○ look {}");
+  type("Not blue.");
+  press("enter");
+  await until("> Not blue.  (sent: the model reads it at its next step)");
+  seen.resolve("sky");
+  await until("Agent (");
+  expect(finished()).toContain("  └ sky\n\n> Not blue.\n  read within the turn that was open\nRed.\nAgent (");
+  expect(screen()).not.toContain("sent:");
+  model.assertComplete();
+});
+
+test("a turn that would end goes on with what was sent into it", async () => {
+  const model = scriptedModel([streams(["One ", { text: "two.", delayMs: 100 }]), reply("Three.")]);
+  const { type, press, until, clock, finished } = onScreen(model);
+  type("Count.");
+  press("enter");
+  await until("One");
+  type("On.");
+  press("enter");
+  await until("sent:");
+  await clock.advance(100);
+  await until("Agent (");
+  expect(finished()).toContain("One two.\n\n> On.\n  read within the turn that was open\nThree.\nAgent (");
+});
+
+test("what was sent into a turn that ends before the model reads it comes back into the input", async () => {
+  const model = scriptedModel([never({ pieces: ["One "] }), reply("Three.")]);
+  const { type, press, until, input, finished } = onScreen(model);
+  type("Count.");
+  press("enter");
+  await until("One");
+  type("On.");
+  press("enter");
+  await until("sent:");
+  type("Typed meanwhile");
+  press("escape");
+  await until("Agent (");
+  await until("> On.\n  Typed meanwhile");
+  expect(finished()).toContain("> On.\n  the turn ended before the model read it: it is back in the input");
+  expect(input()).toBe("> On.\n  Typed meanwhile");
+  press("enter");
+  await until("Three.\nAgent");
+});
+
+test("Tab queues, Up takes back, and what stays is asked next", async () => {
+  const model = scriptedModel([reply("One.", { delayMs: 100 }), reply("Two.", { expects: "And two?" })]);
+  const { type, press, until, clock, input, status, finished } = onScreen(model);
+  type("One?");
+  press("enter");
+  await until("answering");
+  for (const text of ["And two?", "And three?"]) {
+    type(text);
+    press("tab");
+  }
+  await until("> And three?  (queued: Up takes it back)");
+  expect(status()).toContain("2 queued");
+  press("up");
+  expect(input()).toBe("> And three?");
+  expect(status()).toContain("1 queued");
+  await clock.advance(100);
+  await until("Two.\nAgent");
+  expect(finished()).toContain("\n> And two?\nTwo.");
+  expect(input()).toBe("> And three?");
+  model.assertComplete();
+});
+
+test("where nothing can be sent into a turn, Enter queues", async () => {
+  const model = scriptedModel([reply("One.", { delayMs: 100 }), reply("Two.")]);
+  const { type, press, until, clock } = onScreen(model, { steers: false });
+  type("One?");
+  press("enter");
+  await until("answering");
+  type("Two?");
+  press("enter");
+  await until("1 queued");
+  await clock.advance(100);
+  await until("Two.\nAgent");
+  expect(model.calls.map(({ messages }) => textOf(messages.at(-1) ?? fail()))).toEqual(["One?", "Two?"]);
+});
+
+test("when an answer fails, what was queued comes back into the input", async () => {
+  const { type, press, until, clock, input } = onScreen(scriptedModel([fails({ kind: "auth" }, { delayMs: 100 })]));
+  type("One?");
+  press("enter");
+  await until("answering");
+  for (const text of ["Two?", "Three?"]) {
+    type(text);
+    press("tab");
+  }
+  await clock.advance(100);
+  await until("error: ");
+  await until("Agent (");
+  expect(input()).toBe("> Two?\n  Three?");
+});
+
+test("a question that is refused comes back into the input", async () => {
+  const { type, press, until, host, input } = onScreen(scriptedModel([]));
+  await host.close();
+  type("Anybody?");
+  press("enter");
+  await until("error: ");
+  await until("> Anybody?");
+  expect(input()).toBe("> Anybody?");
+});
+
+const fail = (): never => {
+  throw new Error("an empty prompt");
+};
