@@ -19,7 +19,8 @@ export default defineConfig(({ mode }) => ({
     // Much of the time goes to waiting for processes and servers: vitest would leave one core to itself.
     maxWorkers: "100%",
     // Properties run hundreds of cases in one test, on a machine that may be busy with something else.
-    testTimeout: 30_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     coverage: { include: ["packages/*/src/**/*.ts"] },
   },
 }));
