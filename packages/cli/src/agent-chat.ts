@@ -38,6 +38,13 @@ export const agentOf = async (
   }
 };
 
+/** The host of an agent, and how the chat uses it. */
+export interface AgentChat {
+  readonly host: AgentHost;
+  readonly ask: (input: Content, threadId: string) => Asked;
+  readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
+}
+
 /** The host in which an agent answers, with further tools, how it is asked, and what it says of subagents behind a turn. */
 export const hostOfAgent = (
   agent: Agent,
@@ -46,7 +53,7 @@ export const hostOfAgent = (
   { machine, ...parts }: Omit<HostOptions, "machine" | "llm" | "tools"> & { readonly machine: MachineOptions },
   wanted: string | undefined,
   approval: NonNullable<Observer["approval"]>,
-) => {
+): AgentChat => {
   const host = agentHost(
     { ...agent, tools: [...agent.tools, ...tools] },
     {

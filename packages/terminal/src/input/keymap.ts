@@ -50,7 +50,7 @@ const standard: Keymap = Object.fromEntries(
 );
 
 /** The keymaps to choose from. `seed` has those of the terminal that Jido's agents were to have. */
-export const keymaps = {
+export const keymaps: Readonly<Record<"standard" | "seed", Keymap>> = {
   standard,
   seed: {
     ...standard,
@@ -59,7 +59,7 @@ export const keymaps = {
     "ctrl+u": "clearInput",
     escape: "quit",
   },
-} satisfies Record<string, Keymap>;
+};
 
 /** A preset with keys of one's own, such as `{ "ctrl+x": "quit" }`. Throws what is wrong with the names in it. */
 export const keymapOf = (preset: string, keys: Readonly<Record<string, string>> = {}): Keymap => {

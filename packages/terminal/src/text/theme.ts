@@ -126,7 +126,12 @@ const light: Theme["styles"] = {
 };
 
 /** The themes to choose from. */
-export const themes = { dark, light, monochrome, plain } satisfies Record<string, Theme["styles"]>;
+export const themes: Readonly<Record<"dark" | "light" | "monochrome" | "plain", Theme["styles"]>> = {
+  dark,
+  light,
+  monochrome,
+  plain,
+};
 
 const roleOf = (written: string): Role => {
   if (!isRole(written)) throw new Error(`there is no role ${named(written)}; ${listed(Object.keys(plain))}`);
