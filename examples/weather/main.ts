@@ -4,7 +4,17 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import { converse, endingOf, Printer, wantsColour } from "@colloquy/terminal";
+import {
+  converse,
+  converseOnScreen,
+  endingOf,
+  opensLinks,
+  Printer,
+  suitsScreen,
+  themeNamed,
+  themeNameFor,
+  wantsColour,
+} from "@colloquy/terminal";
 import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherOptions, weatherSystem } from "./agent.ts";
@@ -75,16 +85,20 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
   const signal = endingOf(process);
   if (isDemonstration) console.log("there is no input, so this is a demonstration; in a terminal it is a conversation");
   try {
-    const { failures } = await converse({
+    const conversation = {
       host,
       threadId: threadId ?? (isDemonstration ? "demonstration" : await newestThread(store)),
       input: isDemonstration ? Readable.from(questions) : process.stdin,
       output: process.stdout,
-      isTerminal,
-      colour: wantsColour(isTerminal, process.env),
       signal,
       newThreadId: () => nextThread(store),
-    });
+    };
+    if (isTerminal && suitsScreen(process.stdout, process.env)) {
+      const theme = themeNamed(themeNameFor(true, process.env), {}, opensLinks(true, process.env));
+      return await converseOnScreen({ ...conversation, theme });
+    }
+    const colour = wantsColour(isTerminal, process.env);
+    const { failures } = await converse({ ...conversation, isTerminal, colour });
     if (!isTerminal && (failures > 0 || signal.aborted)) process.exitCode = 1;
   } finally {
     await host.close();

@@ -1,5 +1,15 @@
 import type { Content } from "@colloquy/machine";
-import { converseOn, failureText, named } from "@colloquy/terminal";
+import {
+  converseOn,
+  converseOnScreen,
+  failureText,
+  keymapOf,
+  named,
+  opensLinks,
+  suitsScreen,
+  themeNamed,
+  themeNameFor,
+} from "@colloquy/terminal";
 import { answerApproval } from "./answer-approval.ts";
 import { answersOn, formatOf } from "./answers.ts";
 import { askOnce } from "./ask-once.ts";
@@ -9,7 +19,9 @@ import type { CommandContext } from "./command-context.ts";
 import { ArgumentError, exitCodes } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
 import { pipedQuestions } from "./piped-questions.ts";
-import { settled } from "./settings.ts";
+import { historyFile } from "./history-file.ts";
+import { type Settled, settled } from "./settings.ts";
+import { textEditor } from "./text-editor.ts";
 
 /** A conversation with a model on a server, or with the agent of a file. Gives the exit code. */
 export const chat = async (words: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
@@ -35,7 +47,9 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
     const first =
       question === "" ? exitCodes.done : await askOnce(opened, contentOf(question, attached), answers, signal);
     if (isAlone || signal.aborted) return first;
-    return converses ? await conversation(opened, context) : await pipedQuestions(opened, answers, context, first);
+    return converses
+      ? await conversation(opened, settings, context)
+      : await pipedQuestions(opened, answers, context, first);
   } finally {
     await opened.close();
   }
@@ -43,17 +57,29 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
 
 const conversation = async (
   { host, threadId, ask, notes }: Chat,
-  { input, printer, isTerminal, signal }: CommandContext,
+  { options, historyFile: history }: Settled,
+  { input, printer, isTerminal, environment, signal }: CommandContext,
 ): Promise<number> => {
-  await converseOn(printer, {
-    host,
-    threadId,
-    input,
-    isTerminal,
-    signal,
-    ask,
-    ...(notes === undefined ? {} : { notes }),
-  });
+  const shared = { host, threadId, input, signal, ask, ...(notes === undefined ? {} : { notes }) };
+  const labels = options["screen-reader"] === true;
+  const output = printer.unguarded;
+  if (labels || !suitsScreen(output, environment)) {
+    await converseOn(printer, { ...shared, isTerminal, labels });
+  } else {
+    const editText = textEditor(environment);
+    await converseOnScreen({
+      ...shared,
+      output,
+      theme: themeNamed(
+        options.theme ?? themeNameFor(isTerminal && options["no-color"] !== true, environment),
+        {},
+        opensLinks(isTerminal, environment),
+      ),
+      keymap: keymapOf(options.keys ?? "standard"),
+      ...(history === null ? {} : { history: historyFile(history) }),
+      ...(editText === undefined ? {} : { editText }),
+    });
+  }
   return signal.aborted ? exitCodes.interrupted : exitCodes.done;
 };
 

@@ -31,6 +31,7 @@ export { transcriptView } from "./views/transcript-view.ts";
 export { treeView } from "./views/tree-view.ts";
 export { endingOf } from "./ending.ts";
 export { converse, converseOn, type ConverseOptions, type ConverseOutcome } from "./plain/converse.ts";
+export { converseOnScreen, type ConverseOnScreenOptions, suitsScreen } from "./converse-on-screen.ts";
 export { runScreen } from "./run-screen.ts";
 export type * from "./screen/screen-options.ts";
 export type * from "./commands/command.ts";

@@ -3,7 +3,7 @@ import { slashCommands } from "../commands/commands.ts";
 
 /** What the arguments of commands may be, as far as that was looked up. */
 export class ArgumentOffers {
-  readonly known = new Map<string, readonly string[]>();
+  readonly known: Map<string, readonly string[]> = new Map();
 
   /** Looks up what the command that is typed may be given, once for each that is begun. True where there is news. Never rejects. */
   async lookUp(typed: string, target: () => CommandTarget): Promise<boolean> {

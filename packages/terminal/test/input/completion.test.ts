@@ -36,7 +36,7 @@ test.each<[string, readonly string[]]>([
   ["/undo ", ["  /undo [N]  takes turns back"]],
   ["/undo 3", ["  /undo [N]  takes turns back"]],
   ["/nothing 3", []],
-  ["/restore ", ["  before", "  best[31m"]],
+  ["/restore ", ["  before", "  best␛[31m"]],
   ["/restore bef", ["  before"]],
   ["/restore x", ["  /restore NAME  goes back to a checkpoint"]],
   ["/un\nmore", []],
