@@ -51,8 +51,8 @@ export const withPart = (
     case "text.delta":
       return settled(
         withText({ ...blocks, said: blocks.said + part.text }, "answer", part.text),
-        // A block of Markdown ends with its line.
-        part.text.includes("\n") ? finalLength : undefined,
+        // A block of Markdown ends with its line, and is known to when the next one begins.
+        part.text.includes("\n") || blocks.said.endsWith("\n") ? finalLength : undefined,
       );
     case "refusal.delta":
       return settled(withText({ ...blocks, said: blocks.said + part.text }, "refusal", part.text));

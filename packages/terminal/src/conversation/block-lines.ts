@@ -1,4 +1,5 @@
 import type { Line, Role } from "../text/line.ts";
+import { markdownLines } from "../markdown/markdown-stream.ts";
 import { contentWords } from "../text/notice.ts";
 import { shortened } from "../text/printable.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
@@ -20,10 +21,7 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
     case "thinking":
       return thinkingLines(block.text, look);
     case "answer":
-      return block.markdown
-        .replace(/\n+$/, "")
-        .split("\n")
-        .map((text) => line(text));
+      return answerLines(block.markdown, look);
     case "refusal":
       return block.text.split("\n").map((text) => line(text, "warning"));
     case "tool":
@@ -51,6 +49,12 @@ const fateLines = {
   steered: [line("  read within the turn that was open", "dim")],
   returned: [line("  the turn ended before the model read it: it is back in the input", "warning")],
 } as const;
+
+/** A piece that is final ends with the empty line that parts it from the next. */
+const answerLines = (markdown: string, { columns, finished }: BlockLook): readonly Line[] => [
+  ...markdownLines(markdown, { columns, soft: finished }),
+  ...(finished && /\n\s*\n$/.test(markdown) ? [[]] : []),
+];
 
 /** Each line of a text behind a mark, or its place. */
 const indented = (text: string, mark: string, role: Role): readonly Line[] =>

@@ -16,8 +16,8 @@ export class Scrollback {
   }
 
   /** Blocks as lines, folded as it is now. */
-  linesOf(blocks: readonly Block[], finished: boolean): readonly Line[] {
-    const look = { columns: 80, unfolded: this.isUnfolded, finished };
+  linesOf(blocks: readonly Block[], columns: number, finished: boolean): readonly Line[] {
+    const look = { columns, unfolded: this.isUnfolded, finished };
     return blocks.flatMap((block) => blockLines(block, look));
   }
 }

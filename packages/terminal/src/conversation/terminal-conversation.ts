@@ -69,7 +69,7 @@ class TerminalConversation implements ScreenConversation {
   shown(): Shown {
     return {
       finished: this.#scrollback.finished,
-      open: () => this.#openLines(),
+      open: ({ columns }) => this.#openLines(columns),
       input: (size) => this.#input.frame(size, this.#denied === null ? "> " : "why not? "),
       status: () => [{ text: this.#status(), roles: ["dim"] }],
       view: this.#view.present,
@@ -135,9 +135,9 @@ class TerminalConversation implements ScreenConversation {
         return this.#command(`/${action}`);
       case "toolDetails":
         this.#scrollback.isUnfolded = !this.#scrollback.isUnfolded;
-        return this.#reprint();
+        return this.#reprint(size);
       case "reprint":
-        return this.#reprint();
+        return this.#reprint(size);
       case "suspend":
         return this.#options.port.stop();
       case "editElsewhere":
@@ -243,13 +243,13 @@ class TerminalConversation implements ScreenConversation {
     void this.#attempt(() => performViewAction(action, () => this.#target(), edit));
   }
 
-  #reprint(): void {
-    this.#options.port.reprint(this.#scrollback.linesOf(this.#exchange.last, true));
+  #reprint({ columns }: Size): void {
+    this.#options.port.reprint(this.#scrollback.linesOf(this.#exchange.last, columns, true));
   }
 
-  #openLines(): readonly Line[] {
+  #openLines(columns: number): readonly Line[] {
     const { open, steered, queue } = this.#exchange;
-    return [...this.#scrollback.linesOf(open, false), ...waitingLines(steered, queue)];
+    return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue)];
   }
 
   #status(): string {

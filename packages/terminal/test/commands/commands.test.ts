@@ -129,7 +129,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
   expect(input()).toBe("> one");
   type(" more");
   press("enter");
-  await until("> one more\n**one more**");
+  await until("> one more\none more");
   await until(/Agent \([^)]*\)\n\n> \n/);
   expect(finished()).toContain("one more");
   await inTree("c");

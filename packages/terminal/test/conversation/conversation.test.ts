@@ -13,7 +13,7 @@ test("a question is asked, and its answer is shown as it comes, with its figures
   expect(screen()).toBe("  new thread here\n\n> Count.\nOne \n> \nthread here · answering, Esc stops");
   await clock.advance(1500);
   await until("Agent");
-  expect(finished()).toBe("  new thread here\n\n> Count.\nOne two\nthree\nAgent (1500ms, 1 iter, 2.1k tok)");
+  expect(finished()).toBe("  new thread here\n\n> Count.\nOne two\n\nthree\nAgent (1500ms, 1 iter, 2.1k tok)");
   model.assertComplete();
 });
 
@@ -39,7 +39,7 @@ test("an attempt that fails is void, which is said where it was shown", async ()
   await clock.advance(1000);
   await until("Agent");
   expect(finished()).toContain(
-    "> Count.\nOne.\n  overloaded: trying again (attempt 2); what is shown above of this step is void\nOne.\nTwo.\nAgent (",
+    "> Count.\nOne.\n\n  overloaded: trying again (attempt 2); what is shown above of this step is void\nOne.\n\nTwo.\nAgent (",
   );
 });
 
