@@ -4,17 +4,7 @@ import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { parseArgs } from "node:util";
-import {
-  converse,
-  converseOnScreen,
-  endingOf,
-  opensLinks,
-  Printer,
-  suitsScreen,
-  themeNamed,
-  themeNameFor,
-  wantsColour,
-} from "@colloquy/terminal";
+import { converse, converseOnScreen, endingOf, Printer, suitsScreen, wantsColour } from "@colloquy/terminal";
 import { createHost, sqliteStore, type Store, systemClock } from "@colloquy/runtime-node";
 import { isoDate, todayOf, weekdayOf } from "./calendar.ts";
 import { weatherOptions, weatherSystem } from "./agent.ts";
@@ -93,10 +83,8 @@ const talk = async (store: Store, threadId: string | undefined, pace: number | u
       signal,
       newThreadId: () => nextThread(store),
     };
-    if (isTerminal && suitsScreen(process.stdout, process.env)) {
-      const theme = themeNamed(themeNameFor(true, process.env), {}, opensLinks(true, process.env));
-      return await converseOnScreen({ ...conversation, theme });
-    }
+    if (isTerminal && suitsScreen(process.stdout, process.env))
+      return await converseOnScreen({ ...conversation, environment: process.env });
     const colour = wantsColour(isTerminal, process.env);
     const { failures } = await converse({ ...conversation, isTerminal, colour });
     if (!isTerminal && (failures > 0 || signal.aborted)) process.exitCode = 1;

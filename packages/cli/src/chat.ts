@@ -1,15 +1,5 @@
 import type { Content } from "@colloquy/machine";
-import {
-  converseOn,
-  converseOnScreen,
-  failureText,
-  keymapOf,
-  named,
-  opensLinks,
-  suitsScreen,
-  themeNamed,
-  themeNameFor,
-} from "@colloquy/terminal";
+import { converseOn, converseOnScreen, failureText, keymapOf, named, suitsScreen } from "@colloquy/terminal";
 import { answerApproval } from "./answer-approval.ts";
 import { answersOn, formatOf } from "./answers.ts";
 import { askOnce } from "./ask-once.ts";
@@ -70,11 +60,8 @@ const conversation = async (
     await converseOnScreen({
       ...shared,
       output,
-      theme: themeNamed(
-        options.theme ?? themeNameFor(isTerminal && options["no-color"] !== true, environment),
-        {},
-        opensLinks(isTerminal, environment),
-      ),
+      environment: options["no-color"] === true ? { ...environment, FORCE_COLOR: "0" } : environment,
+      ...(options.theme === undefined ? {} : { theme: options.theme }),
       keymap: keymapOf(options.keys ?? "standard"),
       ...(history === null ? {} : { history: historyFile(history) }),
       ...(editText === undefined ? {} : { editText }),

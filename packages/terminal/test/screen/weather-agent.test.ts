@@ -32,6 +32,10 @@ test("the weather agent is asked, its tree looked at, and left, at a terminal", 
   await terminal.until(/^Tree of weather[^]*> ● 1 What's the weather in Oslo\?/);
   terminal.type("q");
   await terminal.until(/Oslo today[^]*^> $/m);
+  terminal.type("/theme light");
+  await terminal.until("> /theme light");
+  terminal.type("\r");
+  await terminal.until("the theme is light");
   terminal.type("\u0004");
   expect(await terminal.exited).toMatchObject({ exitCode: 0 });
   for (const clearing of ["\u001B[2J", "\u001B[3J"]) expect(terminal.cells.raw).not.toContain(clearing);
