@@ -20,23 +20,23 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
     tell("send-keys", "-t", "weather", "-l", line);
     tell("send-keys", "-t", "weather", "Enter");
   };
-  const printer = (): string => tell("capture-pane", "-p", "-J", "-t", "weather");
-  const shown = (pattern: RegExp) => expect.poll(printer, { timeout: 20_000, interval: 50 }).toMatch(pattern);
+  const screen = (): string => tell("capture-pane", "-p", "-J", "-t", "weather");
+  const shown = (pattern: RegExp) => expect.poll(screen, { timeout: 20_000, interval: 50 }).toMatch(pattern);
 
   afterAll(() => void tell("kill-server"));
 
-  test("answers come word by word, Ctrl+C stops one, /quit ends", async () => {
+  test("answers come word by word, Ctrl+C stops one, /quit ends it", async () => {
     const command = `'${process.execPath}' '${program}' --store '${join(folder, "terminal.db")}' --pace 200; echo "ended with $?"; exec cat`;
     tell("new-session", "-d", "-x", "120", "-y", "40", "-s", "weather", command);
-    await shown(/new thread weather\n> /);
+    await shown(/new thread weather\n> *\nthread weather\n/);
     type("What's the weather in Seattle?");
-    await shown(/get_weather \{"city":"Seattle","day":0\}\nSeattle today/);
+    await shown(/get_weather \{"city":"Seattle","day":0\}\n.*\nSeattle today/);
     tell("send-keys", "-t", "weather", "C-c");
-    await shown(/Seattle today.*\ncancelled\n\(.*, 2 steps, ≥ \d+ tokens\)\n> /);
-    expect(printer()).not.toContain("km/h");
+    await shown(/Seattle today.*\n *stopped\nAgent \(.*, 2 iter, ≥ \d+ tok\)\n> *\nthread weather · 1 turn/);
+    expect(screen()).not.toContain("km/h");
     type("What about tomorrow?");
-    await shown(/Seattle tomorrow.*km\/h\.\n\(.*, 2 steps, \d+ tokens\)\n> /);
+    await shown(/Seattle tomorrow.*km\/h\.\nAgent \(.*, 2 iter, \d+ tok\)\n> *\nthread weather · 2 turns/);
     type("/quit");
-    await shown(/thread weather: 2 turns, 4 steps, ≥ \d+ tokens in .*\nended with 0\n/);
+    await shown(/\/quit\n(?:.*\n)*ended with 0\n/);
   });
 });

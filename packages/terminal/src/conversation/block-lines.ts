@@ -2,6 +2,7 @@ import type { Line, Role } from "../text/line.ts";
 import { markdownLines } from "../markdown/markdown-stream.ts";
 import { contentWords } from "../text/notice.ts";
 import { shortened } from "../text/printable.ts";
+import { cutLine } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
 /** How blocks are laid out. */
@@ -63,15 +64,18 @@ const indented = (text: string, mark: string, role: Role): readonly Line[] =>
     { text: each, roles: ["strong"] },
   ]);
 
-const thinkingLines = (text: string, { unfolded, finished }: BlockLook): readonly Line[] => {
-  if (finished && !unfolded) return [line(`· thought: ${shortened(text)}`, "dim")];
+const thinkingLines = (text: string, { unfolded, finished, columns }: BlockLook): readonly Line[] => {
+  if (finished && !unfolded) return [cutLine(line(`· thought: ${shortened(text)}`, "dim"), columns - 1)];
   return text
     .trim()
     .split("\n")
     .map((each) => line(`· ${each}`, "dim"));
 };
 
-const toolLines = ({ name, arguments: given, result }: ToolBlock, { unfolded }: BlockLook): readonly Line[] => {
+const toolLines = (block: ToolBlock, look: BlockLook): readonly Line[] =>
+  look.unfolded ? toolRows(block, look) : toolRows(block, look).map((row) => cutLine(row, look.columns - 1));
+
+const toolRows = ({ name, arguments: given, result }: ToolBlock, { unfolded }: BlockLook): readonly Line[] => {
   const said = result === null ? "" : contentWords(result.content);
   const outcome = result === null || result.outcome === "completed" ? "" : `${result.outcome}: `;
   const role = result === null || result.outcome === "completed" ? "dim" : "warning";

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { Block } from "../../src/conversation/block.ts";
+import { blockLines } from "../../src/conversation/block-lines.ts";
+import { lineWidth } from "../../src/text/wrap.ts";
+
+const words = "日本語の長い結果 and so on, ".repeat(40);
+
+const long: readonly Block[] = [
+  { type: "thinking", text: words },
+  { type: "tool", callId: "1", name: "look_up", arguments: words, result: { outcome: "completed", content: words } },
+];
+
+test.for([20, 80, 200])(
+  "at %i columns what is folded takes a row each, and what is unfolded loses nothing",
+  (columns) => {
+    for (const block of long) {
+      const folded = blockLines(block, { columns, unfolded: false, finished: true });
+      expect(folded.map(lineWidth).filter((width) => width >= columns)).toEqual([]);
+      expect(folded).toHaveLength(block.type === "tool" ? 2 : 1);
+      const unfolded = blockLines(block, { columns, unfolded: true, finished: true });
+      const text = unfolded.map((line) => line.map((span) => span.text).join("")).join("\n");
+      expect(text).toContain(words.trim());
+    }
+  },
+);
