@@ -1,7 +1,6 @@
-// A process ends once; what runs in it is asked to.
 /**
- * Aborted when the process is asked to end, with the name of the signal; or, with `EPIPE`, when the reader of its output is gone. Only the first signal aborts it:
- * a second one ends the process.
+ * Aborted when the process is asked to end, with the name of the signal; or, with `EPIPE`, when the reader of its output
+ * is gone. Only the first signal aborts it: a second one ends the process.
  */
 export const endingOf = (running: NodeJS.Process): AbortSignal => {
   const ending = new AbortController();

@@ -33,7 +33,7 @@ export const placeBeside = (
   const column = editor.column ?? cursor.column;
   const wanted = cursor.row + by;
   // A row without a place to stand on is the middle of a mark.
-  const beside = stops.filter(({ at, row }) => (by < 0 ? row < cursor.row && at < editor.cursor : row > cursor.row));
+  const beside = stops.filter(({ row }) => (by < 0 ? row < cursor.row : row > cursor.row));
   const row =
     by < 0
       ? (beside.findLast((stop) => stop.row <= wanted) ?? beside[0])
