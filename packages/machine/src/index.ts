@@ -4,7 +4,7 @@ export type { Json, JsonObject } from "./thread/json.ts";
 export * from "./thread/message.ts";
 export type * from "./thread/output.ts";
 export { type Chunks, toArray } from "./thread/chunks.ts";
-export { contentText } from "./thread/content-text.ts";
+export { contentText, partText } from "./thread/content-text.ts";
 export { canonicalText, digestOf, digestOfMessage, digestOfPrompt } from "./thread/digest.ts";
 export { messageFromDraft, messageFromReply, messageFromResult } from "./thread/draft.ts";
 export { messagesFromSeed, type SeedDraft, type SeedReply, type SeedResult } from "./thread/seed.ts";

@@ -1,4 +1,4 @@
-import { contentText, type Part } from "@colloquy/machine";
+import { partText } from "@colloquy/machine";
 import type { Counter } from "@colloquy/machine/policies";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Template } from "./template/template.ts";
@@ -31,17 +31,4 @@ export const templateCounter = (template: Template, tokenizer: Tokenizer): Count
       return tokenizer.count(Either.isRight(rendered) ? rendered.right : texts());
     },
   };
-};
-
-const partText = (part: Part): string => {
-  switch (part.type) {
-    case "reasoning":
-      return part.text;
-    case "toolCall":
-      return `${part.name} ${part.arguments}`;
-    case "toolResult":
-      return contentText(part.content);
-    default:
-      return contentText([part]);
-  }
 };

@@ -1,4 +1,4 @@
-export type * from "./conversation/block.ts";
+export type * from "./blocks/block.ts";
 export type * from "./conversation/screen-port.ts";
 export type * from "./conversation/shown.ts";
 export type * from "./input/key.ts";

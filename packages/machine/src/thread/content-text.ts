@@ -20,6 +20,20 @@ export const contentText = (parts: readonly Part[]): string =>
     })
     .join("\n");
 
+/** All that a part says, for a counter or a search: of a call its name and arguments, reasoning and results too. */
+export const partText = (part: Part): string => {
+  switch (part.type) {
+    case "reasoning":
+      return part.text;
+    case "toolCall":
+      return `${part.name} ${part.arguments}`;
+    case "toolResult":
+      return contentText(part.content);
+    default:
+      return contentText([part]);
+  }
+};
+
 /** What one part of a content says. */
 const contentWords = (part: ContentPart): string => {
   switch (part.type) {

@@ -1,7 +1,7 @@
 import type { AskPart } from "@colloquy/host";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
-import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
+import type { ApprovalBlock, Block, ToolBlock } from "../blocks/block.ts";
 
 /** What an answer shows as its parts come: plain data. */
 export interface AnswerBlocks {

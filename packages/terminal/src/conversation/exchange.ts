@@ -5,9 +5,9 @@ import { agentFigures, counted, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
-import type { ApprovalBlock, Block } from "./block.ts";
+import type { ApprovalBlock, Block } from "../blocks/block.ts";
 import { Steering } from "./steering.ts";
-import { blocksOfTurn } from "./turn-blocks.ts";
+import { messageBlocks } from "../blocks/message-blocks.ts";
 
 /** What an exchange is had with. */
 export interface ExchangeSetting {
@@ -279,7 +279,7 @@ export class Exchange {
   }
 
   #showTurn(turn: Turn): void {
-    this.#last = blocksOfTurn(turn);
+    this.#last = messageBlocks(toArray(turn.messages));
     for (const block of this.#last) this.#setting.show(block);
   }
 

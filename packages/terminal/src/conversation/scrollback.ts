@@ -1,6 +1,6 @@
 import type { Line } from "../text/line.ts";
-import type { Block } from "./block.ts";
-import { blockLines } from "./block-lines.ts";
+import type { Block } from "../blocks/block.ts";
+import { blockLines } from "../blocks/block-lines.ts";
 import type { FinishedLines } from "./shown.ts";
 
 /** What is finished: written once, as it was folded then. */

@@ -1,7 +1,7 @@
 import { AskRefusedError, AskReturnedError, type HostedThread, TurnError } from "@colloquy/host";
 import { failureText } from "../text/failure-text.ts";
 import { type AnswerBlocks, withBlock } from "./answer-blocks.ts";
-import type { Block } from "./block.ts";
+import type { Block } from "../blocks/block.ts";
 
 /** What becomes of what was sent into a turn. */
 export interface SteeringEvents {

@@ -5,29 +5,37 @@ import {
   TurnCancelledError,
   TurnFailedError,
 } from "@colloquy/host";
-import type { FailureKind, LimitName } from "@colloquy/machine";
+import type { FailureKind, LimitName, TurnOutcome } from "@colloquy/machine";
 import { counted, durationOf, unitsOf } from "./figures.ts";
 import { oneLine } from "./printable.ts";
 
 /** What went wrong, in one line, with the way out where there is one. */
 export const failureText = (thrown: unknown): string => oneLine(textOf(thrown));
 
+/** Why a turn has no answer, or not the one that was asked for; empty where it was completed. */
+export const outcomeText = (outcome: TurnOutcome): string => {
+  if (outcome.status === "completed") return "";
+  if (outcome.status === "cancelled") return outcome.reason === null ? "cancelled" : `cancelled: ${outcome.reason}`;
+  if ("failure" in outcome) return `the model call failed (${outcome.failure.kind}): ${outcome.failure.message}`;
+  if ("limit" in outcome)
+    return `the turn ended at its limit of ${allowedInWords(outcome.limit.limit, outcome.limit.allowed)}`;
+  if ("unfit" in outcome) {
+    const { tokens, available } = outcome.unfit;
+    return `the model's window has room for ${counted(available, "token")}, and this would take ${counted(tokens, "token")}`;
+  }
+  return `the answer does not have the form that was asked for: ${outcome.output.message}`;
+};
+
 const textOf = (thrown: unknown): string => {
-  if (thrown instanceof TurnFailedError) {
-    const { kind, message } = thrown.failure;
-    return `the model call failed (${kind}): ${message}${hints[kind] ?? ""}`;
-  }
-  if (thrown instanceof LimitReachedError) {
-    const { limit, allowed } = thrown.reached;
-    return `the turn ended at its limit of ${allowedInWords(limit, allowed)}; ask again to go on`;
-  }
-  if (thrown instanceof ContextUnfitError) {
-    const { tokens, available } = thrown.unfit;
-    return `the model's window has room for ${counted(available, "token")}, and this would take ${counted(tokens, "token")}; ask for less, or /clear to begin anew`;
-  }
+  const failed = { status: "failed" } as const;
+  if (thrown instanceof TurnFailedError)
+    return `${outcomeText({ ...failed, failure: thrown.failure })}${hints[thrown.failure.kind] ?? ""}`;
+  if (thrown instanceof LimitReachedError)
+    return `${outcomeText({ ...failed, limit: thrown.reached })}; ask again to go on`;
+  if (thrown instanceof ContextUnfitError)
+    return `${outcomeText({ ...failed, unfit: thrown.unfit })}; ask for less, or /clear to begin anew`;
   if (thrown instanceof TurnCancelledError) return "cancelled";
-  if (thrown instanceof AskRefusedError) return thrown.refusal.reason;
-  return reasonOf(thrown);
+  return thrown instanceof AskRefusedError ? thrown.refusal.reason : reasonOf(thrown);
 };
 
 /** The message of a thrown value; of one that is no error, its text. */

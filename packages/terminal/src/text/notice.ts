@@ -1,5 +1,5 @@
 import type { AskSignal } from "@colloquy/host";
-import type { Content } from "@colloquy/machine";
+import { type Content, contentText } from "@colloquy/machine";
 import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
 import { shortened } from "./printable.ts";
@@ -40,10 +40,8 @@ export const noticeOf = (signal: AskSignal): string | null => {
 };
 
 /** What a result of a tool says: its texts, and in place of anything else what it is. */
-export const contentWords = (content: Content | null): string => {
-  if (content === null || typeof content === "string") return content ?? "";
-  return content.map((part) => (part.type === "text" ? part.text : `[${part.type}]`)).join(" ");
-};
+export const contentWords = (content: Content | null): string =>
+  typeof content === "string" ? content : contentText(content ?? []);
 
 type ContextWarning = Extract<AskSignal, { readonly type: "context.warning" }>;
 

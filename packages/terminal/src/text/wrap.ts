@@ -20,6 +20,9 @@ export const wrapped = (line: Line, columns: number): readonly Line[] => {
   return rows;
 };
 
+/** The lines of a text, whichever ends they have. */
+export const linesIn = (text: string): readonly string[] => text.split(/\r\n?|[\n\u2028\u2029\v\f]/);
+
 /** How many columns a line takes. */
 export const lineWidth = (line: Line): number =>
   line.reduce((sum, { text }) => sum + widthOf(printableInLine(text)), 0);

@@ -3,10 +3,10 @@ import { contentText, type State } from "@colloquy/machine";
 import { differenceTable } from "@colloquy/machine/inspect";
 import { type ChangeObject, diffArrays } from "diff";
 import type { Line, Role, Span } from "../text/line.ts";
+import { linesIn } from "../text/wrap.ts";
 import { span, wrapped } from "./fitted.ts";
-import { messageText } from "./message-lines.ts";
 import { textView } from "./scrolling-view.ts";
-import { saidIn } from "./transcript-view.ts";
+import { saidIn, textOfMessages } from "./transcript-view.ts";
 import type { View } from "./view.ts";
 
 /** What is otherwise behind one entry than behind another: a table, and the two paths line by line. Rejects as `thread.at` does. */
@@ -36,10 +36,12 @@ const changesBetween = (before: string[], after: string[]): readonly Change[] =>
 
 /** What is said on a path, line by line, each message under its role. */
 const linesOf = (state: State): string[] =>
-  saidIn(state).flatMap(({ message, turn }) => [
-    `${turn === 0 ? "" : `${turn} `}${message.role}:`,
-    ...(contentText(message.parts) || messageText({ message })).split("\n").map((line) => `  ${line}`),
-  ]);
+  saidIn(state).flatMap(({ messages, turn }) =>
+    messages.flatMap((message) => [
+      `${turn === 0 ? "" : `${turn} `}${message.role}:`,
+      ...linesIn(contentText(message.parts) || textOfMessages([message])).map((line) => `  ${line}`),
+    ]),
+  );
 
 const changeLines = (changes: readonly Change[], index: number, columns: number): readonly Line[] => {
   const { value, added, removed } = changes[index] ?? { value: [], added: false, removed: false };

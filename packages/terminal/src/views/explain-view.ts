@@ -5,8 +5,8 @@ import type { Line, Role } from "../text/line.ts";
 import { oneLine } from "../text/printable.ts";
 import { rowOf, span, wrapped } from "./fitted.ts";
 import { itemsOf } from "./items.ts";
-import { messageLines, messageText } from "./message-lines.ts";
 import { backTo, scrollingView, start, textView } from "./scrolling-view.ts";
+import { saidLines, textOfMessages } from "./transcript-view.ts";
 import type { View } from "./view.ts";
 
 /** What the next prompt shows of a thread, unit by unit, by which rule and at what cost. Begins at its end. */
@@ -15,7 +15,7 @@ export const explainView = (explanation: Explanation): View => {
   const content = {
     title: "The next prompt",
     head: (columns: number) => contextLines(explanation, columns),
-    items: itemsOf(rows, unitLine, ({ unit }) => unit.messages.map((message) => messageText({ message })).join(" ")),
+    items: itemsOf(rows, unitLine, ({ unit }) => textOfMessages(unit.messages)),
     empty: "nothing was said yet",
     selects: true,
     hints: ["Enter details"],
@@ -108,9 +108,7 @@ const unitLine = ({ unit, covers }: Row, columns: number): Line => {
   const { turn, kind, messages, shown, rule, why, tokens, sentTokens } = unit;
   const [glyph, role] = glyphs[shown];
   const cost = sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} of ${numberOf(tokens)}`;
-  const words = messages
-    .map((message) => oneLine(contentText(message.parts)) || oneLine(messageText({ message })))
-    .join(" ");
+  const words = messages.map((message) => oneLine(contentText(message.parts) || textOfMessages([message]))).join(" ");
   const name = kind === "message" ? (messages[0]?.role ?? kind) : kind;
   return rowOf(
     [
@@ -134,7 +132,7 @@ const glyphs: Record<UnitShown, readonly [string, Role]> = {
 const unitView = ({ unit }: Row): View => {
   const { id, kind, messages, sent, shown, rule, why, tokens, sentTokens } = unit;
   const said = (of: typeof messages, columns: number): readonly Line[] =>
-    of.flatMap((message) => messageLines({ message, turn: unit.turn ?? 0, ends: null }, columns));
+    saidLines({ messages: of, turn: unit.turn ?? 0, ends: null }, columns);
   return textView(`Unit ${id}`, (columns) => [
     ...wrapped(`${kind}, ${shownWords[shown]} (${rule}): ${why}`, columns).map((line) => [span(line, "strong")]),
     [span(`${numberOf(sentTokens)} of ${numberOf(tokens)} tokens`, "dim")],

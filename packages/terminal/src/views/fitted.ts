@@ -1,7 +1,7 @@
 import type { Line, Role, Span } from "../text/line.ts";
 import { printable } from "../text/printable.ts";
 import { graphemesOf, widthOf } from "../text/width.ts";
-import { cutLine, lineWidth, wrapped as wrappedLine } from "../text/wrap.ts";
+import { cutLine, linesIn, lineWidth, wrapped as wrappedLine } from "../text/wrap.ts";
 
 /** A text from outside as a span of one line. */
 export const span = (text: string, ...roles: readonly Role[]): Span => ({
@@ -38,8 +38,7 @@ export const tailOf = (text: string, width: number): string => {
 
 /** A text from outside as rows of so many cells. */
 export const wrapped = (text: string, width: number): readonly string[] =>
-  text
-    .split(/\r\n?|[\n\u2028\u2029\v\f]/)
+  linesIn(text)
     .flatMap((paragraph) => wrappedLine([span(paragraph.replaceAll("\t", "  ").trimEnd())], Math.max(width, 1)))
     .map((row) => row.map(({ text: piece }) => piece).join(""));
 

@@ -4,7 +4,7 @@ import { counted } from "../text/figures.ts";
 import { oneLine } from "../text/printable.ts";
 import { rowOf, span } from "./fitted.ts";
 import { listedView, type Page } from "./listed-view.ts";
-import { questionIn } from "./message-lines.ts";
+import { questionIn } from "./question.ts";
 import type { View, ViewStep } from "./view.ts";
 
 /** The threads of a host, newest first, those whose title, first question or id has what is typed; Enter opens one. */

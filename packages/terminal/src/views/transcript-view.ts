@@ -1,7 +1,17 @@
-import { contentText, type Message, messagesOf, type State, toArray, type Turn, turnsOf } from "@colloquy/machine";
-import type { Size } from "../text/line.ts";
+import {
+  contentText,
+  type Message,
+  messagesOf,
+  partText,
+  type State,
+  toArray,
+  type Turn,
+  turnsOf,
+} from "@colloquy/machine";
+import { blockLines } from "../blocks/block-lines.ts";
+import { endBlocks, messageBlocks } from "../blocks/message-blocks.ts";
+import type { Line, Size } from "../text/line.ts";
 import { atEnd, type Items } from "./items.ts";
-import { messageLines, messageText } from "./message-lines.ts";
 import { type Position, type Scrolling, scrollingView, seen, start } from "./scrolling-view.ts";
 import type { View, ViewStep } from "./view.ts";
 
@@ -20,9 +30,9 @@ export const transcriptView = (state: State, turn?: number): View => {
   return scrollingView(content, { ...start, top: first < 0 ? atEnd : { item: first, line: 0 } });
 };
 
-/** A message and its turn: 0 for what stands before the first one. */
+/** A message with the results of its calls, and its turn: 0 for what stands before the first one. */
 export interface Said {
-  readonly message: Message;
+  readonly messages: readonly Message[];
   readonly turn: number;
   /** The turn that ends with it. */
   readonly ends: Turn | null;
@@ -32,32 +42,51 @@ export interface Said {
 export const saidIn = (state: State): readonly Said[] => {
   const { conversation, open } = state.context;
   const { system, seed } = conversation;
-  const before = [...(system === null ? [] : [system]), ...seed].map((message) => ({ message, turn: 0, ends: null }));
-  const closed = turnsOf(state).flatMap((turn) =>
-    toArray(turn.messages).map((message, index) => ({
-      message,
-      turn: turn.number,
-      ends: index === turn.messages.length - 1 ? turn : null,
-    })),
+  const closed = turnsOf(state).flatMap((turn) => saidAt(turn.number, toArray(turn.messages), turn));
+  const waiting = messagesOf(state).slice(seed.length + closed.flatMap(({ messages }) => messages).length);
+  return [
+    ...saidAt(0, system === null ? seed : [system, ...seed]),
+    ...closed,
+    ...saidAt(open?.number ?? conversation.turns.length + 1, waiting),
+  ];
+};
+
+const saidAt = (turn: number, messages: readonly Message[], closed: Turn | null = null): readonly Said[] => {
+  const begins = messages.flatMap(({ role }, index) => (role === "tool" && index > 0 ? [] : [index]));
+  return begins.map((from, index) => {
+    const to = begins[index + 1];
+    return { messages: messages.slice(from, to), turn, ends: to === undefined ? closed : null };
+  });
+};
+
+/** All that it says, for a search. */
+export const textOfMessages = (messages: readonly Message[]): string =>
+  messages.flatMap(({ parts }) => parts.map(partText)).join("\n");
+
+/** Messages unfolded, as the conversation shows them. Below the number of their turn. */
+export const saidLines = ({ messages, turn, ends }: Said, columns: number): readonly Line[] => {
+  const [{ role, name = "you" } = { role: "tool" as const }] = messages;
+  const title = `${turn === 0 ? "" : `${turn} `}${role === "user" ? name : role}`;
+  const blocks = messageBlocks(messages).map((block) => (block.type === "question" ? { ...block, title } : block));
+  const lines = [...blocks, ...(ends === null ? [] : endBlocks(ends))].flatMap((block) =>
+    blockLines(block, { columns: columns + 1, unfolded: true, finished: false }),
   );
-  const turn = open?.number ?? conversation.turns.length + 1;
-  const waiting = messagesOf(state).slice(seed.length + closed.length);
-  return [...before, ...closed, ...waiting.map((message) => ({ message, turn, ends: null }))];
+  return role === "assistant" ? [[], ...lines] : lines;
 };
 
 /** Messages as items. What was laid out last is kept: one moves through a long answer line by line. */
 export const laidOut = (said: readonly Said[]): Items => {
-  const kept = new Map<string, ReturnType<Items["lines"]>>();
+  const kept = new Map<string, readonly Line[]>();
   return {
     count: said.length,
-    text: (index) =>
-      said
-        .slice(index, index + 1)
-        .map(messageText)
-        .join(""),
+    text: (index) => {
+      const text = textOfMessages(said[index]?.messages ?? []);
+      // As it is written, and as it is shown.
+      return `${text}\n${text.replaceAll(/[*_~`]/g, "")}`;
+    },
     lines: (index, columns) => {
       const key = `${index} ${columns}`;
-      const lines = kept.get(key) ?? said.slice(index, index + 1).flatMap((each) => messageLines(each, columns));
+      const lines = kept.get(key) ?? said.slice(index, index + 1).flatMap((each) => saidLines(each, columns));
       if (kept.size >= keptItems) kept.clear();
       kept.set(key, lines);
       return lines;
@@ -70,13 +99,12 @@ const keptItems = 256;
 /** The newest answer that is in sight, or the one before. */
 const copied = (content: Scrolling, said: readonly Said[], position: Position, size: Size): ViewStep => {
   const last = seen(content, position, size).lines.at(-1)?.place.item ?? 0;
-  const answer = said
-    .slice(0, last + 1)
-    .findLast(({ message }) => message.role === "assistant" && contentText(message.parts) !== "");
-  if (answer === undefined)
-    return { view: scrollingView(content, { ...position, note: "there is no answer to copy" }) };
+  const answers = said.slice(0, last + 1).map(({ messages: [message], turn }) => ({ message, turn }));
+  const answer = answers.findLast(({ message }) => message?.role === "assistant" && contentText(message.parts) !== "");
+  const noted = (note: string): View => scrollingView(content, { ...position, note });
+  if (answer?.message === undefined) return { view: noted("there is no answer to copy") };
   return {
-    view: scrollingView(content, { ...position, note: `copied the answer of turn ${answer.turn}` }),
+    view: noted(`copied the answer of turn ${answer.turn}`),
     action: { type: "copy", text: contentText(answer.message.parts) },
   };
 };

@@ -4,7 +4,7 @@ import type { Line, Role, Span } from "../text/line.ts";
 import { oneLine, shortened } from "../text/printable.ts";
 import { rowOf, span } from "./fitted.ts";
 import { itemsOf } from "./items.ts";
-import { questionIn } from "./message-lines.ts";
+import { questionIn } from "./question.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
 import { canFold, foldAbove, type TreeRow, treeRows, type TurnTree, turnTree } from "./tree-rows.ts";
 import type { View, ViewStep } from "./view.ts";

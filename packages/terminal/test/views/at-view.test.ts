@@ -29,7 +29,7 @@ usage    1 call, ? tokens
 > What is the weather in Oslo?
 
 · I look it up.
-● weather {"place":"Oslo"}
+○ weather {"place":"Oslo"}
 q close · ←→ entries · / search`.slice(1),
   );
 });

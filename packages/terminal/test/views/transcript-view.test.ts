@@ -1,8 +1,9 @@
+import { reply } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { transcriptView } from "../../src/index.ts";
 import { hugeState } from "./huge-state.ts";
 import { after, pressing, screenOf } from "./shown-text.ts";
-import { story } from "./story.ts";
+import { hostOf, story } from "./story.ts";
 
 const { state } = await story();
 const transcript = transcriptView(state);
@@ -12,7 +13,7 @@ const small = { columns: 20, rows: 10 };
 test("thinking, calls, results and figures are unfolded", () => {
   expect(screenOf(transcript, usual)).toBe(
     `
-Transcript of story                                                         8/8
+Transcript of story                                                         7/7
 > What is the weather in Oslo?
 
 · I look it up.
@@ -20,7 +21,7 @@ Transcript of story                                                         8/8
   └ 12 degrees,
     rain
 
-It **rains** in Oslo.
+It rains in Oslo.
 (0 ms, 2 steps, ≥ 1.2k tokens)
 
 5 you
@@ -43,14 +44,14 @@ test("a small screen shows its end, and scrolls line by line to the beginning", 
   expect(screenOf(transcript, small)).toBe(
     `
 Transcript of sto…
-A librarian, then.
-(0 ms, 1 step, 1.2…
+tokens)
 
 6 you
 > what does she do?
 
 She reads.
-(0 ms, 1 step, 1.2…
+(0 ms, 1 step, 1.2k
+tokens)
 q close · / search`.slice(1),
   );
   const top = after(transcript, small, "g");
@@ -74,6 +75,45 @@ test("c copies the newest answer in sight as it was written, and says whose", ()
   expect(pressing(transcript, small, "g", "c").action).toBeUndefined();
 });
 
+test("an answer is laid out as in the conversation, and found as it is written and as it is shown", async () => {
+  const markdown =
+    "# Weather\n\nIt **rains** in Oslo:\n\n- a\n  - b\n\n| City | Rain |\n|-|-|\n| Oslo | 12 |\n\n```ts\nlet a = 1;\n```\n";
+  const thread = hostOf([reply(markdown)]).thread("laid");
+  await thread.changeSystem("Be *short*.");
+  await thread.ask("show me");
+  const laid = await thread.state();
+  if (laid === null) throw new Error("nothing was asked");
+  const view = transcriptView(laid);
+  expect(screenOf(view, { columns: 40, rows: 30 })).toBe(
+    `
+Transcript of laid                  3/3
+
+system
+> Be *short*.
+
+1 you
+> show me
+
+# Weather
+
+It rains in Oslo:
+
+- a
+  - b
+
+City │ Rain
+─────┼─────
+Oslo │ 12
+
+ts
+let a = 1;
+(0 ms, 1 step, ? tokens)
+q close · c copy answer · / search`.slice(1),
+  );
+  for (const words of ["**rains**", "rains in Oslo"])
+    expect(screenOf(after(view, small, "g", "/", words, "enter"), small)).not.toContain("not found");
+});
+
 test("a search goes from line to line", () => {
   const found = after(transcript, small, "g", "/", "there w", "enter");
   expect(screenOf(found, small).split("\n")[1]).toBe("> there was a");
@@ -84,7 +124,7 @@ test("of 100,000 turns those in sight are laid out", () => {
   const { state: huge, looks } = hugeState(state, 100_000);
   const view = transcriptView(huge);
   const before = looks();
-  expect(screenOf(view, usual)).toContain("It **rains** in Oslo.");
+  expect(screenOf(view, usual)).toContain("It rains in Oslo.");
   expect(screenOf(after(view, usual, "pageup", "k", "g", "pagedown"), usual)).toContain("3 you");
   expect(looks() - before).toBeLessThan(20 * usual.rows);
 });

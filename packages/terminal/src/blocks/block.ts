@@ -5,7 +5,13 @@ import type { Content } from "@colloquy/machine";
  * answer is several: each Markdown block that is final is finished, and the last one is open.
  */
 export type Block =
-  | { readonly type: "question"; readonly text: string; readonly fate: QuestionFate }
+  | {
+      readonly type: "question";
+      readonly text: string;
+      readonly fate: QuestionFate;
+      /** Above it, in a transcript: its turn and who said it. */
+      readonly title?: string;
+    }
   | { readonly type: "thinking"; readonly text: string }
   /** Markdown: final when finished. */
   | { readonly type: "answer"; readonly markdown: string }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Block } from "../../src/conversation/block.ts";
-import { blockLines } from "../../src/conversation/block-lines.ts";
+import type { Block } from "../../src/blocks/block.ts";
+import { blockLines } from "../../src/blocks/block-lines.ts";
 import { lineWidth } from "../../src/text/wrap.ts";
 
 const words = "日本語の長い結果 and so on, ".repeat(40);
@@ -23,3 +23,25 @@ test.for([20, 80, 200])(
     }
   },
 );
+
+test("where the terminal does not wrap it, a text is wrapped beside its mark", () => {
+  const look = { columns: 13, unfolded: true, finished: false };
+  const shown = (block: Block): readonly string[] =>
+    blockLines(block, look).map((line) => line.map(({ text }) => text).join(""));
+  expect(shown({ type: "question", text: "one two three\r\nfour", fate: "asked", title: "2 you" })).toEqual([
+    "",
+    "2 you",
+    "> one two",
+    "  three",
+    "  four",
+  ]);
+  expect(
+    shown({
+      type: "tool",
+      callId: "1",
+      name: "look",
+      arguments: '{"for":\n"words"}',
+      result: { outcome: "failed", content: "no such place" },
+    }),
+  ).toEqual(["● look", '  {"for":', '  "words"}', "  └ failed:", "    no such", "    place"]);
+});

@@ -1,0 +1,116 @@
+import type { Line, Role, Span } from "../text/line.ts";
+import { markdownLines } from "../markdown/markdown-stream.ts";
+import { contentWords } from "../text/notice.ts";
+import { shortened } from "../text/printable.ts";
+import { cutLine, linesIn, wrapped } from "../text/wrap.ts";
+import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
+
+/** How blocks are laid out. */
+export interface BlockLook {
+  /** The width of the terminal. Rows leave its last column free. */
+  readonly columns: number;
+  /** Thinking and the details of tools are shown whole. */
+  readonly unfolded: boolean;
+  /** It goes into the scrollback: nothing more comes of it, and a paragraph is one line, which the terminal wraps. */
+  readonly finished: boolean;
+}
+
+/** A block as lines. */
+export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
+  switch (block.type) {
+    case "question":
+      return [
+        [],
+        ...(block.title === undefined ? [] : [line(block.title, "heading")]),
+        ...marked({ text: "> ", roles: ["prompt"] }, textLines(block.text, "strong"), look),
+        ...fateLines[block.fate],
+      ];
+    case "thinking":
+      return thinkingLines(block.text, look);
+    case "answer":
+      return answerLines(block.markdown, look);
+    case "refusal":
+      return marked(nothing, textLines(block.text, "warning"), look);
+    case "tool":
+      return look.unfolded
+        ? toolLines(block, look)
+        : toolLines(block, look).map((row) => cutLine(row, look.columns - 1));
+    case "approval":
+      return approvalLines(block, look);
+    case "notice":
+      return marked({ text: "  ", roles: [] }, textLines(block.text, block.level), look);
+    case "figures":
+      return marked(nothing, textLines(block.text, "dim"), look);
+  }
+};
+
+/** What was sent and is not read yet, and what waits to be asked. */
+export const waitingLines = (steered: readonly string[], queue: readonly string[]): readonly Line[] => [
+  ...steered.map((text) => line(`> ${shortened(text)}  (sent: the model reads it at its next step)`, "dim")),
+  ...queue.map((text) => line(`> ${shortened(text)}  (queued: Up takes it back)`, "dim")),
+];
+
+const line = (text: string, ...roles: readonly Role[]): Line => [{ text, roles }];
+
+const textLines = (text: string, role: Role): readonly Line[] => linesIn(text).map((each) => line(each, role));
+
+const nothing: Span = { text: "", roles: [] };
+
+/** Lines behind a mark, and below it as far to the right. */
+const marked = (mark: Span, lines: readonly Line[], { columns, finished }: BlockLook): readonly Line[] => {
+  const below: Span = { ...mark, text: " ".repeat(mark.text.length) };
+  const room = Math.max(columns - 1 - mark.text.length, 1);
+  const rows = finished ? lines : lines.flatMap((each) => wrapped(each, room));
+  return mark.text === "" ? rows : rows.map((row, index) => [index === 0 ? mark : below, ...row]);
+};
+
+const fateLines = {
+  asked: [],
+  queued: [],
+  steered: [line("  read within the turn that was open", "dim")],
+  returned: [line("  the turn ended before the model read it: it is back in the input", "warning")],
+} as const;
+
+/** A piece that is final ends with the empty line that parts it from the next. */
+const answerLines = (markdown: string, { columns, finished }: BlockLook): readonly Line[] => [
+  ...markdownLines(markdown, { columns, soft: finished }),
+  ...(finished && /\n\s*\n$/.test(markdown) ? [[]] : []),
+];
+
+const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
+  if (look.finished && !look.unfolded) return [cutLine(line(`· thought: ${shortened(text)}`, "dim"), look.columns - 1)];
+  return textLines(text.trim(), "dim").flatMap((each) => marked({ text: "· ", roles: ["dim"] }, [each], look));
+};
+
+const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLook): readonly Line[] => {
+  const isWell = result === null || result.outcome === "completed";
+  const role = isWell ? "dim" : "warning";
+  const whole = (text: string): string => (look.unfolded ? text : shortened(text));
+  const [first = [], ...others] = textLines(whole(given), "dim");
+  const head: Line = [{ text: name, roles: ["name"] }, { text: " ", roles: [] }, ...first];
+  const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
+  return [
+    ...marked({ text: result === null ? "○ " : "● ", roles: [role] }, [head, ...others], look),
+    ...(result === null ? [] : marked({ text: "  └ ", roles: [role] }, textLines(said, role), look)),
+  ];
+};
+
+/** All of the arguments: a yes is to exactly these. */
+const approvalLines = ({ name, arguments: given, answer }: ApprovalBlock, { finished }: BlockLook): readonly Line[] => {
+  if (answer !== null)
+    return [
+      [
+        { text: answer === "approved" ? "✓ " : "✗ ", roles: [answer === "approved" ? "success" : "error"] },
+        { text: `${name} was ${answer}`, roles: ["dim"] },
+      ],
+    ];
+  if (finished) return [line(`? ${name} was not answered`, "dim")];
+  return [
+    [
+      { text: "? ", roles: ["warning"] },
+      { text: name, roles: ["name"] },
+      { text: ` ${given}`, roles: ["plain"] },
+    ],
+    line("  y: run it · n: don't, a reason may follow · a: always run this tool, as long as this process lives", "dim"),
+  ];
+};

@@ -1,0 +1,12 @@
+import { type Chunks, contentText, type Message, toArray } from "@colloquy/machine";
+import { oneLine } from "../text/printable.ts";
+
+/** What a turn was asked, in one line; of one without a question, its first words. */
+export const questionIn = (messages: Chunks<Message>): string => {
+  const all = toArray(messages);
+  const [first] = all;
+  const asked = all.find(({ role }) => role === "user") ?? first;
+  if (asked === undefined) return "";
+  const words = oneLine(contentText(asked.parts));
+  return asked.role === "user" ? words : `${asked.role}: ${words}`;
+};
