@@ -6,7 +6,7 @@ import {
   type AgentHost,
   type SubagentCall,
 } from "@colloquy/agents";
-import type { HostOptions, Observer, Tool } from "@colloquy/host";
+import type { AskOptions, HostOptions, Observer, Tool } from "@colloquy/host";
 import { type Content, contentText, type MachineOptions, noUsage, usageMonoid } from "@colloquy/machine";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
 import type { CommandContext } from "./command-context.ts";
@@ -41,7 +41,8 @@ export const agentOf = async (
 /** The host of an agent, and how the chat uses it. */
 export interface AgentChat {
   readonly host: AgentHost;
-  readonly ask: (input: Content, threadId: string) => Asked;
+  readonly ask: (input: Content, threadId: string, options: AskOptions) => Asked;
+  readonly steers: boolean;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
 
@@ -66,16 +67,16 @@ export const hostOfAgent = (
       ...(wanted === undefined ? {} : { model: wanted }),
     },
   );
-  return { host, ask: askOf(host), notes: notesOf(host) };
+  return { host, ask: askOf(host), steers: agent.signature === null, notes: notesOf(host) };
 };
 
 /** How an agent is asked: one with a signature by its one input. */
-const askOf = (host: AgentHost): ((input: Content, threadId: string) => Asked) => {
+const askOf = (host: AgentHost): AgentChat["ask"] => {
   const field = inputOf(host.agent);
-  return (input, threadId) =>
+  return (input, threadId, options) =>
     field === null
-      ? host.thread(threadId).ask(input)
-      : host.run({ [field]: typeof input === "string" ? input : contentText(input) }, { threadId });
+      ? host.thread(threadId).ask(input, options)
+      : host.run({ [field]: typeof input === "string" ? input : contentText(input) }, { ...options, threadId });
 };
 
 /** The input that a typed line is; null for an agent without a signature. @throws ArgumentError for one that takes anything but one text */

@@ -1,9 +1,9 @@
 import type { AskPart, HostedThread } from "@colloquy/host";
 import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
-import { failureText, named, oneLine, type Printer, printableJson } from "@colloquy/terminal";
+import { failureText, named, noteOf, oneLine, type Printer, printableJson } from "@colloquy/terminal";
 import { ArgumentError } from "./exit-code.ts";
 import { summaryOf, type TurnEnd } from "./turn.ts";
-import { figuresOf, noteOf } from "./turn-notes.ts";
+import { figuresOf } from "./turn-notes.ts";
 
 /** Shows turns in one of the formats: answers on the output, all else on the error output. */
 export interface Answers {
@@ -47,8 +47,8 @@ export const answersOn = (output: Printer, errors: Printer, options: AnswersOpti
 /** Where nothing shows answers as they come, one is printed when it is whole: what a model says before it calls tools is none. */
 const textAnswers = (output: Printer, errors: Printer, { streams, detail }: AnswersOptions): Answers => {
   let isShown = false;
-  const note = (line: string | null): void => {
-    if (line === null || detail === "none") return;
+  const note = (line: string): void => {
+    if (detail === "none") return;
     output.endLine();
     errors.line(line);
   };
@@ -58,13 +58,16 @@ const textAnswers = (output: Printer, errors: Printer, { streams, detail }: Answ
       if (streams && (part.type === "text.delta" || part.type === "refusal.delta")) {
         isShown = true;
         output.text(part.text);
-      } else note(noteOf(part, detail === "all"));
+        return;
+      }
+      const happened = noteOf(part, detail === "all");
+      if (happened !== null) note(`  ${happened}`);
     },
     end: async (end, { thread, notes, wayOut }) => {
       if (end.status === "completed" && !isShown) output.text(end.text);
       output.endLine();
       if (end.status === "completed") {
-        for (const line of [await figuresOf(thread, end.turn.turn), ...notes]) note(line);
+        for (const line of [(await figuresOf(thread, end.turn.turn)) ?? [], notes].flat()) note(line);
         return;
       }
       for (const line of problemsOf(end, wayOut)) errors.line(line);

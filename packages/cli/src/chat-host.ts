@@ -1,19 +1,28 @@
-import { createHost, type Host, type HostedThread, type HostOptions, memoryStore, type Store } from "@colloquy/host";
+import {
+  type AskOptions,
+  createHost,
+  declarationsOf,
+  type Host,
+  type HostedThread,
+  type HostOptions,
+  memoryStore,
+  type Store,
+} from "@colloquy/host";
 import { type Content, conversationMachine, textOf } from "@colloquy/machine";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { type ConverseOptions, keymapOf, named, oneLine, type Printer, themeNamed } from "@colloquy/terminal";
-import { declarationsOf } from "@colloquy/host";
+import { type Choice, type ConverseOptions, keymapOf, named, oneLine, themeNamed } from "@colloquy/terminal";
 import { chatMachine, reactInstructions } from "./chat-machine.ts";
 import { threadIdOf } from "./chat-thread.ts";
 import { chatTools } from "./chat-tools.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { openStore, placeOfStore, sessionFile } from "./kept-threads.ts";
+import { modelChoice } from "./model-choice.ts";
 import { providerOf } from "./models.ts";
 import type { OptionValues } from "./options.ts";
 import type { Settled } from "./settings.ts";
 import type { Asked } from "./turn.ts";
-import { promptLines } from "./turn-notes.ts";
+import { promptText } from "./turn-notes.ts";
 
 /** A conversation that can be had. */
 export interface Chat {
@@ -21,6 +30,11 @@ export interface Chat {
   readonly threadId: string;
   /** How it is asked. */
   readonly ask: (input: Content, threadId: string) => Asked;
+  /** Whether a text may be sent into a turn: not where it would be no input of a signature. */
+  readonly steers: boolean;
+  readonly models: Choice;
+  /** Shows what is said beside answers; a conversation on a screen shows it there. */
+  readonly notices: { show: (text: string) => void };
   readonly notes?: ConverseOptions["notes"];
   /** With what it is, and where it is kept, in one line. */
   readonly about: string;
@@ -65,9 +79,11 @@ const chatOf = async (
   const store = place === undefined ? memoryStore({ clock: systemClock }) : await openStore(place);
   opens(() => store.close());
   const system = systemOf(options, agent?.instructions ?? undefined);
-  const parts = partsOf(store, system, options.debug === true ? errors : null);
+  const notices: Chat["notices"] = { show: (text) => text.split("\n").forEach((line) => errors.line(line)) };
+  const parts = partsOf(store, system, options.debug === true ? notices : null);
+  const models = modelChoice(options.model, provider.model, pricing);
   let threadId = "";
-  const { host, ...asking } =
+  const { host, ask, ...asking } =
     module === null || agent === null
       ? plain(
           createHost({
@@ -85,7 +101,7 @@ const chatOf = async (
           options.model,
           ({ name, id, threadId: nested }) => {
             if (nested !== threadId)
-              errors.line(
+              notices.show(
                 `  a subagent waits for approval of ${oneLine(name)}, which can't be given here: ${named(id)}`,
               );
           },
@@ -99,6 +115,9 @@ const chatOf = async (
     host,
     threadId,
     ...asking,
+    ask: (input, id) => ask(input, id, models.asked()),
+    models,
+    notices,
     about: oneLine(
       `${who}${provider.model} at ${provider.name}; ${kept}${project === null ? "" : `; with ${project}`}`,
     ),
@@ -106,11 +125,11 @@ const chatOf = async (
   };
 };
 
-/** What hosts of agents and others share. @param prompts where those of all model calls are printed. */
+/** What hosts of agents and others share. @param prompts where those of all model calls are shown. */
 const partsOf = (
   store: Store,
   system: string | undefined,
-  prompts: Printer | null,
+  prompts: Chat["notices"] | null,
 ): Omit<HostOptions, "llm" | "machine" | "tools"> => ({
   store,
   clock: systemClock,
@@ -118,14 +137,13 @@ const partsOf = (
   // After a crash the next run must not wait long for the thread.
   leaseTtlMs: 5_000,
   ...(system === undefined ? {} : { thread: { system } }),
-  ...(prompts === null
-    ? {}
-    : { hooks: { beforeStep: (call) => promptLines(call).forEach((line) => prompts.line(line)) } }),
+  ...(prompts === null ? {} : { hooks: { beforeStep: (call) => prompts.show(promptText(call)) } }),
 });
 
 const plain = (host: Host) => ({
   host,
-  ask: (input: Content, threadId: string): Asked => host.thread(threadId).ask(input),
+  steers: true,
+  ask: (input: Content, threadId: string, asked: AskOptions): Asked => host.thread(threadId).ask(input, asked),
 });
 
 /** @throws ArgumentError for options that say two things at once */

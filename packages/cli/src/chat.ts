@@ -31,34 +31,46 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const opened = await refusing(() => openedChat(settings, context));
   try {
     const converses = isTerminal && format === "text" && !isAlone && !isAnswer;
-    if (converses) printer.line(opened.about);
+    if (converses && detail !== "none") printer.line(opened.about);
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
+    if (converses) return await conversation(opened, { ...settings, question, detail }, context);
     const first =
       question === "" ? exitCodes.done : await askOnce(opened, contentOf(question, attached), answers, signal);
-    if (isAlone || signal.aborted) return first;
-    return converses
-      ? await conversation(opened, settings, context)
-      : await pipedQuestions(opened, answers, context, first);
+    return isAlone || signal.aborted ? first : await pipedQuestions(opened, answers, context, first);
   } finally {
     await opened.close();
   }
 };
 
+interface Conversed {
+  /** Asked at the beginning; empty for none. */
+  readonly question: string;
+  readonly detail: "none" | "some" | "all";
+}
+
 const conversation = async (
-  { host, threadId, ask, notes }: Chat,
-  { options, historyFile: history }: Settled,
+  { host, threadId, ask, notes, models, steers, notices }: Chat,
+  { options, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, signal }: CommandContext,
 ): Promise<number> => {
-  const shared = { host, threadId, input, signal, ask, ...(notes === undefined ? {} : { notes }) };
+  const streams = options["no-stream"] !== true;
+  const given = { ...(notes === undefined ? {} : { notes }), ...(question === "" ? {} : { question }) };
+  const shared = { host, threadId, input, signal, ask, models, detail, streams, ...given };
   const labels = options["screen-reader"] === true;
   const output = printer.unguarded;
   if (labels || !suitsScreen(output, environment)) {
+    notices.show = (text) => {
+      printer.endLine();
+      text.split("\n").forEach((line) => printer.line(line, "dim"));
+    };
     await converseOn(printer, { ...shared, isTerminal, labels });
   } else {
     const editText = textEditor(environment);
     await converseOnScreen({
       ...shared,
+      steers,
+      notices: (show) => void (notices.show = show),
       output,
       environment: options["no-color"] === true ? { ...environment, FORCE_COLOR: "0" } : environment,
       ...(options.theme === undefined ? {} : { theme: options.theme }),

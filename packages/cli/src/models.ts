@@ -106,8 +106,12 @@ const aiSdkProvider = async (
   return {
     name: options["base-url"] === undefined ? from : withoutSecrets(options["base-url"]),
     model,
-    // What a provider makes is looked at by `aiSdkModel`.
-    handler: (named) => aiSdkModel(provider.languageModel(named) as Parameters<typeof aiSdkModel>[0]),
+    handler: (named) => (call, context) => {
+      const wanted = call.model["model"];
+      const made = provider.languageModel(typeof wanted === "string" ? wanted : named);
+      // What a provider makes is looked at by `aiSdkModel`.
+      return aiSdkModel(made as Parameters<typeof aiSdkModel>[0])(call, context);
+    },
   };
 };
 

@@ -19,10 +19,13 @@ export const pipedQuestions = async (
   const end = (): void => reader.close();
   signal.addEventListener("abort", end);
   const perform = async (line: string): Promise<number> => {
-    const { host } = chat;
+    const { host, models } = chat;
     const turnTo = async (id: string): Promise<void> => void (threadId = id);
     try {
-      await performCommand(plainTarget({ host, thread: host.thread(threadId), printer: errors, turnTo, end }), line);
+      await performCommand(
+        plainTarget({ host, models, thread: host.thread(threadId), printer: errors, turnTo, end }),
+        line,
+      );
       return exitCodes.done;
     } catch (thrown) {
       errors.line(`error: ${failureText(thrown)}`);

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { createOpenAI } from "@ai-sdk/openai";
 import { reply, scriptedModel } from "@colloquy/runtime-test/models";
 import { loopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, expect, test, vi } from "vitest";
-import { run } from "./run-command.ts";
+import { run, runIn } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-models-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -38,6 +39,16 @@ test.each([
   expect(error).toContain(`small at ${server.url}`);
   expect(error).not.toContain("secret");
   expect(server.requests).toMatchObject([{ path }]);
+});
+
+test("/model asks another model of a provider of the AI SDK", async () => {
+  vi.stubEnv("OPENAI_API_KEY", "sk-secret-0123456789");
+  await using server = await loopbackServer({ model: scriptedModel([reply("One."), reply("Two.")]) });
+  const given = ["chat", "--provider", "ai-sdk:openai", "--model", "small", "--base-url", server.url];
+  const { output } = await runIn({ input: Readable.from(["a\n/model large\nb\n"]) }, ...given);
+  vi.unstubAllEnvs();
+  expect(output).toBe("One.\nTwo.\n");
+  expect(server.requests).toMatchObject([{ body: { model: "small" } }, { body: { model: "large" } }]);
 });
 
 const anywhere = ["--base-url", "http://127.0.0.1:1"];

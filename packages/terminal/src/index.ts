@@ -39,7 +39,7 @@ export { commandIn, performCommand, slashCommands } from "./commands/commands.ts
 export { plainTarget, type PlainTargetOptions } from "./plain/plain-target.ts";
 export { failureText, reasonOf } from "./text/failure-text.ts";
 export { costOf, counted, durationOf, figuresOf, tokensOf } from "./text/figures.ts";
-export { noticeOf } from "./text/notice.ts";
+export { noteOf } from "./text/notice.ts";
 export { named, oneLine, printable, printableInLine, printableJson, shortened } from "./text/printable.ts";
 export type { CodePart, MarkdownBlock } from "./markdown/markdown-block.ts";
 export { markdownBlockLines } from "./markdown/markdown-lines.ts";

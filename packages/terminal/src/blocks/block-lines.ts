@@ -44,6 +44,10 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
   }
 };
 
+/** What is neither said nor wrong. */
+export const isAside = (block: Block): boolean =>
+  block.type === "notice" ? block.level === "dim" : ["thinking", "tool", "figures"].includes(block.type);
+
 /** What was sent and is not read yet, and what waits to be asked. */
 export const waitingLines = (steered: readonly string[], queue: readonly string[]): readonly Line[] => [
   ...steered.map((text) => line(`> ${shortened(text)}  (sent: the model reads it at its next step)`, "dim")),

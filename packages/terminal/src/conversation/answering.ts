@@ -1,6 +1,7 @@
 import { type AskHandle, type AskPart, TurnError } from "@colloquy/host";
 import type { Json } from "@colloquy/machine";
 import { type AnswerBlocks, noBlocks, withPart, withWhole } from "./answer-blocks.ts";
+import type { Block } from "../blocks/block.ts";
 import { finalLength } from "./final-markdown.ts";
 
 /** An ask whose answer is shown: for a text, or for an output that is checked. */
@@ -17,17 +18,26 @@ export interface AnswerEnd {
 export class Answering {
   blocks: AnswerBlocks = noBlocks;
   readonly asked: TerminalAsk;
+  readonly #streams: boolean;
   readonly #onPart: (part: AskPart<Json | undefined>) => void;
 
-  constructor(asked: TerminalAsk, onPart: (part: AskPart<Json | undefined>) => void) {
+  /** @param streams whether a text is finished piece by piece, as far as it is final, or whole */
+  constructor(asked: TerminalAsk, streams: boolean, onPart: (part: AskPart<Json | undefined>) => void) {
     this.asked = asked;
+    this.#streams = streams;
     this.#onPart = onPart;
+  }
+
+  /** What may change yet, and is shown all the same. */
+  get open(): readonly Block[] {
+    const { open, grows } = this.blocks;
+    return grows && !this.#streams ? open.slice(0, -1) : open;
   }
 
   async run(): Promise<AnswerEnd> {
     try {
       for await (const part of this.asked) {
-        this.blocks = withPart(this.blocks, part, finalLength);
+        this.blocks = withPart(this.blocks, part, this.#streams ? finalLength : () => 0);
         this.#onPart(part);
       }
       const { turn, text } = await this.asked;

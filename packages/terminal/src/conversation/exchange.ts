@@ -1,4 +1,5 @@
-import { type AskPart, type Host, type HostedThread, TurnCancelledError } from "@colloquy/host";
+import { isAside } from "../blocks/block-lines.ts";
+import { type AskPart, type HostedThread, TurnCancelledError } from "@colloquy/host";
 import { type Json, textOf, toArray, type Turn, turnNumbered, turnsOf } from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
 import { agentFigures, counted, tokensOf } from "../text/figures.ts";
@@ -6,19 +7,15 @@ import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
+import type { TerminalConversationOptions } from "./options.ts";
 import { Steering } from "./steering.ts";
 import { messageBlocks } from "../blocks/message-blocks.ts";
 
 /** What an exchange is had with. */
-export interface ExchangeSetting {
-  readonly host: Host;
-  /** How a text is asked on the thread of an id. */
-  readonly ask?: (text: string, threadId: string) => TerminalAsk;
-  /** Whether texts may be sent into a turn that is open. */
-  readonly steers?: boolean;
-  readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
-  /** Who answers. */
-  readonly name?: string;
+export interface ExchangeSetting extends Pick<
+  TerminalConversationOptions,
+  "host" | "ask" | "steers" | "notes" | "name" | "detail" | "streams"
+> {
   /** Shows a block below those that are finished. */
   readonly show: (block: Block) => void;
   /** A text that nothing became of goes back to whoever typed it. */
@@ -52,7 +49,7 @@ export class Exchange {
 
   constructor(threadId: string, setting: ExchangeSetting) {
     this.#thread = setting.host.thread(threadId);
-    this.#setting = setting;
+    this.#setting = { ...setting, show: (block) => this.#visible([block]).forEach(setting.show) };
     this.#steering = new Steering({
       changed: setting.changed,
       read: (question, into) => {
@@ -98,12 +95,12 @@ export class Exchange {
 
   /** What is open of the answer that is under way. */
   get open(): readonly Block[] {
-    return this.#answering?.blocks.open ?? [];
+    return this.#visible(this.#answering?.open ?? []);
   }
 
   /** What was finished of the last answer, or is of the present one. */
   get last(): readonly Block[] {
-    return this.#answering?.blocks.finished ?? this.#last;
+    return this.#visible(this.#answering?.blocks.finished ?? this.#last);
   }
 
   /** The approval that is asked for, the first where there are several. */
@@ -220,7 +217,7 @@ export class Exchange {
   }
 
   async #follow({ text }: Waiting, asked: TerminalAsk): Promise<void> {
-    const answering = new Answering(asked, (part) => this.#onPart(part));
+    const answering = new Answering(asked, this.#setting.streams ?? true, (part) => this.#onPart(part));
     this.#answering = answering;
     this.#taken = 0;
     this.#setting.changed();
@@ -281,6 +278,10 @@ export class Exchange {
   #showTurn(turn: Turn): void {
     this.#last = messageBlocks(toArray(turn.messages));
     for (const block of this.#last) this.#setting.show(block);
+  }
+
+  #visible(blocks: readonly Block[]): readonly Block[] {
+    return this.#setting.detail === "none" ? blocks.filter((block) => !isAside(block)) : blocks;
   }
 
   #notice(text: string, level: "dim" | "warning" | "error" = "dim"): void {

@@ -34,6 +34,12 @@ export interface TerminalConversationOptions {
   readonly bell?: boolean;
   /** Asked at the beginning. */
   readonly question?: string;
+  /** What is shown beside answers: errors alone, what happens in short, or whole. Default `some`. */
+  readonly detail?: "none" | "some" | "all";
+  /** Whether answers are shown as they come. Default true. */
+  readonly streams?: boolean;
+  /** Called at the beginning with what shows a text of others, such as the prompt that is sent. */
+  readonly notices?: (show: (text: string) => void) => void;
   /** Ends it: the open turn is cancelled. */
   readonly signal?: AbortSignal;
 }

@@ -7,7 +7,11 @@ import type { FinishedLines } from "./shown.ts";
 export class Scrollback {
   readonly finished: FinishedLines[] = [];
   /** Whether thinking and the details of tools are shown whole from here on. */
-  isUnfolded = false;
+  isUnfolded: boolean;
+
+  constructor(isUnfolded: boolean) {
+    this.isUnfolded = isUnfolded;
+  }
 
   add(block: Block): void {
     const unfolded = this.isUnfolded;

@@ -32,7 +32,7 @@ class TerminalConversation implements ScreenConversation {
   readonly #keymap: Keymap;
   readonly #exchange: Exchange;
   readonly #listeners = new Set<() => void>();
-  readonly #scrollback = new Scrollback();
+  readonly #scrollback: Scrollback;
   readonly #input: TypedInput;
   readonly #offers = new ArgumentOffers();
   readonly #view = new OpenView(
@@ -52,6 +52,7 @@ class TerminalConversation implements ScreenConversation {
     this.#keymap = options.keymap ?? keymaps.standard;
     const { threadId, signal } = options;
     this.#input = new TypedInput(() => completableCommands(this.#offers.known), options.history ?? null);
+    this.#scrollback = new Scrollback(options.detail === "all");
     this.#exchange = new Exchange(threadId, {
       ...options,
       show: (block) => this.#show(block),
@@ -100,6 +101,7 @@ class TerminalConversation implements ScreenConversation {
   }
 
   async #begin(): Promise<void> {
+    this.#options.notices?.((text) => this.#notice(text));
     void this.#attempt(() => this.#input.load());
     await this.#attempt(() => this.#exchange.begin());
     if (this.#options.question !== undefined) this.#exchange.send(this.#options.question);

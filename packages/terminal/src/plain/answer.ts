@@ -1,8 +1,7 @@
 import type { AskPart } from "@colloquy/host";
 import type { RequestApproval } from "@colloquy/machine";
 import type { TerminalAsk } from "../conversation/answering.ts";
-import { contentWords, noticeOf } from "../text/notice.ts";
-import { oneLine, shortened } from "../text/printable.ts";
+import { noteOf } from "../text/notice.ts";
 import type { Printer } from "../text/printer.ts";
 
 /** How answers are shown. */
@@ -53,34 +52,4 @@ const showNote = (part: AskPart, { printer, errors, detail, labels }: AnswerLook
   if (note === null) return;
   printer.endLine();
   errors.line(`${labels ? "Note:" : " "} ${note}`, "dim");
-};
-
-/** What happens beside an answer, in one line; null for what says nothing to a person. @param whole nothing is shortened */
-const noteOf = (part: AskPart, whole: boolean): string | null => {
-  const cut = whole ? oneLine : shortened;
-  switch (part.type) {
-    case "toolCall":
-      return `${oneLine(part.name)} ${cut(part.arguments)}`;
-    case "toolResult":
-      if (part.outcome === "completed" && !whole) return null;
-      return `${oneLine(part.name)} ${part.outcome}: ${cut(contentWords(part.content))}`;
-    case "signal":
-      return noticeOf(part.signal);
-    case "result.requested":
-      return `${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`;
-    case "wait.started":
-      return part.for === "lease"
-        ? "waiting for the process that has the thread, or for its lease to run out"
-        : "waiting for the model's turn";
-    case "thread.forked":
-      return `the thread is busy; it goes on as thread ${oneLine(part.threadId)}`;
-    case "thread.lost":
-      return "another process went on with the thread; what was shown is void";
-    case "replay.started":
-      return "what was shown of this step is void; it is shown anew";
-    case "parts.dropped":
-      return "…";
-    default:
-      return null;
-  }
 };

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import type { Host } from "@colloquy/host";
+import type { Choice } from "../commands/command.ts";
 import { pipedLines } from "./lines.ts";
 import { Printer } from "../text/printer.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
@@ -25,6 +26,9 @@ export interface ConverseOptions extends Partial<Pick<AnswerLook, "errors" | "st
   readonly newThreadId?: () => string | Promise<string>;
   /** How a line is asked on the thread of an id. Default: as a text. */
   readonly ask?: (text: string, threadId: string) => TerminalAsk;
+  /** Asked at the beginning. */
+  readonly question?: string;
+  readonly models?: Choice;
   /** Lines that are shown behind the figures of a turn. Default: none. */
   readonly notes?: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
@@ -77,6 +81,8 @@ export const converseOn = async (
       labels: options.labels ?? false,
       ask: options.ask ?? ((text: string, id: string): TerminalAsk => host.thread(id).ask(text)),
       notes: options.notes ?? (async (): Promise<readonly string[]> => []),
+      question: options.question ?? "",
+      models: options.models ?? null,
       ...(newThreadId === undefined ? {} : { newThreadId }),
     },
     lines,

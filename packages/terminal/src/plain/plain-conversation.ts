@@ -1,6 +1,7 @@
 import { type Host, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
 import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
 import { type RequestApproval, turnNumbered } from "@colloquy/machine";
+import type { Choice } from "../commands/command.ts";
 import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
 import { failureText } from "../text/failure-text.ts";
@@ -19,6 +20,9 @@ export interface ConversationSetting extends Omit<AnswerLook, "approve"> {
   /** Whether somebody is there to answer approvals. */
   readonly isTerminal: boolean;
   readonly newThreadId?: () => string | Promise<string>;
+  /** Asked at the beginning; empty for none. */
+  readonly question: string;
+  readonly models: Choice | null;
   readonly ask: (text: string, threadId: string) => TerminalAsk;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
 }
@@ -49,7 +53,9 @@ export class PlainConversation {
   }
 
   async run(): Promise<void> {
+    const { question } = this.#setting;
     await this.#attempt(() => this.#open());
+    if (question !== "") await this.#attempt(() => this.#answer(this.#setting.ask(question, this.thread.id)));
     for (let line = await this.#lines.next(); line !== null; line = await this.#lines.next()) {
       const text = line.trim();
       if (text === "") continue;
@@ -91,12 +97,13 @@ export class PlainConversation {
   }
 
   #target(): ReturnType<typeof plainTarget> {
-    const { host, newThreadId } = this.#setting;
+    const { host, newThreadId, models } = this.#setting;
     return plainTarget({
       host,
       thread: this.thread,
       printer: this.#notes,
       turnTo: (threadId) => this.#turnTo(threadId),
+      models,
       ...(newThreadId === undefined ? {} : { newThreadId }),
       end: () => this.end(),
     });

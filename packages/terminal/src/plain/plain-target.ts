@@ -1,5 +1,5 @@
 import type { Host, HostedThread } from "@colloquy/host";
-import type { CommandTarget } from "../commands/command.ts";
+import type { Choice, CommandTarget } from "../commands/command.ts";
 import type { Line } from "../text/line.ts";
 import type { Printer } from "../text/printer.ts";
 
@@ -12,10 +12,19 @@ export interface PlainTargetOptions {
   /** Default: an id that the host draws. */
   readonly newThreadId?: () => string | Promise<string>;
   readonly end: () => void;
+  readonly models: Choice | null;
 }
 
 /** The target of commands whose views and texts are printed, line by line. */
-export const plainTarget = ({ host, thread, printer, turnTo, newThreadId, end }: PlainTargetOptions): CommandTarget => {
+export const plainTarget = ({
+  host,
+  thread,
+  printer,
+  turnTo,
+  newThreadId,
+  end,
+  models,
+}: PlainTargetOptions): CommandTarget => {
   const say = (text: string): void => printer.line(text, "dim");
   return {
     host,
@@ -31,7 +40,7 @@ export const plainTarget = ({ host, thread, printer, turnTo, newThreadId, end }:
     copy: (text) => printer.line(text),
     keys: () => ["Ctrl+C cancels an answer; at the prompt it ends the conversation"],
     end,
-    models: null,
+    models,
     themes: null,
   };
 };

@@ -1,8 +1,38 @@
-import type { AskSignal } from "@colloquy/host";
+import type { AskPart, AskSignal } from "@colloquy/host";
 import { type Content, contentText } from "@colloquy/machine";
 import type { TurnRange } from "@colloquy/machine/policies";
 import { counted } from "./figures.ts";
-import { shortened } from "./printable.ts";
+import { oneLine, shortened } from "./printable.ts";
+
+/** What happens beside an answer, in one line; null for what says nothing to a person. @param whole nothing is shortened */
+export const noteOf = (part: AskPart, whole: boolean): string | null => {
+  const cut = whole ? oneLine : shortened;
+  switch (part.type) {
+    case "toolCall":
+      return `${oneLine(part.name)} ${cut(part.arguments)}`;
+    case "toolResult":
+      if (part.outcome === "completed" && !whole) return null;
+      return `${oneLine(part.name)} ${part.outcome}: ${cut(contentWords(part.content))}`;
+    case "signal":
+      return noticeOf(part.signal);
+    case "result.requested":
+      return `${oneLine(part.name)} waits for whoever asked to answer call ${part.callId}`;
+    case "wait.started":
+      return part.for === "lease"
+        ? "waiting for the process that has the thread, or for its lease to run out"
+        : "waiting for the model's turn";
+    case "thread.forked":
+      return `the thread is busy; it goes on as thread ${oneLine(part.threadId)}`;
+    case "thread.lost":
+      return "another process went on with the thread; what was shown is void";
+    case "replay.started":
+      return "what was shown of this step is void; it is shown anew";
+    case "parts.dropped":
+      return "…";
+    default:
+      return null;
+  }
+};
 
 /** What a signal means for the user who waits for an answer, in one line; null where it means nothing to them. */
 export const noticeOf = (signal: AskSignal): string | null => {
