@@ -2,7 +2,7 @@ import type { Line, Role, Span } from "../text/line.ts";
 import { markdownLines } from "../markdown/markdown-stream.ts";
 import { contentWords } from "../text/notice.ts";
 import { shortened } from "../text/printable.ts";
-import { cutLine, linesIn, wrapped } from "../text/wrap.ts";
+import { cutLine, lineWidth, linesIn, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
 /** How blocks are laid out. */
@@ -35,6 +35,8 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
       return look.unfolded
         ? toolLines(block, look)
         : toolLines(block, look).map((row) => cutLine(row, look.columns - 1));
+    case "call":
+      return callLines(block, look);
     case "approval":
       return approvalLines(block, look);
     case "notice":
@@ -99,8 +101,39 @@ const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLoo
   ];
 };
 
-/** All of the arguments: a yes is to exactly these. */
-const approvalLines = ({ name, arguments: given, answer }: ApprovalBlock, { finished }: BlockLook): readonly Line[] => {
+/** All of the arguments, on one row where they fit: a yes is to exactly these. */
+const callLines = (
+  { name, arguments: given }: Extract<Block, { readonly type: "call" }>,
+  { columns }: BlockLook,
+): readonly Line[] => {
+  const head: Line = [
+    { text: "? ", roles: ["warning"] },
+    { text: name, roles: ["name"] },
+  ];
+  const row: Line = [...head, { text: ` ${given}`, roles: ["plain"] }];
+  if (lineWidth(row) < columns && !given.includes(String.raw`\n`)) return [row];
+  return [head, ...argumentLines(given).flatMap(([indent, text]) => behind(indent, text, columns))];
+};
+
+/** JSON line by line, with what stands before each; a text of several lines in lines of its own behind a rule. */
+const argumentLines = (given: string): readonly (readonly [indent: string, text: string])[] => {
+  const lines = JSON.stringify(JSON.parse(given), null, 2).split("\n");
+  return lines.flatMap((text) => {
+    const [, indent = "", key = "", json = "", end = ""] = /^( *)("(?:[^"\\]|\\.)*": )?(.*?)(,?)$/.exec(text) ?? [];
+    const value: unknown = json.startsWith('"') ? JSON.parse(json) : null;
+    if (typeof value !== "string" || !value.includes("\n")) return [[`  ${indent}`, `${key}${json}${end}`]];
+    return [[`  ${indent}`, key], ...value.split("\n").map((each) => [`  ${indent}│ `, each] as const)];
+  });
+};
+
+/** A line whose rows all stand behind an indent, which nothing that it says can look like. */
+const behind = (indent: string, text: string, columns: number): readonly Line[] =>
+  wrapped([{ text, roles: ["plain"] }], Math.max(columns - 1 - indent.length, 8)).map((row) => [
+    { text: indent, roles: ["dim"] },
+    ...row,
+  ]);
+
+const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, { finished }: BlockLook): readonly Line[] => {
   if (answer !== null)
     return [
       [
@@ -109,12 +142,13 @@ const approvalLines = ({ name, arguments: given, answer }: ApprovalBlock, { fini
       ],
     ];
   if (finished) return [line(`? ${name} was not answered`, "dim")];
-  return [
-    [
-      { text: "? ", roles: ["warning"] },
-      { text: name, roles: ["name"] },
-      { text: ` ${given}`, roles: ["plain"] },
-    ],
-    line("  y: run it · n: don't, a reason may follow · a: always run this tool, as long as this process lives", "dim"),
-  ];
+  return !isAsked
+    ? []
+    : [
+        [
+          { text: "? ", roles: ["warning"] },
+          { text: `run ${name}?`, roles: ["strong"] },
+          { text: "  y yes · n no (a reason may follow) · a always", roles: ["dim"] },
+        ],
+      ];
 };

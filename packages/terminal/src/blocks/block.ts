@@ -17,6 +17,8 @@ export type Block =
   | { readonly type: "answer"; readonly markdown: string }
   | { readonly type: "refusal"; readonly text: string }
   | ToolBlock
+  /** A call as it is put to the person, before they are asked whether it may run. */
+  | { readonly type: "call"; readonly name: string; readonly arguments: string }
   | ApprovalBlock
   /** Retries, waiting, summaries, what a command did. */
   | { readonly type: "notice"; readonly text: string; readonly level: "dim" | "warning" | "error" }
@@ -35,7 +37,7 @@ export interface ToolBlock {
   readonly result: { readonly outcome: string; readonly content: Content | null } | null;
 }
 
-/** A tool call that waits for a yes or no. */
+/** A tool call that waits for a yes or no: in turn, so the person is asked about one at a time. */
 export interface ApprovalBlock {
   readonly type: "approval";
   readonly id: string;
@@ -43,5 +45,7 @@ export interface ApprovalBlock {
   readonly callId: string;
   readonly name: string;
   readonly arguments: string;
+  /** Its call is shown with all of its arguments, and the person is asked. */
+  readonly isAsked: boolean;
   readonly answer: "approved" | "denied" | null;
 }

@@ -1,4 +1,5 @@
 import type { AskPart } from "@colloquy/host";
+import type { RequestApproval } from "@colloquy/machine";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "../blocks/block.ts";
@@ -66,16 +67,13 @@ export const withPart = (
       return settled(withTool(blocks, part, () => ({ name: part.name, arguments: part.arguments })));
     case "toolResult": {
       const { outcome, content } = part;
-      const answered = withAnswerTo(blocks, part.callId, outcome === "refused" ? "denied" : "approved");
+      // Whoever answered, and wherever: a call that has its result waits for nobody.
+      const answer = outcome === "refused" ? "denied" : "approved";
+      const answered = withAnswer(blocks, answer, (approval) => approval.callId === part.callId);
       return settled(withTool(answered, part, () => ({ result: { outcome, content } })));
     }
-    case "approval.requested": {
-      const { id, callId, name } = part.request;
-      const given = JSON.stringify(part.request.arguments);
-      if (blocks.open.some((block) => block.type === "approval" && block.id === id)) return blocks;
-      const known = withTool(blocks, { callId, name }, (tool) => ({ arguments: tool.arguments || given }));
-      return withOpen(known, { type: "approval", id, callId, name, arguments: given, answer: null });
-    }
+    case "approval.requested":
+      return withRequest(blocks, part.request);
     case "result.requested":
       return withNotice(
         withTool(blocks, part, () => ({ arguments: part.arguments })),
@@ -119,6 +117,15 @@ export const withBlock = (blocks: AnswerBlocks, block: Block): AnswerBlocks => {
 /** What was sent into the turn is read: all of the step before stands above it. */
 export const withRead = (blocks: AnswerBlocks, question: Block): AnswerBlocks => withBlock(closed(blocks), question);
 
+/** The first approval that waits is asked for: its call is finished at once, so that all of it can be read back. */
+export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
+  const first = blocks.open.find((block) => block.type === "approval");
+  if (first === undefined || first.isAsked) return blocks;
+  const call: Block = { type: "call", name: first.name, arguments: first.arguments };
+  const asked = changed(blocks, (block) => (block === first ? { ...first, isAsked: true } : block));
+  return { ...asked, finished: [...blocks.finished, call] };
+};
+
 /** The approval that was asked for is answered. What is denied gives no result of its own. */
 export const withApproval = (
   blocks: AnswerBlocks,
@@ -127,11 +134,13 @@ export const withApproval = (
   reason: string,
 ): AnswerBlocks =>
   settled(
-    changed(blocks, (block) => {
-      if (block.type === "approval" && block.id === id) return { ...block, answer };
-      if (answer === "approved" || block.type !== "tool" || block.callId !== callId) return block;
-      return { ...block, result: { outcome: "refused", content: reason === "" ? "denied" : `denied: ${reason}` } };
-    }),
+    changed(
+      withAnswer(blocks, answer, (approval) => approval.id === id),
+      (block) => {
+        if (answer === "approved" || block.type !== "tool" || block.callId !== callId) return block;
+        return { ...block, result: { outcome: "refused", content: reason === "" ? "denied" : `denied: ${reason}` } };
+      },
+    ),
   );
 
 /** Nothing more comes: what is shown is made to be the text that the answer has, wherever parts of it were lost; null where that is not known. */
@@ -202,11 +211,23 @@ const withTool = (
   return changed(known, (block) => (block.type === "tool" && isIt(block) ? { ...block, ...change(block) } : block));
 };
 
-/** Whoever answered, and wherever: a call that has its result waits for nobody. */
-const withAnswerTo = (blocks: AnswerBlocks, callId: string, answer: "approved" | "denied"): AnswerBlocks =>
-  changed(blocks, (block) =>
-    block.type === "approval" && block.callId === callId && block.answer === null ? { ...block, answer } : block,
-  );
+const withRequest = (blocks: AnswerBlocks, { id, callId, name, arguments: input }: RequestApproval): AnswerBlocks => {
+  if (blocks.open.some((block) => block.type === "approval" && block.id === id)) return blocks;
+  const given = JSON.stringify(input);
+  const known = withTool(blocks, { callId, name }, (tool) => ({ arguments: tool.arguments || given }));
+  return withOpen(known, { type: "approval", id, callId, name, arguments: given, isAsked: false, answer: null });
+};
+
+/** An answered approval is finished at once, below its call. */
+const withAnswer = (
+  blocks: AnswerBlocks,
+  answer: "approved" | "denied",
+  isIt: (approval: ApprovalBlock) => boolean,
+): AnswerBlocks => {
+  const answered = blocks.open.filter((block) => block.type === "approval").filter(isIt);
+  const open = blocks.open.filter((block) => block.type !== "approval" || !answered.includes(block));
+  return { ...blocks, open, finished: [...blocks.finished, ...answered.map((approval) => ({ ...approval, answer }))] };
+};
 
 const changed = (blocks: AnswerBlocks, change: (block: Block) => Block): AnswerBlocks => ({
   ...blocks,
@@ -237,5 +258,4 @@ const settled = (blocks: AnswerBlocks, finalLength?: (markdown: string) => numbe
   };
 };
 
-const isFinal = (block: Block): boolean =>
-  block.type === "tool" ? block.result !== null : block.type !== "approval" || block.answer !== null;
+const isFinal = (block: Block): boolean => (block.type === "tool" ? block.result !== null : block.type !== "approval");

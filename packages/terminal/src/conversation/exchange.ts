@@ -4,7 +4,7 @@ import { type Json, textOf, toArray, type Turn, turnNumbered, turnsOf } from "@c
 import { failureText } from "../text/failure-text.ts";
 import { agentFigures, counted, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
-import { type AnswerBlocks, withApproval, withBlock, withRead } from "./answer-blocks.ts";
+import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
 import type { TerminalConversationOptions } from "./options.ts";
@@ -105,9 +105,7 @@ export class Exchange {
 
   /** The approval that is asked for, the first where there are several. */
   get approval(): ApprovalBlock | null {
-    return (
-      this.open.find((block): block is ApprovalBlock => block.type === "approval" && block.answer === null) ?? null
-    );
+    return this.open.find((block) => block.type === "approval") ?? null;
   }
 
   /** Says what there is of the thread, and goes on with what is under way in it. */
@@ -290,6 +288,7 @@ export class Exchange {
 
   /** What is finished of the answer is shown as that. */
   #take(): void {
+    if (this.#answering !== null) this.#answering.blocks = withQuestion(this.#answering.blocks);
     const finished = this.#answering?.blocks.finished ?? [];
     for (const block of finished.slice(this.#taken)) this.#setting.show(block);
     this.#taken = finished.length;

@@ -12,7 +12,7 @@ export interface Shown {
   readonly open: (size: Size) => readonly Line[];
   /** The input as it is laid out, with the cursor in it, and what is offered to complete it. */
   readonly input: (size: Size) => InputFrame;
-  /** One row below the input, cut to the width. */
+  /** One row above the input, cut to the width. */
   readonly status: (size: Size) => Line;
   /** On the alternate screen, instead of all this. */
   readonly view: View | null;

@@ -7,8 +7,9 @@ import { cutLine, wrapped } from "../text/wrap.ts";
 export type Paint = (line: Line) => string;
 
 /**
- * What is open, the input and the status, on half of the rows, or the few that there are: what a smaller window pushes
- * out above it can't be taken back. Ink needs one row below.
+ * What is open, the status and the input, on half of the rows, or the few that there are: what a smaller window pushes
+ * out above it can't be taken back. The input is last, since rows below the cursor that a resize wraps anew move it away
+ * from where it was. Ink needs one row below.
  */
 export const liveRows = (shown: Shown, size: Size, paint: Paint): Rows => {
   const width = size.columns - 1;
@@ -22,8 +23,8 @@ export const liveRows = (shown: Shown, size: Size, paint: Paint): Rows => {
   const openLines = endOf(open, width, room - inputLines.length);
   const status = size.rows > 2 ? [shown.status(size)] : [];
   return {
-    rows: [...openLines, ...inputLines, ...status].map((line) => paint(cutLine(line, width))),
-    cursor: { row: openLines.length + row - first, column: Math.min(column, width) },
+    rows: [...openLines, ...status, ...inputLines].map((line) => paint(cutLine(line, width))),
+    cursor: { row: openLines.length + status.length + row - first, column: Math.min(column, width) },
   };
 };
 

@@ -45,3 +45,28 @@ test("where the terminal does not wrap it, a text is wrapped beside its mark", (
     }),
   ).toEqual(["● look", '  {"for":', '  "words"}', "  └ failed:", "    no such", "    place"]);
 });
+
+test.for([20, 80, 200])(
+  "at %i columns a call that is put to a person loses nothing, nor looks like something else",
+  (columns) => {
+    const content = Array.from({ length: 200 }, (_, index) => `${index} ${"word ".repeat(index % 40)}`).join("\n");
+    const given = { path: "a.txt", content: `${content}\n  },\n  "path": "b.txt"`, tags: ["x", { y: 1, z: null }] };
+    const lines = blockLines(
+      { type: "call", name: "write", arguments: JSON.stringify(given) },
+      { columns, unfolded: false, finished: true },
+    );
+    expect(lines.map(lineWidth).filter((width) => width >= columns)).toEqual([]);
+    const texts = lines.map((line) => line.map(({ text }) => text).join(""));
+    const ofContent = texts.filter((text) => text.startsWith("    │ ")).map((text) => text.slice(6));
+    expect(ofContent.join("").replaceAll(/\s/g, "")).toBe(given.content.replaceAll(/\s/g, ""));
+    const rest = texts.filter((text) => !text.startsWith("    │ "));
+    const bare = JSON.stringify({ ...given, content: "" });
+    expect(rest.join("").replaceAll(/\s/g, "")).toBe(`?write${bare}`.replace('"",', ""));
+  },
+);
+
+test("a call that fits is put on one row", () => {
+  const block: Block = { type: "call", name: "remove", arguments: '{"file":"a"}' };
+  expect(blockLines(block, { columns: 80, unfolded: false, finished: true })).toHaveLength(1);
+  expect(blockLines(block, { columns: 20, unfolded: false, finished: true })).toHaveLength(4);
+});

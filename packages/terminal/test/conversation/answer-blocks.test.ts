@@ -7,6 +7,7 @@ import {
   withApproval,
   withBlock,
   withPart,
+  withQuestion,
   withWhole,
 } from "../../src/conversation/answer-blocks.ts";
 import type { Block } from "../../src/index.ts";
@@ -83,18 +84,23 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
     callId: "call-0",
     name: "look",
     arguments: "",
+    isAsked: false,
     answer: null,
   } as const;
   const answered = shownOf([result(0)], withApproval(asked, approval, "approved", ""));
-  expect(answered.finished).toMatchObject([{ type: "tool" }, { type: "approval", answer: "approved" }]);
+  expect(answered.finished).toMatchObject([{ type: "approval", answer: "approved" }, { type: "tool" }]);
   expect(shownOf([result(0)], asked).finished).toMatchObject([
-    { type: "tool" },
     { type: "approval", answer: "approved" },
+    { type: "tool" },
   ]);
   expect(withApproval(asked, approval, "denied", "no").finished).toMatchObject([
-    { type: "tool", result: { outcome: "refused", content: "denied: no" } },
     { type: "approval", answer: "denied" },
+    { type: "tool", result: { outcome: "refused", content: "denied: no" } },
   ]);
+  const put = withQuestion(asked);
+  expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}' }]);
+  expect(put.open).toMatchObject([{ type: "tool" }, { type: "approval", isAsked: true }]);
+  expect(withQuestion(put)).toBe(put);
   // A thread that was opened anew shows the request without the call.
   expect(shownOf([requested]).open).toMatchObject([{ type: "tool", arguments: '{"at":"sky"}' }, { type: "approval" }]);
 });

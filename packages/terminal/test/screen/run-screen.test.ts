@@ -15,10 +15,10 @@ test("a scripted conversation is drawn, and taken away at its end", async () => 
     theme: themeNamed("dark"),
   });
   await terminal.until((screen) => screen.includes("idle"));
-  expect(terminal.cells.screen().slice(0, 5)).toEqual(["hello", "an answer", ">", "idle", ""]);
+  expect(terminal.cells.screen().slice(0, 5)).toEqual(["hello", "an answer", "idle", ">", ""]);
   terminal.type("日本x");
   await terminal.until((screen) => screen.includes("本x"));
-  expect(terminal.cells.cursor()).toEqual({ column: 7, row: 2 });
+  expect(terminal.cells.cursor()).toEqual({ column: 7, row: 3 });
   conversation.finish("an answer that is longer than forty columns, so that the terminal wraps it");
   conversation.open = [];
   conversation.changed();
@@ -26,8 +26,8 @@ test("a scripted conversation is drawn, and taken away at its end", async () => 
   expect(terminal.cells.lines().slice(0, 4)).toEqual([
     "hello",
     "an answer that is longer than forty columns, so that the terminal wraps it",
-    "> 日本x",
     "idle",
+    "> 日本x",
   ]);
   conversation.end();
   await run;
