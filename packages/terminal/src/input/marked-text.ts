@@ -60,8 +60,9 @@ const runAt = ({ text, marks }: MarkedText, at: number): Run => {
   return { start, end, isMark: false };
 };
 
+/** A joiner behind a letter would make one segment of it and of the emoji behind it, and that is no word. */
 const wordsOf = ({ text }: MarkedText, run: Run): readonly { readonly start: number; readonly end: number }[] =>
-  Array.from(words.segment(text.slice(run.start, run.end)))
+  Array.from(words.segment(text.slice(run.start, run.end).replaceAll("\u200D", "\u200C")))
     .filter(({ isWordLike }) => isWordLike)
     .map(({ index, segment }) => ({ start: run.start + index, end: run.start + index + segment.length }));
 

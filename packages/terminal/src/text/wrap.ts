@@ -4,7 +4,8 @@ import { graphemesOf, widthOf } from "./width.ts";
 
 /**
  * A line in rows of at most so many columns: between words where it can, else within one, never inside of what a
- * person takes for one character. The spaces between two rows are left out.
+ * person takes for one character: one that is wider than all columns has a row of its own. The spaces between two rows
+ * are left out.
  */
 export const wrapped = (line: Line, columns: number): readonly Line[] => {
   if (lineWidth(line) <= columns) return [line];

@@ -34,6 +34,8 @@ test.each([
   ["one<newline>two<clearInput><killToLineStart><yank>", "one\ntwo|"],
   ["one<deleteBackward><yank>", "on|"],
   ["我们今天<wordLeft>", "我们|今天"],
+  ["one a\u200D👍<deleteWordBackward>", "one |"],
+  ["one a\u200D👍<inputStart><wordRight><wordRight>", "one a\u200D|👍"],
   ["x\u0301<left>e", "e|x\u0301"],
   ["xa<left><left>\u0301", "\u0301|xa"],
   ["ea\u0301<left><left><right><deleteForward>", "e|"],
