@@ -1,0 +1,47 @@
+import { virtualClock, type VirtualClock } from "@colloquy/runtime-test";
+import { fails, never, ruleModel, streams, toolCalls } from "@colloquy/runtime-test/models";
+import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
+
+/**
+ * What is asked says how it is answered: `look` and `mail` have a tool called, `slow` waits in the middle until the clock
+ * goes on, `never` for good, `fail` fails. Anything else is said again, with how many messages there were.
+ */
+const model = ruleModel([
+  {
+    name: "result",
+    when: ({ last }) => last?.role === "tool",
+    answer: ({ toolResults }) => `It is ${toolResults.at(-1)?.text}.`,
+  },
+  {
+    name: "tools",
+    when: ({ lastUserText }) => /^(?:look|mail)\b/.test(lastUserText),
+    answer: ({ lastUserText }) =>
+      toolCalls([{ name: lastUserText.slice(0, 4), arguments: { for: lastUserText.slice(5) } }]),
+  },
+  {
+    name: "slow",
+    when: ({ lastUserText }) => lastUserText.startsWith("slow"),
+    answer: () => streams(["It was ", { text: "so.", delayMs: 1_000 }]),
+  },
+  {
+    name: "never",
+    when: ({ lastUserText }) => lastUserText.startsWith("never"),
+    answer: () => never({ pieces: ["It will "] }),
+  },
+  {
+    name: "fail",
+    when: ({ lastUserText }) => lastUserText === "fail",
+    answer: () => fails({ kind: "bad_request", status: 400 }),
+  },
+  {
+    name: "echo",
+    when: () => true,
+    answer: ({ messages, lastUserText }) => `**${lastUserText}**, ${messages.length} messages`,
+  },
+]);
+
+/** A server with that model, and the clock on which its answers come. */
+export const chatServer = async (): Promise<{ readonly server: LoopbackServer; readonly clock: VirtualClock }> => {
+  const clock = virtualClock();
+  return { server: await loopbackServer({ model, clock }), clock };
+};

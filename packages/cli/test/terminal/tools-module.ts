@@ -1,0 +1,19 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Writes a module with the tools that the model of `chatServer` calls: `look`, which takes for ever when it is for that, and `mail`, which is approved first. */
+export const toolsModule = (folder: string): string => {
+  const file = join(folder, "tools.mjs");
+  writeFileSync(
+    file,
+    `const tool = (name, approval, run) => ({
+  declaration: { name, description: "", parameters: { type: "object" }, ...approval }, schema: null, needsApproval: null, run,
+});
+export default [
+  tool("look", {}, (given) => given.for === "ever" ? new Promise(() => {}) : "rain, ".repeat(30) + "and wind in " + given.for),
+  tool("mail", { approval: "always" }, (given) => "sent to " + given.for),
+];
+`,
+  );
+  return file;
+};
