@@ -94,7 +94,7 @@ const effects: Partial<Record<Action, Effect>> = {
     await cleared(shell);
     const stopped = await answering(shell);
     await shell.type("And then?");
-    await shell.pressUntil(key, /^> And then\? {2}\(queued: Up takes it back\)\n>\n.*1 queued$/m);
+    await shell.pressUntil(key, /^> And then\? {2}\(queued: Up takes it back\)\n.*1 queued$/m);
     shell.press("up");
     await shell.untilInput("And then?");
     shell.press("ctrl+u");
