@@ -1,12 +1,17 @@
 // The gate: every step that a change has to pass, to the end even when one fails. Steps that use one core and measure
-// nothing run two at a time. The last line is `N passed, N failed`, over the tests and the other steps together.
+// nothing run two at a time. What draws its cases draws them from one seed, which follows from the sources
+// (docs/decisions/0032-the-seed-of-the-gate.md); `pnpm verify --seed S` tries others. The last line is
+// `N passed, N failed`, over the tests and the other steps together.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { z } from "zod";
 
+import { runCommand } from "../proof/kit/command.ts";
+import { whole } from "../proof/kit/options.ts";
 import { callerEnvironment, workspaceEnvironment } from "./caller.ts";
+import { seedOfSources, seedsMax } from "./seed-of-sources.ts";
 import { whatFailed } from "./what-failed.ts";
 
 /** One thing to pass. */
@@ -15,8 +20,8 @@ interface Step {
   readonly command: readonly [string, ...string[]];
   /** A step that takes longer has failed. */
   readonly minutesMax: number;
-  /** Its properties draw from the seed of this gate, which is drawn anew each time. */
-  readonly newSeed?: true;
+  /** What its properties draw from, where they do not have the one seed of `pnpm test`. */
+  readonly seed?: number;
   /** It uses one core and measures no time: the next such step runs beside it. */
   readonly beside?: true;
   /** With a PostgreSQL and a Redis, which its command finds by their variables; it fails when they can't be started. */
@@ -59,9 +64,6 @@ const proof = (name: string, command: string, more: Partial<Step> = {}): Step =>
   return { name, command: ["node", `${folder}/main.ts`, ...args], minutesMax: 2, ...more };
 };
 
-/** Drawn for this run and printed with each step that has it: what it finds is mended at once. */
-const seed = String(Math.floor(Math.random() * 1_000_000));
-
 const ofRecordings: readonly Step[] = [
   { name: "recordings", command: ["node", "proof/recordings/main.ts", recordings], minutesMax: 2, beside: true },
   {
@@ -72,7 +74,7 @@ const ofRecordings: readonly Step[] = [
   },
 ];
 
-const steps: readonly Step[] = [
+const stepsFrom = (seed: number): readonly Step[] => [
   { name: "format", command: ["oxfmt", "--check", "."], minutesMax: 1 },
   { name: "types", command: ["tsc", "-p", "."], minutesMax: 2 },
   { name: "build", command: ["node", "scripts/build.ts"], minutesMax: 2 },
@@ -88,13 +90,16 @@ const steps: readonly Step[] = [
     servers: true,
   }),
   counted("long-tests.json", {
-    name: "long tests, from a new seed",
+    name: "long tests, from the seed of the sources",
     command: [...pnpm, "test:long"],
     minutesMax: 6,
-    newSeed: true,
+    seed,
   }),
-  // As many cases as the tests above try, and other ones each time; `pnpm test:seeds` tries four times as many.
-  proof("properties from a new seed", `proof/test-seeds --quick --seed ${seed}`, { minutesMax: 6, servers: true }),
+  // As many cases as the tests above try, and other ones after each change; `pnpm test:seeds` tries four times as many.
+  proof("properties from the seed of the sources", `proof/test-seeds --quick --seed ${seed}`, {
+    minutesMax: 6,
+    servers: true,
+  }),
   // Two at a time.
   { name: "examples", command: ["node", "scripts/examples.ts"], minutesMax: 3, beside: true },
   {
@@ -108,23 +113,21 @@ const steps: readonly Step[] = [
     minutesMax: 4,
     beside: true,
   }),
-  // From a seed that is drawn anew each time, and printed.
-  proof("laws of pruning", "proof/policy-laws --seeds 20", { beside: true }),
+  proof("laws of pruning", `proof/policy-laws --seeds 20 --seed ${seed}`, { beside: true }),
   ...(existsSync(recordings) ? ofRecordings : []),
   // One by one again.
   proof("simulation", "proof/simulate --runs 10000 --seed 1 --workers 2", { minutesMax: 4 }),
-  // From seeds that are drawn anew each time, and printed.
-  proof("crashes", "proof/crash --runs 6"),
-  proof("killed stores", "proof/crash-store --writing all --runs 6"),
+  proof("crashes", `proof/crash --runs 6 --seed ${seed}`),
+  proof("killed stores", `proof/crash-store --writing all --runs 6 --seed ${seed}`),
   proof("power cuts", "proof/power-loss --runs 100 --seed 1"),
   // On each store, PostgreSQL and Redis among them.
   proof("crash points", "proof/crash-points", { servers: true }),
   proof("writers", "proof/writers --asks 1000"),
   proof("writers on PostgreSQL", "proof/writers --store postgres --asks 500", { servers: true }),
-  proof("crashes of PostgreSQL", "proof/crash-postgres --runs 2"),
-  proof("crashes of Redis", "proof/crash-redis --runs 3"),
-  proof("tampering", "proof/tampering --runs 12", { servers: true }),
-  proof("bad networks", "proof/bad-network --runs 2", { servers: true }),
+  proof("crashes of PostgreSQL", `proof/crash-postgres --runs 2 --seed ${seed}`),
+  proof("crashes of Redis", `proof/crash-redis --runs 3 --seed ${seed}`),
+  proof("tampering", `proof/tampering --runs 12 --seed ${seed}`, { servers: true }),
+  proof("bad networks", `proof/bad-network --runs 2 --seed ${seed}`, { servers: true }),
   // Those whose figures do not depend on how busy the machine is.
   proof("benchmark of the disk", "bench --only disk", { minutesMax: 1 }),
   proof("benchmark of what is immutable", "bench --only immutable --rounds 31"),
@@ -140,10 +143,11 @@ const steps: readonly Step[] = [
 /** The JSON report of the tests, as far as it is read here. */
 const testReport = z.object({ numPassedTests: z.number(), numFailedTests: z.number() });
 
-const main = async (): Promise<void> => {
+const verify = async (seed: number): Promise<void> => {
   rmSync(reports, { recursive: true, force: true });
   mkdirSync(reports, { recursive: true });
-  const outcomes = await outcomesOf(steps);
+  console.log(`cases follow from the seed ${seed}`);
+  const outcomes = await outcomesOf(stepsFrom(seed));
   for (const { step, problem, output } of outcomes) {
     if (problem !== null) console.log([`\n## FAILED: ${step.name}: ${problem}`, ...whatFailed(output)].join("\n"));
   }
@@ -177,8 +181,9 @@ const outcomesOf = async (waiting: readonly Step[]): Promise<readonly Outcome[]>
 
 const run = async (step: Step): Promise<Outcome> => {
   const [command, ...args] = step.servers === true ? [...withServers, ...step.command] : step.command;
-  const seeded = step.newSeed === true ? { COLLOQUY_SEED: seed } : {};
-  const title = `\n## ${step.name}: ${step.newSeed === true ? `COLLOQUY_SEED=${seed} ` : ""}${step.command.join(" ")}`;
+  const seeded = step.seed === undefined ? {} : { COLLOQUY_SEED: String(step.seed) };
+  const variables = Object.entries(seeded).map(([name, value]) => `${name}=${value}`);
+  const title = `\n## ${step.name}: ${[...variables, ...step.command].join(" ")}`;
   if (step.beside !== true) console.log(title);
   const started = performance.now();
   const child = spawn(command, args, {
@@ -238,4 +243,14 @@ const totalOf = ({ step: { report }, problem }: Outcome): Total => {
   return { passed: numPassedTests, failed: numFailedTests === 0 ? itself.failed : numFailedTests };
 };
 
-await main();
+await runCommand({
+  name: "verify",
+  options: {
+    seed: whole(null, "what the cases follow from (default: it follows from the sources)", {
+      least: 0,
+      most: seedsMax - 1,
+      placeholder: "S",
+    }),
+  },
+  run: ({ seed }) => verify(seed ?? seedOfSources(root)),
+});

@@ -1,6 +1,6 @@
 /**
- * How many cases a property tries. `pnpm test` tries a quarter of `full`, always the same ones; so does the gate, from a seed
- * that it draws (`pnpm test:seeds --quick`). `pnpm test:seeds` and `pnpm test:long` try them all. `COLLOQUY_RUNS` says it for one run: `full`, or a number.
+ * How many cases a property tries. `pnpm test` tries a quarter of `full`, always the same ones; the gate as many others,
+ * which follow from the sources (`pnpm test:seeds --quick`). `pnpm test:seeds` and `pnpm test:long` try them all. `COLLOQUY_RUNS` says it for one run: `full`, or a number.
  */
 export const runs = (full: number): number => {
   const wanted = process.env["COLLOQUY_RUNS"];

@@ -1,0 +1,33 @@
+// What the gate draws its cases from: the same for whoever has the same sources, other cases after each change.
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A file of the sources: its path from the root, with `/`, and its bytes. */
+export interface SourceFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A number below a million that follows from the sources under a folder. It asks no git: a copy has none. */
+export const seedOfSources = (root: string): number =>
+  seedOf(
+    globSync(sources, { cwd: root, exclude: ["**/node_modules/**", "**/dist/**"] }).map((path) => ({
+      path: path.replaceAll("\\", "/"),
+      bytes: readFileSync(join(root, path)),
+    })),
+  );
+
+/** Of files in any order. */
+export const seedOf = (files: readonly SourceFile[]): number => {
+  const hash = createHash("sha256");
+  for (const { path, bytes } of files.toSorted((one, other) => (one.path < other.path ? -1 : 1)))
+    hash.update(`${path}\n${bytes.length}\n`).update(bytes);
+  return hash.digest().readUInt32BE() % seedsMax;
+};
+
+/** Seeds have six digits: a person can copy them. */
+export const seedsMax = 1_000_000;
+
+/** By their endings, so that what a tool leaves beside them is none. */
+const sources = "{packages,proof,test,examples,bench,scripts}/**/*.{ts,json,jsonl,txt,yaml}";
