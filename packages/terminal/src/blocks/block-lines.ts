@@ -1,8 +1,8 @@
-import type { Line, Role, Span } from "../text/line.ts";
+import { type Line, line, type Span, span, textLines } from "../text/line.ts";
 import { markdownLines } from "../markdown/markdown-stream.ts";
 import { contentWords } from "../text/notice.ts";
 import { shortened } from "../text/printable.ts";
-import { cutLine, lineWidth, linesIn, wrapped } from "../text/wrap.ts";
+import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
 /** How blocks are laid out. */
@@ -22,7 +22,7 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
       return [
         [],
         ...(block.title === undefined ? [] : [line(block.title, "heading")]),
-        ...marked({ text: "> ", roles: ["prompt"] }, textLines(block.text, "strong"), look),
+        ...marked(span("> ", "prompt"), textLines(block.text, "strong"), look),
         ...fateLines[block.fate],
       ];
     case "thinking":
@@ -40,7 +40,7 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
     case "approval":
       return approvalLines(block, look);
     case "notice":
-      return marked({ text: "  ", roles: [] }, textLines(block.text, block.level), look);
+      return marked(span("  "), textLines(block.text, block.level), look);
     case "figures":
       return marked(nothing, textLines(block.text, "dim"), look);
   }
@@ -56,11 +56,7 @@ export const waitingLines = (steered: readonly string[], queue: readonly string[
   ...queue.map((text) => line(`> ${shortened(text)}  (queued: Up takes it back)`, "dim")),
 ];
 
-const line = (text: string, ...roles: readonly Role[]): Line => [{ text, roles }];
-
-const textLines = (text: string, role: Role): readonly Line[] => linesIn(text).map((each) => line(each, role));
-
-const nothing: Span = { text: "", roles: [] };
+const nothing = span("");
 
 /** Lines behind a mark, and below it as far to the right. */
 const marked = (mark: Span, lines: readonly Line[], { columns, finished }: BlockLook): readonly Line[] => {
@@ -85,7 +81,7 @@ const answerLines = (markdown: string, { columns, finished }: BlockLook): readon
 
 const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
   if (look.finished && !look.unfolded) return [cutLine(line(`· thought: ${shortened(text)}`, "dim"), look.columns - 1)];
-  return textLines(text.trim(), "dim").flatMap((each) => marked({ text: "· ", roles: ["dim"] }, [each], look));
+  return textLines(text.trim(), "dim").flatMap((each) => marked(span("· ", "dim"), [each], look));
 };
 
 const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLook): readonly Line[] => {
@@ -93,10 +89,10 @@ const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLoo
   const role = isWell ? "dim" : "warning";
   const whole = (text: string): string => (look.unfolded ? text : shortened(text));
   const [first = [], ...others] = textLines(whole(given), "dim");
-  const head: Line = [{ text: name, roles: ["name"] }, { text: " ", roles: [] }, ...first];
+  const head: Line = [span(name, "name"), span(" "), ...first];
   const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
   return [
-    ...marked({ text: result === null ? "○ " : "● ", roles: [role] }, [head, ...others], look),
+    ...marked(span(result === null ? "○ " : "● ", role), [head, ...others], look),
     ...(result === null ? [] : marked({ text: "  └ ", roles: [role] }, textLines(said, role), look)),
   ];
 };
@@ -106,11 +102,8 @@ const callLines = (
   { name, arguments: given }: Extract<Block, { readonly type: "call" }>,
   { columns }: BlockLook,
 ): readonly Line[] => {
-  const head: Line = [
-    { text: "? ", roles: ["warning"] },
-    { text: name, roles: ["name"] },
-  ];
-  const row: Line = [...head, { text: ` ${given}`, roles: ["plain"] }];
+  const head: Line = [span("? ", "warning"), span(name, "name")];
+  const row: Line = [...head, span(` ${given}`, "plain")];
   if (lineWidth(row) < columns && !given.includes(String.raw`\n`)) return [row];
   return [head, ...argumentLines(given).flatMap(([indent, text]) => behind(indent, text, columns))];
 };
@@ -128,27 +121,21 @@ const argumentLines = (given: string): readonly (readonly [indent: string, text:
 
 /** A line whose rows all stand behind an indent, which nothing that it says can look like. */
 const behind = (indent: string, text: string, columns: number): readonly Line[] =>
-  wrapped([{ text, roles: ["plain"] }], Math.max(columns - 1 - indent.length, 8)).map((row) => [
-    { text: indent, roles: ["dim"] },
-    ...row,
-  ]);
+  wrapped(line(text), Math.max(columns - 1 - indent.length, 8)).map((row) => [span(indent, "dim"), ...row]);
 
 const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, { finished }: BlockLook): readonly Line[] => {
   if (answer !== null)
     return [
-      [
-        { text: answer === "approved" ? "✓ " : "✗ ", roles: [answer === "approved" ? "success" : "error"] },
-        { text: `${name} was ${answer}`, roles: ["dim"] },
-      ],
+      [answer === "approved" ? span("✓ ", "success") : span("✗ ", "error"), span(`${name} was ${answer}`, "dim")],
     ];
   if (finished) return [line(`? ${name} was not answered`, "dim")];
   return !isAsked
     ? []
     : [
         [
-          { text: "? ", roles: ["warning"] },
-          { text: `run ${name}?`, roles: ["strong"] },
-          { text: "  y yes · n no (a reason may follow) · a always", roles: ["dim"] },
+          span("? ", "warning"),
+          span(`run ${name}?`, "strong"),
+          span("  y yes · n no (a reason may follow) · a always", "dim"),
         ],
       ];
 };

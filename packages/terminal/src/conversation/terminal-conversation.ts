@@ -85,7 +85,7 @@ class TerminalConversation implements ScreenConversation {
   press(key: Key, size: Size): void {
     const action = key.type === "key" ? (this.#keymap[key.name] ?? "nothing") : undefined;
     if (this.#view.present !== null) this.#view.press(key, size);
-    else if (this.#input.isSearching) this.#search(key, action, size);
+    else if (this.#input.isSearching) this.#search(key, action);
     else if (action !== undefined) this.#perform(action, size);
     else if (key.type === "paste") this.#input.paste(key.text);
     else if (key.type === "text" && !this.#answersApproval(key.text)) this.#input.type(key.text);
@@ -107,8 +107,8 @@ class TerminalConversation implements ScreenConversation {
     if (this.#options.question !== undefined) this.#exchange.send(this.#options.question);
   }
 
-  #search(key: Key, action: Action | undefined, size: Size): void {
-    if (this.#input.pressInSearch(key, action, size)) this.#command("/reset");
+  #search(key: Key, action: Action | undefined): void {
+    if (this.#input.pressInSearch(key, action)) this.#command("/reset");
   }
 
   #perform(action: Action, size: Size): void {

@@ -97,9 +97,9 @@ export class TypedInput {
   }
 
   /** A key while what was typed before is searched. True where it asks for a reset. */
-  pressInSearch(key: Key, action: Action | undefined, size: Size): boolean {
+  pressInSearch(key: Key, action: Action | undefined): boolean {
     if (this.#search === null) return false;
-    const step = pressInSearch(this.#search, key, action, size);
+    const step = pressInSearch(this.#search, key, action);
     this.#search = step.type === "search" ? step.search : null;
     if (step.type === "take") this.replace(step.text);
     return step.type === "reset";

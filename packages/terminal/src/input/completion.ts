@@ -1,6 +1,7 @@
-import type { Line, Size } from "../text/line.ts";
+import { type Line, type Size, span } from "../text/line.ts";
 import { oneLine } from "../text/printable.ts";
-import { cutTo, widthOf } from "../text/width.ts";
+import { widthOf } from "../text/width.ts";
+import { cutLine } from "../text/wrap.ts";
 import { type Editor, editorOf } from "./editor.ts";
 
 /** A command that can be completed. */
@@ -52,14 +53,9 @@ export const layOutCompletion = ({ offers, taken }: Completion, { columns, rows 
   const from = Math.min(Math.max((taken ?? 0) - height + 1, 0), offers.length);
   const width = Math.max(...offers.map(({ shown }) => widthOf(shown)));
   return offers.slice(from, from + height).map(({ shown, does }, index) => {
-    const room = Math.max(columns - 1, 0);
-    const first = cutTo(`  ${shown}`, room);
-    const gap = " ".repeat(width - widthOf(shown) + 2);
-    const rest = does === "" ? "" : cutTo(`${gap}${does}`, room - widthOf(first));
-    return [
-      { text: first, roles: [from + index === taken ? "selected" : "name"] },
-      { text: rest, roles: ["dim"] },
-    ];
+    const first = span(`  ${shown}`, from + index === taken ? "selected" : "name");
+    const gap = does === "" ? "" : " ".repeat(width - widthOf(shown) + 2);
+    return cutLine([first, span(gap + does, "dim")], columns - 1);
   });
 };
 

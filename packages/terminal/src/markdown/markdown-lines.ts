@@ -1,5 +1,5 @@
 import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
-import type { Line, Role } from "../text/line.ts";
+import { type Line, line, textLines } from "../text/line.ts";
 import { wrapped } from "../text/wrap.ts";
 import { highlighted } from "./highlight.ts";
 import { inlineLines } from "./inline.ts";
@@ -10,7 +10,7 @@ import { tableLines } from "./table.ts";
 /** A block of Markdown as lines. All of its letters show: where the lexer leaves some out, the source is shown as it is. */
 export const markdownBlockLines = (block: MarkdownBlock, look: MarkdownLook): readonly Line[] => {
   const place = { ...look, indent: 0 };
-  const lines = block.code === null ? textLines(block, place) : codeLines(block.source, block.code.language, place);
+  const lines = block.code === null ? proseLines(block, place) : codeLines(block.source, block.code.language, place);
   const label: readonly Line[] =
     block.code?.isFirst === true && block.code.language !== "" ? laid(line(block.code.language, "dim"), place) : [];
   return [...(block.gap ? [[]] : []), ...label, ...lines];
@@ -19,8 +19,8 @@ export const markdownBlockLines = (block: MarkdownBlock, look: MarkdownLook): re
 /** Nothing is set in it: the same everywhere, whatever else uses the library. */
 const markdown = new Marked();
 
-const textLines = ({ source, number }: MarkdownBlock, place: Place): readonly Line[] => {
-  const asItIs = (): readonly Line[] => source.split("\n").flatMap((text) => laid(line(text), place));
+const proseLines = ({ source, number }: MarkdownBlock, place: Place): readonly Line[] => {
+  const asItIs = (): readonly Line[] => textLines(source).flatMap((text) => laid(text, place));
   if (isTooMuch(source)) return asItIs();
   try {
     const lines = tokensLines(numbered(markdown.lexer(source), number), place);
@@ -99,10 +99,7 @@ const tokenLines = (given: Token, place: Place): readonly Line[] => {
     case "hr":
       return [line("---", "dim")];
     default:
-      return token.raw
-        .trimEnd()
-        .split("\n")
-        .flatMap((text) => laid(line(text), place));
+      return textLines(token.raw.trimEnd()).flatMap((text) => laid(text, place));
   }
 };
 
@@ -144,5 +141,3 @@ const codeLines = (source: string, language: string, place: Place): readonly Lin
   const lines = highlighted(source, language);
   return place.soft ? lines : lines.flatMap((each) => wrapped(each, roomOf(place)));
 };
-
-const line = (text: string, ...roles: readonly Role[]): Line => (text === "" ? [] : [{ text, roles }]);

@@ -1,7 +1,8 @@
+import { styleText } from "node:util";
 import type { Line, Span } from "./line.ts";
 import { linkTarget } from "./link.ts";
 import { printableInLine } from "./printable.ts";
-import { sgrOf, type Theme } from "./theme.ts";
+import type { Theme } from "./theme.ts";
 
 /**
  * A line as it is written to a terminal: the only place where its control sequences are made. Whatever the spans hold
@@ -12,11 +13,9 @@ export const painted = (line: Line, theme: Theme): string => line.map((span) => 
 const paintedSpan = ({ text, roles, link }: Span, theme: Theme): string => {
   const shown = printableInLine(text);
   if (shown === "") return "";
-  const opening = roles.flatMap((role) => theme.styles[role].map(sgrOf)).join("");
-  const styled = opening === "" ? shown : `${opening}${shown}${reset}`;
+  const styles = roles.flatMap((role) => theme.styles[role] ?? []);
+  const styled = styleText(styles, shown, { validateStream: false });
   const target = theme.hyperlinks && link !== undefined ? linkTarget(link) : null;
   // Some libraries that cut rows know links by their end with BEL alone.
   return target === null ? styled : `\u001B]8;;${target}\u0007${styled}\u001B]8;;\u0007`;
 };
-
-const reset = "\u001B[0m";

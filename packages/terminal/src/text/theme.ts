@@ -1,19 +1,18 @@
-import type { Role } from "./line.ts";
+import { inspect, type styleText } from "node:util";
+import { type Role, roles } from "./line.ts";
 import { named } from "./printable.ts";
 
-/** How lines look, by what their pieces are. The colours are the sixteen that a person's own palette rules. */
+/** How lines look, by what their pieces are; those that it does not name look plain. Its colours are the sixteen that a person's own palette rules. */
 export interface Theme {
-  readonly styles: Readonly<Record<Role, readonly TextStyle[]>>;
+  readonly styles: Styles;
   /** Whether the terminal opens addresses (OSC 8). */
   readonly hyperlinks: boolean;
 }
 
-/** A colour of the text, one behind it (`onRed`), or a manner of writing. */
-export type TextStyle = Manner | Colour | `on${Capitalize<Colour>}`;
+type Styles = Readonly<Partial<Record<Role, readonly TextStyle[]>>>;
 
-type Manner = keyof typeof manners;
-type Hue = (typeof hues)[number];
-type Colour = Hue | `bright${Capitalize<Hue>}`;
+/** A colour of the text, one behind it, or a manner of writing, by Node's names: `cyanBright`, `bgRed`, `bold`. */
+export type TextStyle = Exclude<Extract<Parameters<typeof styleText>[0], string>, `#${string}`>;
 
 /**
  * A theme by its name, with looks of one's own by role, such as `{ heading: ["bold", "blue"] }`. Throws what is wrong
@@ -29,56 +28,11 @@ export const themeNamed = (
   return { styles: { ...themes[name], ...Object.fromEntries(styles) }, hyperlinks };
 };
 
-/** The sequence (SGR) that turns a style on. */
-export const sgrOf = (style: TextStyle): string => `\u001B[${codes.get(style)}m`;
-
-const hues = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
-const manners = { bold: 1, dim: 2, italic: 3, underline: 4, inverse: 7, struck: 9 } as const;
-
-const capitalised = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-/** The numbers of ECMA-48, and of the bright colours that terminals added. */
-const codes: ReadonlyMap<string, number> = new Map([
-  ...Object.entries(manners),
-  ...hues.flatMap((hue, index): [string, number][] => [
-    [hue, 30 + index],
-    [`bright${capitalised(hue)}`, 90 + index],
-    [`on${capitalised(hue)}`, 40 + index],
-    [`onBright${capitalised(hue)}`, 100 + index],
-  ]),
-]);
-
-/** No looks at all. */
-const plain: Theme["styles"] = {
-  plain: [],
-  strong: [],
-  emphasis: [],
-  struck: [],
-  heading: [],
-  link: [],
-  code: [],
-  keyword: [],
-  string: [],
-  number: [],
-  comment: [],
-  name: [],
-  dim: [],
-  prompt: [],
-  selected: [],
-  match: [],
-  added: [],
-  removed: [],
-  success: [],
-  warning: [],
-  error: [],
-};
-
 /** Ways of writing, without colours. */
-const monochrome: Theme["styles"] = {
-  ...plain,
+const monochrome: Styles = {
   strong: ["bold"],
   emphasis: ["italic"],
-  struck: ["struck"],
+  struck: ["strikethrough"],
   heading: ["bold", "underline"],
   link: ["underline"],
   keyword: ["bold"],
@@ -92,27 +46,27 @@ const monochrome: Theme["styles"] = {
   error: ["bold"],
 };
 
-const dark: Theme["styles"] = {
+const dark: Styles = {
   ...monochrome,
-  heading: ["bold", "brightCyan"],
-  link: ["underline", "brightBlue"],
+  heading: ["bold", "cyanBright"],
+  link: ["underline", "blueBright"],
   code: ["cyan"],
   keyword: ["magenta"],
   string: ["green"],
   number: ["yellow"],
   comment: ["dim"],
-  name: ["brightBlue"],
-  prompt: ["bold", "brightGreen"],
-  match: ["bold", "brightYellow"],
+  name: ["blueBright"],
+  prompt: ["bold", "greenBright"],
+  match: ["bold", "yellowBright"],
   added: ["green"],
   removed: ["red"],
   success: ["green"],
   warning: ["yellow"],
-  error: ["brightRed"],
+  error: ["redBright"],
 };
 
 /** Yellow and the bright colours are hard to read on white. */
-const light: Theme["styles"] = {
+const light: Styles = {
   ...dark,
   heading: ["bold", "blue"],
   link: ["underline", "blue"],
@@ -126,25 +80,25 @@ const light: Theme["styles"] = {
 };
 
 /** The themes to choose from. */
-export const themes: Readonly<Record<"dark" | "light" | "monochrome" | "plain", Theme["styles"]>> = {
+export const themes: Readonly<Record<"dark" | "light" | "monochrome" | "plain", Styles>> = {
   dark,
   light,
   monochrome,
-  plain,
+  plain: {},
 };
 
 const roleOf = (written: string): Role => {
-  if (!isRole(written)) throw new Error(`there is no role ${named(written)}; ${listed(Object.keys(plain))}`);
-  return written;
+  const role = roles.find((each) => each === written);
+  if (role === undefined) throw new Error(`there is no role ${named(written)}; ${listed(roles)}`);
+  return role;
 };
 
 const styleOf = (written: string): TextStyle => {
-  if (!isStyle(written)) throw new Error(`there is no style ${named(written)}; ${listed([...codes.keys()])}`);
+  if (!isStyle(written)) throw new Error(`there is no style ${named(written)}; ${listed(Object.keys(inspect.colors))}`);
   return written;
 };
 
 const listed = (names: readonly string[]): string => `there are ${names.join(", ")}`;
 
 const isTheme = (name: string): name is keyof typeof themes => Object.hasOwn(themes, name);
-const isRole = (name: string): name is Role => Object.hasOwn(plain, name);
-const isStyle = (name: string): name is TextStyle => codes.has(name);
+const isStyle = (name: string): name is TextStyle => Object.hasOwn(inspect.colors, name);

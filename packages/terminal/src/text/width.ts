@@ -7,19 +7,6 @@ export const widthOf = (text: string): number => (narrow.test(text) ? text.lengt
 export const graphemesOf = (text: string): readonly string[] =>
   narrow.test(text) ? text.split("") : Array.from(graphemes.segment(text), ({ segment }) => segment);
 
-/** As much of the beginning of a text as so many cells have room for, with `…` where some is left out. */
-export const cutTo = (text: string, width: number): string => {
-  if (widthOf(text) <= width) return text;
-  let cut = "";
-  let taken = 1;
-  for (const grapheme of graphemesOf(text)) {
-    taken += widthOf(grapheme);
-    if (taken > width) break;
-    cut += grapheme;
-  }
-  return width < 1 ? "" : `${cut}…`;
-};
-
 /** Most text: it needs no tables. */
 const narrow = /^[ -~]*$/;
 

@@ -21,9 +21,6 @@ export const wrapped = (line: Line, columns: number): readonly Line[] => {
   return rows;
 };
 
-/** The lines of a text, whichever ends they have. */
-export const linesIn = (text: string): readonly string[] => text.split(/\r\n?|[\n\u2028\u2029\v\f]/);
-
 /** How many columns a line takes. */
 export const lineWidth = (line: Line): number =>
   line.reduce((sum, { text }) => sum + widthOf(printableInLine(text)), 0);
@@ -35,7 +32,7 @@ export const cutLine = (line: Line, columns: number): Line => {
   let width = 0;
   const end = cells.findIndex((cell) => (width += cell.width) > columns - 1);
   const { span } = cells[Math.max(end - 1, 0)] ?? { span: { text: "", roles: [] } };
-  return columns < 1 ? [] : [...lineOf(cells.slice(0, end)), { ...span, text: "…" }];
+  return columns < 1 ? [] : lineOf([...cells.slice(0, end), { text: "…", width: 1, span }]);
 };
 
 /** Rows as one line that a terminal of so many columns breaks where they end, so that a copy of it has no line ends. */

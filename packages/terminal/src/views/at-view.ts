@@ -3,8 +3,8 @@ import type { Entry, State } from "@colloquy/machine";
 import { stateAt } from "@colloquy/machine/journal";
 import { costOf, counted, tokensOf } from "../text/figures.ts";
 import { printableJson } from "../text/printable.ts";
-import type { Line, Role } from "../text/line.ts";
-import { span, wrapped } from "./fitted.ts";
+import { type Line, line, type Role, span } from "../text/line.ts";
+import { wrapped } from "../text/wrap.ts";
 import { scrollingView, start } from "./scrolling-view.ts";
 import { laidOut, saidIn } from "./transcript-view.ts";
 import type { View } from "./view.ts";
@@ -25,7 +25,7 @@ const entryView = (entries: readonly Entry[], seq: number, state: State, note: s
         count: said.count + 1,
         lines: (index, columns) =>
           index === 0 ? about.flatMap((each) => aboutLines(each, columns)) : said.lines(index - 1, columns),
-        text: (index) => (index === 0 ? about.map(({ text }) => text).join("\n") : said.text(index - 1)),
+        text: (index) => (index === 0 ? about.map(([, text]) => text).join("\n") : said.text(index - 1)),
       },
       empty: "",
       selects: false,
@@ -43,47 +43,33 @@ const entryView = (entries: readonly Entry[], seq: number, state: State, note: s
   );
 };
 
-interface About {
-  readonly label: string;
-  readonly text: string;
-  readonly role: Role;
-}
+/** A label, a text, and what that is. */
+type About = readonly [string, string, Role];
 
 /** The event of an entry, and where it led. */
 const aboutEntry = (entry: Entry | undefined, state: State): readonly About[] => {
   const { conversation, open, queue, usage, updatedAt } = state.context;
   const { type: _, at: __, ...event } = entry?.event ?? { type: "", at: 0 };
-  const decided = entry !== undefined && "decided" in entry ? entry.decided : undefined;
+  const decided = entry !== undefined && "decided" in entry ? printableJson(entry.decided) : "";
   const place = typeof state.value === "string" ? state.value : Object.entries(state.value).flat().join(" · ");
-  const cost = costOf(usage.total);
-  return [
-    { label: "event", text: `${entry?.event.type} at ${new Date(updatedAt).toISOString()}`, role: "strong" },
-    { label: "", text: printableJson(event), role: "dim" },
-    ...(decided === undefined ? [] : [{ label: "decided", text: printableJson(decided), role: "plain" as const }]),
-    { label: "state", text: place, role: "name" },
-    { label: "head", text: conversation.head === 0 ? "the beginning" : `turn ${conversation.head}`, role: "plain" },
-    ...(open === null
-      ? []
-      : [
-          {
-            label: "open",
-            text: `turn ${open.number}, step ${open.step}, ${open.stage.type}`,
-            role: "success" as const,
-          },
-        ]),
-    ...(queue.length === 0 ? [] : [{ label: "waiting", text: counted(queue.length, "ask"), role: "plain" as const }]),
-    {
-      label: "usage",
-      text: [counted(usage.total.calls, "call"), tokensOf(usage.total), ...(cost === "" ? [] : [cost])].join(", "),
-      role: "plain",
-    },
+  const figures = [counted(usage.total.calls, "call"), tokensOf(usage.total), costOf(usage.total)];
+  const about: readonly About[] = [
+    ["event", `${entry?.event.type} at ${new Date(updatedAt).toISOString()}`, "strong"],
+    ["", printableJson(event), "dim"],
+    ["decided", decided, "plain"],
+    ["state", place, "name"],
+    ["head", conversation.head === 0 ? "the beginning" : `turn ${conversation.head}`, "plain"],
+    ["open", open === null ? "" : `turn ${open.number}, step ${open.step}, ${open.stage.type}`, "success"],
+    ["waiting", queue.length === 0 ? "" : counted(queue.length, "ask"), "plain"],
+    ["usage", figures.filter((text) => text !== "").join(", "), "plain"],
   ];
+  return about.filter(([, text]) => text !== "");
 };
 
-const aboutLines = ({ label, text, role }: About, columns: number): readonly Line[] =>
-  wrapped(text, columns - labelWidth).map((line, index) => [
+const aboutLines = ([label, text, role]: About, columns: number): readonly Line[] =>
+  wrapped(line(text, role), columns - labelWidth).map((row, index) => [
     span((index === 0 ? label : "").padEnd(labelWidth), "heading"),
-    span(line, role),
+    ...row,
   ]);
 
 const labelWidth = 9;

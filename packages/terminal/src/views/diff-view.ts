@@ -2,9 +2,8 @@ import type { HostedThread } from "@colloquy/host";
 import { contentText, type State } from "@colloquy/machine";
 import { differenceTable } from "@colloquy/machine/inspect";
 import { type ChangeObject, diffArrays } from "diff";
-import type { Line, Role, Span } from "../text/line.ts";
-import { linesIn } from "../text/wrap.ts";
-import { span, wrapped } from "./fitted.ts";
+import { type Line, line, type Role, type Span, span, textLines, textOfLine } from "../text/line.ts";
+import { wrapped } from "../text/wrap.ts";
 import { textView } from "./scrolling-view.ts";
 import { saidIn, textOfMessages } from "./transcript-view.ts";
 import type { View } from "./view.ts";
@@ -15,12 +14,12 @@ export const diffView = async (thread: HostedThread, from: number, to: number): 
   const changes = changesBetween(linesOf(before), linesOf(after));
   const isSame = changes.every(({ added, removed }) => !added && !removed);
   return textView(`Entries ${from} and ${to} of ${thread.id}`, (columns) => [
-    ...wrapped(differenceTable(difference), columns).map((line, row): Line => [
-      span(line, row === 0 ? "heading" : "plain"),
-    ]),
+    ...textLines(differenceTable(difference)).flatMap((each, row) =>
+      wrapped(line(textOfLine(each), row === 0 ? "heading" : "plain"), columns),
+    ),
     [],
     ...(isSame
-      ? [[span("the same is said on both paths", "dim")]]
+      ? [line("the same is said on both paths", "dim")]
       : changes.flatMap((_, index) => changeLines(changes, index, columns))),
   ]);
 };
@@ -39,7 +38,7 @@ const linesOf = (state: State): string[] =>
   saidIn(state).flatMap(({ messages, turn }) =>
     messages.flatMap((message) => [
       `${turn === 0 ? "" : `${turn} `}${message.role}:`,
-      ...linesIn(contentText(message.parts) || textOfMessages([message])).map((line) => `  ${line}`),
+      ...textLines(contentText(message.parts) || textOfMessages([message])).map((each) => `  ${textOfLine(each)}`),
     ]),
   );
 
@@ -52,12 +51,10 @@ const changeLines = (changes: readonly Change[], index: number, columns: number)
   return value.flatMap((line, row) => linesOfOne(line, isPair ? other.value[row] : undefined, added, columns));
 };
 
-const linesOfOne = (line: string, other: string | undefined, added: boolean, columns: number): readonly Line[] => {
+const linesOfOne = (text: string, other: string | undefined, added: boolean, columns: number): readonly Line[] => {
   const role = added ? "added" : "removed";
-  return wrapped(line, columns - markWidth).map((text): Line => [
-    { text: added ? "+ " : "- ", roles: [role] },
-    ...(other === undefined ? [span(text, role)] : wordsOf(text, other, role)),
-  ]);
+  const given = other === undefined ? line(text, role) : wordsOf(text, other, role);
+  return wrapped(given, columns - markWidth).map((row) => [span(added ? "+ " : "- ", role), ...row]);
 };
 
 /** Words that the other line does not have stand out. */
@@ -71,16 +68,14 @@ const sameLines = (lines: readonly string[], isFirst: boolean, isLast: boolean, 
   const [head, tail] = [isFirst ? 0 : around, isLast ? 0 : around];
   const skipped = lines.length - head - tail;
   const shown = (some: readonly string[]): readonly Line[] =>
-    some.flatMap((line) => wrapped(line, columns - markWidth)).map(sameLine);
+    some.flatMap((text) => wrapped(line(text, "dim"), columns - markWidth)).map((row) => [span("  "), ...row]);
   if (skipped < 2) return shown(lines);
   return [
     ...shown(lines.slice(0, head)),
-    sameLine(`… ${skipped} lines are the same`),
+    line(`  … ${skipped} lines are the same`, "dim"),
     ...shown(lines.slice(lines.length - tail)),
   ];
 };
-
-const sameLine = (text: string): Line => [span(`  ${text}`, "dim")];
 
 const around = 3;
 const markWidth = 2;

@@ -1,10 +1,11 @@
 import { contentText } from "@colloquy/machine";
 import type { Explanation, UnitExplanation, UnitShown } from "@colloquy/machine/inspect";
 import { counted } from "../text/figures.ts";
-import type { Line, Role } from "../text/line.ts";
+import { type Line, line, type Role, span } from "../text/line.ts";
 import { oneLine } from "../text/printable.ts";
-import { rowOf, span, wrapped } from "./fitted.ts";
+import { wrapped } from "../text/wrap.ts";
 import { itemsOf } from "./items.ts";
+import { rowOf } from "./row.ts";
 import { backTo, scrollingView, start, textView } from "./scrolling-view.ts";
 import { saidLines, textOfMessages } from "./transcript-view.ts";
 import type { View } from "./view.ts";
@@ -15,7 +16,7 @@ export const explainView = (explanation: Explanation): View => {
   const content = {
     title: "The next prompt",
     head: (columns: number) => contextLines(explanation, columns),
-    items: itemsOf(rows, unitLine, ({ unit }) => textOfMessages(unit.messages)),
+    items: itemsOf(rows, rowLine, ({ messages }) => textOfMessages(messages)),
     empty: "nothing was said yet",
     selects: true,
     hints: ["Enter details"],
@@ -27,7 +28,7 @@ export const explainView = (explanation: Explanation): View => {
         press: (name, position) => {
           const row = rows[position.selected];
           if (name !== "enter" || row === undefined) return null;
-          return { view: backTo(unitView(row), view(position.selected)) };
+          return { view: backTo(rowView(row), view(position.selected)) };
         },
       },
       { ...start, selected },
@@ -45,9 +46,9 @@ export const contextLines = (explanation: Explanation, columns: number): readonl
   const covers = summary === null ? [] : [`a summary of turns ${summary.turns.from} to ${summary.turns.to}`];
   return [
     barLine(explanation, columns),
-    [span([...counts, ...covers].join(", "))],
-    [span(`${policy}: ${reason}`, "dim")],
-    ...(failed === undefined ? [] : [[span(failed, "error")]]),
+    line([...counts, ...covers].join(", ")),
+    line(`${policy}: ${reason}`, "dim"),
+    ...(failed === undefined ? [] : [line(failed, "error")]),
   ];
 };
 
@@ -64,60 +65,55 @@ const barLine = ({ tokens, available, share, fits, wholeTokens }: Explanation, c
   const whole = wholeTokens === null || wholeTokens === tokens ? "" : `; all would take ${wholeTokens}`;
   const percent = share === null ? "" : ` (${Math.round(share * 100)} %)`;
   const text = `${numberOf(tokens)}${room}${percent}${fits ? "" : ", does not fit"}${whole}`;
-  if (share === null) return [span(text)];
+  if (share === null) return line(text);
   const cells = Math.max(Math.min(Math.floor(columns / 4), barCells), 4);
   const full = Math.min(Math.round(share * cells), cells);
-  const role: Role = fits ? (share > nearlyFull ? "warning" : "success") : "error";
-  return [
-    { text: "█".repeat(full), roles: [role] },
-    { text: "░".repeat(cells - full), roles: ["dim"] },
-    span(` ${text}`),
-  ];
+  const role = fits ? (share > nearlyFull ? "warning" : "success") : "error";
+  return [span("█".repeat(full), role), span("░".repeat(cells - full), "dim"), span(` ${text}`)];
 };
 
 const barCells = 30;
 const nearlyFull = 0.8;
 
 /** A unit, or the summary, which is none of the thread. */
-interface Row {
-  readonly unit: Omit<UnitExplanation, "rule" | "kind"> & { readonly rule: string; readonly kind: string };
-  readonly covers: string;
+interface Row extends Omit<UnitExplanation, "rule" | "kind" | "turn"> {
+  readonly rule: string;
+  readonly name: string;
+  /** Its turn, or those that it stands for. */
+  readonly turns: string;
 }
 
 /** The summary stands where the prompt has it: behind the system message. */
 const rowsOf = ({ units, summary }: Explanation): readonly Row[] => {
-  const rows = units.map((unit): Row => ({ unit, covers: "" }));
+  const rows = units.map((unit): Row => {
+    const name = unit.kind === "message" ? (unit.messages[0]?.role ?? unit.kind) : unit.kind;
+    return { ...unit, name, turns: unit.turn === null ? "" : String(unit.turn) };
+  });
   if (summary === null) return rows;
   const { message, tokens, turns } = summary;
-  const unit = {
-    turn: null,
+  const row: Row = {
     id: message.id,
-    kind: "summary",
+    name: "summary",
+    turns: `${turns.from} to ${turns.to}`,
     messages: [message],
     sent: [message],
-    shown: "whole" as const,
+    shown: "whole",
     rule: "summary",
     why: "stands for older turns",
     tokens,
     sentTokens: tokens,
   };
-  return rows.toSpliced(units[0]?.kind === "system" ? 1 : 0, 0, { unit, covers: `${turns.from} to ${turns.to}` });
+  return rows.toSpliced(units[0]?.kind === "system" ? 1 : 0, 0, row);
 };
 
-const unitLine = ({ unit, covers }: Row, columns: number): Line => {
-  const { turn, kind, messages, shown, rule, why, tokens, sentTokens } = unit;
+const rowLine = ({ turns, name, messages, shown, rule, why, tokens, sentTokens }: Row, columns: number): Line => {
   const [glyph, role] = glyphs[shown];
   const cost = sentTokens === tokens ? numberOf(tokens) : `${numberOf(sentTokens)} of ${numberOf(tokens)}`;
-  const words = messages.map((message) => oneLine(contentText(message.parts) || textOfMessages([message]))).join(" ");
-  const name = kind === "message" ? (messages[0]?.role ?? kind) : kind;
+  const words = messages.map((message) => contentText(message.parts) || textOfMessages([message])).join(" ");
   return rowOf(
-    [
-      span(`${glyph} `, role),
-      span(turn === null ? (covers === "" ? "" : `${covers} `) : `${turn} `, "number"),
-      span(`${name} `, "name"),
-    ],
-    span(words, shown === "out" ? "dim" : "plain"),
-    [[span(cost, "number")], [span(rule, role)], ...(rule === "kept" || rule === "fixed" ? [] : [[span(why, "dim")]])],
+    [span(`${glyph} `, role), span(turns === "" ? "" : `${turns} `, "number"), span(`${name} `, "name")],
+    span(oneLine(words), shown === "out" ? "dim" : "plain"),
+    [line(cost, "number"), line(rule, role), ...(rule === "kept" || rule === "fixed" ? [] : [line(why, "dim")])],
     columns,
   );
 };
@@ -129,16 +125,18 @@ const glyphs: Record<UnitShown, readonly [string, Role]> = {
   out: ["○", "dim"],
 };
 
-const unitView = ({ unit }: Row): View => {
-  const { id, kind, messages, sent, shown, rule, why, tokens, sentTokens } = unit;
-  const said = (of: typeof messages, columns: number): readonly Line[] =>
-    saidLines({ messages: of, turn: unit.turn ?? 0, ends: null }, columns);
-  return textView(`Unit ${id}`, (columns) => [
-    ...wrapped(`${kind}, ${shownWords[shown]} (${rule}): ${why}`, columns).map((line) => [span(line, "strong")]),
-    [span(`${numberOf(sentTokens)} of ${numberOf(tokens)} tokens`, "dim")],
-    ...said(messages, columns),
-    ...(shown === "shrunk" ? [[], [span("as the prompt shows it", "heading")], ...said(sent, columns)] : []),
+const rowView = ({ id, turns, name, messages, sent, shown, rule, why, tokens, sentTokens }: Row): View =>
+  textView(`Unit ${id}`, (columns) => [
+    ...wrapped(line(`${name}, ${shownWords[shown]} (${rule}): ${why}`, "strong"), columns),
+    line(`${numberOf(sentTokens)} of ${numberOf(tokens)} tokens`, "dim"),
+    ...saidLines({ messages, turn: turns, ends: null }, columns),
+    ...(shown === "shrunk"
+      ? [
+          [],
+          line("as the prompt shows it", "heading"),
+          ...saidLines({ messages: sent, turn: turns, ends: null }, columns),
+        ]
+      : []),
   ]);
-};
 
 const numberOf = (tokens: number | null): string => (tokens === null ? "?" : String(tokens));

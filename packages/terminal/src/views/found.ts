@@ -1,4 +1,4 @@
-import type { Line } from "../text/line.ts";
+import { textOfLine } from "../text/line.ts";
 import type { Items, Place } from "./items.ts";
 
 /**
@@ -18,7 +18,9 @@ export const found = (
   const placesIn = (item: number): readonly Place[] => {
     if (!items.text(item).toLowerCase().includes(wanted)) return [];
     const lines = wholeItems ? [] : items.lines(item, columns);
-    const places = lines.flatMap((line, index) => (textOf(line).includes(wanted) ? [{ item, line: index }] : []));
+    const places = lines.flatMap((line, index) =>
+      textOfLine(line).toLowerCase().includes(wanted) ? [{ item, line: index }] : [],
+    );
     // The words are there, if on two lines.
     return places.length === 0 ? [{ item, line: 0 }] : places;
   };
@@ -33,9 +35,3 @@ export const found = (
   }
   return null;
 };
-
-const textOf = (line: Line): string =>
-  line
-    .map(({ text }) => text)
-    .join("")
-    .toLowerCase();

@@ -1,11 +1,14 @@
+import { editorOf } from "../input/editor.ts";
 import type { Key } from "../input/key.ts";
-import type { Line, Size } from "../text/line.ts";
-import { widthOf } from "../text/width.ts";
+import { keymaps } from "../input/keymap.ts";
+import { type InputFrame, layOut } from "../input/layout.ts";
+import { queryAfter } from "../input/query.ts";
+import { type Line, line, type Size, textOfLine } from "../text/line.ts";
+import { withMatches } from "../text/match.ts";
+import { graphemesOf, widthOf } from "../text/width.ts";
 import { cutLine, lineWidth } from "../text/wrap.ts";
-import { highlighted, span, tailOf } from "./fitted.ts";
 import { found } from "./found.ts";
-import { type Items, movedBy, type Place, type Sight, sightFrom, topShowing } from "./items.ts";
-import { keysIn, typed } from "./typed.ts";
+import { atEnd, type Items, movedBy, type Place, type Seen, sightFrom, topShowing } from "./items.ts";
 import type { View, ViewFrame, ViewStep } from "./view.ts";
 
 /** What a view shows of what it has, and what is its own about it. */
@@ -62,13 +65,11 @@ export const scrollingView = (content: Scrolling, given: Position = start): View
   };
 };
 
-/** The same place in a list with one line for each item, as seen: for what is asked about it. */
-export const seen = (content: Pick<Scrolling, "items" | "head" | "selects">, position: Position, size: Size): Sight => {
-  const { columns, rows } = bodyOf(content, size);
+/** The lines that are seen of it. */
+export const seen = (content: Scrolling, { top, selected }: Position, size: Size): readonly Seen[] => {
   const { items, selects } = content;
-  const { top, selected } = position;
-  const from = selects && items.count > 0 ? topShowing(items, columns, rows, top, selected) : top;
-  return sightFrom(items, columns, rows, from);
+  const { columns, rows } = bodyOf(content, size);
+  return sightFrom(items, columns, rows, selects ? topShowing(items, columns, rows, top, selected) : top);
 };
 
 interface Body {
@@ -78,7 +79,7 @@ interface Body {
 }
 
 /** The last column stays free, so that no terminal wraps; the first two show what is selected, also without colours. */
-const bodyOf = ({ head, selects }: Pick<Scrolling, "head" | "selects">, size: Size): Body => {
+const bodyOf = ({ head, selects }: Scrolling, size: Size): Body => {
   const columns = Math.max(size.columns - 1 - (selects ? markWidth : 0), 1);
   const room = Math.max(size.rows - 2, 1);
   const above = room < leastRowsWithHead ? [] : (head?.(size.columns - 1) ?? []).slice(0, room - leastRowsBelowHead);
@@ -92,76 +93,71 @@ const leastRowsBelowHead = 4;
 const frameOf = (content: Scrolling, position: Position, size: Size): ViewFrame => {
   const { head, rows } = bodyOf(content, size);
   const { items, empty, selects } = content;
-  const { lines } = seen(content, position, size);
-  const body = lines.map(({ place, line }): Line => {
-    const isSelected = selects && place.item === position.selected;
-    const marked = selects ? [{ text: isSelected && place.line === 0 ? "> " : "  ", roles: [] }, ...line] : line;
-    const shown = highlighted(marked, position.words);
-    return isSelected ? shown.map(({ text, roles }) => ({ text, roles: [...roles, "selected" as const] })) : shown;
-  });
-  const last = selects ? position.selected : (lines.at(-1)?.place.item ?? 0);
-  const title = titleOf(content, last, size.columns - 1);
-  const bottom = bottomOf(content, position, size.columns - 1);
+  const inSight = seen(content, position, size);
+  const body = items.count === 0 ? [line(empty, "dim")] : inSight.map((each) => bodyLine(each, selects, position));
   const filled = Array.from({ length: rows }, (_, row): Line => body[row] ?? []);
-  const above = [title.line, ...head, ...(items.count === 0 ? filled.with(0, [span(empty, "dim")]) : filled)];
-  // On a screen of a row or two, where one is counts more than the keys.
-  const shown = [...above.slice(0, Math.max(size.rows - 1, 1)), ...(size.rows > 1 ? [bottom.line] : [])];
-  const cursor =
-    bottom.cursor === null
-      ? title.cursor === null
-        ? {}
-        : { cursor: { row: 0, column: title.cursor } }
-      : size.rows > 1
-        ? { cursor: { row: shown.length - 1, column: bottom.cursor } }
-        : {};
-  return { lines: shown.map((line) => cutLine(line, size.columns - 1)), ...cursor };
+  const title = titleOf(content, selects ? position.selected : (inSight.at(-1)?.place.item ?? 0), size.columns - 1);
+  const bottom = bottomOf(content, position, size.columns - 1);
+  // On a screen of one row, where one is counts more than the keys.
+  const above = [...title.lines, ...head, ...filled].slice(
+    0,
+    Math.max(size.rows - 1, position.typing === null ? 1 : 0),
+  );
+  const lines = size.rows > above.length ? [...above, ...bottom.lines] : above;
+  const row = position.typing === null ? 0 : lines.length - 1;
+  const column = Math.min((position.typing === null ? title : bottom).cursor.column, Math.max(size.columns - 2, 0));
+  const types = position.typing !== null || content.query !== undefined;
+  return { lines: lines.map((each) => cutLine(each, size.columns - 1)), ...(types ? { cursor: { row, column } } : {}) };
 };
 
-interface Row {
-  readonly line: Line;
-  readonly cursor: number | null;
-}
+const bodyLine = ({ place, line: given }: Seen, selects: boolean, { selected, words }: Position): Line => {
+  const shown = withMatches(given, words);
+  if (!selects) return shown;
+  if (place.item !== selected) return [{ text: "  ", roles: [] }, ...shown];
+  const marked = [{ text: place.line === 0 ? "> " : "  ", roles: [] }, ...shown];
+  return marked.map((span) => ({ ...span, roles: [...span.roles, "selected"] }));
+};
 
-const titleOf = ({ title, query, items }: Scrolling, item: number, width: number): Row => {
+const titleOf = ({ title, query, items }: Scrolling, item: number, width: number): InputFrame => {
   const place = items.count < 2 ? "" : `${item + 1}/${items.count}`;
-  const name = cutLine([span(query === undefined ? title : `${title}: `, "heading")], width - 1);
-  const room = width - 1 - lineWidth(name);
-  const words = query === undefined ? "" : tailOf(span(query.words).text, room);
-  const left: Line = [...name, { text: words, roles: ["prompt"] }];
+  const { lines, cursor } =
+    query === undefined
+      ? { lines: [line(title, "heading")], cursor: noCursor }
+      : typedIn(query.words, `${title}: `, width);
+  const left = cutLine(lines.flat(), width - 1);
   const gap = width - lineWidth(left) - widthOf(place);
   return {
-    line: gap < 2 ? left : [...left, { text: " ".repeat(gap), roles: [] }, { text: place, roles: ["dim"] }],
-    cursor: query === undefined ? null : Math.max(Math.min(lineWidth(left), width - 1), 0),
+    lines: [gap < 2 ? left : [...left, { text: " ".repeat(gap), roles: [] }, { text: place, roles: ["dim"] }]],
+    cursor,
   };
 };
 
-const bottomOf = (content: Scrolling, { typing, note }: Position, width: number): Row => {
-  if (typing !== null) {
-    const line: Line = [{ text: "/", roles: ["prompt"] }, span(tailOf(typing, width - 2))];
-    return { line, cursor: Math.max(Math.min(lineWidth(line), width - 1), 0) };
-  }
-  if (note !== null) return { line: [span(note, "warning")], cursor: null };
-  const hints =
-    content.query === undefined ? ["q close", ...content.hints, "/ search"] : ["Esc close", ...content.hints];
-  return { line: [{ text: thatFit(hints, width), roles: ["dim"] }], cursor: null };
+const bottomOf = ({ query, hints }: Scrolling, { typing, note }: Position, width: number): InputFrame => {
+  if (typing !== null) return typedIn(typing, "/", width);
+  if (note !== null) return { lines: [line(note, "warning")], cursor: noCursor };
+  const all = query === undefined ? ["q close", ...hints, "/ search"] : ["Esc close", ...hints];
+  const fitting = all.reduce((before, hint) =>
+    widthOf(`${before} · ${hint}`) <= width ? `${before} · ${hint}` : before,
+  );
+  return { lines: [line(fitting, "dim")], cursor: noCursor };
 };
 
-/** As many of the hints as there is room for. */
-const thatFit = (hints: readonly string[], width: number): string => {
-  const [first = "", ...others] = hints;
-  return others.reduce((line, hint) => {
-    const longer = `${line} · ${hint}`;
-    return widthOf(longer) <= width ? longer : line;
-  }, first);
-};
+/** Words that are typed, in one row. */
+const typedIn = (words: string, prompt: string, width: number): InputFrame =>
+  layOut(editorOf(words), { columns: width + 1, rows: 1 }, prompt);
+
+const noCursor = { row: 0, column: 0 };
 
 const pressed = (content: Scrolling, position: Position, key: Key, size: Size): ViewStep => {
-  if (position.typing !== null) return searching(content, position, key, size);
-  if (content.query !== undefined) {
-    const words = typed(content.query.words, key);
-    if (words !== null) return content.query.typed(words);
-  }
-  const [name, ...others] = keysIn(key);
+  const { query } = content;
+  const action = key.type === "key" ? keymaps.standard[key.name] : undefined;
+  const words = queryAfter(position.typing ?? query?.words ?? "", key, action);
+  if (position.typing !== null)
+    return words === null
+      ? searched(content, position, key, size)
+      : { view: scrollingView(content, { ...position, typing: words }) };
+  if (query !== undefined && words !== null) return query.typed(words);
+  const [name, ...others] = key.type === "key" ? [key.name] : key.type === "text" ? graphemesOf(key.text) : [];
   if (name === undefined) return {};
   const step = content.press?.(name, position, size) ?? moved(content, position, name, size);
   if (others.length === 0 || step.view === null || step.action !== undefined || step.later !== undefined) return step;
@@ -171,105 +167,72 @@ const pressed = (content: Scrolling, position: Position, key: Key, size: Size): 
 };
 
 const moved = (content: Scrolling, position: Position, name: string, size: Size): ViewStep => {
-  const { rows } = bodyOf(content, size);
-  const by = (steps: number): ViewStep => goTo(content, stepped(content, position, steps, size));
-  const { count } = content.items;
-  switch (name) {
-    case "escape":
-    case "q":
-      return { view: null };
-    case "up":
-    case "k":
-      return by(-1);
-    case "down":
-    case "j":
-      return by(1);
-    case "pageup":
-      return by(1 - rows);
-    case "pagedown":
-    case "space":
-    case " ":
-      return by(rows - 1);
-    case "home":
-    case "g":
-      return by(-Infinity);
-    case "end":
-    case "G":
-    case "shift+g":
-      return by(Infinity);
-    case "/":
-      return count === 0 ? {} : { view: scrollingView(content, { ...position, typing: "" }) };
-    case "n":
-      return goTo(content, toMatch(content, position, 1, size));
-    case "N":
-    case "shift+n":
-      return goTo(content, toMatch(content, position, -1, size));
-    default:
-      return {};
-  }
+  if (name === "escape" || name === "q") return { view: null };
+  if (name === "/" && content.items.count > 0) return { view: scrollingView(content, { ...position, typing: "" }) };
+  const by = stepsOf(name, bodyOf(content, size).rows);
+  if (by !== null) return goTo(content, stepped(content, position, by, size));
+  if (name !== "n" && name !== "N" && name !== "shift+n") return {};
+  return goTo(content, toMatch(content, position, name === "n" ? 1 : -1, size));
+};
+
+/** By how many items or lines a key moves, where so many rows are seen; null for one that does not. */
+const stepsOf = (name: string, rows: number): number | null => {
+  if (name === "up" || name === "k") return -1;
+  if (name === "down" || name === "j") return 1;
+  if (name === "pageup") return 1 - rows;
+  if (name === "pagedown" || name === " " || name === "space") return rows - 1;
+  if (name === "home" || name === "g") return -Infinity;
+  return name === "end" || name === "G" || name === "shift+g" ? Infinity : null;
 };
 
 const goTo = (content: Scrolling, position: Position): ViewStep =>
   content.goTo?.(position) ?? { view: scrollingView(content, position) };
 
-/** So many items or lines further on. */
 const stepped = (content: Scrolling, position: Position, by: number, size: Size): Position => {
   const { items, selects } = content;
-  if (items.count === 0) return position;
-  const { top } = seen(content, position, size);
-  const still = { ...position, match: null };
-  if (selects) return { ...still, top, selected: Math.max(0, Math.min(position.selected + by, items.count - 1)) };
-  if (by === -Infinity) return { ...still, top: start.top };
+  const top = seen(content, position, size)[0]?.place ?? start.top;
+  const selected = Math.max(0, Math.min(position.selected + by, items.count - 1));
+  if (selects) return { ...position, match: null, top, selected };
   const { columns } = bodyOf(content, size);
-  const to = by === Infinity ? { item: items.count, line: 0 } : movedBy(items, columns, top, by);
-  return { ...still, top: seen(content, { ...still, top: to }, size).top };
+  const to = Number.isFinite(by) ? movedBy(items, columns, top, by) : by > 0 ? atEnd : start.top;
+  return { ...position, match: null, top: seen(content, { ...position, top: to }, size)[0]?.place ?? top };
 };
 
-const searching = (content: Scrolling, position: Position, key: Key, size: Size): ViewStep => {
-  const { typing } = position;
-  const words = typed(typing ?? "", key);
-  if (words !== null) return { view: scrollingView(content, { ...position, typing: words }) };
+/** A key that ends the typing of words to search for. */
+const searched = (content: Scrolling, position: Position, key: Key, size: Size): ViewStep => {
   const name = key.type === "key" ? key.name : "";
-  if (name === "escape" || (name === "enter" && typing === ""))
-    return { view: scrollingView(content, { ...position, typing: null, words: "" }) };
-  if (name !== "enter") return {};
-  const asked = { ...position, typing: null, words: typing ?? "", match: null };
-  return { view: scrollingView(content, toMatch(content, asked, 0, size)) };
+  if (name !== "enter" && name !== "escape") return {};
+  const words = name === "enter" ? (position.typing ?? "") : "";
+  return { view: scrollingView(content, toMatch(content, { ...position, typing: null, words, match: null }, 0, size)) };
 };
 
 /** At the next place of the words, behind or before the last one; with 0 it may be where one is. */
 const toMatch = (content: Scrolling, position: Position, direction: 1 | 0 | -1, size: Size): Position => {
   const { items, selects } = content;
-  const { words, match } = position;
+  const { words, match, selected } = position;
   if (words === "" || items.count === 0) return position;
   const { columns } = bodyOf(content, size);
-  const here = match ?? (selects ? { item: position.selected, line: 0 } : seen(content, position, size).top);
-  const place = found(items, columns, words, here, direction, selects);
+  const top = seen(content, position, size)[0]?.place ?? start.top;
+  const place = found(
+    items,
+    columns,
+    words,
+    match ?? (selects ? { item: selected, line: 0 } : top),
+    direction,
+    selects,
+  );
   if (place === null) return { ...position, match: null, note: `not found: ${words}` };
   return { ...position, top: selects ? position.top : place, selected: place.item, match: place };
 };
 
 /** A text on the whole screen, as lines for so many columns. */
-export const textView = (
-  title: string,
-  lines: (columns: number) => readonly Line[],
-  own: Partial<Scrolling> = {},
-): View =>
+export const textView = (title: string, lines: (columns: number) => readonly Line[]): View =>
   scrollingView({
     title,
-    items: {
-      count: 1,
-      lines: (_, columns) => lines(columns),
-      text: () =>
-        lines(wide)
-          .flat()
-          .map(({ text }) => text)
-          .join("\n"),
-    },
+    items: { count: 1, lines: (_, columns) => lines(columns), text: () => lines(wide).map(textOfLine).join("\n") },
     empty: "",
     selects: false,
     hints: [],
-    ...own,
   });
 
 const wide = 10_000;

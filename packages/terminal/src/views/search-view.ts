@@ -1,7 +1,8 @@
 import type { Host, SearchHit } from "@colloquy/host";
+import { span } from "../text/line.ts";
 import { oneLine } from "../text/printable.ts";
-import { rowOf, span } from "./fitted.ts";
 import { listedView } from "./listed-view.ts";
+import { rowOf } from "./row.ts";
 import { dateOf } from "./threads-view.ts";
 import type { View, ViewStep } from "./view.ts";
 

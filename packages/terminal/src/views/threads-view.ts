@@ -1,10 +1,11 @@
 import type { Host, StoredThread } from "@colloquy/host";
 import { turnNumbered } from "@colloquy/machine";
 import { counted } from "../text/figures.ts";
+import { span } from "../text/line.ts";
 import { oneLine } from "../text/printable.ts";
-import { rowOf, span } from "./fitted.ts";
 import { listedView, type Page } from "./listed-view.ts";
 import { questionIn } from "./question.ts";
+import { rowOf } from "./row.ts";
 import type { View, ViewStep } from "./view.ts";
 
 /** The threads of a host, newest first, those whose title, first question or id has what is typed; Enter opens one. */

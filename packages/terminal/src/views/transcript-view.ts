@@ -64,9 +64,12 @@ export const textOfMessages = (messages: readonly Message[]): string =>
   messages.flatMap(({ parts }) => parts.map(partText)).join("\n");
 
 /** Messages unfolded, as the conversation shows them. Below the number of their turn. */
-export const saidLines = ({ messages, turn, ends }: Said, columns: number): readonly Line[] => {
+export const saidLines = (
+  { messages, turn, ends }: Omit<Said, "turn"> & { readonly turn: number | string },
+  columns: number,
+): readonly Line[] => {
   const [{ role, name = "you" } = { role: "tool" as const }] = messages;
-  const title = `${turn === 0 ? "" : `${turn} `}${role === "user" ? name : role}`;
+  const title = [turn || [], role === "user" ? name : role].flat().join(" ");
   const blocks = messageBlocks(messages).map((block) => (block.type === "question" ? { ...block, title } : block));
   const lines = [...blocks, ...(ends === null ? [] : endBlocks(ends))].flatMap((block) =>
     blockLines(block, { columns: columns + 1, unfolded: true, finished: false }),
@@ -98,7 +101,7 @@ const keptItems = 256;
 
 /** The newest answer that is in sight, or the one before. */
 const copied = (content: Scrolling, said: readonly Said[], position: Position, size: Size): ViewStep => {
-  const last = seen(content, position, size).lines.at(-1)?.place.item ?? 0;
+  const last = seen(content, position, size).at(-1)?.place.item ?? 0;
   const answers = said.slice(0, last + 1).map(({ messages: [message], turn }) => ({ message, turn }));
   const answer = answers.findLast(({ message }) => message?.role === "assistant" && contentText(message.parts) !== "");
   const noted = (note: string): View => scrollingView(content, { ...position, note });

@@ -16,39 +16,24 @@ export interface TreeRow {
 export interface TurnTree {
   /** By the number of a turn, those that follow it, in the order of rows: what goes straight on comes last. */
   readonly following: readonly (readonly number[])[];
-  /** By the number of a turn, how many descend from it. */
-  readonly descendants: readonly number[];
-  readonly parents: readonly number[];
   readonly path: ReadonlySet<number>;
 }
 
 /** The tree of the turns, the open one included. Looks at each once. */
 export const turnTree = (
   state: State,
-  turns: readonly { readonly number: number; readonly parent: number }[],
+  turns: Iterable<{ readonly number: number; readonly parent: number }>,
 ): TurnTree => {
-  const path = new Set([0, ...turnsOf(state).map(({ number }) => number)]);
   const { open } = state.context;
-  if (open !== null) path.add(open.number);
-  const parents: number[] = [0];
+  const path = new Set([0, ...turnsOf(state).map(({ number }) => number), open?.number ?? 0]);
   const following: number[][] = [[]];
   for (const { number, parent } of turns) {
-    parents[number] = parent;
     following[number] = [];
     following[parent]?.push(number);
   }
   // What the path, or else the newest branch, goes on with is no branch.
-  for (const numbers of following) {
-    const onPath = numbers.findIndex((number) => path.has(number));
-    if (onPath >= 0) numbers.push(...numbers.splice(onPath, 1));
-  }
-  const descendants = parents.map(() => 0);
-  // A turn has a higher number than the one before it.
-  for (let number = parents.length - 1; number > 0; number--) {
-    const parent = parents[number] ?? 0;
-    descendants[parent] = (descendants[parent] ?? 0) + (descendants[number] ?? 0) + 1;
-  }
-  return { following, descendants, parents, path };
+  for (const numbers of following) numbers.sort((one, other) => Number(path.has(one)) - Number(path.has(other)));
+  return { following, path };
 };
 
 /** The rows of a tree, top down: each branch beneath the turn that it leaves, and then what goes straight on. */
@@ -56,32 +41,24 @@ export const treeRows = (tree: TurnTree, folded: ReadonlySet<number>): readonly 
   const rows: TreeRow[] = [];
   const coming: Omit<TreeRow, "hidden">[] = [{ turn: 0, depth: 0, begins: false }];
   for (let next = coming.pop(); next !== undefined; next = coming.pop()) {
-    const { turn, depth, begins } = next;
-    const following = tree.following[turn] ?? [];
-    const straight = following.at(-1);
-    const isFolded = folded.has(turn);
-    const hides = begins ? following : following.slice(0, -1);
-    rows.push({ ...next, hidden: isFolded ? hides.reduce((sum, each) => sum + sizeOf(tree, each), 0) : 0 });
-    if (straight !== undefined && !(isFolded && begins)) coming.push({ turn: straight, depth, begins: false });
-    if (isFolded) continue;
-    for (const branch of following.slice(0, -1).reverse())
-      coming.push({ turn: branch, depth: depth + 1, begins: true });
+    const { turn, depth } = next;
+    const hides = folded.has(turn) ? foldable(tree, next) : [];
+    rows.push({ ...next, hidden: sizeOf(tree, hides) });
+    // What is pushed last comes first.
+    const [straight, ...branches] = (tree.following[turn] ?? []).slice(hides.length).reverse();
+    if (straight !== undefined) coming.push({ turn: straight, depth, begins: false });
+    for (const branch of branches) coming.push({ turn: branch, depth: depth + 1, begins: true });
   }
   return rows;
 };
 
-/** What a fold at a turn would hide: of the first of a branch all behind it, of others the branches at it. */
-export const canFold = (tree: TurnTree, { turn, begins }: TreeRow): boolean =>
-  (tree.following[turn]?.length ?? 0) > (begins ? 0 : 1);
+/** What a fold at a turn hides: of the first of a branch all behind it, of others the branches at it. */
+export const foldable = ({ following }: TurnTree, { turn, begins }: Omit<TreeRow, "hidden">): readonly number[] =>
+  following[turn]?.slice(0, begins ? undefined : -1) ?? [];
 
-/** The turn at which what a turn lies in can be folded: the first of its branch, or the last turn before it with branches. */
-export const foldAbove = (tree: TurnTree, rows: readonly TreeRow[], index: number): number => {
-  const { depth = 0 } = rows[index] ?? {};
-  for (let above = index - 1; above >= 0; above--) {
-    const row = rows[above];
-    if (row !== undefined && row.depth <= depth && (row.begins || canFold(tree, row))) return above;
-  }
-  return index;
+/** How many turns these are, with all that descend from them. */
+const sizeOf = ({ following }: TurnTree, turns: readonly number[]): number => {
+  const all = [...turns];
+  for (const turn of all) all.push(...(following[turn] ?? []));
+  return all.length;
 };
-
-const sizeOf = ({ descendants }: TurnTree, turn: number): number => (descendants[turn] ?? 0) + 1;

@@ -1,12 +1,12 @@
 import { type OpenTurn, type State, toArray, type Turn } from "@colloquy/machine";
 import { tokensOf } from "../text/figures.ts";
-import type { Line, Role, Span } from "../text/line.ts";
+import { type Line, line, type Span, span } from "../text/line.ts";
 import { oneLine, shortened } from "../text/printable.ts";
-import { rowOf, span } from "./fitted.ts";
 import { itemsOf } from "./items.ts";
 import { questionIn } from "./question.ts";
+import { rowOf } from "./row.ts";
 import { type Position, scrollingView, start } from "./scrolling-view.ts";
-import { canFold, foldAbove, type TreeRow, treeRows, type TurnTree, turnTree } from "./tree-rows.ts";
+import { foldable, type TreeRow, treeRows, type TurnTree, turnTree } from "./tree-rows.ts";
 import type { View, ViewStep } from "./view.ts";
 
 /** The turns of a thread with their branches; the head is selected. The way to the head is not indented, however long. */
@@ -17,10 +17,8 @@ export const treeView = (state: State): View => {
   const names = new Map<number, string[]>();
   for (const [name, turn] of Object.entries(conversation.checkpoints))
     names.set(turn, [...(names.get(turn) ?? []), oneLine(name)]);
-  const shown: Shown = { state, turns, names, tree: turnTree(state, [...turns.values()]) };
-  const rows = treeRows(shown.tree, new Set());
-  const head = open?.number ?? conversation.head;
-  return foldedView(shown, new Set(), { ...start, selected: rows.findIndex(({ turn }) => turn === head) }, rows);
+  const shown: Shown = { state, turns, names, tree: turnTree(state, turns.values()) };
+  return foldedView(shown, new Set(), open?.number ?? conversation.head, start);
 };
 
 interface Shown {
@@ -31,13 +29,9 @@ interface Shown {
   readonly tree: TurnTree;
 }
 
-const foldedView = (
-  shown: Shown,
-  folded: ReadonlySet<number>,
-  position: Position,
-  rows: readonly TreeRow[] = treeRows(shown.tree, folded),
-): View =>
-  scrollingView(
+const foldedView = (shown: Shown, folded: ReadonlySet<number>, selected: number, position: Position): View => {
+  const rows = treeRows(shown.tree, folded);
+  return scrollingView(
     {
       title: `Tree of ${shown.state.context.threadId}`,
       items: itemsOf(
@@ -50,70 +44,56 @@ const foldedView = (
       hints: ["Enter go there", "e edit", "f fork", "c checkpoint", "←→ fold"],
       press: (name, at) => {
         const row = rows[at.selected];
-        return row === undefined ? null : pressed(shown, folded, rows, row, name, at);
+        if (row === undefined) return null;
+        if (name === "e" && row.turn === 0)
+          return { view: foldedView(shown, folded, 0, { ...at, note: "nothing was asked there" }) };
+        if (name !== "left" && name !== "right") return actionAt(shown, row.turn, name);
+        const isFolded = folded.has(row.turn);
+        if (name === "left" && (isFolded || foldable(shown.tree, row).length === 0)) {
+          // The first of its branch, or the last turn before it with branches.
+          const above = rows
+            .slice(0, at.selected)
+            .findLast((each) => each.depth <= row.depth && (each.begins || foldable(shown.tree, each).length > 0));
+          return { view: foldedView(shown, folded, above?.turn ?? row.turn, at) };
+        }
+        const others = [...folded].filter((turn) => turn !== row.turn);
+        return { view: foldedView(shown, new Set(name === "left" ? [...others, row.turn] : others), row.turn, at) };
       },
     },
-    position,
+    { ...position, selected: rows.findIndex(({ turn }) => turn === selected) },
   );
+};
 
-const pressed = (
-  shown: Shown,
-  folded: ReadonlySet<number>,
-  rows: readonly TreeRow[],
-  row: TreeRow,
-  name: string,
-  at: Position,
-): ViewStep | null => {
-  const { turn } = row;
-  const isOpen = shown.state.context.open?.number === turn;
+const actionAt = ({ state }: Shown, turn: number, name: string): ViewStep | null => {
   switch (name) {
     case "enter":
-      return isOpen ? { view: null } : { view: null, action: { type: "moveHead", turn } };
+      return { view: null, ...(state.context.open?.number === turn ? {} : { action: { type: "moveHead", turn } }) };
     case "e":
-      if (turn === 0) return { view: foldedView(shown, folded, { ...at, note: "nothing was asked there" }, rows) };
       return { view: null, action: { type: "edit", turn } };
     case "f":
       return { view: null, action: { type: "fork", turn } };
     case "c":
       return { view: null, action: { type: "checkpoint", turn } };
-    case "left": {
-      const fold = !folded.has(turn) && canFold(shown.tree, row);
-      if (fold) return { view: refolded(shown, new Set([...folded, turn]), turn, at) };
-      return { view: foldedView(shown, folded, { ...at, selected: foldAbove(shown.tree, rows, at.selected) }, rows) };
-    }
-    case "right":
-      return { view: refolded(shown, new Set([...folded].filter((each) => each !== turn)), turn, at) };
     default:
       return null;
   }
 };
 
-/** What was selected stays so. */
-const refolded = (shown: Shown, folded: ReadonlySet<number>, turn: number, at: Position): View => {
-  const rows = treeRows(shown.tree, folded);
-  return foldedView(shown, folded, { ...at, selected: rows.findIndex((row) => row.turn === turn) }, rows);
-};
-
 const rowLine = (shown: Shown, row: TreeRow, columns: number): Line => {
   const { turn } = row;
-  const onPath = shown.tree.path.has(turn);
-  const before: Line = [
-    { text: branches(row, columns), roles: ["dim"] },
+  const before = [
+    span(branches(row, columns), "dim"),
     glyphOf(shown, turn),
-    { text: turn === 0 ? "" : `${turn} `, roles: ["number"] },
+    span(turn === 0 ? "" : `${turn} `, "number"),
   ];
-  return rowOf(
-    before,
-    span(questionOf(shown, turn), ...(onPath ? [] : (["dim"] as const))),
-    marksOf(shown, row),
-    columns,
-  );
+  const words = span(questionOf(shown, turn), shown.tree.path.has(turn) ? "plain" : "dim");
+  return rowOf(before, words, marksOf(shown, row), columns);
 };
 
 /** What is most important about a turn, also where there is no room for words. */
 const glyphOf = ({ turns, tree }: Shown, turn: number): Span => {
-  if (statusMarks(turns.get(turn)).some((status) => status !== "open")) return { text: "✗ ", roles: ["error"] };
-  return tree.path.has(turn) ? { text: "● ", roles: ["prompt"] } : { text: "○ ", roles: ["dim"] };
+  if (statusMarks(turns.get(turn)).some((status) => status !== "open")) return span("✗ ", "error");
+  return tree.path.has(turn) ? span("● ", "prompt") : span("○ ", "dim");
 };
 
 /** Very deep branches are counted instead of drawn. */
@@ -125,16 +105,14 @@ const branches = ({ depth, begins }: TreeRow, columns: number): string => {
 
 /** What there is to say about a turn, the most important first. */
 const marksOf = ({ state, turns, names }: Shown, { turn, hidden }: TreeRow): readonly Line[] => {
-  const { conversation } = state.context;
   const found = turns.get(turn);
-  const mark = (text: string, role: Role): Line => [span(text, role)];
   return [
-    ...(conversation.head === turn ? [mark("head", "success")] : []),
-    ...statusMarks(found).map((status) => mark(status, status === "open" ? "success" : "error")),
-    ...(hidden > 0 ? [mark(`+${hidden}`, "strong")] : []),
-    ...(names.get(turn) ?? []).map((name) => mark(`[${name}]`, "name")),
-    ...annotationsOf(found).map((note) => mark(note, "string")),
-    ...(found === undefined || found.usage.calls === 0 ? [] : [mark(tokensOf(found.usage), "dim")]),
+    ...(state.context.conversation.head === turn ? [line("head", "success")] : []),
+    ...statusMarks(found).map((status) => line(status, status === "open" ? "success" : "error")),
+    ...(hidden > 0 ? [line(`+${hidden}`, "strong")] : []),
+    ...(names.get(turn) ?? []).map((name) => line(`[${name}]`, "name")),
+    ...annotationsOf(found).map((note) => line(note, "string")),
+    ...(found === undefined || found.usage.calls === 0 ? [] : [line(tokensOf(found.usage), "dim")]),
   ];
 };
 
@@ -144,12 +122,12 @@ const statusMarks = (turn: Turn | OpenTurn | undefined): readonly string[] => {
   return turn.outcome.status === "completed" ? [] : [turn.outcome.status];
 };
 
-const annotationsOf = (turn: Turn | OpenTurn | undefined): readonly string[] =>
-  turn === undefined || !("outcome" in turn)
-    ? []
-    : (turn.annotations ?? []).map(({ name, value }) =>
-        shortened(`${name} ${typeof value === "string" ? value : JSON.stringify(value)}`),
-      );
+const annotationsOf = (turn: Turn | OpenTurn | undefined): readonly string[] => {
+  const annotations = turn !== undefined && "annotations" in turn ? turn.annotations : [];
+  return annotations.map(({ name, value }) =>
+    shortened(`${name} ${typeof value === "string" ? value : JSON.stringify(value)}`),
+  );
+};
 
 /** What a turn was asked, in one line; of one without a question, its first words. */
 const questionOf = ({ turns }: Pick<Shown, "turns">, number: number): string => {

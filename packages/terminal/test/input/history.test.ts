@@ -9,7 +9,7 @@ import {
   type SearchStep,
 } from "../../src/input/history-search.ts";
 import { type Editor, editorOf } from "../../src/input/editor.ts";
-import { after, textOf, wide, withCursor } from "./editing.ts";
+import { after, textOf, withCursor } from "./editing.ts";
 import { keysOf } from "./keys.ts";
 
 const inputs = ["first", "second\nof two lines", "third"];
@@ -52,12 +52,7 @@ describe("the search through it", () => {
     let step: SearchStep = { type: "search", search: searchOf(inputs) };
     for (const key of keysOf(...Array.from(sent))) {
       if (step.type !== "search") throw new Error(`${JSON.stringify(key)} comes after the end`);
-      step = pressInSearch(
-        step.search,
-        key,
-        key.type === "key" ? keymapOf("standard", keymap)[key.name] : undefined,
-        wide,
-      );
+      step = pressInSearch(step.search, key, key.type === "key" ? keymapOf("standard", keymap)[key.name] : undefined);
     }
     return step;
   };
@@ -108,7 +103,7 @@ describe("the search through it", () => {
   test("goes by the keymap, in which Escape may quit", () => {
     expect(press("ir\x1b", keymaps.seed)).toEqual({ type: "close" });
     const own = keymapOf("seed", { "alt+r": "searchHistory" });
-    expect(pressInSearch(searchOf(inputs), { type: "key", name: "alt+r" }, own["alt+r"], wide)).toEqual({
+    expect(pressInSearch(searchOf(inputs), { type: "key", name: "alt+r" }, own["alt+r"])).toEqual({
       type: "search",
       search: searchOf(inputs),
     });

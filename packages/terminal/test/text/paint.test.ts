@@ -1,13 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Line, Role } from "../../src/text/line.ts";
+import { type Line, line, roles } from "../../src/text/line.ts";
 import { painted } from "../../src/text/paint.ts";
 import { opensLinks, themeNameFor, wantsColour } from "../../src/text/terminal-abilities.ts";
 import { themeNamed, themes } from "../../src/text/theme.ts";
 
 const plain = themeNamed("plain");
 const dark = themeNamed("dark", {}, true);
-const line = (text: string, ...roles: readonly Role[]): Line => [{ text, roles }];
 
 describe("painting", () => {
   test.each([
@@ -24,7 +23,9 @@ describe("painting", () => {
   });
 
   test("gives looks by roles, later ones over earlier, and closes them", () => {
-    expect(painted([...line("a", "strong", "code"), ...line("b")], dark)).toBe("\u001B[1m\u001B[36ma\u001B[0mb");
+    expect(painted([...line("a", "strong", "code"), ...line("b")], dark)).toBe(
+      "\u001B[1m\u001B[36ma\u001B[39m\u001B[22mb",
+    );
   });
 
   test("an address is one to open where the theme says so, and where it is safe", () => {
@@ -55,7 +56,7 @@ test("for any spans, every sequence is of the small set and closed, and without 
   const span = fc.record(
     {
       text,
-      roles: fc.subarray(Object.keys(plain.styles) as Role[]),
+      roles: fc.subarray([...roles]),
       link: fc.oneof(
         text,
         text.map((rest) => `https://a/${rest}`),
@@ -69,8 +70,11 @@ test("for any spans, every sequence is of the small set and closed, and without 
       const shown = painted(given, themeNamed(name, {}, hyperlinks));
       const sequences = shown.match(allowed) ?? [];
       expect(shown.replaceAll(allowed, "")).not.toMatch(steering);
-      const looks = sequences.filter((each) => each.endsWith("m") && !each.startsWith("\u001B]"));
-      expect(looks.at(-1) ?? "\u001B[0m").toBe("\u001B[0m");
+      const looks = sequences.filter((each) => each.endsWith("m")).map((each) => Number(each.slice(2, -1)));
+      for (const [index, code] of looks.entries())
+        expect(looks.slice(index)).toContain(
+          closers.find(([least, most]) => code >= least && code <= most)?.[2] ?? code,
+        );
       const links = sequences.filter((each) => each.startsWith("\u001B]"));
       expect(links.map((each) => each === "\u001B]8;;\u0007")).toEqual(links.map((_, index) => index % 2 === 1));
       expect(name === "plain" && !hyperlinks ? sequences : []).toEqual([]);
@@ -81,16 +85,29 @@ test("for any spans, every sequence is of the small set and closed, and without 
 
 const steering = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
 
+/** The looks from one number to another, and what closes them. */
+const closers = [
+  [1, 2, 22],
+  [3, 3, 23],
+  [4, 4, 24],
+  [7, 7, 27],
+  [9, 9, 29],
+  [30, 37, 39],
+  [90, 97, 39],
+  [40, 47, 49],
+  [100, 107, 49],
+] as const;
+
 /** The looks of themes, and addresses of the web and of mailboxes in ASCII. */
 const allowed = new RegExp(
-  String.raw`\u001B\[(?:[0-9]|3[0-7]|4[0-7]|9[0-7]|10[0-7])m|\u001B\]8;;(?:(?:https?://|mailto:)[!-~]+)?\u0007`,
+  String.raw`\u001B\[(?:[1-9]|2[2-9]|3[0-79]|4[0-79]|9[0-7]|10[0-7])m|\u001B\]8;;(?:(?:https?://|mailto:)[!-~]+)?\u0007`,
   "g",
 );
 
 describe("themes", () => {
   test("can be changed by role", () => {
-    const own = themeNamed("light", { heading: ["inverse", "onBrightRed"] });
-    expect(painted(line("a", "heading"), own)).toBe("\u001B[7m\u001B[101ma\u001B[0m");
+    const own = themeNamed("light", { heading: ["inverse", "bgRedBright"] });
+    expect(painted(line("a", "heading"), own)).toBe("\u001B[7m\u001B[101ma\u001B[49m\u001B[27m");
     expect(own.styles.code).toEqual(themes.light.code);
   });
 
@@ -99,7 +116,7 @@ describe("themes", () => {
     expect(() => themeNamed("toString")).toThrow("there is no theme toString");
     expect(() => themeNamed("dark", { headin: [] })).toThrow(/^there is no role headin; there are plain, strong/);
     expect(() => themeNamed("dark", { code: ["pink\u001B"] })).toThrow(
-      /^there is no style "pink\\u001b"; there are bold/,
+      /^there is no style "pink\\u001b"; there are reset, bold/,
     );
   });
 

@@ -89,7 +89,7 @@ test("Enter shows the selected unit whole, and Esc goes back to it", () => {
   expect(screenOf(unit, usual)).toBe(
     `
 Unit 1.0
-message, left out (older): older than what fits into 100 tokens
+user, left out (older): older than what fits into 100 tokens
 0 of 14 tokens
 
 1 you

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { searchView, threadsView, type View } from "../../src/index.ts";
 import { listedView } from "../../src/views/listed-view.ts";
-import { span } from "../../src/views/fitted.ts";
+import { span } from "../../src/text/line.ts";
 import { keys, problemAfter, sizes } from "./any-keys.ts";
 import { pressing, screenOf } from "./shown-text.ts";
 import { hostOf, story } from "./story.ts";

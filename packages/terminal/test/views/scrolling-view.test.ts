@@ -2,11 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { transcriptView, treeView } from "../../src/index.ts";
 import { movedBy, sightFrom } from "../../src/views/items.ts";
-import { highlighted, span, wrapped } from "../../src/views/fitted.ts";
 import { scrollingView } from "../../src/views/scrolling-view.ts";
-import { graphemesOf, widthOf } from "../../src/text/width.ts";
+import { type Line, span, textLines, textOfLine } from "../../src/text/line.ts";
+import { printableInLine } from "../../src/text/printable.ts";
+import { withMatches } from "../../src/text/match.ts";
+import { graphemesOf } from "../../src/text/width.ts";
+import { lineWidth, wrapped } from "../../src/text/wrap.ts";
 import { keys, problemAfter, sizes, texts } from "./any-keys.ts";
-import { after, screenOf, textOfLine } from "./shown-text.ts";
+import { after, screenOf } from "./shown-text.ts";
 import { story } from "./story.ts";
 
 const { state } = await story();
@@ -18,7 +21,7 @@ const listOf = (items: readonly string[], selects: boolean) =>
     head: () => [[span("above")]],
     items: {
       count: items.length,
-      lines: (index, columns) => wrapped(items[index] ?? "", columns).map((line) => [span(line)]),
+      lines: (index, columns) => textLines(items[index] ?? "").flatMap((each) => wrapped(each, columns)),
       text: (index) => items[index] ?? "",
     },
     empty: "nothing",
@@ -67,12 +70,10 @@ test("scrolling by lines is what it is in a text that is laid out whole", () => 
         let top = { item: 0, line: 0 };
         let whole = 0;
         for (const by of moves) {
-          top = sightFrom(items, 80, rows, movedBy(items, 80, top, by)).top;
+          top = sightFrom(items, 80, rows, movedBy(items, 80, top, by))[0]?.place ?? top;
           whole = Math.max(0, Math.min(whole + by, all.length - rows));
           expect(top).toEqual(all[whole]);
-          expect(sightFrom(items, 80, rows, top).lines.map(({ place }) => place)).toEqual(
-            all.slice(whole, whole + rows),
-          );
+          expect(sightFrom(items, 80, rows, top).map(({ place }) => place)).toEqual(all.slice(whole, whole + rows));
         }
       },
     ),
@@ -81,13 +82,18 @@ test("scrolling by lines is what it is in a text that is laid out whole", () => 
 });
 
 test("wrapped lines fit but for single characters that are wider, and say all but the spaces between them", () => {
-  const without = (text: string): string => text.replaceAll(/\s/g, "");
+  const without = (lines: readonly Line[]): string =>
+    lines
+      .map((each) => printableInLine(textOfLine(each)))
+      .join("")
+      .replaceAll(/\s/g, "");
   fc.assert(
     fc.property(texts, fc.integer({ min: 2, max: 40 }), (text, width) => {
-      const lines = wrapped(text, width);
-      expect(lines.filter((line) => widthOf(line) > width && graphemesOf(line).length > 1)).toEqual([]);
-      expect(without(lines.join(""))).toBe(without(wrapped(text, 1_000_000).join("")));
-      expect(textOfLine(highlighted([span(text)], "a"))).toBe(span(text).text);
+      const lines = textLines(text).flatMap((each) => wrapped(each, width));
+      const isOne = (each: Line): boolean => graphemesOf(textOfLine(each)).length === 1;
+      expect(lines.filter((each) => lineWidth(each) > width && !isOne(each))).toEqual([]);
+      expect(without(lines)).toBe(without(textLines(text)));
+      expect(textOfLine(withMatches([span(text.slice(0, 2)), span(text.slice(2))], "a"))).toBe(text);
     }),
     { numRuns: 100 },
   );
