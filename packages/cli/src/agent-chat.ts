@@ -12,6 +12,7 @@ import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloq
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
 import type { Provider } from "./models.ts";
+import { type Waiting, type WaitingBelow, waitingOf } from "./waiting.ts";
 import type { OptionValues } from "./options.ts";
 import type { Asked } from "./turn.ts";
 
@@ -44,6 +45,7 @@ export interface AgentChat {
   readonly ask: (input: Content, threadId: string, options: AskOptions) => Asked;
   readonly steers: boolean;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
+  readonly waiting: (threadId: string) => Promise<Waiting>;
 }
 
 /** The host in which an agent answers, with further tools, how it is asked, and what it says of subagents behind a turn. */
@@ -67,7 +69,13 @@ export const hostOfAgent = (
       ...(wanted === undefined ? {} : { model: wanted }),
     },
   );
-  return { host, ask: askOf(host), steers: agent.signature === null, notes: notesOf(host) };
+  return {
+    host,
+    ask: askOf(host),
+    steers: agent.signature === null,
+    notes: notesOf(host),
+    waiting: (threadId) => waitingOf(host.thread(threadId), belowOf(host, threadId)),
+  };
 };
 
 /** How an agent is asked: one with a signature by its one input. */
@@ -87,6 +95,27 @@ const inputOf = ({ name, signature }: Agent): string | null => {
   if (field !== undefined && others.length === 0 && schema?.["type"] === "string") return field;
   const given = inputs.map(([input, type]) => `${input}: ${JSON.stringify(type)}`).join(", ");
   throw new ArgumentError(`the agent "${name}" takes ${given}; a chat can only give it one text`);
+};
+
+/** What the subagents wait for that a thread called. */
+const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
+  const below =
+    (calls: readonly SubagentCall[], ...above: readonly string[]): WaitingBelow =>
+    async ({ callId }) => {
+      const called = calls.find((call) => call.callId === callId);
+      // Calls on one nested thread are answered one after the other.
+      const call =
+        called?.turn === null
+          ? calls.find(({ threadId: id, status }) => id === called.threadId && status === "open")
+          : called;
+      if (call === undefined) return null;
+      const [name = call.name, ...names] = [...above, call.name];
+      const thread = host.subagent(name, ...names).thread(call.threadId);
+      return call === called
+        ? waitingOf(thread, below(call.calls, ...above, call.name))
+        : { approvals: [], alone: true };
+    };
+  return async (call) => below(await host.calls(threadId))(call);
 };
 
 /** What the subagents took in a turn, a line for each of them that was called. */

@@ -4,7 +4,6 @@ import { ended, shown } from "./ask-once.ts";
 import type { Chat } from "./chat-host.ts";
 import { ArgumentError, exitCodes } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
-import { approvalsAlone } from "./turn.ts";
 
 /** Answers a tool call that waits for approval, and shows how its turn goes on. Gives the exit code. @throws ArgumentError where no such call waits */
 export const answerApproval = async (
@@ -14,17 +13,23 @@ export const answerApproval = async (
   signal: AbortSignal,
 ): Promise<number> => {
   const id = approve ?? deny ?? "";
-  const thread = chat.host.thread(chat.threadId);
-  const waiting = (await thread.approvals()).map((request) => request.id);
-  if (!waiting.includes(id)) {
-    const there = waiting.length === 0 ? "none waits" : `there are: ${waiting.map(named).join(", ")}`;
-    throw new ArgumentError(`no tool call of thread ${named(thread.id)} waits for approval as ${named(id)}; ${there}`);
+  const waiting = (await chat.waiting(chat.threadId)).approvals;
+  const wanted = waiting.find(({ request }) => request.id === id);
+  if (wanted === undefined) {
+    const ids = waiting.map(({ request }) => named(request.id));
+    throw new ArgumentError(
+      `no tool call of thread ${named(chat.threadId)} waits for approval as ${named(id)}; ${ids.length === 0 ? "none waits" : `there are: ${ids.join(", ")}`}`,
+    );
   }
-  const { turn } =
+  const { thread } = wanted;
+  const answered =
     approve === undefined ? await thread.deny(id, reason === undefined ? {} : { reason }) : await thread.approve(id);
+  // What a subagent waited for goes on there; who called it is taken up to hear of it.
+  const { turn } = thread.id === chat.threadId ? answered : await chat.host.thread(chat.threadId).resume();
   if (turn === null) return exitCodes.done;
-  const approvals = await approvalsAlone(thread);
+  const { approvals, alone } = await chat.waiting(chat.threadId);
   // Nothing more would come.
-  if (approvals !== null) return ended(chat, { status: "waiting", approvals }, answers, signal);
+  if (alone)
+    return ended(chat, { status: "waiting", approvals: approvals.map(({ request }) => request) }, answers, signal);
   return shown(chat, turn, answers, signal);
 };

@@ -14,7 +14,7 @@ export const shown = async (chat: Chat, asked: Asked, answers: Answers, signal: 
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort);
   try {
-    const end = await followed(chat.host.thread(chat.threadId), asked, answers.part);
+    const end = await followed(chat, asked, answers.part);
     return await ended(chat, end, answers, signal);
   } finally {
     signal.removeEventListener("abort", abort);

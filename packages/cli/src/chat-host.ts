@@ -22,6 +22,7 @@ import { providerOf } from "./models.ts";
 import type { OptionValues } from "./options.ts";
 import type { Settled } from "./settings.ts";
 import type { Asked } from "./turn.ts";
+import { type Waiting, waitingOf } from "./waiting.ts";
 import { promptText } from "./turn-notes.ts";
 
 /** A conversation that can be had. */
@@ -33,6 +34,10 @@ export interface Chat {
   /** Whether a text may be sent into a turn: not where it would be no input of a signature. */
   readonly steers: boolean;
   readonly models: Choice;
+  /** What a thread waits for of people. */
+  readonly waiting: (threadId: string) => Promise<Waiting>;
+  /** Called when a subagent begins to wait for an approval. */
+  readonly onNestedApproval: Set<() => void>;
   /** Shows what is said beside answers; a conversation on a screen shows it there. */
   readonly notices: { show: (text: string) => void };
   readonly notes?: ConverseOptions["notes"];
@@ -83,6 +88,7 @@ const chatOf = async (
   const parts = partsOf(store, system, options.debug === true ? notices : null);
   const models = modelChoice(options.model, provider.model, pricing);
   let threadId = "";
+  const onNestedApproval: Chat["onNestedApproval"] = new Set();
   const { host, ask, ...asking } =
     module === null || agent === null
       ? plain(
@@ -100,7 +106,9 @@ const chatOf = async (
           { ...parts, machine },
           options.model,
           ({ name, id, threadId: nested }) => {
-            if (nested !== threadId)
+            if (nested === threadId) return;
+            for (const listener of onNestedApproval) listener();
+            if (onNestedApproval.size === 0)
               notices.show(
                 `  a subagent waits for approval of ${oneLine(name)}, which can't be given here: ${named(id)}`,
               );
@@ -118,6 +126,7 @@ const chatOf = async (
     ask: (input, id) => ask(input, id, models.asked()),
     models,
     notices,
+    onNestedApproval,
     about: oneLine(
       `${who}${provider.model} at ${provider.name}; ${kept}${project === null ? "" : `; with ${project}`}`,
     ),
@@ -143,6 +152,7 @@ const partsOf = (
 const plain = (host: Host) => ({
   host,
   steers: true,
+  waiting: (threadId: string) => waitingOf(host.thread(threadId)),
   ask: (input: Content, threadId: string, asked: AskOptions): Asked => host.thread(threadId).ask(input, asked),
 });
 

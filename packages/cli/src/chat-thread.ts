@@ -31,7 +31,7 @@ export const threadIdOf = async (
   if (thread !== undefined) return host.thread(thread).id;
   // The id of an approval begins with that of its thread.
   const [, ofApproval] = /^(.+)\/[^/]*$/s.exec(options.approve ?? options.deny ?? "") ?? [];
-  if (ofApproval !== undefined) return ofApproval;
+  if (ofApproval !== undefined) return callerOf(host, ofApproval);
   if (options.continue === true || (session !== undefined && resume === undefined)) {
     const [newest] = await newestThreads(host, 1);
     if (newest !== undefined) return newest.threadId;
@@ -43,6 +43,12 @@ export const threadIdOf = async (
   if ((await host.thread(resume).state()) === null)
     throw new ArgumentError(`there is no thread ${named(resume)} to --resume; --thread begins one of that id`);
   return resume;
+};
+
+/** The thread whose subagents a thread answers, if any; else itself. */
+const callerOf = async (host: Host, threadId: string): Promise<string> => {
+  const parent = (await host.thread(threadId).state())?.context.metadata["parentThread"];
+  return typeof parent === "string" ? callerOf(host, parent) : threadId;
 };
 
 /** The threads that were last used, the newest first. */

@@ -1,6 +1,6 @@
-import { type AskHandle, type HostedThread, TurnCancelledError, TurnError } from "@colloquy/host";
-import { approvalsOf, type Json, outstanding, type RequestApproval, type State } from "@colloquy/machine";
-import type { AskPart, CompletedTurn } from "@colloquy/host";
+import { type AskHandle, type AskPart, type CompletedTurn, TurnCancelledError, TurnError } from "@colloquy/host";
+import type { Json, RequestApproval } from "@colloquy/machine";
+import type { Chat } from "./chat-host.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
 
 /** An ask: for a text, or for an output that is checked. */
@@ -14,19 +14,39 @@ export type TurnEnd =
   | { readonly status: "failed" | "limit" | "cancelled"; readonly thrown: unknown };
 
 /** Follows an ask to its end, or until nothing but approvals is waited for. Each part is shown. Never rejects for what a turn came to. */
-export const followed = async (thread: HostedThread, asked: Asked, show: (part: AskPart) => void): Promise<TurnEnd> => {
+export const followed = async (chat: FollowedChat, asked: Asked, show: (part: AskPart) => void): Promise<TurnEnd> => {
+  const { promise: waits, resolve } = Promise.withResolvers<TurnEnd>();
+  let isOver = false;
+  const look = async (): Promise<void> => {
+    const { approvals, alone } = await chat.waiting(chat.threadId);
+    if (!alone || isOver) return;
+    isOver = true;
+    // Behind a turn that waits for a person, it would wait for as long.
+    const state = await chat.host.thread(chat.threadId).state();
+    if (state?.context.open?.asks.some(({ askId }) => askId === asked.askId) === false)
+      asked.abort("an earlier turn waits for approval");
+    resolve({ status: "waiting", approvals: approvals.map(({ request }) => request) });
+  };
+  // Where the thread can't be read, its turn has the error.
+  const looked = (): void => void look().catch(() => {});
+  chat.onNestedApproval.add(looked);
+  const end = endOf(asked, (part) => {
+    if (isOver) return;
+    show(part);
+    if (mayWait.has(part.type)) looked();
+  });
+  const first = await Promise.race([end, waits]);
+  isOver = true;
+  chat.onNestedApproval.delete(looked);
+  return first;
+};
+
+/** What is followed of a chat. */
+type FollowedChat = Pick<Chat, "host" | "threadId" | "waiting" | "onNestedApproval">;
+
+const endOf = async (asked: Asked, onPart: (part: AskPart) => void): Promise<TurnEnd> => {
   try {
-    let isBegun = false;
-    for await (const part of asked) {
-      show(part);
-      if (part.type === "turn.started") isBegun = true;
-      if (!mayWait.has(part.type)) continue;
-      const approvals = await approvalsAlone(thread);
-      if (approvals === null) continue;
-      // It waits behind a turn that waits for a person, and would do so for as long.
-      if (!isBegun && part.type === "signal") asked.abort("an earlier turn waits for approval");
-      return { status: "waiting", approvals };
-    }
+    for await (const part of asked) onPart(part);
     const turn: CompletedTurn & { readonly output?: Json } = await asked;
     return { status: "completed", turn, text: turn.output === undefined ? turn.text : JSON.stringify(turn.output) };
   } catch (thrown) {
@@ -56,17 +76,3 @@ export const summaryOf = (thrown: unknown): TurnError["summary"] | null =>
   thrown instanceof TurnError ? thrown.summary : null;
 
 const mayWait: ReadonlySet<string> = new Set(["approval.requested", "result.requested", "toolResult", "signal"]);
-
-/** The approvals that are waited for, where nothing else is; else null. */
-export const approvalsAlone = async (thread: HostedThread): Promise<readonly RequestApproval[] | null> => {
-  const state = await thread.state();
-  return state !== null && waitsForPerson(state) ? approvalsOf(state) : null;
-};
-
-const waitsForPerson = (state: State): boolean => {
-  const open = outstanding(state).filter(({ type }) => type !== "startTimer");
-  return (
-    open.length > 0 &&
-    open.every((effect) => effect.type === "requestApproval" || (effect.type === "callTool" && effect.by === "caller"))
-  );
-};

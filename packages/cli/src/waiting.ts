@@ -1,0 +1,34 @@
+import type { HostedThread } from "@colloquy/host";
+import { approvalsOf, type CallTool, outstanding, type RequestApproval } from "@colloquy/machine";
+
+/** What a thread waits for of people, what the subagents wait for that it called included. */
+export interface Waiting {
+  readonly approvals: readonly WaitingApproval[];
+  /** Whether nothing goes on until somebody answers. */
+  readonly alone: boolean;
+}
+
+/** An approval, and the thread on which it is answered. */
+export interface WaitingApproval {
+  readonly request: RequestApproval;
+  readonly thread: HostedThread;
+}
+
+/** What is waited for below a call; null where that is no call of a subagent. */
+export type WaitingBelow = (call: CallTool) => Promise<Waiting | null>;
+
+/** What a thread waits for now. */
+export const waitingOf = async (thread: HostedThread, below: WaitingBelow = async () => null): Promise<Waiting> => {
+  const state = await thread.state();
+  if (state === null) return { approvals: [], alone: false };
+  const open = outstanding(state).filter(({ type }) => type !== "startTimer");
+  let approvals: readonly WaitingApproval[] = approvalsOf(state).map((request) => ({ request, thread }));
+  let alone = open.length > 0;
+  for (const effect of open) {
+    if (effect.type === "requestApproval" || (effect.type === "callTool" && effect.by === "caller")) continue;
+    const nested = effect.type === "callTool" ? await below(effect) : null;
+    approvals = [...approvals, ...(nested?.approvals ?? [])];
+    alone &&= nested?.alone === true;
+  }
+  return { approvals, alone };
+};

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
+import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { run } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-approval-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+write(
+  "mailer.mjs",
+  `export const mail = {
+  declaration: { name: "mail", description: "Sends.", parameters: { type: "object" }, approval: "always" },
+  schema: null, needsApproval: null, run: ({ to }) => "sent to " + to,
+};`,
+);
+write("clerk.md", "---\nname: clerk\ncompression: none\ntools: [./mailer.mjs#mail]\n---\nWrite.\n");
+write("head.md", "---\nname: head\ncompression: none\nsubagents: [./clerk.md]\n---\nHave it written.\n");
+const agents = {
+  "a subagent": write("guide.md", "---\nname: guide\ncompression: none\nsubagents: [./clerk.md]\n---\nAsk.\n"),
+  "a subagent of a subagent": write(
+    "chief.md",
+    "---\nname: chief\ncompression: none\nsubagents: [./head.md]\n---\nAsk the head.\n",
+  ),
+};
+
+/** Each hands on what it is asked to the one below, and the clerk mails. */
+const calls = { "Ask the head.": "head", "Ask.": "clerk", "Have it written.": "clerk", "Write.": "mail" } as const;
+const model = ruleModel([
+  { name: "done", when: ({ last }) => last?.role === "tool", answer: ({ toolResults }) => `${toolResults[0]?.text}.` },
+  {
+    name: "call",
+    when: () => true,
+    answer: ({ system, lastUserText }) => {
+      const name = calls[system as keyof typeof calls];
+      return toolCalls([{ name, arguments: name === "mail" ? { to: lastUserText } : { message: lastUserText } }]);
+    },
+  },
+]);
+const server: { current: LoopbackServer | null } = { current: null };
+beforeAll(async () => {
+  server.current = await loopbackServer({ model });
+});
+afterAll(() => server.current?.close());
+
+describe.each(Object.entries(agents))("an approval that %s waits for", (_, agent) => {
+  const chat = (...args: readonly string[]) =>
+    run(
+      "chat",
+      "--base-url",
+      server.current?.url ?? "",
+      "--agent",
+      agent,
+      "--allow-tools",
+      "--store",
+      `${agent}.db`,
+      ...args,
+    );
+
+  test("ends one question with 4 and its id, and another run gives it, or denies it", async () => {
+    const waiting = await chat("ada", "--output-format", "json");
+    expect(waiting.exitCode).toBe(4);
+    const { approvals } = JSON.parse(waiting.output) as { approvals: readonly { readonly id: string }[] };
+    expect(approvals).toMatchObject([{ name: "mail", arguments: { to: "ada" } }]);
+    const [{ id } = { id: "" }] = approvals;
+    expect(waiting.error).toContain(`waits for approval: mail {"to":"ada"}, as ${id}\n`);
+    // Who asks meanwhile is not kept waiting.
+    expect(await chat("And now?")).toMatchObject({ exitCode: 4, output: "" });
+    expect((await chat("--approve", "chat/9.9.0!approval-1")).error).toContain(`there are: ${id}\n`);
+    const approved = await chat("--approve", id);
+    expect(approved).toMatchObject({ exitCode: 0, output: expect.stringMatching(/^sent to ada\.+\n$/) });
+    expect((await chat("bob", "--output-format", "json")).exitCode).toBe(4);
+    const denied = await chat("--deny", (await waitingId()) ?? "", "--reason", "not now");
+    expect(denied).toMatchObject({ exitCode: 0, output: expect.stringMatching(/not approved: not now/) });
+  });
+
+  /** The id that a question learns which is asked behind the one that waits. */
+  const waitingId = async (): Promise<string | undefined> => /, as (\S+)\n/.exec((await chat("And now?")).error)?.[1];
+});
