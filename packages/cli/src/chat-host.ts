@@ -19,7 +19,7 @@ import { ArgumentError } from "./exit-code.ts";
 import { openStore, placeOfStore, sessionFile } from "./kept-threads.ts";
 import { modelChoice } from "./model-choice.ts";
 import { providerOf } from "./models.ts";
-import type { OptionValues } from "./options.ts";
+import { exclusive, type OptionValues } from "./options.ts";
 import type { Settled } from "./settings.ts";
 import type { Asked } from "./turn.ts";
 import { type Waiting, waitingOf } from "./waiting.ts";
@@ -79,6 +79,13 @@ const chatOf = async (
   const provider = await providerOf(options, agent, environment);
   const { tools, close: closeTools } = await chatTools(options, errors);
   opens(closeTools);
+  if (
+    options.provider === "completion" &&
+    tools.length + (agent?.tools.length ?? 0) + (agent?.subagents.length ?? 0) > 0
+  )
+    throw new ArgumentError(
+      "--provider completion goes on with a text, and calls no tools: leave out --tools and --mcp, and an --agent that has some",
+    );
   if (options.react === true && tools.length === 0)
     throw new ArgumentError("--react is about tools, and there are none: give --tools or --mcp");
   const store = place === undefined ? memoryStore({ clock: systemClock }) : await openStore(place);
@@ -158,13 +165,7 @@ const plain = (host: Host) => ({
 
 /** @throws ArgumentError for options that say two things at once */
 const checkTogether = (options: OptionValues): void => {
-  const pairs = [
-    ["session", "store"],
-    ["react", "agent"],
-    ["approve", "deny"],
-    ["quiet", "verbose"],
-  ] as const;
-  for (const [one, other] of pairs) {
+  for (const [one, other] of exclusive) {
     if (options[one] !== undefined && options[other] !== undefined)
       throw new ArgumentError(`--${one} and --${other} exclude each other; give one of them`);
   }

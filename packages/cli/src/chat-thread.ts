@@ -16,15 +16,8 @@ export const threadIdOf = async (
   context: Pick<CommandContext, "input" | "printer" | "isTerminal">,
 ): Promise<string> => {
   const { thread, session, resume } = options;
-  const ways = [
-    thread === undefined ? null : "--thread",
-    options.continue === true ? "--continue" : null,
-    resume === undefined ? null : "--resume",
-  ];
-  const given = ways.filter((way) => way !== null);
-  if (given.length > 1) throw new ArgumentError(`${given.join(" and ")} both say which thread; give one of them`);
-  const [way] = given;
-  if (way !== undefined && way !== "--thread" && (options.store ?? session) === undefined)
+  const way = options.continue === true ? "--continue" : resume === undefined ? null : "--resume";
+  if (way !== null && (options.store ?? session) === undefined)
     throw new ArgumentError(
       `${way} needs a store that keeps threads: give --store or --session, or name a "store" in your settings`,
     );

@@ -38,7 +38,7 @@ export const chatTools = async (
   if (twice === undefined) return { tools: all, close };
   await close();
   throw new ArgumentError(
-    `two tools are named "${oneLine(twice)}"; put a name before one of the servers: --mcp NAME=…`,
+    `two tools are named "${oneLine(twice)}": leave one of the --tools out, or put a name before one of the servers: --mcp NAME=…`,
   );
 };
 

@@ -54,5 +54,20 @@ export const optionKinds = {
 /** The name of an option, without its dashes. */
 export type OptionName = keyof typeof optionKinds;
 
+/** Options that exclude each other: one of two can be given. */
+export const exclusive: readonly (readonly [OptionName, OptionName])[] = [
+  ["thread", "continue"],
+  ["thread", "resume"],
+  ["continue", "resume"],
+  ["session", "store"],
+  ["react", "agent"],
+  ["quiet", "verbose"],
+  ["approve", "deny"],
+  ["approve", "reason"],
+  ...(["approve", "deny"] as const).flatMap((answer) =>
+    (["continue", "resume", "multi-turn"] as const).map((other) => [answer, other] as const),
+  ),
+];
+
 /** The values that were given; each command reads those that it knows. */
 export type OptionValues = ReturnType<typeof parseArgs<{ readonly options: typeof optionKinds }>>["values"];

@@ -4,7 +4,7 @@ import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
 import { named, printableJson, reasonOf } from "@colloquy/terminal";
 import type { CommandSetting } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
-import { type OptionName, optionKinds, type OptionValues } from "./options.ts";
+import { exclusive, type OptionName, optionKinds, type OptionValues } from "./options.ts";
 import { readTextFile } from "./text-file.ts";
 
 /** The options of a conversation with what stands in settings files, and what only such files say. */
@@ -65,23 +65,18 @@ const settable: readonly OptionName[] = [
 const anyProjectMay = new Set<string>(settable.slice(0, 5));
 const paths = new Set<string>(["store", "template", "agent", "tools"]);
 
-/** What takes the place of others where it is given. */
+/** What takes the place of others where it is given, beside what excludes them. */
 const displaces: { readonly [Name in OptionName]?: readonly OptionName[] } = {
   provider: ["model", "base-url", "template"],
-  session: ["store"],
-  store: ["session"],
-  agent: ["react"],
-  react: ["agent"],
-  quiet: ["verbose"],
-  verbose: ["quiet"],
-  continue: ["thread"],
-  resume: ["thread"],
   approve: ["thread"],
   deny: ["thread"],
 };
 
 const over = (first: OptionValues, then: OptionValues): OptionValues => {
-  const displaced = Object.entries(displaces).flatMap(([name, others]) => (Object.hasOwn(first, name) ? others : []));
+  const pairs = exclusive.flatMap(([one, other]) => [[one, [other]] as const, [other, [one]] as const]);
+  const displaced = [...Object.entries(displaces), ...pairs].flatMap(([name, others]) =>
+    Object.hasOwn(first, name) ? others : [],
+  );
   const kept = Object.entries(then).filter(([name]) => !displaced.some((other) => other === name));
   return { ...Object.fromEntries(kept), ...first };
 };

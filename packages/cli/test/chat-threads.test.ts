@@ -54,7 +54,7 @@ test.each([
   [["--continue", "--store", at("empty.db")], "there is no thread to --continue in the store yet"],
   [["--resume", "ada", "--store", at("empty.db")], "there is no thread ada to --resume; --thread begins one"],
   [["--resume", "--store", at("empty.db")], "--resume needs the id of a thread, since there is no terminal"],
-  [["--thread", "a", "--continue"], "--thread and --continue both say which thread"],
+  [["--thread", "a", "--continue"], "--thread and --continue exclude each other"],
   [["--session", at("a.db"), "--store", at("b.db")], "--session and --store exclude each other"],
   [["--session", journal], `is a journal, and no SQLite file; make a thread of it first: colloquy import "${journal}"`],
   [["--session", at("folder")], "give it as --store, with --continue"],

@@ -57,7 +57,9 @@ test("two servers with tools of one name need names", async () => {
   await using server = await loopbackServer({ model });
   const refused = await chat(server, "look", "--mcp", command, "--mcp", command);
   expect(refused).toMatchObject({ exitCode: 2, output: "" });
-  expect(refused.error).toContain('two tools are named "look"; put a name before one of the servers: --mcp NAME=…');
+  expect(refused.error).toContain(
+    'two tools are named "look": leave one of the --tools out, or put a name before one of the servers: --mcp NAME=…',
+  );
   const named = await chat(server, "b_look", "--mcp", command, "--mcp", `b=${command}`);
   expect(named).toMatchObject({ exitCode: 0, output: "It looked in the house.\n" });
 });

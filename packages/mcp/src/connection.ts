@@ -30,6 +30,8 @@ export class Connection {
   readonly #withoutSecrets: (text: string) => string;
   #client: Promise<Client> | null = null;
   #isFirst = true;
+  /** The end of what the process of the server wrote to standard error. */
+  #errors = "";
   readonly #closing = new AbortController();
 
   constructor(options: ConnectionOptions) {
@@ -79,10 +81,15 @@ export class Connection {
       code === SdkErrorCode.RequestTimeout
         ? `it was silent for ${timeoutMs} ms, or took too long. ${outcomeUnknown}`
         : code === SdkErrorCode.ConnectionClosed
-          ? `the connection was lost. ${outcomeUnknown}`
+          ? `the connection was lost. ${outcomeUnknown}${this.#lastWords()}`
           : messageOf(thrown);
     // A server may send anything, and a schema that is not met is listed at length.
     return new McpError(`MCP server ${server}: ${this.#withoutSecrets(words).slice(0, charactersMax)}`);
+  }
+
+  #lastWords(): string {
+    const words = this.#errors.trim();
+    return words === "" ? "" : ` The last that it wrote to standard error: ${words}`;
   }
 
   async #use<Result>(work: (client: Client) => Promise<Result>, signal?: AbortSignal): Promise<Result> {
@@ -118,7 +125,10 @@ export class Connection {
 
   async #open(): Promise<Client> {
     const { transport: given, server, timeoutMs, onListChanged } = this.#options;
-    const transport = await openTransport(given, this.#isFirst);
+    this.#errors = "";
+    const transport = await openTransport(given, this.#isFirst, (text) => {
+      this.#errors = (this.#errors + text).slice(-lastWordsMax);
+    });
     this.#isFirst = false;
     if (transport === null)
       throw new McpError(
@@ -155,6 +165,7 @@ export class Connection {
 
 const outcomeUnknown = "It may or may not have taken effect.";
 const charactersMax = 2_000;
+const lastWordsMax = 1_000;
 
 /** Old servers on standard output leave the question for their version unanswered. */
 const probeMs = 15_000;

@@ -7,7 +7,10 @@ import { boundedFetch } from "./bounded-fetch.ts";
  */
 export type McpTransport = StdioTransport | HttpTransport | Transport | (() => Transport | Promise<Transport>);
 
-/** A process that is started, and spoken to by its standard input and output. What it writes to standard error is not shown. */
+/**
+ * A process that is started, and spoken to by its standard input and output. Of what it writes to standard error, the end
+ * stands in the error that says that the connection was lost.
+ */
 export interface StdioTransport {
   readonly command: string;
   readonly args?: readonly string[];
@@ -24,20 +27,26 @@ export interface HttpTransport {
   readonly fetch?: typeof fetch;
 }
 
-/** A transport for the next connection; null where there is none. */
-export const openTransport = async (given: McpTransport, isFirst: boolean): Promise<Transport | null> => {
+/** A transport for the next connection; null where there is none. @param onError is given what a process writes to standard error */
+export const openTransport = async (
+  given: McpTransport,
+  isFirst: boolean,
+  onError: (text: string) => void,
+): Promise<Transport | null> => {
   if (typeof given === "function") return given();
   if ("command" in given) {
     // Loaded where it is used: there are no processes in a browser.
     const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
     const { command, args = [], env = {}, cwd } = given;
-    return new StdioClientTransport({
+    const transport = new StdioClientTransport({
       command,
       args: [...args],
       env: { ...env },
-      stderr: "ignore",
+      stderr: "pipe",
       ...(cwd === undefined ? {} : { cwd }),
     });
+    transport.stderr?.on("data", (chunk) => onError(String(chunk)));
+    return transport;
   }
   if ("url" in given) {
     const { headers = {}, fetch: own = fetch } = given;

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ruleModel } from "@colloquy/runtime-test/models";
+import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { commands } from "../src/commands.ts";
+import { exclusive } from "../src/options.ts";
+import { run } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-pairs-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const at = (name: string): string => join(folder, name);
+const write = (name: string, text: string): string => {
+  writeFileSync(at(name), text);
+  return at(name);
+};
+
+const model = ruleModel([{ name: "answer", when: () => true, answer: () => "Yes." }]);
+const server: { current: LoopbackServer | null } = { current: null };
+beforeAll(async () => {
+  server.current = await loopbackServer({ model });
+  for (const store of ["--store", "--session"]) await run(...chat, "--thread", "kept", store, at(`${store}.db`));
+});
+afterAll(() => server.current?.close());
+
+const chat = ["chat", "Hi?"];
+const tools = write(
+  "tools.mjs",
+  `export default { declaration: { name: "look", description: "", parameters: { type: "object" } }, schema: null, needsApproval: null, run: () => "" };`,
+);
+const agent = ["--agent", write("agent.yaml", "name: a\ncompression: none\n")];
+const store = ["--store", at("--store.db")];
+const template = write(
+  "format.json",
+  JSON.stringify({
+    user: { role: "User", role_sep: ":", pre: "", suf: "\n" },
+    agent: { role: "Agent", role_sep: ":", pre: "", suf: "\n" },
+    system_prompt: { pre: "", suf: "\n" },
+    prompt: { pre: "", suf: "" },
+  }),
+);
+
+/** How each option is given so that it works alone, unless another takes care of what it needs. */
+const samples: Readonly<Record<string, readonly string[] | ((other: string) => readonly string[])>> = {
+  thread: ["--thread", "kept"],
+  store,
+  session: ["--session", at("--session.db")],
+  continue: (other) => ["--continue", ...(other === "session" ? [] : store)],
+  resume: (other) => ["--resume", "kept", ...(other === "session" ? [] : store)],
+  "multi-turn": ["--multi-turn"],
+  model: ["--model", "m"],
+  provider: ["--provider", "openai-responses"],
+  "base-url": [],
+  template: (other) => ["--template", template, ...(other === "provider" ? [] : ["--provider", "completion"])],
+  system: ["--system", "S"],
+  window: ["--window", "8000"],
+  "max-turns": ["--max-turns", "2"],
+  agent,
+  "allow-tools": ["--allow-tools", ...agent],
+  tools: ["--tools", tools],
+  react: (other) => ["--react", ...(other === "tools" ? [] : ["--tools", tools])],
+  reason: (other) => ["--reason", "not now", ...(other === "approve" ? [] : ["--deny", "kept/1.1.0!approval-1"])],
+  debug: ["--debug"],
+  verbose: ["--verbose"],
+  quiet: ["--quiet"],
+  "no-stream": ["--no-stream"],
+  "output-format": ["--output-format", "json"],
+  keys: ["--keys", "seed"],
+  theme: ["--theme", "light"],
+  "screen-reader": ["--screen-reader"],
+  "no-color": ["--no-color"],
+  approve: ["--approve", "kept/1.1.0!approval-1"],
+  deny: ["--deny", "kept/1.1.0!approval-1"],
+};
+
+/** A server is started for each: they have a test of their own. */
+const names = Object.keys(commands["chat"]?.options ?? {}).filter((name) => name !== "mcp");
+
+test("there is a sample of each option", () => {
+  expect(Object.keys(samples).toSorted()).toEqual(names.toSorted());
+});
+
+const given = (option: string, other: string): readonly string[] => {
+  const sample = samples[option] ?? [];
+  return typeof sample === "function" ? sample(other) : sample;
+};
+
+test.each(names)("--%s works with any other option, or both are named", async (one) => {
+  for (const other of names.slice(names.indexOf(one) + 1)) {
+    const args = [...given(one, other), ...given(other, one), "--base-url", server.current?.url ?? ""];
+    const answers = args.includes("--approve") || args.includes("--deny");
+    const { exitCode, error, output } = await run("chat", ...(answers ? [] : ["Hi?"]), ...args);
+    const there = Object.keys(samples).filter((name) => args.includes(`--${name}`));
+    const excluded = exclusive.some((pair) => pair.every((name) => there.includes(name)));
+    const pair = `--${one} and --${other}`;
+    if (exitCode === 0)
+      expect({ pair, excluded, output }).toMatchObject({ excluded: false, output: expect.stringContaining("Yes.") });
+    // No call waits here.
+    else if (answers && !excluded) expect(error).toContain("waits for approval as kept/1.1.0!approval-1");
+    else {
+      const named = there.filter((name) => error.includes(`--${name}`)).length > 1;
+      expect({ pair, exitCode, output, error, named }).toMatchObject({ exitCode: 2, output: "", named: true });
+    }
+  }
+});
