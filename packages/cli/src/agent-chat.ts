@@ -100,7 +100,7 @@ const inputOf = ({ name, signature }: Agent): string | null => {
 /** What the subagents wait for that a thread called. */
 const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
   const below =
-    (calls: readonly SubagentCall[], ...above: readonly string[]): WaitingBelow =>
+    (calls: readonly SubagentCall[], above: readonly string[]): WaitingBelow =>
     async ({ callId }) => {
       const called = calls.find((call) => call.callId === callId);
       // Calls on one nested thread are answered one after the other.
@@ -109,13 +109,13 @@ const belowOf = (host: AgentHost, threadId: string): WaitingBelow => {
           ? calls.find(({ threadId: id, status }) => id === called.threadId && status === "open")
           : called;
       if (call === undefined) return null;
-      const [name = call.name, ...names] = [...above, call.name];
-      const thread = host.subagent(name, ...names).thread(call.threadId);
+      const [first = call.name, ...names] = above.concat(call.name);
+      const thread = host.subagent(first, ...names).thread(call.threadId);
       return call === called
-        ? waitingOf(thread, below(call.calls, ...above, call.name))
+        ? waitingOf(thread, below(call.calls, above.concat(call.name)))
         : { approvals: [], alone: true };
     };
-  return async (call) => below(await host.calls(threadId))(call);
+  return async (call) => below(await host.calls(threadId), [])(call);
 };
 
 /** What the subagents took in a turn, a line for each of them that was called. */

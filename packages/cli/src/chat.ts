@@ -26,6 +26,8 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const question = words.join(" ").trim();
   if (isAnswer && question !== "")
     throw new ArgumentError("--approve and --deny answer a call; ask the question behind it");
+  if (words.length > 0 && question === "")
+    throw new ArgumentError("the question is empty; ask something, or leave it out");
   const isAlone = question !== "" && options["multi-turn"] !== true;
   const attached = isAlone && !context.inputIsTerminal ? await attachmentFrom(input, signal) : null;
   const opened = await refusing(() => openedChat(settings, context));

@@ -36,16 +36,28 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   if (command === undefined || (words.length > 0 && command.takes === "nothing"))
     return refused(`there is no command "${oneLine(positionals.join(" "))}"`);
   const stray = Object.keys(values).find((option) => !Object.hasOwn(command.options, option));
+  const empty = Object.entries(values).find(
+    ([option, value]) => !mayBeEmpty.has(option) && [value].flat().includes(""),
+  );
+  if (stray === undefined && empty !== undefined)
+    return refused(`--${empty[0]} is empty; give it a value, or leave it out`);
   if (stray !== undefined) return refused(`${name} has no option --${stray}; it has ${listed(command)}`);
   try {
     const code = await command.run(words, values, context);
     // Who reads no further has what they wanted.
     return setting.signal.reason === "EPIPE" ? exitCodes.done : code;
   } catch (thrown) {
-    errors.line(`colloquy: ${failureText(thrown)}`);
-    return exitCodeOf(thrown);
+    errors.line(`colloquy: ${cut(failureText(thrown))}`);
+    // But for a conversation, a command throws what is wrong with what it was given.
+    return command.takes === "question" ? exitCodeOf(thrown) : exitCodes.arguments;
   }
 };
+
+/** Without a thread, one is chosen; the others are words. */
+const mayBeEmpty = new Set(["resume", "system", "reason"]);
+
+/** A value may be as long as a command line. */
+const cut = (text: string): string => (text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text);
 
 /** What `parseArgs` refuses, in words of this command. */
 const problemOfArguments = (args: readonly string[], thrown: unknown): string => {

@@ -59,8 +59,10 @@ export const serverOf = (
       "no model to talk to: set OPENAI_API_KEY, or give the --base-url of a server that needs no key, or another --provider",
     );
   }
-  if (given !== undefined && !URL.canParse(given)) {
-    throw new ArgumentError(`the base URL "${given}" is no URL; give one such as http://127.0.0.1:8080/v1`);
+  if (given !== undefined && !(URL.canParse(given) && /^https?:$/.test(new URL(given).protocol))) {
+    throw new ArgumentError(
+      `the base URL "${given}" is no URL of http or https; give one such as http://127.0.0.1:8080/v1`,
+    );
   }
   return {
     // The client wants a key, also for a server that wants none.

@@ -1,7 +1,7 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { conversationMachine, type ConversationMachine, type MachineOptions } from "@colloquy/machine";
-import { isPipeOrDevice } from "./text-file.ts";
 import { reasonOf } from "@colloquy/terminal";
 
 /**
@@ -42,8 +42,10 @@ export const functionFromModule = async <Of extends (...given: never[]) => unkno
 
 /** What a module exports by default. @throws Error for one that can't be loaded */
 export const defaultExportOf = async (path: string): Promise<unknown> => {
-  if (isPipeOrDevice(path)) throw new Error(`"${path}" is a pipe or a device; name a module in a file`);
   try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) throw new Error(`there is no file "${path}"`);
+    if (!stats.isFile()) throw new Error(`"${path}" is a pipe or a device, or a folder; name a module in a file`);
     const loaded: unknown = await import(pathToFileURL(resolve(path)).href);
     return isRecord(loaded) ? loaded["default"] : undefined;
   } catch (thrown) {

@@ -7,13 +7,15 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, writ
  */
 export const readTextFile = (path: string): string => {
   // Without the flag, opening a pipe blocks until another process writes to it.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const file = opened(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = fstatSync(file);
     if (stats.isDirectory()) throw new Error(`"${path}" is a folder; name a file`);
     if (!stats.isFile()) throw new Error(`"${path}" is a pipe or a device; write what comes from it to a file first`);
     const bytes = readFileSync(file);
-    return new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes);
+    const text = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes);
+    if (text.includes("\0")) throw new Error(`"${path}" is binary; name a file with text in it`);
+    return text;
   } finally {
     closeSync(file);
   }
@@ -25,7 +27,8 @@ export const readTextFile = (path: string): string => {
  * @throws Error where something is already, also a link that leads nowhere.
  */
 export const writeNewFile = (path: string, text: string): void => {
-  const file = createFile(path);
+  // "x" follows no link.
+  const file = opened(path, "wx", 0o600);
   try {
     writeFileSync(file, text);
   } finally {
@@ -39,13 +42,15 @@ export const isPipeOrDevice = (path: string): boolean => {
   return stats !== undefined && !stats.isFile() && !stats.isDirectory();
 };
 
-const createFile = (path: string): number => {
+const opened = (path: string, flags: string | number, mode?: number): number => {
   try {
-    // "x" follows no link.
-    return openSync(path, "wx", 0o600);
+    return openSync(path, flags, mode);
   } catch (thrown) {
-    if (thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")
-      throw new Error(`"${path}" exists already; choose another name`, { cause: thrown });
+    const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+    if (code === "EEXIST") throw new Error(`"${path}" exists already; choose another name`, { cause: thrown });
+    if (code === "ENOENT") throw new Error(`there is no file or folder "${path}"`, { cause: thrown });
+    if (code === "EACCES")
+      throw new Error(`"${path}" is not yours to open: its permissions forbid it`, { cause: thrown });
     throw thrown;
   }
 };

@@ -75,7 +75,7 @@ describe("data sets", () => {
       ],
     });
     expect(await run("export", "--all", "--as", "sft", "--to", to, "--store", store)).toMatchObject({
-      exitCode: 1,
+      exitCode: 2,
       error: expect.stringContaining("exists already"),
     });
   });
@@ -153,6 +153,6 @@ describe("data sets", () => {
     ],
   ])("%j is refused in words", async (args, reason) => {
     const { exitCode, error } = await run(...args, "--store", store);
-    expect([exitCode, error]).toEqual([1, expect.stringContaining(reason)]);
+    expect([exitCode, error]).toEqual([2, expect.stringContaining(reason)]);
   });
 });

@@ -89,7 +89,7 @@ describe.each(["kept.db", "kept/"])("threads in %s", (name) => {
     const mended = await run(...args, "--from", "chat", "--repair");
     expect(mended).toMatchObject({ exitCode: 0, output: "torn\n", error: expect.stringMatching(/"c" of "look"/) });
     const stray = await run(...args, "--repair");
-    expect(stray).toMatchObject({ exitCode: 1, error: expect.stringMatching(/--repair mends messages.*--from chat/) });
+    expect(stray).toMatchObject({ exitCode: 2, error: expect.stringMatching(/--repair mends messages.*--from chat/) });
   });
 
   test("messages that are taken for a journal are refused with a hint", async () => {
@@ -126,7 +126,7 @@ test.each(["missing/kept.db", "missing/folder/"])("the folder around %s is not m
   const path = write("around.jsonl", lines(journalOf("tea", "What is in the pot?")));
   const { exitCode, error } = await run("import", path, "--store", join(folder, name));
   expect({ exitCode, error }).toEqual({
-    exitCode: 1,
+    exitCode: 2,
     error: expect.stringContaining(`the folder "${join(folder, "missing")}" does not exist; create it first`),
   });
   expect(readdirSync(folder)).not.toContain("missing");

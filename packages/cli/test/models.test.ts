@@ -67,10 +67,10 @@ test.each([
   [["--provider", "completion", ...anywhere], "--provider completion needs a --template"],
   [
     ["--provider", "completion", "--template", "none.json", ...anywhere],
-    'the template "none.json" can\'t be used: ENOENT',
+    'the template "none.json" can\'t be used: there is no file or folder "none.json"',
   ],
   [["--template", format, ...anywhere], "--template is about text completion"],
-  [["--base-url", "nowhere"], 'the base URL "nowhere" is no URL'],
+  [["--base-url", "nowhere"], 'the base URL "nowhere" is no URL of http'],
   [["--base-url", "http://ada:secret@127.0.0.1:1"], "holds a user name or a password"],
 ])("what can't be called is refused before anything is asked: %j", async (args, problem) => {
   const { exitCode, error, output } = await run("chat", "Hi?", ...args);

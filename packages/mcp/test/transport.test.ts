@@ -32,3 +32,13 @@ it.each<[unknown, string]>([
   await expect(refused).rejects.toThrow(ConfigurationError);
   await expect(refused).rejects.toThrow(words);
 });
+
+it("says the last that a process wrote to standard error which ended, without its secrets", async () => {
+  const script = "console.error('x'.repeat(5000) + ' no file for k-12345678'); process.exit(3)";
+  const opened = mcpTools({
+    transport: { command: process.execPath, args: ["-e", script], env: { KEY: "k-12345678" } },
+  });
+  await expect(opened).rejects.toThrow(
+    /the connection was lost\..* standard error: x{900,1000} no file for \[redacted\]$/,
+  );
+});
