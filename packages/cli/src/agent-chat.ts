@@ -9,6 +9,7 @@ import {
 import type { AskOptions, HostOptions, Observer, Tool } from "@colloquy/host";
 import { type Content, contentText, type MachineOptions, noUsage, usageMonoid } from "@colloquy/machine";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
+import { callerOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
 import type { Provider } from "./models.ts";
@@ -46,6 +47,7 @@ export interface AgentChat {
   readonly steers: boolean;
   readonly notes: (threadId: string, turn: number) => Promise<readonly string[]>;
   readonly waiting: (threadId: string) => Promise<Waiting>;
+  readonly onNestedApproval: Set<() => void>;
 }
 
 /** The host in which an agent answers, with further tools, how it is asked, and what it says of subagents behind a turn. */
@@ -55,8 +57,16 @@ export const hostOfAgent = (
   { handler, model }: Provider,
   { machine, ...parts }: Omit<HostOptions, "machine" | "llm" | "tools"> & { readonly machine: MachineOptions },
   wanted: string | undefined,
-  approval: NonNullable<Observer["approval"]>,
+  notices: { readonly show: (text: string) => void },
 ): AgentChat => {
+  const onNestedApproval = new Set<() => void>();
+  const approval: Observer["approval"] = ({ name, id }, threadId) => {
+    for (const listener of onNestedApproval) listener();
+    if (onNestedApproval.size > 0) return;
+    const words = `  a subagent waits for approval of ${oneLine(name)}: another colloquy chat gives it, by --approve ${named(id)}`;
+    // Its own are answered where they are shown.
+    void callerOf(host, threadId).then((caller) => caller === threadId || notices.show(words));
+  };
   const host = agentHost(
     { ...agent, tools: [...agent.tools, ...tools] },
     {
@@ -74,6 +84,7 @@ export const hostOfAgent = (
     ask: askOf(host),
     steers: agent.signature === null,
     notes: notesOf(host),
+    onNestedApproval,
     waiting: (threadId) => waitingOf(host.thread(threadId), belowOf(host, threadId)),
   };
 };

@@ -39,7 +39,7 @@ export const threadIdOf = async (
 };
 
 /** The thread whose subagents a thread answers, if any; else itself. */
-const callerOf = async (host: Host, threadId: string): Promise<string> => {
+export const callerOf = async (host: Host, threadId: string): Promise<string> => {
   const parent = (await host.thread(threadId).state())?.context.metadata["parentThread"];
   return typeof parent === "string" ? callerOf(host, parent) : threadId;
 };

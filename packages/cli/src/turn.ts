@@ -1,6 +1,13 @@
-import { type AskHandle, type AskPart, type CompletedTurn, TurnCancelledError, TurnError } from "@colloquy/host";
+import {
+  type AskHandle,
+  type AskPart,
+  type CompletedTurn,
+  type Host,
+  TurnCancelledError,
+  TurnError,
+} from "@colloquy/host";
 import type { Json, RequestApproval } from "@colloquy/machine";
-import type { Chat } from "./chat-host.ts";
+import type { Waiting } from "./waiting.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
 
 /** An ask: for a text, or for an output that is checked. */
@@ -12,6 +19,16 @@ export type TurnEnd =
   /** Until somebody approves or denies. */
   | { readonly status: "waiting"; readonly approvals: readonly RequestApproval[] }
   | { readonly status: "failed" | "limit" | "cancelled"; readonly thrown: unknown };
+
+/** What is followed of a chat. */
+export interface FollowedChat {
+  readonly host: Host;
+  readonly threadId: string;
+  /** What a thread waits for of people. */
+  readonly waiting: (threadId: string) => Promise<Waiting>;
+  /** Called when something waits for an approval, also below a call of a subagent. */
+  readonly onNestedApproval: Set<() => void>;
+}
 
 /** Follows an ask to its end, or until nothing but approvals is waited for. Each part is shown. Never rejects for what a turn came to. */
 export const followed = async (chat: FollowedChat, asked: Asked, show: (part: AskPart) => void): Promise<TurnEnd> => {
@@ -40,9 +57,6 @@ export const followed = async (chat: FollowedChat, asked: Asked, show: (part: As
   chat.onNestedApproval.delete(looked);
   return first;
 };
-
-/** What is followed of a chat. */
-type FollowedChat = Pick<Chat, "host" | "threadId" | "waiting" | "onNestedApproval">;
 
 const endOf = async (asked: Asked, onPart: (part: AskPart) => void): Promise<TurnEnd> => {
   try {
