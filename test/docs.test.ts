@@ -75,6 +75,11 @@ const programs = [
     run: () => import("../examples/19-opensearch.ts"),
     says: "3.0: What is the best-selling novel? Don Quixote. | Who wrote it? Miguel de Cervantes.\n3.0: 404 Memory [elsewhere] not found\n",
   },
+  {
+    path: "examples/docs/terminal.ts",
+    run: () => import("../examples/docs/terminal.ts"),
+    says: "A queue is a **line**.\n",
+  },
   { path: "examples/docs/mcp.ts", run: () => import("../examples/docs/mcp.ts"), says: "Shelf 7.\nYes.\n" },
   {
     // Its agent names the tool of examples/16-agent/shelves.ts.

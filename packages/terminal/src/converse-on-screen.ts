@@ -15,17 +15,21 @@ export type ConverseOnScreenOptions = Omit<TerminalConversationOptions, "port" |
     readonly environment: Environment;
     /** The name of its theme at first. Default: what suits the terminal. */
     readonly theme?: string;
+    /** Looks by role that take the place of those of any theme, such as `{ heading: ["bold", "blue"] }`. */
+    readonly looks?: Looks;
   };
+
+type Looks = Readonly<Record<string, readonly string[]>>;
 
 /**
  * A conversation with a person at a terminal, until they quit or the signal ends it. Rejects when drawing fails; the
  * terminal is as it was before in any case. Ink and React are loaded with the first call.
  *
- * @throws Error for a theme that there is not
+ * @throws Error for a theme, a role or a style that there is not
  */
 export const converseOnScreen = async (options: ConverseOnScreenOptions): Promise<void> => {
-  const { input, output, environment, theme: name = themeNameFor(true, environment), ...others } = options;
-  const { theme, choice } = chosenTheme(name, opensLinks(true, environment));
+  const { input, output, environment, theme: name = themeNameFor(true, environment), looks = {}, ...others } = options;
+  const { theme, choice } = chosenTheme(name, looks, opensLinks(true, environment));
   return runScreen({
     conversation: (port) => terminalConversation({ ...others, themes: choice, port }),
     input,
@@ -39,9 +43,13 @@ export const suitsScreen = (output: TerminalOutput, environment: Environment): b
   output.columns !== undefined && environment["TERM"] !== "dumb";
 
 /** A theme that shows things as the one that was chosen last. */
-const chosenTheme = (first: string, hyperlinks: boolean): { readonly theme: Theme; readonly choice: Choice } => {
+const chosenTheme = (
+  first: string,
+  looks: Looks,
+  hyperlinks: boolean,
+): { readonly theme: Theme; readonly choice: Choice } => {
   let name = first;
-  let { styles } = themeNamed(first, {}, hyperlinks);
+  let { styles } = themeNamed(first, looks, hyperlinks);
   return {
     theme: {
       hyperlinks,
@@ -53,7 +61,7 @@ const chosenTheme = (first: string, hyperlinks: boolean): { readonly theme: Them
       names: Object.keys(themes),
       present: () => name,
       choose: (wanted) => {
-        ({ styles } = themeNamed(wanted));
+        ({ styles } = themeNamed(wanted, looks));
         name = wanted;
       },
     },

@@ -1,44 +1,13 @@
 import { createRequire } from "node:module";
 import type { HLJSApi, LanguageFn } from "highlight.js";
-import type { Line, Role, Span } from "../text/line.ts";
+import { type Line, type Role, span, type Span } from "../text/line.ts";
 
 /** Code as lines, its words by what they are. Its text stays as it is; of an unknown language, it is all code. */
 export const highlighted = (code: string, language: string): readonly Line[] => {
-  const written = /^[\w+#-]*/.exec(language.toLowerCase())?.[0] ?? "";
-  const name = names.get(written);
+  const name = /^[\w+#-]*/.exec(language)?.[0] ?? "";
   const isShort = code.length <= lengthMax && !longLine.test(code);
-  const spans = name !== undefined && isShort ? spansOf(code, name) : null;
-  return linesOf(spans ?? [{ text: code, roles: ["code"] }]);
+  return linesOf((name !== "" && isShort ? spansOf(code, name) : null) ?? [span(code, "code")]);
 };
-
-/** Languages as the library calls them, and as people do. */
-const languages = {
-  bash: ["sh", "shell", "zsh", "console"],
-  cpp: ["c", "c++", "h", "hpp"],
-  csharp: ["cs", "c#"],
-  css: ["scss", "less"],
-  diff: ["patch"],
-  dockerfile: ["docker"],
-  go: ["golang"],
-  ini: ["toml"],
-  java: [],
-  javascript: ["js", "jsx", "mjs", "cjs"],
-  json: ["jsonc", "json5", "jsonl"],
-  kotlin: ["kt"],
-  php: [],
-  python: ["py", "python3"],
-  ruby: ["rb"],
-  rust: ["rs"],
-  sql: ["postgresql", "sqlite", "mysql"],
-  swift: [],
-  typescript: ["ts", "tsx", "mts"],
-  xml: ["html", "svg", "vue"],
-  yaml: ["yml"],
-} as const;
-
-const names: ReadonlyMap<string, string> = new Map(
-  Object.entries(languages).flatMap(([name, others]) => [name, ...others].map((each) => [each, name] as const)),
-);
 
 /** Its expressions may take quadratic time. */
 const lengthMax = 8000;
@@ -48,74 +17,66 @@ const longLine = /[^\n]{1000}/;
 const require = createRequire(import.meta.url);
 let library: HLJSApi | null = null;
 
-const libraryWith = (name: string): HLJSApi => {
-  // The package says so in its types.
-  library ??= require("highlight.js/lib/core") as HLJSApi;
-  if (library.getLanguage(name) === undefined)
-    library.registerLanguage(name, require(`highlight.js/lib/languages/${name}`) as LanguageFn);
-  return library;
+const loaded = (): HLJSApi => {
+  // The package says what these are in its types.
+  const common = require("highlight.js/lib/common") as HLJSApi;
+  common.registerLanguage("dockerfile", require("highlight.js/lib/languages/dockerfile") as LanguageFn);
+  common.registerAliases("jsonl", { languageName: "json" });
+  common.registerAliases("python3", { languageName: "python" });
+  common.registerAliases(["mysql", "postgresql", "sqlite"], { languageName: "sql" });
+  common.registerAliases("vue", { languageName: "xml" });
+  return common;
 };
 
-/** Null where the library can't read the code, or changed it. */
-const spansOf = (code: string, name: string): readonly Span[] | null => {
-  const { value } = libraryWith(name).highlight(code, { language: name, ignoreIllegals: true });
+/** Null where the library does not know the language, or changed the code. */
+const spansOf = (code: string, language: string): readonly Span[] | null => {
+  library ??= loaded();
+  if (library.getLanguage(language) === undefined) return null;
+  const { value } = library.highlight(code, { language, ignoreIllegals: true });
   const spans: Span[] = [];
   const open: Role[] = [];
   for (const [tag, classes, text = ""] of value.matchAll(/<span class="([^"]*)">|<\/span>|([^<]+)/g)) {
     if (classes !== undefined) open.push(roleOf(classes));
     else if (tag === "</span>") open.pop();
-    else spans.push({ text: unescaped(text), roles: [open.findLast((role) => role !== "plain") ?? "code"] });
+    else spans.push(span(unescaped(text), open.findLast((role) => role !== "plain") ?? "code"));
   }
   return spans.map(({ text }) => text).join("") === code ? spans : null;
 };
 
 const unescaped = (text: string): string =>
-  text.replaceAll(/&(?:lt|gt|quot|#x27|amp);/g, (entity) => entities[entity] ?? entity);
+  text.replaceAll(/&(?:lt|gt|quot|#x27|amp);/g, (entity) => entities.get(entity) ?? entity);
 
-const entities: Readonly<Record<string, string>> = {
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#x27;": "'",
-  "&amp;": "&",
-};
+const entities: ReadonlyMap<string, string> = new Map([
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+  ["&quot;", '"'],
+  ["&#x27;", "'"],
+  ["&amp;", "&"],
+]);
 
 /** `plain`: as what is around it. */
-const roleOf = (classes: string): Role => rolesByScope.get(/hljs-([a-z-]+)/.exec(classes)?.[1] ?? "") ?? "plain";
+const roleOf = (classes: string): Role => {
+  const scope = /hljs-([a-z-]+)/.exec(classes)?.[1] ?? "";
+  return scopes.find(([, names]) => names.split(" ").includes(scope))?.[0] ?? "plain";
+};
 
-const rolesByScope: ReadonlyMap<string, Role> = new Map(
-  Object.entries({
-    keyword: ["keyword", "selector-tag", "meta-keyword", "doctag"],
-    string: ["string", "regexp", "char", "quote"],
-    number: ["number", "literal", "symbol", "bullet"],
-    comment: ["comment", "meta"],
-    name: [
-      "title",
-      "name",
-      "attr",
-      "attribute",
-      "type",
-      "built",
-      "section",
-      "selector-class",
-      "selector-id",
-      "property",
-    ],
-    code: ["subst"],
-    added: ["addition"],
-    removed: ["deletion"],
-  } satisfies Partial<Record<Role, readonly string[]>>).flatMap(([role, scopes]) =>
-    // The keys are roles, by the line above.
-    scopes.map((scope) => [scope, role as Role] as const),
-  ),
-);
+const scopes: readonly (readonly [Role, string])[] = [
+  ["keyword", "keyword selector-tag meta-keyword doctag"],
+  ["string", "string regexp char quote"],
+  ["number", "number literal symbol bullet"],
+  ["comment", "comment meta"],
+  ["name", "title name attr attribute type built section selector-class selector-id property"],
+  ["code", "subst"],
+  ["added", "addition"],
+  ["removed", "deletion"],
+];
 
 const linesOf = (spans: readonly Span[]): readonly Line[] => {
   const lines: Span[][] = [[]];
-  for (const span of spans)
-    for (const [index, text] of span.text.split("\n").entries()) {
+  for (const each of spans)
+    for (const [index, text] of each.text.split("\n").entries()) {
       if (index > 0) lines.push([]);
-      if (text !== "") lines.at(-1)?.push({ ...span, text });
+      if (text !== "") lines.at(-1)?.push({ ...each, text });
     }
   return lines;
 };

@@ -10,7 +10,7 @@ import {
   withQuestion,
   withWhole,
 } from "../../src/conversation/answer-blocks.ts";
-import type { Block } from "../../src/index.ts";
+import type { Block } from "../../src/blocks/block.ts";
 import { finalLength } from "../../src/conversation/final-markdown.ts";
 
 const shownOf = (parts: readonly AskPart[], before: AnswerBlocks = noBlocks): AnswerBlocks =>
