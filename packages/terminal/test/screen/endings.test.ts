@@ -3,7 +3,6 @@ import { program, TerminalProcess } from "../kit/terminal-process.ts";
 
 /** How a program ends: what is typed to have it do so, or the signal that it gets. */
 const endings = {
-  "the person quits": "\x04",
   "a key throws": "throw\r",
   "an error that nobody catches": "later\r",
   "process.exit": "exit 3\r",
@@ -15,11 +14,16 @@ describe("the terminal is as it was before, whatever the end", () => {
   const shell = new TerminalProcess(["bash", "--norc", "--noprofile", "-i"], { env: { PS1: "$ ", HISTFILE: "" } });
   let runs = 0;
 
-  const begun = async (): Promise<void> => {
+  /** Runs a command line, and says what the terminal is like then. */
+  const run = (line: string): void => {
     runs++;
     shell.type(
-      `RUN=${runs} ${program.join(" ")}; echo "left $((${runs}))"; stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig)$' | tr '\\n' ' '; echo tty\r`,
+      `${line}; echo "left $((${runs}))"; stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig)$' | tr '\\n' ' '; echo tty\r`,
     );
+  };
+
+  const begun = async (): Promise<void> => {
+    run(`RUN=${runs + 1} ${program.join(" ")}`);
     await shell.until(`idle ${runs}`);
     expect(shell.cells.terminal.modes.bracketedPasteMode).toBe(true);
   };
@@ -56,21 +60,26 @@ describe("the terminal is as it was before, whatever the end", () => {
     await expectRestored();
   });
 
-  test("Ctrl+Z gives the terminal to the shell, and fg takes it back", { timeout: 120_000 }, async () => {
-    await begun();
-    shell.type("before\r");
-    await shell.until("asked before");
-    shell.type("\x1a");
-    await shell.until("Stopped");
-    await expectRestored();
-    shell.type("fg\r");
-    await shell.until("was stopped");
-    shell.type("after\r");
-    await shell.until("asked after");
-    shell.type("suspend\r");
-    await shell.until("the editor has the terminal");
-    shell.type("\x04");
-    await shell.until("ended");
-    expect(shell.cells.screen().filter((row) => row.startsWith("asked before"))).toHaveLength(1);
-  });
+  test(
+    "Ctrl+Z gives the terminal to the shell, fg takes it back, and the person quits",
+    { timeout: 120_000 },
+    async () => {
+      await begun();
+      shell.type("before\r");
+      await shell.until("asked before");
+      shell.type("\x1a");
+      await shell.until("Stopped");
+      await expectRestored();
+      run("fg");
+      await shell.until("was stopped");
+      shell.type("after\r");
+      await shell.until("asked after");
+      shell.type("suspend\r");
+      await shell.until("the editor has the terminal");
+      shell.type("\x04");
+      await shell.until("ended");
+      await expectRestored();
+      expect(shell.cells.screen().filter((row) => row.startsWith("asked before"))).toHaveLength(1);
+    },
+  );
 });
