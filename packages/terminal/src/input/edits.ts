@@ -5,70 +5,56 @@ import { placeBeside } from "./layout.ts";
 import { graphemeAt, wordEnd, wordStart } from "./marked-text.ts";
 
 /** What an action makes of the input; null where it is none of the editor's, or has no row to move to. */
-export const edited = (editor: Editor, action: Action, size: Size): Editor | null => {
-  const { cursor, text, killed } = editor;
-  switch (action) {
-    case "newline":
-      return typed(editor, "\n");
-    case "left":
-      return movedTo(editor, before(editor));
-    case "right":
-      return movedTo(editor, behind(editor));
-    case "up":
-      return movedByRows(editor, -1, size);
-    case "down":
-      return movedByRows(editor, 1, size);
-    case "pageUp":
-      return movedByRows(editor, -pageRows, size);
-    case "pageDown":
-      return movedByRows(editor, pageRows, size);
-    case "wordLeft":
-      return movedTo(editor, wordStart(editor, cursor));
-    case "wordRight":
-      return movedTo(editor, wordEnd(editor, cursor));
-    case "lineStart":
-      return movedTo(editor, lineStart(editor));
-    case "lineEnd":
-      return movedTo(editor, lineEnd(editor));
-    case "inputStart":
-      return movedTo(editor, 0);
-    case "inputEnd":
-      return movedTo(editor, text.length);
-    case "deleteBackward":
-      return replaced(editor, before(editor), cursor);
-    case "deleteForward":
-    case "deleteForwardOrQuit":
-      return replaced(editor, cursor, behind(editor));
-    case "deleteWordBackward":
-      return cleared(editor, wordStart(editor, cursor), cursor);
-    case "deleteWordForward":
-      return cleared(editor, cursor, wordEnd(editor, cursor));
-    case "killToLineStart":
-      return cleared(editor, lineStart(editor), cursor);
-    case "killToLineEnd":
-      return cleared(editor, cursor, lineEnd(editor));
-    case "clearInput":
-      return cleared(editor, 0, text.length);
-    case "yank":
-      return replaced(editor, cursor, cursor, killed);
-    default:
-      return null;
-  }
-};
-
-const pageRows = 8;
+export const edited = (editor: Editor, action: Action, size: Size): Editor | null =>
+  edits[action]?.(editor, size) ?? null;
 
 const before = (editor: Editor): number => (editor.cursor === 0 ? 0 : graphemeAt(editor, editor.cursor - 1).start);
 const behind = (editor: Editor): number => graphemeAt(editor, editor.cursor).end;
+const wordBefore = (editor: Editor): number => wordStart(editor, editor.cursor);
+const wordBehind = (editor: Editor): number => wordEnd(editor, editor.cursor);
 const lineStart = ({ text, cursor }: Editor): number => text.slice(0, cursor).lastIndexOf("\n") + 1;
 const lineEnd = ({ text, cursor }: Editor): number => {
   const end = text.indexOf("\n", cursor);
   return end < 0 ? text.length : end;
 };
 
-const movedTo = (editor: Editor, cursor: number): Editor => ({ ...editor, cursor, column: null });
+/** Moves to a place. */
+const to =
+  (place: (editor: Editor) => number) =>
+  (editor: Editor): Editor => ({ ...editor, cursor: place(editor), column: null });
 
-const movedByRows = (editor: Editor, by: number, size: Size): Editor | null => {
-  const place = placeBeside(editor, by, size);
-  return place === null ? null : { ...editor, ...place };
+const byRows =
+  (by: number) =>
+  (editor: Editor, size: Size): Editor | null => {
+    const place = placeBeside(editor, by, size);
+    return place === null ? null : { ...editor, ...place };
+  };
+
+const deleteForward = (editor: Editor): Editor => replaced(editor, editor.cursor, behind(editor));
+
+const pageRows = 8;
+
+const edits: Partial<Record<Action, (editor: Editor, size: Size) => Editor | null>> = {
+  newline: (editor) => typed(editor, "\n"),
+  left: to(before),
+  right: to(behind),
+  up: byRows(-1),
+  down: byRows(1),
+  pageUp: byRows(-pageRows),
+  pageDown: byRows(pageRows),
+  wordLeft: to(wordBefore),
+  wordRight: to(wordBehind),
+  lineStart: to(lineStart),
+  lineEnd: to(lineEnd),
+  inputStart: to(() => 0),
+  inputEnd: to(({ text }) => text.length),
+  deleteBackward: (editor) => replaced(editor, before(editor), editor.cursor),
+  deleteForward,
+  deleteForwardOrQuit: deleteForward,
+  deleteWordBackward: (editor) => cleared(editor, wordBefore(editor), editor.cursor),
+  deleteWordForward: (editor) => cleared(editor, editor.cursor, wordBehind(editor)),
+  killToLineStart: (editor) => cleared(editor, lineStart(editor), editor.cursor),
+  killToLineEnd: (editor) => cleared(editor, editor.cursor, lineEnd(editor)),
+  clearInput: (editor) => cleared(editor, 0, editor.text.length),
+  yank: (editor) => replaced(editor, editor.cursor, editor.cursor, editor.killed),
 };

@@ -36,7 +36,7 @@ export class BlockReader {
   /** What is open, with the beginning of its next line; null where there is nothing. */
   open(partial: string): MarkdownBlock | null {
     const open = this.#open;
-    const isFence = open?.kind === "code" && new RegExp(`^ {0,3}${open.fence?.mark.charAt(0)}*[ \\t]*$`).test(partial);
+    const isFence = open?.kind === "code" && new RegExp(`^ {0,3}${open.fence?.charAt(0)}*[ \\t]*$`).test(partial);
     const next = isFence || partial.trim() === "" ? [] : [partial];
     if (open !== null) return blockOf(open, tailOf([...open.lines, ...next]));
     return next.length === 0
@@ -77,7 +77,7 @@ export class BlockReader {
       const [, indent = "", mark = "", language = ""] = fence;
       this.#openBlock("code", [], {
         indent: indent.length,
-        fence: { mark },
+        fence: mark,
         code: { language: language.trim(), isFirst: true },
       });
     } else if (heading.test(text) || rule.test(text)) {
@@ -108,7 +108,7 @@ export class BlockReader {
   #codeLine(open: OpenBlock, text: string): void {
     const { fence, indent } = open;
     const closing = /^ {0,3}(`+|~+)[ \t]*$/.exec(text)?.[1] ?? "";
-    if (fence !== null && closing.startsWith(fence.mark)) return this.#close();
+    if (fence !== null && closing.startsWith(fence)) return this.#close();
     open.lines.push(text.slice(Math.min(indentOf(text), indent)));
     const { length } = open.lines;
     // Its parts end where the colours of the next one hardly depend on it.
@@ -138,11 +138,8 @@ interface OpenBlock {
   code: MarkdownBlock["code"];
   /** Of an item where its text begins, of a code block how far it is indented. */
   readonly indent: number;
-  fence: Fence | null;
-}
-
-interface Fence {
-  readonly mark: string;
+  /** The mark that it was opened with, and is closed with. */
+  fence: string | null;
 }
 
 interface List {
@@ -183,9 +180,9 @@ const indentOf = (text: string): number =>
   /^ */.exec(text.replace(/^\t+/, (tabs) => "    ".repeat(tabs.length)))?.[0].length ?? 0;
 
 /** The fence that is open behind a line of an item. */
-const fenceAfter = (before: Fence | null, text: string): Fence | null => {
+const fenceAfter = (before: string | null, text: string): string | null => {
   const mark = /^(?:`{3,}|~{3,})/.exec(text)?.[0];
   if (mark === undefined) return before;
-  if (before === null) return { mark };
-  return mark.startsWith(before.mark) && text.trim() === mark ? null : before;
+  if (before === null) return mark;
+  return mark.startsWith(before) && text.trim() === mark ? null : before;
 };

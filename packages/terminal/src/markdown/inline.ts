@@ -1,14 +1,14 @@
 import type { MarkedToken, Token, Tokens } from "marked";
 import { linkTarget } from "../text/link.ts";
 import type { Line, Role, Span } from "../text/line.ts";
-
-/** How inline Markdown is shown. */
-export interface InlineLook {
-  readonly hyperlinks?: boolean;
-}
+import type { MarkdownLook } from "./place.ts";
 
 /** Inline Markdown as lines: one, and one more behind each hard break. */
-export const inlineLines = (tokens: readonly Token[], roles: readonly Role[], look: InlineLook): readonly Line[] => {
+export const inlineLines = (
+  tokens: readonly Token[],
+  roles: readonly Role[],
+  look: Pick<MarkdownLook, "hyperlinks">,
+): readonly Line[] => {
   const lines: Span[][] = [[]];
   for (const span of spansOf(tokens, { ...look, roles })) {
     if (span === lineBreak) lines.push([]);
@@ -17,7 +17,7 @@ export const inlineLines = (tokens: readonly Token[], roles: readonly Role[], lo
   return lines;
 };
 
-interface Inside extends InlineLook {
+interface Inside extends Pick<MarkdownLook, "hyperlinks"> {
   readonly roles: readonly Role[];
   readonly link?: string;
 }

@@ -87,20 +87,11 @@ const shownEnd = (cells: readonly Cell[], start: number, rowEnds: number): numbe
 
 /** Cells of one span are one span again. */
 const lineOf = (cells: readonly Cell[]): Line => {
-  const spans: Span[] = [];
-  let before: Span | null = null;
-  let texts: string[] = [];
-  const close = (): void => {
-    if (before !== null) spans.push({ ...before, text: texts.join("") });
-  };
+  const runs: { readonly span: Span; text: string }[] = [];
   for (const { text, span } of cells) {
-    if (span !== before) {
-      close();
-      before = span;
-      texts = [];
-    }
-    texts.push(text);
+    const last = runs.at(-1);
+    if (last?.span === span) last.text += text;
+    else runs.push({ span, text });
   }
-  close();
-  return spans;
+  return runs.map(({ span, text }) => ({ ...span, text }));
 };
