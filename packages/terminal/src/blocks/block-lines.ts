@@ -1,5 +1,5 @@
 import { type Line, line, type Span, span, textLines } from "../text/line.ts";
-import { markdownLines } from "../markdown/markdown-stream.ts";
+import { markdownBlockLines } from "../markdown/markdown-lines.ts";
 import { contentWords } from "../text/notice.ts";
 import { shortened } from "../text/printable.ts";
 import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
@@ -28,7 +28,7 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
     case "thinking":
       return thinkingLines(block.text, look);
     case "answer":
-      return answerLines(block.markdown, look);
+      return block.markdown.flatMap((each) => markdownBlockLines(each, { columns: look.columns, soft: look.finished }));
     case "refusal":
       return marked(nothing, textLines(block.text, "warning"), look);
     case "tool":
@@ -72,12 +72,6 @@ const fateLines = {
   steered: [line("  read within the turn that was open", "dim")],
   returned: [line("  the turn ended before the model read it: it is back in the input", "warning")],
 } as const;
-
-/** A piece that is final ends with the empty line that parts it from the next. */
-const answerLines = (markdown: string, { columns, finished }: BlockLook): readonly Line[] => [
-  ...markdownLines(markdown, { columns, soft: finished }),
-  ...(finished && /\n\s*\n$/.test(markdown) ? [[]] : []),
-];
 
 const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
   if (look.finished && !look.unfolded) return [cutLine(line(`· thought: ${shortened(text)}`, "dim"), look.columns - 1)];

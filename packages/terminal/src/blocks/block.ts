@@ -1,4 +1,5 @@
 import type { Content } from "@colloquy/machine";
+import type { MarkdownBlock } from "../markdown/markdown-block.ts";
 
 /**
  * One thing that a conversation shows: written once when it is finished, and redrawn while it is open. A streaming
@@ -13,8 +14,7 @@ export type Block =
       readonly title?: string;
     }
   | { readonly type: "thinking"; readonly text: string }
-  /** Markdown: final when finished. */
-  | { readonly type: "answer"; readonly markdown: string }
+  | { readonly type: "answer"; readonly markdown: readonly MarkdownBlock[] }
   | { readonly type: "refusal"; readonly text: string }
   | ToolBlock
   /** A call as it is put to the person, before they are asked whether it may run. */

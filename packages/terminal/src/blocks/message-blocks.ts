@@ -1,6 +1,7 @@
 import { contentText, type Message, type Part, type ToolResultPart, type Turn } from "@colloquy/machine";
 import { outcomeText } from "../text/failure-text.ts";
 import { figuresOf } from "../text/figures.ts";
+import { markdownBlocks } from "../markdown/markdown-stream.ts";
 import type { Block } from "./block.ts";
 
 /** What messages show, as they did while they came: a call and its result are one block. */
@@ -39,7 +40,7 @@ const partBlock = (part: Part, results: ReadonlyMap<string, ToolResultPart>): Bl
     case "toolResult":
       return { ...part, type: "tool", arguments: "", result: part };
     default:
-      return { type: "answer", markdown: contentText([part]) };
+      return { type: "answer", markdown: markdownBlocks(contentText([part])) };
   }
 };
 

@@ -2,6 +2,8 @@ import type { AskPart } from "@colloquy/host";
 import type { RequestApproval } from "@colloquy/machine";
 import { oneLine } from "../text/printable.ts";
 import { noticeOf } from "../text/notice.ts";
+import type { MarkdownBlock } from "../markdown/markdown-block.ts";
+import { MarkdownStream } from "../markdown/markdown-stream.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "../blocks/block.ts";
 
 /** What an answer shows as its parts come: plain data. */
@@ -12,6 +14,8 @@ export interface AnswerBlocks {
   readonly open: readonly Block[];
   /** Whether the last open one is a text that still grows. */
   readonly grows: boolean;
+  /** Reads the answer that grows: what was shown before its last part can't be gone on with. */
+  readonly markdown: MarkdownStream | null;
   readonly step: number;
   readonly attempt: number;
   /** By step, how many were finished when its present attempt began: what came since is of it. */
@@ -27,6 +31,7 @@ export const noBlocks: AnswerBlocks = {
   finished: [],
   open: [],
   grows: false,
+  markdown: null,
   step: 0,
   attempt: 1,
   begun: new Map(),
@@ -35,26 +40,18 @@ export const noBlocks: AnswerBlocks = {
 };
 
 /**
- * What is shown with one part more. Pure.
+ * What is shown with one part more.
  *
- * @param finalLength how much of a Markdown text that still grows is final
+ * @param streams whether what is final of an answer that still grows is finished at once
  */
-export const withPart = (
-  before: AnswerBlocks,
-  part: AskPart,
-  finalLength: (markdown: string) => number,
-): AnswerBlocks => {
+export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean): AnswerBlocks => {
   const isOfStep = "step" in part && part.type !== "replay.started";
   const blocks = isOfStep
     ? inStep(before, part.step, "attempt" in part && part.type !== "output.partial" ? part.attempt : null)
     : before;
   switch (part.type) {
     case "text.delta":
-      return settled(
-        withText({ ...blocks, said: blocks.said + part.text }, "answer", part.text),
-        // A block of Markdown ends with its line, and is known to when the next one begins.
-        part.text.includes("\n") || blocks.said.endsWith("\n") ? finalLength : undefined,
-      );
+      return settled(withAnswer({ ...blocks, said: blocks.said + part.text }, part.text), streams);
     case "refusal.delta":
       return settled(withText({ ...blocks, said: blocks.said + part.text }, "refusal", part.text));
     case "reasoning.delta":
@@ -69,8 +66,8 @@ export const withPart = (
       const { outcome, content } = part;
       // Whoever answered, and wherever: a call that has its result waits for nobody.
       const answer = outcome === "refused" ? "denied" : "approved";
-      const answered = withAnswer(blocks, answer, (approval) => approval.callId === part.callId);
-      return settled(withTool(answered, part, () => ({ result: { outcome, content } })));
+      const all = answered(blocks, answer, (approval) => approval.callId === part.callId);
+      return settled(withTool(all, part, () => ({ result: { outcome, content } })));
     }
     case "approval.requested":
       return withRequest(blocks, part.request);
@@ -135,7 +132,7 @@ export const withApproval = (
 ): AnswerBlocks =>
   settled(
     changed(
-      withAnswer(blocks, answer, (approval) => approval.id === id),
+      answered(blocks, answer, (approval) => approval.id === id),
       (block) => {
         if (answer === "approved" || block.type !== "tool" || block.callId !== callId) return block;
         return { ...block, result: { outcome: "refused", content: reason === "" ? "denied" : `denied: ${reason}` } };
@@ -147,9 +144,9 @@ export const withApproval = (
 export const withWhole = (blocks: AnswerBlocks, text: string | null): AnswerBlocks => {
   const { said } = blocks;
   if (text === null || bare(said) === bare(text)) return closed(blocks);
-  if (text.startsWith(said)) return closed(withText(blocks, "answer", text.slice(said.length)));
+  if (text.startsWith(said)) return closed(withAnswer(blocks, text.slice(said.length)));
   const anew = voided(blocks, blocks.step, "not all of the answer was shown as it came; this is all of it");
-  return closed(text === "" ? anew : withText(anew, "answer", text));
+  return closed(text === "" ? anew : withAnswer(anew, text));
 };
 
 /** What lies between the texts of a message is for its readers to choose. */
@@ -175,25 +172,39 @@ const voided = (blocks: AnswerBlocks, step: number, why: string | null): AnswerB
   const finished: readonly Block[] =
     words === "" ? kept : [...kept, { type: "notice", text: words, level: isShown ? "warning" : "dim" }];
   const begun = new Map([...blocks.begun].filter(([earlier]) => earlier < step)).set(step, finished.length);
-  return { ...blocks, finished, open: [], grows: false, step, begun, said: "" };
+  return { ...blocks, finished, open: [], grows: false, markdown: null, step, begun, said: "" };
 };
 
 const isOfModel = ({ type }: Block): boolean => type !== "notice" && type !== "question";
 
-const withText = (blocks: AnswerBlocks, type: "answer" | "refusal" | "thinking", text: string): AnswerBlocks => {
+const withText = (blocks: AnswerBlocks, type: "refusal" | "thinking", text: string): AnswerBlocks => {
   const last = blocks.grows ? blocks.open.at(-1) : undefined;
-  if (last?.type !== type)
-    return withOpen({ ...blocks, grows: false }, type === "answer" ? { type, markdown: text } : { type, text }, true);
-  const grown: Block =
-    last.type === "answer" ? { ...last, markdown: last.markdown + text } : { ...last, text: last.text + text };
-  return { ...blocks, open: [...blocks.open.slice(0, -1), grown] };
+  return last?.type === type
+    ? { ...blocks, open: [...blocks.open.slice(0, -1), { type, text: last.text + text }] }
+    : { ...withOpen(blocks, { type, text }), grows: true };
 };
 
-const withOpen = (blocks: AnswerBlocks, block: Block, grows = false): AnswerBlocks => ({
-  ...blocks,
-  open: [...blocks.open, block],
-  grows,
-});
+const withAnswer = (blocks: AnswerBlocks, text: string): AnswerBlocks => {
+  const markdown = blocks.markdown ?? new MarkdownStream();
+  markdown.add(text);
+  const { open } = blocks.markdown === null ? ended(blocks) : { open: blocks.open.slice(0, -1) };
+  return { ...blocks, open: [...open, { type: "answer", markdown: markdown.open() }], grows: true, markdown };
+};
+
+/** No text grows any more. */
+const ended = (blocks: AnswerBlocks): AnswerBlocks => {
+  const rest = blocks.markdown?.end() ?? null;
+  const open = rest === null ? blocks.open : [...blocks.open.slice(0, -1), ...answerOf(rest)];
+  return { ...blocks, open, grows: false, markdown: null };
+};
+
+const answerOf = (markdown: readonly MarkdownBlock[]): readonly Block[] =>
+  markdown.length === 0 ? [] : [{ type: "answer", markdown }];
+
+const withOpen = (blocks: AnswerBlocks, block: Block): AnswerBlocks => {
+  const before = ended(blocks);
+  return { ...before, open: [...before.open, block] };
+};
 
 const withNotice = (blocks: AnswerBlocks, text: string | null, level: "dim" | "warning" = "dim"): AnswerBlocks =>
   text === null ? blocks : withBlock(blocks, { type: "notice", text, level });
@@ -219,14 +230,14 @@ const withRequest = (blocks: AnswerBlocks, { id, callId, name, arguments: input 
 };
 
 /** An answered approval is finished at once, below its call. */
-const withAnswer = (
+const answered = (
   blocks: AnswerBlocks,
   answer: "approved" | "denied",
   isIt: (approval: ApprovalBlock) => boolean,
 ): AnswerBlocks => {
-  const answered = blocks.open.filter((block) => block.type === "approval").filter(isIt);
-  const open = blocks.open.filter((block) => block.type !== "approval" || !answered.includes(block));
-  return { ...blocks, open, finished: [...blocks.finished, ...answered.map((approval) => ({ ...approval, answer }))] };
+  const approvals = blocks.open.filter((block) => block.type === "approval").filter(isIt);
+  const open = blocks.open.filter((block) => block.type !== "approval" || !approvals.includes(block));
+  return { ...blocks, open, finished: [...blocks.finished, ...approvals.map((approval) => ({ ...approval, answer }))] };
 };
 
 const changed = (blocks: AnswerBlocks, change: (block: Block) => Block): AnswerBlocks => ({
@@ -235,27 +246,21 @@ const changed = (blocks: AnswerBlocks, change: (block: Block) => Block): AnswerB
 });
 
 /** Whatever is open is finished. */
-const closed = (blocks: AnswerBlocks): AnswerBlocks =>
-  blocks.open.length === 0
-    ? blocks
-    : { ...blocks, finished: [...blocks.finished, ...blocks.open], open: [], grows: false };
+const closed = (blocks: AnswerBlocks): AnswerBlocks => {
+  if (blocks.open.length === 0) return blocks;
+  const all = ended(blocks);
+  return { ...all, finished: [...all.finished, ...all.open], open: [] };
+};
 
-/** Those at the front that can't change any more are finished; of a text that grows, what is final of it. */
-const settled = (blocks: AnswerBlocks, finalLength?: (markdown: string) => number): AnswerBlocks => {
-  const { open, grows } = blocks;
+/** Those at the front that can't change any more are finished; of an answer that grows, what is final of it. */
+const settled = (blocks: AnswerBlocks, streams = false): AnswerBlocks => {
+  const { open, grows, markdown } = blocks;
   const waiting = open.findIndex((block, index) => !isFinal(block) || (grows && index === open.length - 1));
   const count = waiting === -1 ? open.length : waiting;
-  const [first, ...rest] = open.slice(count);
-  const finished = count === 0 ? blocks.finished : [...blocks.finished, ...open.slice(0, count)];
-  const length = first?.type === "answer" && finalLength !== undefined ? finalLength(first.markdown) : 0;
-  if (first?.type !== "answer" || length === 0)
-    return count === 0 ? blocks : { ...blocks, finished, open: open.slice(count) };
-  const final: Block = { type: "answer", markdown: first.markdown.slice(0, length) };
-  return {
-    ...blocks,
-    finished: [...finished, final],
-    open: [{ ...first, markdown: first.markdown.slice(length) }, ...rest],
-  };
+  const final = streams && markdown !== null && count === open.length - 1 ? answerOf(markdown.take()) : [];
+  return count === 0 && final.length === 0
+    ? blocks
+    : { ...blocks, finished: [...blocks.finished, ...open.slice(0, count), ...final], open: open.slice(count) };
 };
 
 const isFinal = (block: Block): boolean => (block.type === "tool" ? block.result !== null : block.type !== "approval");

@@ -2,7 +2,6 @@ import { type AskHandle, type AskPart, TurnError } from "@colloquy/host";
 import type { Json } from "@colloquy/machine";
 import { type AnswerBlocks, noBlocks, withPart, withWhole } from "./answer-blocks.ts";
 import type { Block } from "../blocks/block.ts";
-import { finalLength } from "./final-markdown.ts";
 
 /** An ask whose answer is shown: for a text, or for an output that is checked. */
 export type TerminalAsk = AskHandle | AskHandle<Json>;
@@ -37,7 +36,7 @@ export class Answering {
   async run(): Promise<AnswerEnd> {
     try {
       for await (const part of this.asked) {
-        this.blocks = withPart(this.blocks, part, this.#streams ? finalLength : () => 0);
+        this.blocks = withPart(this.blocks, part, this.#streams);
         this.#onPart(part);
       }
       const { turn, text } = await this.asked;

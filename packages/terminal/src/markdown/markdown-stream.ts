@@ -35,10 +35,10 @@ export class MarkdownStream {
     return this.take();
   }
 
-  /** What may still change, laid out in rows; of what is long, the end. */
-  open(look: Omit<MarkdownLook, "soft">): readonly Line[] {
+  /** The block that may still change, where there is one; of a long one, the end. */
+  open(): readonly MarkdownBlock[] {
     const block = this.#reader.open(withoutReturn(this.#partial));
-    return block === null ? [] : markdownBlockLines(block, { ...look, soft: false });
+    return block === null ? [] : [block];
   }
 }
 

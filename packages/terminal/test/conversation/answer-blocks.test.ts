@@ -11,10 +11,11 @@ import {
   withWhole,
 } from "../../src/conversation/answer-blocks.ts";
 import type { Block } from "../../src/blocks/block.ts";
-import { finalLength } from "../../src/conversation/final-markdown.ts";
+import type { MarkdownBlock } from "../../src/markdown/markdown-block.ts";
+import { markdownBlocks } from "../../src/markdown/markdown-stream.ts";
 
 const shownOf = (parts: readonly AskPart[], before: AnswerBlocks = noBlocks): AnswerBlocks =>
-  parts.reduce((blocks, part) => withPart(blocks, part, finalLength), before);
+  parts.reduce((blocks, part) => withPart(blocks, part, true), before);
 
 const text = (said: string, step = 1, attempt = 1): AskPart => ({
   type: "text.delta",
@@ -112,7 +113,7 @@ test("a notice in the middle of a text does not cut it in two", () => {
   };
   const { finished, open } = shownOf([text("```\na"), warning, text("b\n```")]);
   expect(finished.map(({ type }) => type)).toEqual(["notice"]);
-  expect(open).toEqual([{ type: "answer", markdown: "```\nab\n```" }]);
+  expect(open).toMatchObject([{ type: "answer", markdown: [{ source: "ab" }] }]);
   expect(withBlock(shownOf([text("a")]), { type: "question", text: "b", fate: "steered" }).open).toHaveLength(1);
 });
 
@@ -131,18 +132,27 @@ test("thinking is finished when the answer begins, and void with its attempt", (
   expect(shownOf([thought, text("One"), retry]).finished.at(-1)).toMatchObject({ level: "warning" });
 });
 
+test("items of a list and lines of code are finished as they come", () => {
+  const list = Array.from({ length: 30 }, (_, index) => `- item ${index}\n`);
+  const code = Array.from({ length: 90 }, () => "const a = 1;\n").join("");
+  const { finished, open } = shownOf([...list.map((item) => text(item)), text(`\n\`\`\`ts\n${code}`)]);
+  const sources = readIn(finished).map(({ source }) => source);
+  expect(sources.slice(0, 30)).toEqual(list.map((item) => item.trimEnd()));
+  expect(sources.slice(30).join("\n").split("\n").length).toBeGreaterThan(60);
+  expect(open).toHaveLength(1);
+});
+
 /** What stands in the scrollback as the last step's text, for a reader who skips what is said to be void. */
-const readIn = (finished: readonly Block[]): string => {
+const readIn = (finished: readonly Block[]): readonly MarkdownBlock[] => {
   const from = finished.findLastIndex(
     (block) => block.type === "tool" || (block.type === "notice" && /void$|all of it$/.test(block.text)),
   );
-  return finished
-    .slice(from + 1)
-    .map((block) => (block.type === "answer" ? block.markdown : ""))
-    .join("");
+  return finished.slice(from + 1).flatMap((block) => (block.type === "answer" ? block.markdown : []));
 };
 
-const pieces = fc.array(fc.constantFrom("a", "b ", "\n", "\n\n", "```\n", "* c\n"), { maxLength: 12 });
+const pieces = fc.array(fc.constantFrom("a", "b ", "\n", "\n\n", "```\n", "* c\n", "1. d\n", "> ", "| e |\n", "# "), {
+  maxLength: 16,
+});
 
 /** What happens to an attempt that comes to nothing. */
 const mishap = fc.constantFrom("retry", "lost", "replay", "dropped");
@@ -206,14 +216,15 @@ test("what the finished blocks show of an answer is the answer, whatever was tri
       const answer = given.last.join("");
       let blocks = noBlocks;
       for (const part of streamOf(given)) {
-        const next = withPart(blocks, part, finalLength);
+        const next = withPart(blocks, part, true);
         // Written once, in order: nothing that is finished changes.
         expect(next.finished.slice(0, blocks.finished.length)).toEqual(blocks.finished);
         blocks = next;
       }
       const { finished, open } = withWhole(blocks, answer);
       expect(open).toEqual([]);
-      expect(readIn(finished).replaceAll(/\s/g, "")).toBe(answer.replaceAll(/\s/g, ""));
+      // In whatever pieces it came, and whatever was finished before its end was known.
+      expect(readIn(finished)).toEqual(markdownBlocks(answer));
     }),
     { seed: 13, numRuns: 500 },
   );

@@ -39,7 +39,7 @@ test("an attempt that fails is void, which is said where it was shown", async ()
   await clock.advance(1000);
   await until("Agent");
   expect(finished()).toContain(
-    "> Count.\nOne.\n\n  overloaded: trying again (attempt 2); what is shown above of this step is void\nOne.\n\nTwo.\nAgent (",
+    "> Count.\nOne.\n  overloaded: trying again (attempt 2); what is shown above of this step is void\nOne.\n\nTwo.\nAgent (",
   );
 });
 

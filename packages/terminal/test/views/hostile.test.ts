@@ -5,6 +5,7 @@ import { fails, reply, scriptedModel, streams } from "@colloquy/runtime-test/mod
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../../../test/runs.ts";
+import { markdownBlocks } from "../../src/markdown/markdown-stream.ts";
 import type { Block } from "../../src/blocks/block.ts";
 import { blockLines } from "../../src/blocks/block-lines.ts";
 import {
@@ -63,7 +64,7 @@ const blocks = streamed.chain((text): fc.Arbitrary<Block> =>
   fc.constantFrom<Block>(
     { type: "question", text, fate: "steered", title: text },
     { type: "thinking", text },
-    { type: "answer", markdown: text },
+    { type: "answer", markdown: markdownBlocks(text) },
     { type: "refusal", text },
     { type: "tool", callId: text, name: text, arguments: text, result: { outcome: text, content: text } },
     { type: "call", name: text, arguments: JSON.stringify({ [text]: text, list: [text] }) },
