@@ -57,7 +57,10 @@ export class SlowSession {
     return maxStoredTurns === undefined ? calls : lastOf(calls, maxStoredTurns);
   }
 
-  /** What the next call is shown. The seed counts as the oldest turn, also for what is stored. */
+  /**
+   * What the next call is shown: the newest exchanges of the newest turns, where one of which nothing is shown is a turn
+   * and no exchange. The seed is the oldest turn, also for what is stored.
+   */
   memory(): readonly SlowExchange[] {
     const { seed = [] } = this.#options;
     const calls = this.#path.flatMap((turn) => {
@@ -67,11 +70,11 @@ export class SlowSession {
       return [{ shown, before: Object.keys(shown.inputs).length === 0 ? null : turn.before }];
     });
     const isAnew = calls.some(({ before }) => before !== null);
-    const all = [
-      ...(isAnew ? [] : seed.map((each) => this.#filtered(each))),
-      ...calls.flatMap(({ shown, before }) => [...(before ?? []), shown]),
-    ];
-    return lastOf(all, this.#most).filter(showsSomething);
+    const turns = [
+      isAnew ? [] : [seed.map((each) => this.#filtered(each))],
+      calls.map(({ shown, before }) => [...(before ?? []), shown]),
+    ].flat();
+    return lastOf(lastOf(turns, this.#most).flat().filter(showsSomething), this.#most);
   }
 
   /** Calls a program that gives these outputs, or throws. Gives what it is shown. */
@@ -106,7 +109,8 @@ export class SlowSession {
     const fork = new SlowSession(this.#options);
     fork.#path = this.#path;
     fork.#count = this.#path.at(-1)?.number ?? 0;
-    fork.#scores = this.#scores;
+    // Its next call may have the number of one that was taken back here.
+    fork.#scores = new Map([...this.#scores].filter(([number]) => this.#path.some((turn) => turn.number === number)));
     return fork;
   }
 

@@ -67,9 +67,13 @@ const spanOf = (text: string, { roles, link }: Inside): readonly Span[] =>
 const linkSpans = (token: Tokens.Link, inside: Inside): readonly Span[] => {
   const { href, text, title } = token;
   const words = spansOf(token.tokens, { ...withRole(inside, "link"), link: href });
-  if ([text, `mailto:${text}`, `http://${text}`].includes(href) && !title) return words;
+  if (isAddress(text, href) && !title) return words;
   return [...words, ...addressSpans(token, inside)];
 };
+
+/** Whether the words of a link say where it leads. */
+export const isAddress = (text: string, href: string): boolean =>
+  [text, `mailto:${text}`, `http://${text}`].includes(href);
 
 /**
  * Where a link leads, in parentheses: always where a terminal is not to open it, and where its text looks like

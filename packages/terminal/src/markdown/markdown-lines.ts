@@ -2,7 +2,7 @@ import { Marked, type MarkedToken, type Token, type Tokens } from "marked";
 import { type Line, line, textLines } from "../text/line.ts";
 import { wrapped } from "../text/wrap.ts";
 import { highlighted } from "./highlight.ts";
-import { inlineLines } from "./inline.ts";
+import { inlineLines, isAddress } from "./inline.ts";
 import type { MarkdownBlock } from "./markdown-block.ts";
 import { laid, type MarkdownLook, type Place, roomOf } from "./place.ts";
 import { tableLines } from "./table.ts";
@@ -46,14 +46,26 @@ const numbered = ([first, ...rest]: readonly Token[], number: number | null): re
 /** Whether every letter of a source is among what is shown, as often as it is there. */
 const showsAll = (source: string, lines: readonly Line[]): boolean => {
   const counts = new Map<string, number>();
-  for (const { text, link = "" } of lines.flat())
-    for (const [letter] of `${text}${link}`.matchAll(/\p{L}/gu)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  for (const [letter] of shownIn(lines).matchAll(/\p{L}/gu)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
   for (const [letter] of source.replaceAll(/<br\s*\/?>/gi, "").matchAll(/\p{L}/gu)) {
     const left = (counts.get(letter) ?? 0) - 1;
     if (left < 0) return false;
     counts.set(letter, left);
   }
   return true;
+};
+
+/** What lines show, with the addresses that their links hide: each once, and none that the words of its link are. */
+const shownIn = (lines: readonly Line[]): string => {
+  const parts: { text: string; readonly link: string }[] = [];
+  for (const { text, link = "" } of lines.flat()) {
+    const last = parts.at(-1);
+    if (last?.link === link) last.text += text;
+    else if (text.trim() !== "") parts.push({ text, link });
+  }
+  return parts
+    .map(({ text, link }) => (text.includes(link) || isAddress(text, link) ? text : `${text}${link}`))
+    .join("");
 };
 
 /** Blocks with an empty line between them where there is one in the source. */

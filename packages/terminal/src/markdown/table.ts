@@ -12,7 +12,8 @@ export const tableLines = ({ header, rows, align }: Tokens.Table, place: Place):
     Math.max(...[heads, ...cells].flatMap((row) => row[column] ?? []).map(lineWidth), 1),
   );
   const width = widths.reduce((sum, each) => sum + each, between.length * (widths.length - 1));
-  if (width > roomOf(place)) return cells.length === 0 ? heads.flat() : listed(heads, cells, place);
+  if (width > roomOf(place))
+    return cells.length === 0 ? heads.flat().flatMap((each) => laid(each, place)) : listed(heads, cells, place);
   const below: Line = [{ text: widths.map((each) => "─".repeat(each)).join("─┼─"), roles: ["dim"] }];
   const columns = widths.map((each, index) => ({ width: each, align: align[index] ?? null }));
   return [...rowLines(heads, columns), below, ...cells.flatMap((row) => rowLines(row, columns))];

@@ -1,6 +1,11 @@
-// oxlint-disable-next-line import/default -- to Node, which knows no names of it, its exports are the default.
-import graphemes from "@xterm/addon-unicode-graphemes";
 import xterm from "@xterm/headless";
+
+// It reads the memory of a buffer of its own from the start, which in a pool belongs to another: "Data error", or widths
+// that are none.
+const { poolSize } = Buffer;
+Buffer.poolSize = 0;
+const { default: graphemes } = await import("@xterm/addon-unicode-graphemes");
+Buffer.poolSize = poolSize;
 
 /** What a person sees of the bytes that a terminal gets. */
 export class Cells {

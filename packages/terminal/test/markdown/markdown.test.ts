@@ -208,10 +208,13 @@ test("a table that does not fit is a list of its cells", () => {
     "Rain today:",
     "none",
   ]);
+  expect(shownAt("| City of Oslo | Rain today |\n|-|-|", 12)).toEqual(["City of", "Oslo", "Rain today"]);
 });
 
 test("cells that a table has no column for are not lost", () => {
   expect(shownAt("|a|b|\n|-|-|\n|c|d|e|", 80).join("\n")).toContain("e");
+  // An address counts once, so that it stands for no letters that are gone.
+  expect(shownAt("|a|b|\n|-|-|\n|www.ab.cd|a|b|", 80)).toContain("|www.ab.cd|a|b|");
 });
 
 /** Pieces that mean something in Markdown, and words. */
