@@ -28,14 +28,14 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
   test("answers come word by word, Ctrl+C stops one, /quit ends it", async () => {
     const command = `'${process.execPath}' '${program}' --store '${join(folder, "terminal.db")}' --pace 200; echo "ended with $?"; exec cat`;
     tell("new-session", "-d", "-x", "120", "-y", "40", "-s", "weather", command);
-    await shown(/new thread weather\n> *\nthread weather\n/);
+    await shown(/new thread weather\nthread weather *\n>/);
     type("What's the weather in Seattle?");
     await shown(/get_weather \{"city":"Seattle","day":0\}\n.*\nSeattle today/);
     tell("send-keys", "-t", "weather", "C-c");
-    await shown(/Seattle today.*\n *stopped\nAgent \(.*, 2 iter, ≥ \d+ tok\)\n> *\nthread weather · 1 turn/);
+    await shown(/Seattle today.*\n *stopped\nAgent \(.*, 2 iter, ≥ \d+ tok\)\nthread weather · 1 turn.*\n>/);
     expect(screen()).not.toContain("km/h");
     type("What about tomorrow?");
-    await shown(/Seattle tomorrow.*km\/h\.\nAgent \(.*, 2 iter, \d+ tok\)\n> *\nthread weather · 2 turns/);
+    await shown(/Seattle tomorrow.*km\/h\.\nAgent \(.*, 2 iter, \d+ tok\)\nthread weather · 2 turns.*\n>/);
     type("/quit");
     await shown(/\/quit\n(?:.*\n)*ended with 0\n/);
   });
