@@ -57,7 +57,7 @@ export const openedChat = async (settings: Settled, context: CommandContext): Pr
 };
 
 const chatOf = async (
-  { options, pricing, project }: Settled,
+  { options, pricing, files }: Settled,
   context: CommandContext,
   opens: (close: () => Promise<void>) => void,
 ): Promise<Omit<Chat, "close">> => {
@@ -104,7 +104,7 @@ const chatOf = async (
     models,
     notices,
     about: oneLine(
-      `${who}${provider.model} at ${provider.name}; ${kept}${project === null ? "" : `; with ${project}`}`,
+      `${who}${provider.model} at ${provider.name}; ${kept}${files.length === 0 ? "" : `; with ${files.join(" and ")}`}`,
     ),
     store: place === undefined ? null : placeOfStore(place),
   };

@@ -33,7 +33,7 @@ export const chat = async (words: readonly string[], given: OptionValues, contex
   const opened = await refusing(() => openedChat(settings, context));
   try {
     const converses = isTerminal && format === "text" && !isAlone && !isAnswer;
-    if (converses && detail !== "none") printer.line(opened.about);
+    if (converses && detail !== "none") printer.line(`${opened.about}; /help lists the commands`);
     else if (detail !== "none") errors.line(`${opened.about}; thread ${named(opened.threadId)}`);
     if (isAnswer) return await answerApproval(opened, options, answers, signal);
     if (converses) return await conversation(opened, { ...settings, question, detail }, context);

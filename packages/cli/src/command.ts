@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { failureText, oneLine, Printer, wantsColour } from "@colloquy/terminal";
+import { oneLine, Printer, wantsColour } from "@colloquy/terminal/printing";
 import { type Command, commandNamed } from "./commands.ts";
 import type { CommandContext, CommandSetting } from "./command-context.ts";
-import { exitCodeOf, exitCodes } from "./exit-code.ts";
+import { exitCodes } from "./exit-code.ts";
 import { help, helpOf } from "./help.ts";
 import { optionKinds } from "./options.ts";
 
@@ -47,6 +47,8 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
     // Who reads no further has what they wanted.
     return setting.signal.reason === "EPIPE" ? exitCodes.done : code;
   } catch (thrown) {
+    // Only now: help and the version need neither host nor machine.
+    const { exitCodeOf, failureText } = await import("./failed.ts");
     errors.line(`colloquy: ${cut(failureText(thrown))}`);
     // But for a conversation, a command throws what is wrong with what it was given.
     return command.takes === "question" ? exitCodeOf(thrown) : exitCodes.arguments;
@@ -61,7 +63,7 @@ const cut = (text: string): string => (text.length > 2_000 ? `${text.slice(0, 2_
 
 /** What `parseArgs` refuses, in words of this command. */
 const problemOfArguments = (args: readonly string[], thrown: unknown): string => {
-  const message = failureText(thrown);
+  const message = thrown instanceof Error ? oneLine(thrown.message) : "";
   const option = /^(?:Unknown option|Option) '(?:-\w, )?(--?[^ '=]+)/.exec(message)?.[1];
   if (option === undefined) return message;
   if (message.startsWith("Unknown")) {

@@ -7,6 +7,9 @@ export interface Command {
   readonly usage: readonly (readonly [call: string, does: string])[];
   /** The options that it knows: the name of the value, empty for one that takes none, and what it does. */
   readonly options: { readonly [Name in OptionName]?: readonly [value: string, does: string] };
+  /** What stands above some of its options in its help, by the first of them. */
+  readonly sections?: { readonly [Name in OptionName]?: string };
+  readonly examples?: readonly string[];
   /** What stands behind the options in its help. */
   readonly about?: string;
   /** What the words behind its name are. */
@@ -62,19 +65,33 @@ export const commands: Readonly<Record<string, Command>> = {
         "loads the modules of an agent's tools, which runs their code, and runs tools of MCP servers that may change something without asking",
       ],
       react: ["", "the model reasons in words before it calls tools, in at most 10 steps; not with --agent"],
-      approve: ["ID", "has a tool call run that waits, and shows the answer; the thread is that of --thread"],
+      approve: ["ID", "has a tool call run that waits, and shows the answer; the ID says of which thread"],
       deny: ["ID", "has it not run"],
       reason: ["TEXT", "of --deny: why, for the model"],
       "output-format": ["FORMAT", "text (default), json (an object for each answer), stream-json (a part a line)"],
       "no-stream": ["", "shows answers when they are whole"],
       quiet: ["", "only answers and errors"],
       verbose: ["", "tool calls with their whole arguments and results"],
-      debug: ["", "the prompt of each model call, as it was sent, on the error output"],
+      debug: ["", "the prompt of each model call, as it was sent, beside the answers"],
       keys: ["PRESET", "standard (default) or seed"],
       theme: ["NAME", "the colours: dark, light, monochrome or plain (default: as the terminal says)"],
       "screen-reader": ["", "line by line, with labels, and nothing that moves"],
       "no-color": ["", "without colours, as with NO_COLOR"],
     },
+    sections: {
+      thread: "Where the conversation is kept",
+      model: "The model, and what it sees",
+      agent: "Agents and tools",
+      approve: "Approvals",
+      "output-format": "What is shown",
+    },
+    examples: [
+      "colloquy chat --store threads.db --continue",
+      'colloquy chat "What is a queue?" --model gpt-4o-mini',
+      'git diff | colloquy chat "Write a commit message" --quiet',
+      "colloquy chat --provider anthropic --model claude-sonnet-4-5",
+      'colloquy chat --mcp "npx -y @modelcontextprotocol/server-filesystem ."',
+    ],
     about: `Only answers go to the output; all else goes to the error output, where nobody sits at a terminal. Keys are read from the environment alone: OPENAI_API_KEY, ANTHROPIC_API_KEY, and so on.
 
 Defaults of these options, by their names, stand in ~/.config/colloquy/settings.json and in the project's .colloquy/settings.json, which goes before it. A project sets model, system, window, max-turns and thread; anything else when the settings of the user name its folder in "trust".

@@ -1,5 +1,3 @@
-import { ContextUnfitError, LimitReachedError } from "@colloquy/host";
-
 /** What the process ends with. */
 export const exitCodes = {
   done: 0,
@@ -18,11 +16,3 @@ export const exitCodes = {
 export class ArgumentError extends Error {
   override readonly name = "ArgumentError";
 }
-
-/** The exit code of what ended a turn early, or a command. */
-export const exitCodeOf = (thrown: unknown): number => {
-  if (thrown instanceof ArgumentError) return exitCodes.arguments;
-  return thrown instanceof LimitReachedError || thrown instanceof ContextUnfitError
-    ? exitCodes.limit
-    : exitCodes.failed;
-};

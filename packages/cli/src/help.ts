@@ -11,28 +11,34 @@ ${table([
 ])}`;
 
 /** One command, with its options. */
-export const helpOf = ({ usage, options, about }: Command): string => {
-  const rows = Object.entries(options).map(
-    ([name, [value, does]]) => [`--${name}${value === "" ? "" : ` ${value}`}`, does] as const,
-  );
-  const calls = table(usage.map(([call, does]) => [`colloquy ${call}`, does]));
+export const helpOf = ({ usage, options, sections = {}, examples = [], about }: Command): string => {
+  const rows = Object.entries(options).map(([name, [value, does]]) => {
+    const section = Object.entries(sections).find(([first]) => first === name)?.[1];
+    const heading = section === undefined ? "" : `\n${section}\n`;
+    return `${heading}${table([[`--${name}${value === "" ? "" : ` ${value}`}`, does]])}`;
+  });
   const paragraphs =
     about === undefined
       ? ""
       : `\n${about
           .split("\n")
-          .map((line) => wrapped(line, 100).join("\n"))
+          .map((line) => wrapped(line, columns).join("\n"))
           .join("\n")}\n`;
-  return `${calls}\n${table(rows)}${paragraphs}`;
+  const shown = examples.length === 0 ? "" : `\nExamples\n${examples.map((line) => `  ${line}\n`).join("")}`;
+  return `${table(usage.map(([call, does]) => [`colloquy ${call}`, does]))}${Object.keys(sections).length === 0 ? "\n" : ""}${rows.join("")}${shown}${paragraphs}`;
 };
 
+/** As wide as the narrowest terminals that are in use. */
+const columns = 79;
+const leftColumns = 24;
+
+/** What is longer than the left column has a row of its own. */
 const table = (rows: readonly (readonly [string, string])[]): string => {
-  const width = Math.min(Math.max(...rows.map(([left]) => left.length)), 40);
+  const indent = `\n${" ".repeat(leftColumns + 4)}`;
   return rows
     .map(([left, right]) => {
-      const [first = "", ...rest] = wrapped(right, 98 - width);
-      const start = left.length > width ? `  ${left}\n${" ".repeat(width + 4)}` : `  ${left.padEnd(width)}  `;
-      return `${start}${[first, ...rest].join(`\n${" ".repeat(width + 4)}`)}\n`;
+      const lines = wrapped(right, columns - leftColumns - 4).join(indent);
+      return left.length > leftColumns ? `  ${left}${indent}${lines}\n` : `  ${left.padEnd(leftColumns)}  ${lines}\n`;
     })
     .join("");
 };

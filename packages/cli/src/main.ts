@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { endingOf } from "@colloquy/terminal";
+import { endingOf } from "@colloquy/terminal/printing";
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 

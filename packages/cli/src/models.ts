@@ -56,7 +56,7 @@ export const serverOf = (
   const apiKey = present(environment["OPENAI_API_KEY"]);
   if (apiKey === undefined && given === undefined) {
     throw new ArgumentError(
-      "no model to talk to: set OPENAI_API_KEY, or give the --base-url of a server that needs no key, or another --provider",
+      "no model to talk to: set OPENAI_API_KEY, and with --model or OPENAI_MODEL say which; or give the --base-url of a server that needs no key, such as http://127.0.0.1:8080/v1; or another provider, such as --provider anthropic --model NAME, with its key. Without any of them, `pnpm start` in the repository of colloquy converses with a weather agent",
     );
   }
   if (given !== undefined && !(URL.canParse(given) && /^https?:$/.test(new URL(given).protocol))) {

@@ -13,8 +13,8 @@ export interface Settled {
   readonly pricing?: NonNullable<MachineOptions["pricing"]>;
   /** Where what was typed is kept; null where nobody asked for that. */
   readonly historyFile: string | null;
-  /** The settings file of the project; null where there is none. */
-  readonly project: string | null;
+  /** The settings files that count: the user's, the project's. */
+  readonly files: readonly string[];
 }
 
 /**
@@ -38,7 +38,10 @@ export const settled = (
   return {
     options: over(given, over(project.options, user.options)),
     historyFile: user.history === true && state !== null ? join(state, "history") : null,
-    project: projectFolder === null ? null : join(projectFolder, projectFile),
+    files: [
+      ...(user === nothing || ofUser === null ? [] : [join(ofUser, "settings.json")]),
+      ...(projectFolder === null ? [] : [join(projectFolder, projectFile)]),
+    ],
     ...(prices === undefined ? {} : { pricing: prices }),
   };
 };

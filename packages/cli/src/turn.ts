@@ -8,7 +8,8 @@ import {
 } from "@colloquy/host";
 import type { Json, RequestApproval } from "@colloquy/machine";
 import type { Waiting } from "./waiting.ts";
-import { exitCodeOf, exitCodes } from "./exit-code.ts";
+import { exitCodes } from "./exit-code.ts";
+import { exitCodeOf } from "./failed.ts";
 
 /** An ask: for a text, or for an output that is checked. */
 export type Asked = AskHandle | AskHandle<Json>;

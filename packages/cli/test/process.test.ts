@@ -135,7 +135,20 @@ describe("a process", () => {
   test("that helps loads no model either", async () => {
     const { exitCode, output } = await ended(begin("--import", hook, main, "--help"));
     expect({ exitCode, output }).toEqual({ exitCode: 0, output: expect.stringMatching(/^colloquy: /) });
-    for (const name of ["ink", "react", "openai", "runtime-node", "datasets", "agents", "mcp", "yaml"])
+    for (const name of [
+      "ink",
+      "react",
+      "openai",
+      "runtime-node",
+      "host",
+      "machine",
+      "zod",
+      "xstate",
+      "datasets",
+      "agents",
+      "mcp",
+      "yaml",
+    ])
       expect(packagesLoaded()).not.toContain(name);
   });
 });
