@@ -74,7 +74,7 @@ const view = async (shell: Shell, key: string, shows: RegExp): Promise<void> => 
 /** Begins an answer that does not end by itself, and gives what is seen when it was stopped. */
 const answering = async (shell: Shell): Promise<RegExp> => {
   const question = `never ${times(shell, "> never") + 1}`;
-  await shell.enter(question, /^It will\n[^]*answering, Esc stops$/m);
+  await shell.enter(question, /^It will\n[^]*answers, Esc stops$/m);
   return new RegExp(`^> ${question}\nIt will\n {2}stopped\nAgent `, "m");
 };
 
@@ -116,7 +116,7 @@ const effects: Partial<Record<Action, Effect>> = {
   },
   closeOrStop: async (shell, key) => {
     await shell.pressUntil(key, await answering(shell));
-    await shell.pressUntil(key, /^Esc again shows the tree$/m);
+    await shell.pressUntil(key, /^Esc again: the tree$/m);
     await view(shell, key, /^Tree of keys/);
   },
   interrupt: async (shell, key) => {

@@ -2,7 +2,7 @@ import { type Line, line, type Span, span, textLines } from "../text/line.ts";
 import { markdownBlockLines } from "../markdown/markdown-lines.ts";
 import { contentWords } from "../text/notice.ts";
 import { shortened } from "../text/printable.ts";
-import { cutLine, lineWidth, wrapped } from "../text/wrap.ts";
+import { cutLine, joinedRows, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
 /** How blocks are laid out. */
@@ -23,7 +23,7 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
         [],
         ...(block.title === undefined ? [] : [line(block.title, "heading")]),
         ...marked(span("> ", "prompt"), textLines(block.text, "strong"), look),
-        ...fateLines[block.fate],
+        ...marked(span("  "), fateLines[block.fate], look),
       ];
     case "thinking":
       return thinkingLines(block.text, look);
@@ -32,9 +32,7 @@ export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
     case "refusal":
       return marked(nothing, textLines(block.text, "warning"), look);
     case "tool":
-      return look.unfolded
-        ? toolLines(block, look)
-        : toolLines(block, look).map((row) => cutLine(row, look.columns - 1));
+      return toolLines(block, look);
     case "call":
       return callLines(block, look);
     case "approval":
@@ -51,26 +49,37 @@ export const isAside = (block: Block): boolean =>
   block.type === "notice" ? block.level === "dim" : ["thinking", "tool", "figures"].includes(block.type);
 
 /** What was sent and is not read yet, and what waits to be asked. */
-export const waitingLines = (steered: readonly string[], queue: readonly string[]): readonly Line[] => [
-  ...steered.map((text) => line(`> ${shortened(text)}  (sent: the model reads it at its next step)`, "dim")),
-  ...queue.map((text) => line(`> ${shortened(text)}  (queued: Up takes it back)`, "dim")),
-];
+export const waitingLines = (steered: readonly string[], queue: readonly string[], columns: number): readonly Line[] =>
+  [
+    ...steered.map((text) => `${shortened(text)}  (sent: the model reads it at its next step)`),
+    ...queue.map((text) => `${shortened(text)}  (queued: Up takes it back)`),
+  ].flatMap((text) => marked(span("> ", "dim"), [line(text, "dim")], { columns, unfolded: false, finished: false }));
 
 const nothing = span("");
 
-/** Lines behind a mark, and below it as far to the right. */
+/** Words behind a mark, and below it as far to the right: the terminal breaks a line between them. */
 const marked = (mark: Span, lines: readonly Line[], { columns, finished }: BlockLook): readonly Line[] => {
+  const indent = mark.text.length;
+  const broken = lines.map((each) => wrapped(each, Math.max(columns - 1 - indent, 1)));
+  return behindMark(mark, finished ? broken.map((rows) => joinedRows(rows, columns, indent)) : broken.flat());
+};
+
+/** What a tool was given or gave: as it is, or the beginning of each line. */
+const markedData = (mark: Span, lines: readonly Line[], look: BlockLook): readonly Line[] => {
+  if (!look.unfolded) return behindMark(mark, lines).map((row) => cutLine(row, look.columns - 1));
+  return look.finished ? behindMark(mark, lines) : marked(mark, lines, look);
+};
+
+const behindMark = (mark: Span, rows: readonly Line[]): readonly Line[] => {
   const below: Span = { ...mark, text: " ".repeat(mark.text.length) };
-  const room = Math.max(columns - 1 - mark.text.length, 1);
-  const rows = finished ? lines : lines.flatMap((each) => wrapped(each, room));
   return mark.text === "" ? rows : rows.map((row, index) => [index === 0 ? mark : below, ...row]);
 };
 
 const fateLines = {
   asked: [],
   queued: [],
-  steered: [line("  read within the turn that was open", "dim")],
-  returned: [line("  the turn ended before the model read it: it is back in the input", "warning")],
+  steered: [line("read within the turn that was open", "dim")],
+  returned: [line("the turn ended before the model read it: it is back in the input", "warning")],
 } as const;
 
 const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {
@@ -86,8 +95,8 @@ const toolLines = ({ name, arguments: given, result }: ToolBlock, look: BlockLoo
   const head: Line = [span(name, "name"), span(" "), ...first];
   const said = result === null ? "" : `${isWell ? "" : `${result.outcome}: `}${whole(contentWords(result.content))}`;
   return [
-    ...marked(span(result === null ? "○ " : "● ", role), [head, ...others], look),
-    ...(result === null ? [] : marked({ text: "  └ ", roles: [role] }, textLines(said, role), look)),
+    ...markedData(span(result === null ? "○ " : "● ", role), [head, ...others], look),
+    ...(result === null ? [] : markedData(span("  └ ", role), textLines(said, role), look)),
   ];
 };
 
@@ -115,21 +124,18 @@ const argumentLines = (given: string): readonly (readonly [indent: string, text:
 
 /** A line whose rows all stand behind an indent, which nothing that it says can look like. */
 const behind = (indent: string, text: string, columns: number): readonly Line[] =>
-  wrapped(line(text), Math.max(columns - 1 - indent.length, 8)).map((row) => [span(indent, "dim"), ...row]);
+  wrapped(line(text), Math.max(columns - 1 - indent.length, 8)).map((row, index) => [
+    span(index === 0 ? indent : indent.replace("│", "┊"), "dim"),
+    ...row,
+  ]);
 
-const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, { finished }: BlockLook): readonly Line[] => {
-  if (answer !== null)
-    return [
-      [answer === "approved" ? span("✓ ", "success") : span("✗ ", "error"), span(`${name} was ${answer}`, "dim")],
-    ];
-  if (finished) return [line(`? ${name} was not answered`, "dim")];
-  return !isAsked
-    ? []
-    : [
-        [
-          span("? ", "warning"),
-          span(`run ${name}?`, "strong"),
-          span("  y yes · n no (a reason may follow) · a always", "dim"),
-        ],
-      ];
+const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, look: BlockLook): readonly Line[] => {
+  if (answer !== null) {
+    const mark = answer === "approved" ? span("✓ ", "success") : span("✗ ", "error");
+    return marked(mark, [line(`${name} was ${answer}`, "dim")], look);
+  }
+  if (look.finished) return marked(span("? ", "dim"), [line(`${name} was not answered`, "dim")], look);
+  if (!isAsked) return [];
+  const asked: Line = [span(`run ${name}?`, "strong"), span("  y yes · n no · a always", "dim")];
+  return marked(span("? ", "warning"), [asked], look);
 };

@@ -1,7 +1,9 @@
+import { widthOf } from "../text/width.ts";
+
 /** What the status line is about. */
 export interface Status {
-  /** Of the thread. */
-  readonly figures: string;
+  /** Of the thread: the least is first. */
+  readonly figures: readonly string[];
   /** Pressed once, of what counts when it is pressed twice. */
   readonly armed: "quit" | "tree" | null;
   readonly asksReason: boolean;
@@ -13,24 +15,36 @@ export interface Status {
   readonly queued: number;
 }
 
-/** One line: what a key would do, or how the thread stands and what goes on in it. Nothing in it ticks. */
-export const statusText = (status: Status): string => {
-  if (status.armed !== null) return armedWords[status.armed];
-  if (status.asksReason) return "Enter denies it, with a reason where there is one; Esc goes back";
-  const editing = status.edited === null ? "" : `editing the question of turn ${status.edited}, Esc leaves that`;
-  const queued = status.queued === 0 ? "" : `${status.queued} queued`;
-  return [status.figures, editing, doing(status), queued].filter((text) => text !== "").join(" · ");
+/** One line: what a key would do, or how the thread stands and what goes on in it, as far as there is room. Nothing in it ticks. */
+export const statusText = (status: Status, width: number): string => {
+  const now = nowIn(status);
+  const figures = status.armed === null && !status.asksReason ? status.figures : [];
+  const texts = [
+    ...figures.map((_, index) => [...figures.slice(0, figures.length - index), ...now]),
+    ...now.map((_, index) => now.slice(0, now.length - index)),
+  ].map((parts) => parts.join(" · "));
+  return texts.find((text) => widthOf(text) <= width) ?? texts.at(-1) ?? "";
 };
 
-const armedWords = { quit: "Ctrl+C again quits", tree: "Esc again shows the tree" } as const;
+const nowIn = (status: Status): readonly string[] => {
+  if (status.armed !== null) return [armedWords[status.armed]];
+  if (status.asksReason) return ["Enter denies it", "Esc goes back"];
+  return [
+    ...(status.edited === null ? [] : [`editing turn ${status.edited}, Esc leaves it`]),
+    ...doing(status),
+    ...(status.queued === 0 ? [] : [`${status.queued} queued`]),
+  ];
+};
 
-const doing = ({ isAnswering, asksApproval, waits }: Status): string => {
-  if (!isAnswering) return "";
-  if (asksApproval) return "waiting for your yes or no";
-  return waits === null ? "answering, Esc stops" : waitWords[waits];
+const armedWords = { quit: "Ctrl+C again quits", tree: "Esc again: the tree" } as const;
+
+const doing = ({ isAnswering, asksApproval, waits }: Status): readonly string[] => {
+  if (!isAnswering) return [];
+  if (asksApproval) return ["waits for y or n"];
+  return waits === null ? ["answers, Esc stops"] : ["waits, Esc stops", waitWords[waits]];
 };
 
 const waitWords = {
-  lease: "waiting for the process that has the thread, or for its lease to run out; Esc stops",
-  model: "waiting for the model's turn; Esc stops",
+  lease: "another process has the thread, or had it a moment ago",
+  model: "it is not the model's turn yet",
 } as const;

@@ -40,7 +40,7 @@ class TerminalConversation implements ScreenConversation {
     () => this.#changed(),
   );
   /** What the status line says of the thread. */
-  #figures = "";
+  #figures: readonly string[] = [];
   /** Pressed once, of what counts when it is pressed twice. */
   #armed: "quit" | "tree" | null = null;
   /** Why not is being typed. */
@@ -72,7 +72,7 @@ class TerminalConversation implements ScreenConversation {
       finished: this.#scrollback.finished,
       open: ({ columns }) => this.#openLines(columns),
       input: (size) => this.#input.frame(size, this.#denied === null ? "> " : "why not? "),
-      status: () => [{ text: this.#status(), roles: ["dim"] }],
+      status: ({ columns }) => [{ text: this.#status(columns - 1), roles: ["dim"] }],
       view: this.#view.present,
     };
   }
@@ -251,22 +251,25 @@ class TerminalConversation implements ScreenConversation {
 
   #openLines(columns: number): readonly Line[] {
     const { open, steered, queue } = this.#exchange;
-    return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue)];
+    return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue, columns)];
   }
 
-  #status(): string {
+  #status(width: number): string {
     const { isAnswering, waits, queue, approval } = this.#exchange;
     const asksReason = this.#denied !== null;
-    return statusText({
-      figures: this.#figures,
-      armed: this.#armed,
-      asksReason,
-      edited: this.#edited.turn,
-      isAnswering,
-      waits,
-      queued: queue.length,
-      asksApproval: approval !== null,
-    });
+    return statusText(
+      {
+        figures: this.#figures,
+        armed: this.#armed,
+        asksReason,
+        edited: this.#edited.turn,
+        isAnswering,
+        waits,
+        queued: queue.length,
+        asksApproval: approval !== null,
+      },
+      width,
+    );
   }
 
   #show(block: Block): void {

@@ -113,7 +113,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
   const { path, type, press, until, input, finished } = await spoken(["one", "two"]);
   const inTree = async (...keys: readonly string[]): Promise<void> => {
     press("ctrl+u", "escape");
-    await until("Esc again shows the tree");
+    await until("Esc again: the tree");
     press("escape");
     await until(/^Tree of/);
     for (const key of keys) {
@@ -125,7 +125,7 @@ test("the tree moves the head, forks, names a place, and has an earlier question
   await until("the thread goes on behind turn 1");
   expect(await path()).toEqual([1]);
   await inTree("e");
-  await until("editing the question of turn 1, Esc leaves that");
+  await until("editing turn 1, Esc leaves it");
   expect(input()).toBe("> one");
   type(" more");
   press("enter");

@@ -29,7 +29,7 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
   type("Remove a.");
   press("enter");
   await until('? remove {"file":"a"}');
-  expect(status()).toContain("waiting for your yes or no");
+  expect(status()).toContain("waits for y or n");
   type("y");
   await until("Done.\nAgent");
   expect(finished()).toContain(

@@ -10,7 +10,7 @@ test("a question is asked, and its answer is shown as it comes, with its figures
   type("Count.");
   press("enter");
   await until("One");
-  expect(screen()).toBe("  new thread here\n\n> Count.\nOne \n> \nthread here · answering, Esc stops");
+  expect(screen()).toBe("  new thread here\n\n> Count.\nOne \n> \nthread here · answers, Esc stops");
   await clock.advance(1500);
   await until("Agent");
   expect(finished()).toBe("  new thread here\n\n> Count.\nOne two\n\nthree\nAgent (1500ms, 1 iter, 2.1k tok)");

@@ -38,7 +38,7 @@ test("an answer that is not to stream is shown when it is whole, and what it is 
   const { until, clock, screen, status, conversation } = onScreen(model, { question: "Count.", streams: false });
   const seen: string[] = [];
   conversation.onChange(() => seen.push(screen()));
-  await until("answering");
+  await until("answers, Esc stops");
   await clock.advance(1000);
   await until("Agent");
   expect(status()).toContain("1 turn");

@@ -31,6 +31,8 @@ export interface OnScreen {
 }
 
 const size = { columns: 80, rows: 24 };
+/** So wide that no line is broken. */
+const unbroken = 1000;
 
 /** Opens a conversation with a model. */
 export const onScreen = (
@@ -61,7 +63,7 @@ export const onScreen = (
     bell: () => void asked.push("bell"),
   };
   const conversation = terminalConversation({ threadId: "here", port, ...others, host });
-  const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(size.columns)));
+  const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(unbroken)));
   const status = (): string => text([conversation.shown().status(size)]);
   const input = (): string => text(conversation.shown().input(size).lines);
   const screen = (): string => {

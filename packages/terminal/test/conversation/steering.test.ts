@@ -64,7 +64,7 @@ test("Tab queues, Up takes back, and what stays is asked next", async () => {
   const { type, press, until, clock, input, status, finished } = onScreen(model);
   type("One?");
   press("enter");
-  await until("answering");
+  await until("answers, Esc stops");
   for (const text of ["And two?", "And three?"]) {
     type(text);
     press("tab");
@@ -86,7 +86,7 @@ test("where nothing can be sent into a turn, Enter queues", async () => {
   const { type, press, until, clock } = onScreen(model, { steers: false });
   type("One?");
   press("enter");
-  await until("answering");
+  await until("answers, Esc stops");
   type("Two?");
   press("enter");
   await until("1 queued");
@@ -99,7 +99,7 @@ test("when an answer fails, what was queued comes back into the input", async ()
   const { type, press, until, clock, input } = onScreen(scriptedModel([fails({ kind: "auth" }, { delayMs: 100 })]));
   type("One?");
   press("enter");
-  await until("answering");
+  await until("answers, Esc stops");
   for (const text of ["Two?", "Three?"]) {
     type(text);
     press("tab");

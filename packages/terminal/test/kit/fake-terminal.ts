@@ -1,5 +1,6 @@
 import { PassThrough, Writable } from "node:stream";
 import { Cells } from "./cells.ts";
+import { Looks, type Wanted } from "./looks.ts";
 
 /** A terminal without a process: what is written to it becomes cells, and keys come from the test. */
 export class FakeTerminal {
@@ -7,13 +8,15 @@ export class FakeTerminal {
   readonly input: PassThrough & { setRawMode: (isRaw: boolean) => void };
   readonly output: Writable & { columns: number; rows: number };
   isRaw = false;
-  #looks = new Set<() => void>();
+  readonly #looks: Looks;
 
   constructor(size: { readonly columns: number; readonly rows: number } = { columns: 80, rows: 24 }) {
     const cells = new Cells(size);
+    const looks = new Looks(() => cells.screen());
     this.cells = cells;
+    this.#looks = looks;
     const written = (): void => {
-      void cells.settled().then(() => this.#looks.forEach((look) => look()));
+      void cells.settled().then(() => looks.look());
     };
     const output = new Writable({
       decodeStrings: false,
@@ -37,16 +40,8 @@ export class FakeTerminal {
     this.output.emit("resize");
   }
 
-  /** Resolves when the screen satisfies this. */
-  until(isThere: (screen: string) => boolean): Promise<void> {
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!isThere(this.cells.screen().join("\n"))) return;
-        this.#looks.delete(look);
-        resolve();
-      };
-      this.#looks.add(look);
-      look();
-    });
+  /** Resolves when the screen holds this. */
+  until(wanted: Wanted): Promise<void> {
+    return this.#looks.until(wanted);
   }
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import pty from "@lydell/node-pty";
 import { Cells } from "./cells.ts";
+import { Looks, type Wanted } from "./looks.ts";
 
 /** How a program is run. */
 export interface ProcessOptions {
@@ -14,7 +15,7 @@ export class TerminalProcess {
   readonly cells: Cells;
   readonly exited: Promise<{ readonly exitCode: number; readonly signal?: number | undefined }>;
   readonly #pty: pty.IPty;
-  readonly #looks = new Set<() => void>();
+  readonly #looks = new Looks(() => this.cells.screen());
 
   constructor(command: readonly string[], { columns = 80, rows = 24, env = {} }: ProcessOptions = {}) {
     const [file = "", ...args] = command;
@@ -30,7 +31,7 @@ export class TerminalProcess {
     });
     this.#pty.onData((data) => {
       this.cells.write(data);
-      void this.cells.settled().then(() => this.#looks.forEach((look) => look()));
+      void this.cells.settled().then(() => this.#looks.look());
     });
     // What the terminal itself replies, such as where its cursor is.
     this.cells.terminal.onData((data) => this.#pty.write(data));
@@ -56,23 +57,9 @@ export class TerminalProcess {
     this.#pty.kill(signal);
   }
 
-  /** Resolves when the screen holds this; the limit is for a machine that is busy with much else. */
-  until(isThere: string | RegExp | ((screen: string) => boolean), limitMs = 25_000): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const screen = (): string => this.cells.screen().join("\n");
-      const late = setTimeout(() => {
-        this.#looks.delete(look);
-        reject(new Error(`waited ${limitMs} ms for ${String(isThere)}; the screen shows:\n${screen().trimEnd()}`));
-      }, limitMs);
-      const look = (): void => {
-        if (!holds(isThere, screen())) return;
-        clearTimeout(late);
-        this.#looks.delete(look);
-        resolve();
-      };
-      this.#looks.add(look);
-      look();
-    });
+  /** Resolves when the screen holds this. */
+  until(wanted: Wanted, limitMs?: number): Promise<void> {
+    return this.#looks.until(wanted, limitMs);
   }
 }
 
@@ -81,8 +68,3 @@ const compiled = fileURLToPath(new URL("../../../../node_modules/.cache/compiled
 
 /** The command of the scripted program of this kit. */
 export const program: readonly string[] = [process.execPath, fileURLToPath(new URL("program.ts", import.meta.url))];
-
-const holds = (wanted: string | RegExp | ((screen: string) => boolean), screen: string): boolean => {
-  if (typeof wanted === "string") return screen.includes(wanted);
-  return wanted instanceof RegExp ? wanted.test(screen) : wanted(screen);
-};
