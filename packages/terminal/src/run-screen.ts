@@ -5,6 +5,18 @@ import type { ScreenOptions } from "./screen/screen-options.ts";
  * the terminal is as it was before in any case. Ink and React are loaded with the first call.
  */
 export const runScreen = async (options: ScreenOptions): Promise<void> => {
-  const { runInkScreen } = await import("./screen/ink-screen.ts");
+  const { runInkScreen } = await loaded();
   return runInkScreen(options);
+};
+
+/** React looks at the environment when it is loaded: made for development, it takes twice the time. */
+const loaded = async (): Promise<typeof import("./screen/ink-screen.ts")> => {
+  const { NODE_ENV } = process.env;
+  process.env["NODE_ENV"] = "production";
+  try {
+    return await import("./screen/ink-screen.ts");
+  } finally {
+    if (NODE_ENV === undefined) delete process.env["NODE_ENV"];
+    else process.env["NODE_ENV"] = NODE_ENV;
+  }
 };

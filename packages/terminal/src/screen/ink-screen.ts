@@ -51,9 +51,11 @@ class Screen {
   async run(): Promise<void> {
     const resized = (): void => this.#pace.ask();
     const gone = (): void => this.#gone.resolve();
+    const goesOn = (): void => this.#trying(() => this.#goOn());
     const forget = this.#conversation.onChange(() => this.#pace.ask());
     const stopReading = readKeys(this.#input, (key) => this.#trying(() => this.#conversation.press(key, this.#size)));
     this.#output.on("resize", resized);
+    process.on("SIGCONT", goesOn);
     for (const event of ["end", "close", "error"]) this.#input.on(event, gone);
     this.#modes.on();
     this.#pace.now();
@@ -66,6 +68,7 @@ class Screen {
       forget();
       stopReading();
       this.#output.off("resize", resized);
+      process.off("SIGCONT", goesOn);
       for (const event of ["end", "close", "error"]) this.#input.off(event, gone);
       this.#region.end();
     }
@@ -107,6 +110,15 @@ class Screen {
     // The whole group, as the terminal itself would. Nothing runs behind it until the shell has it go on.
     process.kill(0, "SIGTSTP");
     setImmediate(() => this.#comeBack());
+  }
+
+  /** Something else stopped the process: a shell may have had the terminal meanwhile. */
+  #goOn(): void {
+    if (this.#isAway) return;
+    this.#modes.renew();
+    this.#alternate.leave();
+    this.#region.erase();
+    this.#pace.now();
   }
 
   #leave(): void {

@@ -29,9 +29,13 @@ export class LiveRegion {
     this.#output.together(() => {
       if (finished !== "" || this.#sizeNow() !== this.#size) this.#erase();
       if (finished !== "") this.#output.write(finished);
+      const before = this.#drawn;
       this.#drawn = rows;
+      const again = writtenAgain(before, rows);
+      if (again !== "") this.#output.write(wrapOff);
       if (this.#ink === null) this.#ink = inkOn(this.#output, this.#input, rows, { onEnd: this.#onEnd });
       else this.#ink.rerender(h(Frame, rows));
+      if (again !== "") this.#output.write(`${again}${wrapOn}`);
     });
   }
 
@@ -81,5 +85,38 @@ const wrappedHeight = (row: string, columns: number): number => {
   }
   return height;
 };
+
+/**
+ * Terminals dispute how wide some emoji are. Ink goes on in the middle of a row, where it takes them to end: such rows
+ * are written whole, and what is before the cursor once more, so that it stands behind that.
+ */
+const writtenAgain = (before: Rows, { rows, cursor }: Rows): string => {
+  if (cursor === null) return "";
+  const whole = rows.flatMap((row, index) => {
+    if (!disputed.test(row) || row === before.rows[index]) return [];
+    const up = cursor.row - index;
+    return up === 0 ? [`\r${row}\x1b[K`] : [`\x1b[${up}A\r${row}\x1b[K\x1b[${up}B`];
+  });
+  const typed = startOf(rows[cursor.row] ?? "", cursor.column);
+  return whole.length > 0 || disputed.test(typed) ? [...whole, `\r${typed}`].join("") : "";
+};
+
+/** As much of a painted row as so many columns have room for. */
+const startOf = (row: string, columns: number): string => {
+  let width = 0;
+  return row
+    .split(sequences)
+    .flatMap((part, index) => (index % 2 === 0 ? graphemesOf(part) : [part]))
+    .filter((part) => part.startsWith("\x1b") || (width += widthOf(part)) <= columns)
+    .join("");
+};
+
+/** Emoji of several parts, and those that a selector makes one. */
+const disputed = /\p{Emoji_Modifier}|\p{Regional_Indicator}|\p{Extended_Pictographic}|\u200D|\uFE0F|\u20E3/u;
+// oxlint-disable-next-line no-control-regex -- these are the sequences.
+const sequences = /(\x1b\[[\d;]*m|\x1b\]8;;[^\x07]*\x07)/;
+
+const wrapOff = "\x1b[?7l";
+const wrapOn = "\x1b[?7h";
 
 const nothing: Rows = { rows: [], cursor: null };

@@ -27,6 +27,14 @@ export class TerminalModes {
     this.#output.write(modesOn);
   }
 
+  /** Sets them again, where another program may have changed them. The raw mode is first: a process behind its shell is stopped by it before it writes. */
+  renew(): void {
+    if (!this.#isOn) return;
+    this.#input.setRawMode?.(false);
+    this.#input.setRawMode?.(true);
+    this.#output.write(`${modesOff}${modesOn}`);
+  }
+
   /** May be called again, also while the process ends. */
   off(): void {
     if (!this.#isOn) return;

@@ -14,10 +14,10 @@ export class Cells {
   raw = "";
   #settled = Promise.resolve();
 
-  constructor({ columns = 80, rows = 24, scrollback = 20_000 } = {}) {
+  /** @param emoji the widths that terminals of today give emoji; false: those of older ones, which take them apart */
+  constructor({ columns = 80, rows = 24, scrollback = 20_000, emoji = true } = {}) {
     this.terminal = new xterm.Terminal({ cols: columns, rows, scrollback, allowProposedApi: true, convertEol: true });
-    // Widths as terminals of today have them.
-    this.terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
+    if (emoji) this.terminal.loadAddon(new graphemes.UnicodeGraphemesAddon());
   }
 
   write(text: string): void {

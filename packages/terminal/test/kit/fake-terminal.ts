@@ -1,4 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
+import type { Size } from "../../src/index.ts";
 import { Cells } from "./cells.ts";
 import { Looks, type Wanted } from "./looks.ts";
 
@@ -10,8 +11,8 @@ export class FakeTerminal {
   isRaw = false;
   readonly #looks: Looks;
 
-  constructor(size: { readonly columns: number; readonly rows: number } = { columns: 80, rows: 24 }) {
-    const cells = new Cells(size);
+  constructor(size: Size = { columns: 80, rows: 24 }, { emoji = true } = {}) {
+    const cells = new Cells({ ...size, emoji });
     const looks = new Looks(() => cells.screen());
     this.cells = cells;
     this.#looks = looks;

@@ -42,15 +42,19 @@ describe("the terminal is as it was before, whatever the end", () => {
     expect(since.lastIndexOf("\x1b[?25h")).toBeGreaterThan(since.lastIndexOf("\x1b[?25l"));
   };
 
+  const pidOf = async (): Promise<number> => {
+    shell.type("pid\r");
+    await shell.until(new RegExp(`pid of ${runs}=\\d+`));
+    return Number(new RegExp(`pid of ${runs}=(\\d+)`).exec(shell.cells.screen().join("\n"))?.[1]);
+  };
+
   beforeAll(() => shell.until("$"));
   afterAll(() => shell.kill());
 
   test.each(Object.entries(endings))("%s", { timeout: 120_000 }, async (name, typed) => {
     await begun();
     if (name.startsWith("SIGTERM")) {
-      shell.type("pid\r");
-      await shell.until(new RegExp(`pid of ${runs}=\\d+`));
-      const pid = Number(new RegExp(`pid of ${runs}=(\\d+)`).exec(shell.cells.screen().join("\n"))?.[1]);
+      const pid = await pidOf();
       if (typed !== "SIGTERM") {
         shell.type(typed);
         await shell.until(() => shell.cells.isAlternate);
@@ -82,4 +86,36 @@ describe("the terminal is as it was before, whatever the end", () => {
       expect(shell.cells.screen().filter((row) => row.startsWith("asked before"))).toHaveLength(1);
     },
   );
+
+  test("what something else stopped takes the terminal back from the shell", { timeout: 120_000 }, async () => {
+    await begun();
+    process.kill(await pidOf(), "SIGSTOP");
+    await shell.until(`left ${runs}`);
+    await shell.until("tty\n$");
+    const before = shell.cells.raw.length;
+    run("fg");
+    await shell.until(() => shell.cells.raw.slice(before).includes("\x1b[>1u"));
+    shell.type("after\r");
+    await shell.until("asked after");
+    shell.type("\x04");
+    await expectRestored();
+  });
+});
+
+test("where no shell had the terminal meanwhile, nothing is left of what was drawn", { timeout: 120_000 }, async () => {
+  const terminal = new TerminalProcess(program);
+  try {
+    await terminal.until("idle");
+    terminal.type("typed");
+    await terminal.until("> typed");
+    const drawn = terminal.cells.raw.length;
+    process.kill(terminal.pid, "SIGSTOP");
+    process.kill(terminal.pid, "SIGCONT");
+    await terminal.until(() => terminal.cells.raw.slice(drawn).includes("\x1b[?2004h"));
+    terminal.type("!");
+    await terminal.until("> typed!");
+    expect(terminal.cells.screen().filter((row) => row.startsWith("> "))).toEqual(["> typed!"]);
+  } finally {
+    terminal.kill();
+  }
 });

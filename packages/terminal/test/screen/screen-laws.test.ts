@@ -42,6 +42,36 @@ test("so it is after any resize that leaves the live region room", { timeout }, 
   await fc.assert(fc.asyncProperty(anySize, steps, drawAll), { ...parameters, examples: [spaceAtTheEnd] });
 });
 
+test(
+  "rows with emoji are whole where the terminal takes them for wider or narrower, and the cursor is behind what is typed",
+  { timeout },
+  async () => {
+    const pieces = ["a", "b ", "日", "👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "☀️", "1️⃣"];
+    const text = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((parts) => parts.join(""));
+    const drawn = async (rows: readonly (readonly [open: string, input: string])[]): Promise<void> => {
+      const terminal = new FakeTerminal({ columns: 100, rows: 12 }, { emoji: false });
+      const conversation = new ScriptedConversation();
+      const region = new LiveRegion(new InkOutput(terminal.output), terminal.input);
+      for (const [open, input] of rows) {
+        conversation.open = [`=${open}.`];
+        conversation.input = input;
+        const { rows: wanted, cursor } = liveRows(conversation.shown(), sizeOf(terminal), paint);
+        region.draw("", { rows: wanted, cursor });
+        await region.flushed();
+        await terminal.cells.settled();
+        const shown = terminal.cells.screen().map((row) => row.trimEnd());
+        expect(shown.slice(0, wanted.length)).toEqual(wanted.map((row) => row.trimEnd()));
+        const { active } = terminal.cells.terminal.buffer;
+        const typed = active.getLine(active.cursorY)?.translateToString(false, 0, active.cursorX);
+        expect(typed).toBe(`> ${input}`);
+      }
+      terminal.cells.terminal.dispose();
+    };
+    const steps = fc.array(fc.tuple(text, text), { minLength: 1, maxLength: 6 });
+    await fc.assert(fc.asyncProperty(steps, drawn), parameters);
+  },
+);
+
 /** Draws one step after the other, and looks at all of the terminal after each. */
 const drawAll = async (first: Size, steps: readonly Step[]): Promise<void> => {
   const terminal = new FakeTerminal(first);
