@@ -256,20 +256,9 @@ class TerminalConversation implements ScreenConversation {
 
   #status(width: number): string {
     const { isAnswering, waits, queue, approval } = this.#exchange;
-    const asksReason = this.#denied !== null;
-    return statusText(
-      {
-        figures: this.#figures,
-        armed: this.#armed,
-        asksReason,
-        edited: this.#edited.turn,
-        isAnswering,
-        waits,
-        queued: queue.length,
-        asksApproval: approval !== null,
-      },
-      width,
-    );
+    const asked = { asksReason: this.#denied !== null, asksApproval: approval !== null, queued: queue.length };
+    const edited = this.#edited.turn;
+    return statusText({ figures: this.#figures, armed: this.#armed, edited, isAnswering, waits, ...asked }, width);
   }
 
   #show(block: Block): void {

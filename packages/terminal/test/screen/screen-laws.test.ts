@@ -28,6 +28,15 @@ const spaceAtTheEnd: [Size, Step[]] = [
   ],
 ];
 
+/** Ten of them to a row of 21 columns: five rows, where their width would fit into four. */
+const wideInOddWidth: [Size, Step[]] = [
+  { columns: 100, rows: 24 },
+  [
+    { finished: ["a", "b"], open: ["日".repeat(41)], input: [""], status: "", size: null },
+    { finished: [], open: [], input: [""], status: "", size: { columns: 21, rows: 24 } },
+  ],
+];
+
 test(
   "what is finished is written once, in order; the live region once, below; the cursor is where one types",
   { timeout },
@@ -39,7 +48,10 @@ test(
 
 test("so it is after any resize that leaves the live region room", { timeout }, async () => {
   const steps = anySteps({ resizes: true, open: 60 });
-  await fc.assert(fc.asyncProperty(anySize, steps, drawAll), { ...parameters, examples: [spaceAtTheEnd] });
+  await fc.assert(fc.asyncProperty(anySize, steps, drawAll), {
+    ...parameters,
+    examples: [spaceAtTheEnd, wideInOddWidth],
+  });
 });
 
 test(
