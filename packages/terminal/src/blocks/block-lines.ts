@@ -77,9 +77,9 @@ const behindMark = (mark: Span, rows: readonly Line[]): readonly Line[] => {
 
 const fateLines = {
   asked: [],
-  queued: [],
   steered: [line("read within the turn that was open", "dim")],
   returned: [line("the turn ended before the model read it: it is back in the input", "warning")],
+  dropped: [line("not asked: Up brings it back next time, where inputs are kept", "warning")],
 } as const;
 
 const thinkingLines = (text: string, look: BlockLook): readonly Line[] => {

@@ -26,7 +26,7 @@ export type Block =
   | { readonly type: "figures"; readonly text: string };
 
 /** What became of a question that was sent while an answer ran. */
-export type QuestionFate = "asked" | "steered" | "queued" | "returned";
+export type QuestionFate = "asked" | "steered" | "returned" | "dropped";
 
 /** A tool call with its result as far as it is there. */
 export interface ToolBlock {

@@ -7,23 +7,10 @@ import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
-import type { TerminalConversationOptions } from "./options.ts";
+import type { ExchangeSetting } from "./exchange-setting.ts";
+import { InOrder } from "./in-order.ts";
 import { Steering } from "./steering.ts";
 import { messageBlocks } from "../blocks/message-blocks.ts";
-
-/** What an exchange is had with. */
-export interface ExchangeSetting extends Pick<
-  TerminalConversationOptions,
-  "host" | "ask" | "steers" | "notes" | "name" | "detail" | "streams"
-> {
-  /** Shows a block below those that are finished. */
-  readonly show: (block: Block) => void;
-  /** A text that nothing became of goes back to whoever typed it. */
-  readonly giveBack: (text: string) => void;
-  readonly changed: () => void;
-  /** An answer ended, and nothing waits to be asked. */
-  readonly done: () => void;
-}
 
 /** What waits to be asked: a text, or an ask that the thread has already. */
 interface Waiting {
@@ -36,8 +23,12 @@ export class Exchange {
   #thread: HostedThread;
   readonly #setting: ExchangeSetting;
   #answering: Answering | null = null;
-  /** A thread is being opened, or the end of an answer shown: what is sent meanwhile waits. */
-  #isBusy = false;
+  /** What of the question that is being answered no turn has yet. */
+  #unasked = "";
+  /** Threads are opened, and the ends of answers shown; what is sent meanwhile waits. */
+  readonly #steps = new InOrder((isBehindAnswer) => {
+    if (!this.isAnswering) this.#next(isBehindAnswer);
+  });
   /** How many blocks of the answer are shown as finished. */
   #taken = 0;
   #queue: readonly Waiting[] = [];
@@ -109,14 +100,8 @@ export class Exchange {
   }
 
   /** Says what there is of the thread, and goes on with what is under way in it. */
-  async begin(): Promise<void> {
-    this.#isBusy = true;
-    try {
-      await this.#takeUp();
-    } finally {
-      this.#isBusy = false;
-      if (this.#answering === null) this.#next();
-    }
+  begin(): Promise<void> {
+    return this.#steps.run(() => this.#takeUp(), false);
   }
 
   async #takeUp(): Promise<void> {
@@ -143,13 +128,15 @@ export class Exchange {
   }
 
   /** Goes on with another thread; the one before is let go. @throws Error while an answer runs */
-  async turnTo(threadId: string): Promise<void> {
-    if (this.isAnswering) throw new Error("an answer is under way: stop it first, or wait for it");
-    const next = this.#setting.host.thread(threadId);
-    if (next.id !== this.#thread.id) await this.#thread.close();
-    this.#thread = next;
-    this.#last = [];
-    await this.begin();
+  turnTo(threadId: string): Promise<void> {
+    return this.#steps.run(async () => {
+      if (this.isAnswering) throw new Error("an answer is under way: stop it first, or wait for it");
+      const next = this.#setting.host.thread(threadId);
+      if (next.id !== this.#thread.id) await this.#thread.close();
+      this.#thread = next;
+      this.#last = [];
+      await this.#takeUp();
+    }, false);
   }
 
   /** Asks; while an answer runs, sends into it, or lets it wait where that can't be. */
@@ -161,7 +148,7 @@ export class Exchange {
 
   /** Asks when the answer that is under way has ended. */
   enqueue(text: string): void {
-    if (!this.isAnswering && !this.#isBusy) return this.#ask({ text, asked: null });
+    if (!this.isAnswering && !this.#steps.isBusy) return this.#ask({ text, asked: null });
     this.#queue = [...this.#queue, { text, asked: null }];
     this.#setting.changed();
   }
@@ -179,6 +166,18 @@ export class Exchange {
   /** Stops the answer. What was shown of it is kept. */
   stop(): void {
     this.#answering?.asked.abort();
+  }
+
+  /** Stops for good. Gives the texts that nothing becomes of. */
+  end(): readonly string[] {
+    const own = this.#queue.filter(({ asked }) => asked === null);
+    const texts = [this.#unasked, ...this.#steering.end(), ...own.map(({ text }) => text)].filter(
+      (text) => text !== "",
+    );
+    this.#queue = [];
+    this.#unasked = "";
+    this.stop();
+    return texts;
   }
 
   /** Answers an approval. Where that can't be, it is asked for again. */
@@ -217,28 +216,29 @@ export class Exchange {
   async #follow({ text }: Waiting, asked: TerminalAsk): Promise<void> {
     const answering = new Answering(asked, this.#setting.streams ?? true, (part) => this.#onPart(part));
     this.#answering = answering;
+    this.#unasked = text;
     this.#taken = 0;
     this.#setting.changed();
     const end = await answering.run();
     this.#take();
     this.#last = answering.blocks.finished;
     this.#answering = null;
-    this.#isBusy = true;
-    await this.#showEnd(end, text).catch((thrown: unknown) => this.#notice(`error: ${failureText(thrown)}`, "error"));
-    this.#isBusy = false;
-    this.#next();
+    this.#unasked = "";
+    const thread = this.#thread;
+    const onError = (thrown: unknown): void => this.#notice(`error: ${failureText(thrown)}`, "error");
+    await this.#steps.run(() => this.#showEnd(end, text, thread).catch(onError), true);
   }
 
   /** Asks what waits next. */
-  #next(): void {
+  #next(isBehindAnswer: boolean): void {
     const [next, ...others] = this.#queue;
     this.#queue = others;
-    if (next === undefined) this.#setting.done();
+    if (next === undefined) this.#setting.done(isBehindAnswer);
     else this.#ask(next);
     this.#setting.changed();
   }
 
-  async #showEnd({ turn: number, thrown }: AnswerEnd, text: string): Promise<void> {
+  async #showEnd({ turn: number, thrown }: AnswerEnd, text: string, thread: HostedThread): Promise<void> {
     const isStopped = thrown instanceof TurnCancelledError;
     if (thrown !== null)
       this.#notice(isStopped ? "stopped" : `error: ${failureText(thrown)}`, isStopped ? "dim" : "error");
@@ -248,10 +248,10 @@ export class Exchange {
       if (texts.length > 0) this.#setting.giveBack(texts.join("\n"));
       this.#queue = this.#queue.filter(({ asked }) => asked !== null);
     }
-    const state = number === null ? null : await this.#thread.state();
+    const state = number === null ? null : await thread.state();
     const turn = state === null || number === null ? undefined : turnNumbered(state, number);
     if (turn === undefined) return;
-    const notes = (await this.#setting.notes?.(this.#thread.id, turn.number)) ?? [];
+    const notes = (await this.#setting.notes?.(thread.id, turn.number)) ?? [];
     this.#setting.show({
       type: "figures",
       text: [agentFigures(this.#setting.name ?? "Agent", turn), ...notes].join("\n"),
@@ -259,6 +259,7 @@ export class Exchange {
   }
 
   #onPart(part: AskPart<Json | undefined>): void {
+    if (part.type === "turn.started") this.#unasked = "";
     if (part.type === "signal" && part.signal.type === "ask.delivered")
       this.#steering.read(part.signal.askId, withRead);
     if (part.type === "thread.forked") this.#thread = this.#setting.host.thread(part.threadId);

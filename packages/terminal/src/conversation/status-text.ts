@@ -1,4 +1,6 @@
+import { shortened } from "../text/printable.ts";
 import { widthOf } from "../text/width.ts";
+import type { Exchange } from "./exchange.ts";
 
 /** What the status line is about. */
 export interface Status {
@@ -9,15 +11,16 @@ export interface Status {
   readonly asksReason: boolean;
   /** The turn whose question is being changed. */
   readonly edited: number | null;
-  readonly isAnswering: boolean;
-  readonly asksApproval: boolean;
-  readonly waits: "lease" | "model" | null;
-  readonly queued: number;
+  /** The command that is under way; empty where none is. */
+  readonly performed: string;
 }
 
+/** What goes on in it. */
+export type Ongoing = Pick<Exchange, "isAnswering" | "approval" | "waits" | "queue" | "last">;
+
 /** One line: what a key would do, or how the thread stands and what goes on in it, as far as there is room. Nothing in it ticks. */
-export const statusText = (status: Status, width: number): string => {
-  const now = nowIn(status);
+export const statusText = (status: Status, ongoing: Ongoing, width: number): string => {
+  const now = nowIn(status, ongoing);
   const figures = status.armed === null && !status.asksReason ? status.figures : [];
   const texts = [
     ...figures.map((_, index) => [...figures.slice(0, figures.length - index), ...now]),
@@ -26,21 +29,23 @@ export const statusText = (status: Status, width: number): string => {
   return texts.find((text) => widthOf(text) <= width) ?? texts.at(-1) ?? "";
 };
 
-const nowIn = (status: Status): readonly string[] => {
+const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
   if (status.armed !== null) return [armedWords[status.armed]];
   if (status.asksReason) return ["Enter denies it", "Esc goes back"];
   return [
     ...(status.edited === null ? [] : [`editing turn ${status.edited}, Esc leaves it`]),
-    ...doing(status),
-    ...(status.queued === 0 ? [] : [`${status.queued} queued`]),
+    ...doing(ongoing),
+    ...(status.performed === "" ? [] : [`${shortened(status.performed)} …`]),
+    ...(ongoing.queue.length === 0 ? [] : [`${ongoing.queue.length} queued`]),
+    ...(ongoing.last.length === 0 && !ongoing.isAnswering ? ["/help lists the commands"] : []),
   ];
 };
 
 const armedWords = { quit: "Ctrl+C again quits", tree: "Esc again: the tree" } as const;
 
-const doing = ({ isAnswering, asksApproval, waits }: Status): readonly string[] => {
+const doing = ({ isAnswering, approval, waits }: Ongoing): readonly string[] => {
   if (!isAnswering) return [];
-  if (asksApproval) return ["waits for y or n"];
+  if (approval !== null) return ["waits for y or n"];
   return waits === null ? ["answers, Esc stops"] : ["waits, Esc stops", waitWords[waits]];
 };
 

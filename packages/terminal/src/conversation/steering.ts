@@ -49,6 +49,13 @@ export class Steering {
     if (text !== undefined) this.#events.read({ type: "question", text, fate: "steered" }, into);
   }
 
+  /** Nothing is waited for any more. Gives what was not read. */
+  end(): readonly string[] {
+    const { texts } = this;
+    this.#texts.clear();
+    return texts;
+  }
+
   #unread(text: string, thrown: unknown): void {
     if (thrown instanceof AskRefusedError) this.#events.refused(text, failureText(thrown));
     else this.#events.giveBack(text, thrown instanceof AskReturnedError ? null : failureText(thrown));

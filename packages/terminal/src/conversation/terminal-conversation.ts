@@ -4,7 +4,7 @@ import type { Action } from "../input/action.ts";
 import type { Key } from "../input/key.ts";
 import { type Keymap, keymaps } from "../input/keymap.ts";
 import { failureText } from "../text/failure-text.ts";
-import type { Line, Size } from "../text/line.ts";
+import type { Size } from "../text/line.ts";
 import type { ViewAction } from "../views/view.ts";
 import { ArgumentOffers } from "./argument-offers.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
@@ -43,8 +43,10 @@ class TerminalConversation implements ScreenConversation {
   #figures: readonly string[] = [];
   /** Pressed once, of what counts when it is pressed twice. */
   #armed: "quit" | "tree" | null = null;
-  /** Why not is being typed. */
-  #denied: ApprovalBlock | null = null;
+  /** The command that is under way. */
+  #performed = "";
+  /** Why not is being typed, of the approval of this id. */
+  #deniedId = "";
   readonly #edited = new EditedQuestion();
 
   constructor(options: TerminalConversationOptions) {
@@ -58,7 +60,7 @@ class TerminalConversation implements ScreenConversation {
       show: (block) => this.#show(block),
       giveBack: (text) => this.#input.giveBack(text),
       changed: () => this.#changed(),
-      done: () => this.#done(),
+      done: (isBehindAnswer) => this.#done(isBehindAnswer),
     });
     const quit = (): void => this.#quit();
     signal?.addEventListener("abort", quit);
@@ -70,7 +72,10 @@ class TerminalConversation implements ScreenConversation {
   shown(): Shown {
     return {
       finished: this.#scrollback.finished,
-      open: ({ columns }) => this.#openLines(columns),
+      open: ({ columns }) => {
+        const { open, steered, queue } = this.#exchange;
+        return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue, columns)];
+      },
       input: (size) => this.#input.frame(size, this.#denied === null ? "> " : "why not? "),
       status: ({ columns }) => [{ text: this.#status(columns - 1), roles: ["dim"] }],
       view: this.#view.present,
@@ -153,7 +158,7 @@ class TerminalConversation implements ScreenConversation {
 
   #send(): void {
     const denied = this.#denied;
-    this.#denied = null;
+    this.#deniedId = "";
     const text = this.#input.take();
     if (denied !== null) return void this.#exchange.answer(denied, false, text);
     if (text === "") return;
@@ -183,7 +188,7 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #closeOrStop(isSecond: boolean): void {
-    if (this.#denied !== null) this.#denied = null;
+    if (this.#denied !== null) this.#deniedId = "";
     else if (this.#edited.turn !== null) this.#edited.leave();
     else if (this.#exchange.isAnswering) this.#exchange.stop();
     else if (isSecond) this.#command("/tree");
@@ -203,9 +208,15 @@ class TerminalConversation implements ScreenConversation {
     if (approval === null || this.#denied !== null || this.#input.text !== "") return false;
     if (text === "y") void this.#exchange.answer(approval, true);
     else if (text === "a") void this.#exchange.trust(approval);
-    else if (text === "n") this.#denied = approval;
+    else if (text === "n") this.#deniedId = approval.id;
     else return false;
     return true;
+  }
+
+  /** What was answered meanwhile needs no reason. */
+  get #denied(): ApprovalBlock | null {
+    const { approval } = this.#exchange;
+    return approval?.id === this.#deniedId ? approval : null;
   }
 
   #up(size: Size): void {
@@ -221,12 +232,14 @@ class TerminalConversation implements ScreenConversation {
   }
 
   async #attempt(step: () => Promise<void>, line = ""): Promise<void> {
+    if (line !== "") this.#performed = line;
     try {
       await step();
     } catch (thrown) {
       this.#notice(`error: ${failureText(thrown)}`, "error");
       if (line !== "" && this.#input.text === "") this.#input.replace(line);
     }
+    if (line !== "") this.#performed = "";
     await this.#refresh();
   }
 
@@ -249,16 +262,9 @@ class TerminalConversation implements ScreenConversation {
     this.#options.port.reprint(this.#scrollback.linesOf(this.#exchange.last, columns, true));
   }
 
-  #openLines(columns: number): readonly Line[] {
-    const { open, steered, queue } = this.#exchange;
-    return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue, columns)];
-  }
-
   #status(width: number): string {
-    const { isAnswering, waits, queue, approval } = this.#exchange;
-    const asked = { asksReason: this.#denied !== null, asksApproval: approval !== null, queued: queue.length };
-    const edited = this.#edited.turn;
-    return statusText({ figures: this.#figures, armed: this.#armed, edited, isAnswering, waits, ...asked }, width);
+    const typed = { asksReason: this.#denied !== null, edited: this.#edited.turn, armed: this.#armed };
+    return statusText({ ...typed, figures: this.#figures, performed: this.#performed }, this.#exchange, width);
   }
 
   #show(block: Block): void {
@@ -270,8 +276,8 @@ class TerminalConversation implements ScreenConversation {
     this.#show({ type: "notice", text, level });
   }
 
-  #done(): void {
-    if (this.#options.bell === true) this.#options.port.bell();
+  #done(isBehindAnswer: boolean): void {
+    if (isBehindAnswer && this.#options.bell === true) this.#options.port.bell();
     void this.#refresh();
   }
 
@@ -281,8 +287,10 @@ class TerminalConversation implements ScreenConversation {
     this.#changed();
   }
 
+  /** What nothing became of is said: with the others that were sent, it is among the inputs of the next time. */
   #quit(): void {
-    this.#exchange.stop();
+    for (const text of this.#exchange.end()) this.#show({ type: "question", text, fate: "dropped" });
+    this.#view.present = null;
     this.#ending.resolve();
   }
 

@@ -26,23 +26,27 @@ export const showAnswer = async (asked: TerminalAsk, look: AnswerLook): Promise<
   let isShown = false;
   for await (const part of asked) {
     if (before === "reasoning.delta" && part.type !== before) errors.endLine();
+    // What a model says before it calls tools is not gone on with.
+    if (part.type === "step.started") printer.endLine();
     const isText = part.type === "text.delta" || part.type === "refusal.delta";
     if (isText && streams) {
-      if (!isShown && look.labels) printer.line("Answer:");
+      if (!isShown && look.labels) printer.line("Agent:");
       isShown = true;
       printer.text(part.text);
     } else if (part.type === "approval.requested") {
       if (!(await look.approve(part.request))) return false;
     } else if (part.type === "reasoning.delta") {
       // Without colours it would look like the answer.
-      if (errors.colour && streams && look.detail !== "none") errors.text(part.text, "dim");
+      if (!errors.colour || !streams || look.detail === "none") continue;
+      if (before !== part.type && look.labels) errors.line("Thinking:");
+      errors.text(part.text, "dim");
     } else showNote(part, look);
     if (part.type === "step.started" || part.type === "thread.lost") isShown = false;
     before = part.type;
   }
   const { text } = await asked;
   // Where another process answers, there is only what it journalled.
-  if (!isShown) printer.text(look.labels ? `Answer:\n${text}` : text);
+  if (!isShown) printer.text(look.labels ? `Agent:\n${text}` : text);
   printer.endLine();
   return true;
 };
@@ -51,5 +55,6 @@ const showNote = (part: AskPart, { printer, errors, detail, labels }: AnswerLook
   const note = detail === "none" ? null : noteOf(part, detail === "all");
   if (note === null) return;
   printer.endLine();
-  errors.line(`${labels ? "Note:" : " "} ${note}`, "dim");
+  const label = part.type === "toolCall" || part.type === "toolResult" ? "Tool:" : "Note:";
+  errors.line(`${labels ? label : " "} ${note}`, "dim");
 };

@@ -66,7 +66,7 @@ export const converseOn = async (
   const lines = (isTerminal ? typedLines : pipedLines)({
     input,
     printer,
-    prompt: "> ",
+    prompt: options.labels === true ? "You: " : "> ",
     isRepeated: errors === printer,
   });
   const conversation = new PlainConversation(

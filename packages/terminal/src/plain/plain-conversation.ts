@@ -128,7 +128,8 @@ export class PlainConversation {
     const isDeclared = because === "declared";
     if (isDeclared && this.#trusted.has(name)) return this.thread.approve(id).then(() => true);
     const again = isDeclared ? "" : ", which may have run already";
-    this.#notes.line(`${oneLine(name)} ${printableJson(given)} waits for an approval${again}: ${named(id)}`);
+    const label = this.#setting.labels ? "Approval: " : "";
+    this.#notes.line(`${label}${oneLine(name)} ${printableJson(given)} waits for an approval${again}: ${named(id)}`);
     if (this.#setting.isTerminal) {
       this.#notes.line(
         "y runs it; n doesn't, with a reason behind it; a always runs this tool while this process lives",

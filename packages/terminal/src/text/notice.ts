@@ -38,7 +38,7 @@ export const noteOf = (part: AskPart, whole: boolean): string | null => {
 export const noticeOf = (signal: AskSignal): string | null => {
   switch (signal.type) {
     case "retry.scheduled":
-      return `${signal.because}: trying again (attempt ${signal.attempt})`;
+      return `${signal.because}: trying again at ${timeOf(signal.dueAt)} (attempt ${signal.attempt})`;
     case "output.refused":
       return "the answer does not have the form that was asked for";
     case "ask.queued":
@@ -68,6 +68,9 @@ export const noticeOf = (signal: AskSignal): string | null => {
       return null;
   }
 };
+
+/** The time of day, which stays true while it is waited for. */
+const timeOf = (at: number): string => new Date(at).toLocaleTimeString("en-GB");
 
 /** What a result of a tool says: its texts, and in place of anything else what it is. */
 export const contentWords = (content: Content | null): string =>

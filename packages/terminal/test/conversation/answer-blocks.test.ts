@@ -126,8 +126,12 @@ test("thinking is finished when the answer begins, and void with its attempt", (
   const { finished, open } = shownOf([thought, text("One")]);
   expect(finished).toEqual([{ type: "thinking", text: "Hm." }]);
   expect(open).toHaveLength(1);
-  expect(shownOf([thought, retry]).finished).toEqual([
-    { type: "notice", text: "overloaded: trying again (attempt 2)", level: "dim" },
+  expect(shownOf([thought, retry]).finished).toMatchObject([
+    {
+      type: "notice",
+      text: expect.stringMatching(/^overloaded: trying again at [\d:]{8} \(attempt 2\)$/),
+      level: "dim",
+    },
   ]);
   expect(shownOf([thought, text("One"), retry]).finished.at(-1)).toMatchObject({ level: "warning" });
 });

@@ -38,8 +38,8 @@ test("an attempt that fails is void, which is said where it was shown", async ()
   await until("trying again");
   await clock.advance(1000);
   await until("Agent");
-  expect(finished()).toContain(
-    "> Count.\nOne.\n  overloaded: trying again (attempt 2); what is shown above of this step is void\nOne.\n\nTwo.\nAgent (",
+  expect(finished()).toMatch(
+    /> Count\.\nOne\.\n {2}overloaded: trying again at [\d:]{8} \(attempt 2\); what is shown above of this step is void\nOne\.\n\nTwo\.\nAgent \(/,
   );
 });
 

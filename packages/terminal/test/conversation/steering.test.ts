@@ -120,6 +120,42 @@ test("a question that is refused comes back into the input", async () => {
   expect(input()).toBe("> Anybody?");
 });
 
+test("whenever a text is sent, until the answer has ended and behind that, one thing becomes of it, which is said", async () => {
+  const fates = new Set<string>();
+  let changes = Infinity;
+  for (let moment = 1; moment <= changes; moment++) {
+    const model = scriptedModel([
+      toolCalls([{ name: "look", arguments: {} }], { content: "Let me see." }),
+      streams(["One ", { text: "two.", delayMs: 100 }]),
+      reply("On and on."),
+    ]);
+    const screen = onScreen(model, { machine, tools: [look(async () => "sky")] });
+    await screen.until("new thread here");
+    screen.type("Count.");
+    screen.press("enter");
+    let seen = 0;
+    screen.conversation.onChange(() => {
+      if (++seen !== moment) return;
+      queueMicrotask(() => {
+        screen.type("On.");
+        screen.press("enter");
+      });
+    });
+    await screen.until("One");
+    await screen.clock.advance(100);
+    await screen.until(/Agent \([^]*turn/);
+    if (seen < moment) break;
+    await screen.until(/> On\.\n {2}read|> On\.\nOn and on\.\nAgent|back in the input/);
+    const fate = /> On\.\n(?: {2}(.*))?/.exec(screen.finished())?.[1] ?? "asked";
+    expect(screen.finished().match(/> On\./g)).toHaveLength(1);
+    expect(screen.input().includes("On.")).toBe(fate.includes("back in the input"));
+    fates.add(fate);
+    changes = Math.max(seen, moment);
+  }
+  expect(fates).toContain("asked");
+  expect(fates).toContain("read within the turn that was open");
+});
+
 const fail = (): never => {
   throw new Error("an empty prompt");
 };

@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from "node:stream";
-import { createHost, type Host, type LlmHandler, memoryStore } from "@colloquy/host";
+import { createHost, type Host, type LlmHandler, memoryStore, type Tool } from "@colloquy/host";
 import { conversationMachine, type MachineOptions } from "@colloquy/machine";
 import { sequentialIds, virtualClock, type VirtualClock } from "@colloquy/runtime-test";
 import { converse, type ConverseOptions, type ConverseOutcome } from "../../src/index.ts";
@@ -19,9 +19,9 @@ export interface Held {
 /** Holds a conversation with a model. */
 export const hold = (
   llm: LlmHandler,
-  options: Partial<ConverseOptions> & { readonly machine?: MachineOptions } = {},
+  options: Partial<ConverseOptions> & { readonly machine?: MachineOptions; readonly tools?: readonly Tool[] } = {},
 ): Held => {
-  const { machine, ...others } = options;
+  const { machine, tools = [], ...others } = options;
   const clock = virtualClock();
   const host = createHost({
     machine: conversationMachine(machine),
@@ -29,6 +29,7 @@ export const hold = (
     llm,
     clock,
     ids: sequentialIds(),
+    tools,
   });
   const input = new PassThrough();
   const output = new Written();
@@ -36,7 +37,8 @@ export const hold = (
   return { host, clock, input, written: () => output.text, until: (text) => output.until(text), outcome };
 };
 
-class Written extends Writable {
+/** Keeps all that is written. */
+export class Written extends Writable {
   text = "";
   #watched: (() => void)[] = [];
 

@@ -85,7 +85,7 @@ test("an attempt that is made again begins a line of its own", async () => {
   await until("trying again");
   await clock.advance(1000);
   await outcome;
-  expect(written()).toContain("One, t\n  overloaded: trying again (attempt 2)\nOne, two.\n(");
+  expect(written()).toMatch(/One, t\n {2}overloaded: trying again at [\d:]{8} \(attempt 2\)\nOne, two\.\n\(/);
 });
 
 test("what a model says does not steer the terminal", async () => {

@@ -1,0 +1,58 @@
+import { reply, scriptedModel } from "@colloquy/runtime-test/models";
+import type { MachineOptions } from "@colloquy/machine";
+import { expect, test } from "vitest";
+import { onScreen } from "./screen.ts";
+
+const counter = {
+  name: "characters",
+  version: 1,
+  options: {},
+  countPart: (part: { readonly type: string; readonly text?: string }) => part.text?.length ?? 0,
+  perMessage: 0,
+  perPrompt: 0,
+} as const;
+
+const statusWith = async (machine: MachineOptions): Promise<string> => {
+  const { type, press, until, status } = onScreen(
+    scriptedModel([reply("a".repeat(20), { usage: { inputTokens: 1000, outputTokens: 500, totalTokens: 1500 } })]),
+    { machine },
+  );
+  type("Say it.");
+  press("enter");
+  await until(/\nthread here · 1 turn/);
+  return status();
+};
+
+test("the status has the share of the window where it is known, and no cost without prices", async () => {
+  expect(await statusWith({})).toBe("thread here · 1 turn · 1.5k tokens");
+  expect(await statusWith({ counter, budget: { tokens: 120, reserve: 20 } })).toBe(
+    "thread here · 1 turn · 1.5k tokens · 27 % of the window",
+  );
+  const pricing = { name: "flat", version: 1, options: {}, price: () => ({ nano: 25_000_000, currency: "EUR" }) };
+  expect(await statusWith({ pricing })).toBe("thread here · 1 turn · 1.5k tokens · 0.025 EUR");
+});
+
+test("the first lines say where help is, until something is said", async () => {
+  const { status, until, type, press } = onScreen(scriptedModel([reply("Yes.")]));
+  await until("/help lists the commands");
+  type("Anybody?");
+  press("enter");
+  await until("Yes.\nAgent");
+  expect(status()).not.toContain("/help");
+});
+
+test("a command that takes long is in the status while it runs", async () => {
+  const written = Promise.withResolvers<string>();
+  const { status, until, type, press } = onScreen(scriptedModel([]), { newThreadId: () => written.promise });
+  await until("new thread here");
+  type("/new");
+  press("enter");
+  await until("/new …");
+  type("W");
+  await until("> W");
+  expect(status()).toContain("/new …");
+  written.resolve("there");
+  await until("new thread there");
+  await until("thread there · /help");
+  expect(status()).not.toContain("/new");
+});
