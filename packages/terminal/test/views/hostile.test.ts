@@ -148,7 +148,7 @@ test("an ordinary text is painted as it is, and its lines are the lines that are
     fc.property(ordinary, (text) => {
       const lines = blockLines(
         { type: "question", text, fate: "asked" },
-        { columns: 20, unfolded: true, finished: true },
+        { columns: 100_000, unfolded: true, finished: true },
       );
       const shown = lines.slice(1).map((line) => painted(line, plain));
       expect(shown.map((line) => line.slice(2)).join("\n")).toBe(text);
