@@ -188,8 +188,16 @@ const withAnswer = (blocks: AnswerBlocks, text: string): AnswerBlocks => {
   const markdown = blocks.markdown ?? new MarkdownStream();
   markdown.add(text);
   const { open } = blocks.markdown === null ? ended(blocks) : { open: blocks.open.slice(0, -1) };
-  return { ...blocks, open: [...open, { type: "answer", markdown: markdown.open() }], grows: true, markdown };
+  return { ...blocks, open: [...open, growing(markdown)], grows: true, markdown };
 };
+
+/** The end of an answer as it is when it is looked at: frames are fewer than parts, and a line may be long. */
+const growing = (markdown: MarkdownStream): Block => ({
+  type: "answer",
+  get markdown() {
+    return markdown.open();
+  },
+});
 
 /** No text grows any more. */
 const ended = (blocks: AnswerBlocks): AnswerBlocks => {
