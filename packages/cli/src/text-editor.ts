@@ -18,14 +18,31 @@ export const textEditor = (
     try {
       const file = join(folder, "question.md");
       await writeFile(file, text, { mode: 0o600 });
-      const code = await new Promise<number | null>((resolve, reject) => {
-        spawn(program, [...args, file], { stdio: "inherit" })
-          .once("error", reject)
-          .once("close", resolve);
-      });
+      const code = await withoutInterrupts(
+        () =>
+          new Promise<number | null>((resolve, reject) => {
+            spawn(program, [...args, file], { stdio: "inherit" })
+              .once("error", reject)
+              .once("close", resolve);
+          }),
+      );
       return code === 0 ? (await readFile(file, "utf8")).replace(/\r?\n$/, "") : null;
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   };
+};
+
+/** Ctrl+C is for the program that has the terminal, though both get it. */
+const withoutInterrupts = async <Result>(run: () => Promise<Result>): Promise<Result> => {
+  // What listens to a signal; raw, since some of it listens once.
+  const listeners = process.rawListeners("SIGINT") as NodeJS.SignalsListener[];
+  const ignore = (): void => {};
+  process.removeAllListeners("SIGINT").on("SIGINT", ignore);
+  try {
+    return await run();
+  } finally {
+    process.off("SIGINT", ignore);
+    for (const listener of listeners) process.on("SIGINT", listener);
+  }
 };

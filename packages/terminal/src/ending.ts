@@ -4,7 +4,15 @@
  */
 export const endingOf = (running: NodeJS.Process): AbortSignal => {
   const ending = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) running.once(signal, () => ending.abort(signal));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    // It stays: Ink ends the process at a signal to which nobody else listens, before the answer is cancelled.
+    const listener = (): void => {
+      if (!ending.signal.aborted) return ending.abort(signal);
+      running.off(signal, listener);
+      running.kill(running.pid, signal);
+    };
+    running.on(signal, listener);
+  }
   running.stdout.on("error", () => ending.abort("EPIPE"));
   // Who reads no errors misses none.
   running.stderr.on("error", () => {});

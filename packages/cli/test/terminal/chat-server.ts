@@ -21,7 +21,7 @@ const model = ruleModel([
   {
     name: "slow",
     when: ({ lastUserText }) => lastUserText.startsWith("slow"),
-    answer: () => streams(["It was ", { text: "so.", delayMs: 1_000 }]),
+    answer: () => streams(["It was ", ...Array.from({ length: 50 }, () => ({ text: "so ", delayMs: 10 })), "there."]),
   },
   {
     name: "never",

@@ -1,12 +1,17 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Writes a module with the tools that the model of `chatServer` calls: `look`, which takes for ever when it is for that, and `mail`, which is approved first. */
+/**
+ * Writes a module with the tools that the model of `chatServer` calls: `look`, which takes for ever when it is for that, and
+ * `mail`, which is approved first. Whoever loads it writes its process id beside it.
+ */
 export const toolsModule = (folder: string): string => {
   const file = join(folder, "tools.mjs");
   writeFileSync(
     file,
-    `const tool = (name, approval, run) => ({
+    `import { writeFileSync } from "node:fs";
+writeFileSync(new URL("pid", import.meta.url), String(process.pid));
+const tool = (name, approval, run) => ({
   declaration: { name, description: "", parameters: { type: "object" }, ...approval }, schema: null, needsApproval: null, run,
 });
 export default [

@@ -64,8 +64,8 @@ export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean):
       return settled(withTool(blocks, part, () => ({ name: part.name, arguments: part.arguments })));
     case "toolResult": {
       const { outcome, content } = part;
-      // Whoever answered, and wherever: a call that has its result waits for nobody.
-      const answer = outcome === "refused" ? "denied" : "approved";
+      // Whoever answered, and wherever: a call that has its result waits for nobody. One that was interrupted may have waited.
+      const answer = outcome === "interrupted" ? null : outcome === "refused" ? "denied" : "approved";
       const all = answered(blocks, answer, (approval) => approval.callId === part.callId);
       return settled(withTool(all, part, () => ({ result: { outcome, content } })));
     }
@@ -240,7 +240,7 @@ const withRequest = (blocks: AnswerBlocks, { id, callId, name, arguments: input 
 /** An answered approval is finished at once, below its call. */
 const answered = (
   blocks: AnswerBlocks,
-  answer: "approved" | "denied",
+  answer: ApprovalBlock["answer"],
   isIt: (approval: ApprovalBlock) => boolean,
 ): AnswerBlocks => {
   const approvals = blocks.open.filter((block) => block.type === "approval").filter(isIt);

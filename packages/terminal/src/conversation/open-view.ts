@@ -20,6 +20,10 @@ export class OpenView {
     this.#changed();
   }
 
+  close(): void {
+    this.present = null;
+  }
+
   press(key: Key, size: Size): void {
     if (this.present !== null) void this.#follow(this.present.press(key, size));
   }
