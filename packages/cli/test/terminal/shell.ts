@@ -49,7 +49,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
   async untilInput(...rows: readonly string[]): Promise<void> {
     const input = rows.map((row, index) => `${index === 0 ? ">" : " "} ${row}`.trimEnd());
     await this.terminal.until((screen) => {
-      const shown = trimmed(screen.split("\n"));
+      const shown = trimmed(screen.split("\n")).map(withPrompt);
       const at = shown.lastIndexOf(input[0] ?? "");
       return at >= 0 && input.every((row, index) => shown[at + index] === row);
     });
@@ -64,7 +64,7 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
 
   /** What is shown below a line that was entered last; rows that the terminal wrapped are one. */
   #below(line: string): string {
-    const lines = trimmed(this.terminal.cells.lines());
+    const lines = trimmed(this.terminal.cells.lines()).map(withPrompt);
     const ofCommand = lines.lastIndexOf(`  ${line}`);
     return lines.slice((ofCommand < 0 ? lines.lastIndexOf(`> ${line}`) : ofCommand) + 1).join("\n");
   }
@@ -101,7 +101,9 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
     const [, code] = promptAtEnd.exec(terminal.cells.screen().join("\n").trimEnd()) ?? [];
     terminal.type("modes\r");
     await terminal.until("echo icanon icrnl isig opost [0]$");
-    terminal.type("clear -x\r");
+    // What is still on the screen would be taken for what comes next.
+    terminal.type(String.raw`printf '\033[H\033[2J'`, "\r");
+    await terminal.until((screen) => screen.trim() === "[0]$");
     return Number(code);
   }
 
@@ -115,6 +117,9 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
 export const escaped = (text: string): string => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
 
 const trimmed = (rows: readonly string[]): readonly string[] => rows.map((row) => row.trimEnd());
+
+/** Whoever hears it has a label for a prompt. */
+const withPrompt = (row: string): string => row.replace(/^You:/, ">");
 
 const promptAtEnd = /^\[(\d+)\]\$$/m;
 const atPrompt = (screen: string): boolean => /(?:^|\n|\s)\[\d+\]\$$/.test(screen.trimEnd());

@@ -20,12 +20,10 @@ export class OpenView {
     this.#changed();
   }
 
-  close(): void {
-    this.present = null;
-  }
-
-  press(key: Key, size: Size): void {
-    if (this.present !== null) void this.#follow(this.present.press(key, size));
+  /** @param closes whether the key closes any view */
+  press(key: Key, size: Size, closes: boolean): void {
+    if (closes) this.present = null;
+    else if (this.present !== null) void this.#follow(this.present.press(key, size));
   }
 
   /** What comes later comes in vain where something else is shown by then. */

@@ -89,7 +89,7 @@ class TerminalConversation implements ScreenConversation {
 
   press(key: Key, size: Size): void {
     const action = key.type === "key" ? (this.#keymap[key.name] ?? "nothing") : undefined;
-    if (this.#view.present !== null) this.#view.press(key, size);
+    if (this.#view.present !== null) this.#view.press(key, size, action === "interrupt");
     else if (this.#input.isSearching) this.#search(key, action);
     else if (action !== undefined) this.#perform(action, size);
     else if (key.type === "paste") this.#input.paste(key.text);

@@ -31,7 +31,10 @@ export const plainTarget = ({
     thread,
     say,
     open: (view) => {
-      for (const line of view.show({ columns: 100, rows: allRows }).lines) printer.line(textOfLine(line));
+      const { lines } = view.show({ columns: 100, rows: allRows });
+      // Below what there is are empty rows, and what keys would do.
+      const last = lines.slice(0, -1).findLastIndex((line) => line.length > 0);
+      for (const line of lines.slice(0, last + 1)) printer.line(textOfLine(line));
     },
     propose: say,
     turnTo,
