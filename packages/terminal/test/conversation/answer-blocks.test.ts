@@ -1,6 +1,6 @@
 import type { AskPart } from "@colloquy/host";
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import {
   type AnswerBlocks,
   noBlocks,
@@ -12,7 +12,7 @@ import {
 } from "../../src/conversation/answer-blocks.ts";
 import type { Block } from "../../src/blocks/block.ts";
 import type { MarkdownBlock } from "../../src/markdown/markdown-block.ts";
-import { markdownBlocks } from "../../src/markdown/markdown-stream.ts";
+import { markdownBlocks, MarkdownStream } from "../../src/markdown/markdown-stream.ts";
 
 const shownOf = (parts: readonly AskPart[], before: AnswerBlocks = noBlocks): AnswerBlocks =>
   parts.reduce((blocks, part) => withPart(blocks, part, true), before);
@@ -147,16 +147,13 @@ test("items of a list and lines of code are finished as they come", () => {
 });
 
 /** What stands in the scrollback as the last step's text, for a reader who skips what is said to be void. */
-test("a line that grows is looked at when it is drawn, and not with each part", () => {
-  const cpuOf = (parts: number): number => {
-    const before = process.cpuUsage();
-    shownOf(Array.from({ length: parts }, () => text("word ")));
-    const { user, system } = process.cpuUsage(before);
-    return user + system;
-  };
-  cpuOf(10_000);
-  // Four times the parts; a look at the whole line with each would make it sixteen times the work, and seconds.
-  expect(cpuOf(160_000) / cpuOf(40_000)).toBeLessThan(10);
+test("what grows is read when it is drawn, and not with each part: a line may be long", () => {
+  const read = vi.spyOn(MarkdownStream.prototype, "open");
+  const { open } = shownOf(Array.from({ length: 100 }, () => text("word ")));
+  expect(read).not.toHaveBeenCalled();
+  expect(open).toMatchObject([{ type: "answer", markdown: [{ source: "word ".repeat(100) }] }]);
+  expect(read).toHaveBeenCalled();
+  read.mockRestore();
 });
 
 const readIn = (finished: readonly Block[]): readonly MarkdownBlock[] => {
