@@ -1,6 +1,6 @@
 import type { AskPart, HostedThread } from "@colloquy/host";
 import { readCost, type RequestApproval, type Usage } from "@colloquy/machine";
-import { failureText, named, noteOf, oneLine, type Printer, printableJson } from "@colloquy/terminal";
+import { approvableJson, failureText, named, noteOf, oneLine, type Printer } from "@colloquy/terminal";
 import { ArgumentError } from "./exit-code.ts";
 import { summaryOf, type TurnEnd } from "./turn.ts";
 import { figuresOf } from "./turn-notes.ts";
@@ -139,4 +139,4 @@ const problemsOf = (end: Exclude<TurnEnd, { status: "completed" }>, wayOut: stri
 };
 
 const inWords = ({ id, name, arguments: written }: RequestApproval): string =>
-  `${oneLine(name)} ${printableJson(written)}, as ${named(id)}`;
+  `${oneLine(name)} ${approvableJson(written)}, as ${named(id)}`;

@@ -40,7 +40,7 @@ export type { MarkdownLook } from "./markdown/place.ts";
 
 // Texts of others, and what went on, in words.
 export { Printer, type Style } from "./text/printer.ts";
-export { named, oneLine, printable, printableJson, shortened } from "./text/printable.ts";
+export { approvableJson, named, oneLine, printable, printableJson, shortened } from "./text/printable.ts";
 export { failureText, reasonOf } from "./text/failure-text.ts";
 export { costOf, counted, durationOf, figuresOf, tokensOf } from "./text/figures.ts";
 

@@ -1,7 +1,7 @@
 import { type Line, line, type Span, span, textLines } from "../text/line.ts";
 import { markdownBlockLines } from "../markdown/markdown-lines.ts";
 import { contentWords } from "../text/notice.ts";
-import { shortened } from "../text/printable.ts";
+import { approvable, approvableJson, shortened } from "../text/printable.ts";
 import { cutLine, joinedRows, lineWidth, wrapped } from "../text/wrap.ts";
 import type { ApprovalBlock, Block, ToolBlock } from "./block.ts";
 
@@ -105,29 +105,50 @@ const callLines = (
   { name, arguments: given }: Extract<Block, { readonly type: "call" }>,
   { columns }: BlockLook,
 ): readonly Line[] => {
-  const head: Line = [span("? ", "warning"), span(name, "name")];
-  const row: Line = [...head, span(` ${given}`, "plain")];
-  if (lineWidth(row) < columns && !given.includes(String.raw`\n`)) return [row];
-  return [head, ...argumentLines(given).flatMap(([indent, text]) => behind(indent, text, columns))];
+  const head: Line = [span("? ", "warning"), span(approvable(name), "name")];
+  const value = valueOf(given);
+  const text = value === undefined ? approvable(given) : approvableJson(value);
+  const row: Line = [...head, span(` ${text}`, "plain")];
+  if (lineWidth(row) < columns && !/\n|\\n/.test(text)) return [row];
+  const lines = value === undefined ? ruled("  ", given) : argumentLines(value);
+  return [head, ...lines.flatMap(([indent, each]) => behind(indent, each, columns))];
 };
+
+/** Undefined where it is no JSON. */
+const valueOf = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+};
+
+type Indented = readonly [indent: string, text: string];
 
 /** JSON line by line, with what stands before each; a text of several lines in lines of its own behind a rule. */
-const argumentLines = (given: string): readonly (readonly [indent: string, text: string])[] => {
-  const lines = JSON.stringify(JSON.parse(given), null, 2).split("\n");
-  return lines.flatMap((text) => {
-    const [, indent = "", key = "", json = "", end = ""] = /^( *)("(?:[^"\\]|\\.)*": )?(.*?)(,?)$/.exec(text) ?? [];
-    const value: unknown = json.startsWith('"') ? JSON.parse(json) : null;
-    if (typeof value !== "string" || !value.includes("\n")) return [[`  ${indent}`, `${key}${json}${end}`]];
-    return [[`  ${indent}`, key], ...value.split("\n").map((each) => [`  ${indent}│ `, each] as const)];
-  });
-};
+const argumentLines = (given: unknown): readonly Indented[] =>
+  approvableJson(given, 2)
+    .split("\n")
+    .flatMap((text): readonly Indented[] => {
+      const shown = text.trimStart();
+      const indent = `  ${" ".repeat(text.length - shown.length)}`;
+      const key = /^"(?:[^"\\]|\\.)*": /.exec(shown)?.[0] ?? "";
+      const value = valueOf(shown.slice(key.length).replace(/,$/, ""));
+      if (typeof value !== "string" || !value.includes("\n")) return [[indent, shown]];
+      return [[indent, key], ...ruled(indent, value)];
+    });
+
+const ruled = (indent: string, text: string): readonly Indented[] =>
+  text.split("\n").map((each) => [`${indent}│ `, approvable(each)]);
 
 /** A line whose rows all stand behind an indent, which nothing that it says can look like. */
-const behind = (indent: string, text: string, columns: number): readonly Line[] =>
-  wrapped(line(text), Math.max(columns - 1 - indent.length, 8)).map((row, index) => [
+const behind = (whole: string, text: string, columns: number): readonly Line[] => {
+  const indent = whole.slice(-Math.max(columns >> 1, 2));
+  return wrapped(line(text), Math.max(columns - 1 - indent.length, 8)).map((row, index) => [
     span(index === 0 ? indent : indent.replace("│", "┊"), "dim"),
     ...row,
   ]);
+};
 
 const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, look: BlockLook): readonly Line[] => {
   if (answer !== null) {

@@ -29,6 +29,8 @@ export class Exchange {
   readonly #steps = new InOrder((isBehindAnswer) => {
     if (!this.isAnswering) this.#next(isBehindAnswer);
   });
+  /** The answer is being stopped: nothing in it is asked for any more. */
+  #isStopped = false;
   /** How many blocks of the answer are shown as finished. */
   #taken = 0;
   #queue: readonly Waiting[] = [];
@@ -96,6 +98,7 @@ export class Exchange {
 
   /** The approval that is asked for, the first where there are several. */
   get approval(): ApprovalBlock | null {
+    if (this.#isStopped) return null;
     return this.open.find((block) => block.type === "approval") ?? null;
   }
 
@@ -165,6 +168,7 @@ export class Exchange {
 
   /** Stops the answer. What was shown of it is kept. */
   stop(): void {
+    this.#isStopped = this.isAnswering;
     this.#answering?.asked.abort();
   }
 
@@ -194,7 +198,8 @@ export class Exchange {
       else await this.#thread.deny(id, reason === "" ? {} : { reason });
     } catch (thrown) {
       this.#notice(`${oneLine(name)}: ${failureText(thrown)}`, "error");
-      change((blocks) => withBlock(blocks, approval));
+      if (reason !== "") this.#setting.giveBack(reason);
+      if (!this.#isStopped) change((blocks) => withBlock(blocks, approval));
     }
   }
 
@@ -216,6 +221,7 @@ export class Exchange {
   async #follow({ text }: Waiting, asked: TerminalAsk): Promise<void> {
     const answering = new Answering(asked, this.#setting.streams ?? true, (part) => this.#onPart(part));
     this.#answering = answering;
+    this.#isStopped = false;
     this.#unasked = text;
     this.#taken = 0;
     this.#setting.changed();

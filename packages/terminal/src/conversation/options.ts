@@ -40,6 +40,8 @@ export interface TerminalConversationOptions {
   readonly streams?: boolean;
   /** Called at the beginning with what shows a text of others, such as the prompt that is sent. */
   readonly notices?: (show: (text: string) => void) => void;
+  /** Milliseconds of a clock that only goes on: a key at an approval counts behind a pause. Default: that of the process. */
+  readonly now?: () => number;
   /** Ends it: the open turn is cancelled. */
   readonly signal?: AbortSignal;
 }

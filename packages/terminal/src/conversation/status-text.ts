@@ -1,5 +1,6 @@
 import { shortened } from "../text/printable.ts";
 import { widthOf } from "../text/width.ts";
+import type { BegunAnswer } from "./approval-keys.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What the status line is about. */
@@ -8,7 +9,8 @@ export interface Status {
   readonly figures: readonly string[];
   /** Pressed once, of what counts when it is pressed twice. */
   readonly armed: "quit" | "tree" | null;
-  readonly asksReason: boolean;
+  /** Of an approval. */
+  readonly begun: BegunAnswer | null;
   /** The turn whose question is being changed. */
   readonly edited: number | null;
   /** The command that is under way; empty where none is. */
@@ -21,7 +23,7 @@ export type Ongoing = Pick<Exchange, "isAnswering" | "approval" | "waits" | "que
 /** One line: what a key would do, or how the thread stands and what goes on in it, as far as there is room. Nothing in it ticks. */
 export const statusText = (status: Status, ongoing: Ongoing, width: number): string => {
   const now = nowIn(status, ongoing);
-  const figures = status.armed === null && !status.asksReason ? status.figures : [];
+  const figures = status.armed === null && status.begun === null ? status.figures : [];
   const texts = [
     ...figures.map((_, index) => [...figures.slice(0, figures.length - index), ...now]),
     ...now.map((_, index) => now.slice(0, now.length - index)),
@@ -31,7 +33,7 @@ export const statusText = (status: Status, ongoing: Ongoing, width: number): str
 
 const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
   if (status.armed !== null) return [armedWords[status.armed]];
-  if (status.asksReason) return ["Enter denies it", "Esc goes back"];
+  if (status.begun !== null) return [begunWords[status.begun], "Esc goes back"];
   return [
     ...(status.edited === null ? [] : [`editing turn ${status.edited}, Esc leaves it`]),
     ...doing(ongoing),
@@ -41,6 +43,7 @@ const nowIn = (status: Status, ongoing: Ongoing): readonly string[] => {
   ];
 };
 
+const begunWords = { reason: "Enter denies it", always: "Enter runs this tool from here on" } as const;
 const armedWords = { quit: "Ctrl+C again quits", tree: "Esc again: the tree" } as const;
 
 const doing = ({ isAnswering, approval, waits }: Ongoing): readonly string[] => {

@@ -7,7 +7,8 @@ import { failureText } from "../text/failure-text.ts";
 import type { Size } from "../text/line.ts";
 import type { ViewAction } from "../views/view.ts";
 import { ArgumentOffers } from "./argument-offers.ts";
-import type { ApprovalBlock, Block } from "../blocks/block.ts";
+import { ApprovalKeys } from "./approval-keys.ts";
+import type { Block } from "../blocks/block.ts";
 import { waitingLines } from "../blocks/block-lines.ts";
 import { EditedQuestion } from "./edited-question.ts";
 import { Exchange } from "./exchange.ts";
@@ -45,8 +46,7 @@ class TerminalConversation implements ScreenConversation {
   #armed: "quit" | "tree" | null = null;
   /** The command that is under way. */
   #performed = "";
-  /** Why not is being typed, of the approval of this id. */
-  #deniedId = "";
+  readonly #approvalKeys: ApprovalKeys;
   readonly #edited = new EditedQuestion();
 
   constructor(options: TerminalConversationOptions) {
@@ -62,6 +62,7 @@ class TerminalConversation implements ScreenConversation {
       changed: () => this.#changed(),
       done: (isBehindAnswer) => this.#done(isBehindAnswer),
     });
+    this.#approvalKeys = new ApprovalKeys(this.#exchange, options.now ?? ((): number => performance.now()));
     const quit = (): void => this.#quit();
     signal?.addEventListener("abort", quit);
     void this.ended.then(() => signal?.removeEventListener("abort", quit));
@@ -76,10 +77,14 @@ class TerminalConversation implements ScreenConversation {
         const { open, steered, queue } = this.#exchange;
         return [...this.#scrollback.linesOf(open, columns, false), ...waitingLines(steered, queue, columns)];
       },
-      input: (size) => this.#input.frame(size, this.#denied === null ? "> " : "why not? "),
+      input: (size) => this.#input.frame(size, prompts[this.#approvalKeys.begun ?? "question"]),
       status: ({ columns }) => [{ text: this.#status(columns - 1), roles: ["dim"] }],
       view: this.#view.present,
     };
+  }
+
+  drawn(): void {
+    if (this.#view.present === null) this.#approvalKeys.drawn();
   }
 
   onChange(listener: () => void): () => void {
@@ -89,11 +94,13 @@ class TerminalConversation implements ScreenConversation {
 
   press(key: Key, size: Size): void {
     const action = key.type === "key" ? (this.#keymap[key.name] ?? "nothing") : undefined;
+    const isFree = this.#view.present === null && !this.#input.isSearching && this.#input.text === "";
+    const isAnswer = this.#approvalKeys.press(key, isFree);
     if (this.#view.present !== null) this.#view.press(key, size, action === "interrupt");
     else if (this.#input.isSearching) this.#search(key, action);
     else if (action !== undefined) this.#perform(action, size);
     else if (key.type === "paste") this.#input.paste(key.text);
-    else if (key.type === "text" && !this.#answersApproval(key.text)) this.#input.type(key.text);
+    else if (key.type === "text" && !isAnswer) this.#input.type(key.text);
     if (key.type !== "key") this.#armed = null;
     void this.#lookUpOffers();
     this.#changed();
@@ -157,10 +164,8 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #send(): void {
-    const denied = this.#denied;
-    this.#deniedId = "";
+    if (this.#approvalKeys.complete(() => this.#input.take())) return;
     const text = this.#input.take();
-    if (denied !== null) return void this.#exchange.answer(denied, false, text);
     if (text === "") return;
     void this.#attempt(() => this.#input.remember(text));
     const command = commandIn(text);
@@ -188,7 +193,7 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #closeOrStop(isSecond: boolean): void {
-    if (this.#denied !== null) this.#deniedId = "";
+    if (this.#approvalKeys.begun !== null) this.#approvalKeys.leave();
     else if (this.#edited.turn !== null) this.#edited.leave();
     else if (this.#exchange.isAnswering) this.#exchange.stop();
     else if (isSecond) this.#command("/tree");
@@ -200,23 +205,6 @@ class TerminalConversation implements ScreenConversation {
     else if (this.#input.text !== "") this.#input.perform("clearInput", size);
     else if (isSecond) this.#quit();
     else this.#armed = "quit";
-  }
-
-  /** What is typed at an approval with nothing in the input answers it. */
-  #answersApproval(text: string): boolean {
-    const { approval } = this.#exchange;
-    if (approval === null || this.#denied !== null || this.#input.text !== "") return false;
-    if (text === "y") void this.#exchange.answer(approval, true);
-    else if (text === "a") void this.#exchange.trust(approval);
-    else if (text === "n") this.#deniedId = approval.id;
-    else return false;
-    return true;
-  }
-
-  /** What was answered meanwhile needs no reason. */
-  get #denied(): ApprovalBlock | null {
-    const { approval } = this.#exchange;
-    return approval?.id === this.#deniedId ? approval : null;
   }
 
   #up(size: Size): void {
@@ -263,7 +251,7 @@ class TerminalConversation implements ScreenConversation {
   }
 
   #status(width: number): string {
-    const typed = { asksReason: this.#denied !== null, edited: this.#edited.turn, armed: this.#armed };
+    const typed = { begun: this.#approvalKeys.begun, edited: this.#edited.turn, armed: this.#armed };
     return statusText({ ...typed, figures: this.#figures, performed: this.#performed }, this.#exchange, width);
   }
 
@@ -298,3 +286,5 @@ class TerminalConversation implements ScreenConversation {
     for (const listener of this.#listeners) listener();
   }
 }
+
+const prompts = { question: "> ", reason: "why not? ", always: "always? " } as const;

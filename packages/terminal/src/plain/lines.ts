@@ -6,6 +6,8 @@ import type { Printer } from "../text/printer.ts";
 export interface Lines {
   /** The next line; null when there are no more. */
   next(): Promise<string | null>;
+  /** The next line that a person types from here on: what was typed before is no answer to it; null when nobody does. */
+  answer(): Promise<string | null>;
   /** Called at each Ctrl+C that comes while no line is waited for. */
   onInterrupt: (() => void) | null;
   /** Ends it: a caller that waits for a line gets null. */
@@ -37,6 +39,7 @@ export const pipedLines = ({ input, printer, prompt, isRepeated }: LinesSource):
       }
       return null;
     },
+    answer: () => Promise.resolve(null),
     onInterrupt: null,
     close: () => {
       closed = true;

@@ -6,7 +6,7 @@ import { commandIn, performCommand } from "../commands/commands.ts";
 import type { TerminalAsk } from "../conversation/answering.ts";
 import { failureText } from "../text/failure-text.ts";
 import { figuresOf } from "../text/figures.ts";
-import { named, oneLine, printableJson } from "../text/printable.ts";
+import { approvableJson, named, oneLine } from "../text/printable.ts";
 import type { Printer } from "../text/printer.ts";
 import { type AnswerLook, showAnswer } from "./answer.ts";
 import type { Lines } from "./lines.ts";
@@ -129,21 +129,18 @@ export class PlainConversation {
     if (isDeclared && this.#trusted.has(name)) return this.thread.approve(id).then(() => true);
     const again = isDeclared ? "" : ", which may have run already";
     const label = this.#setting.labels ? "Approval: " : "";
-    this.#notes.line(`${label}${oneLine(name)} ${printableJson(given)} waits for an approval${again}: ${named(id)}`);
-    if (this.#setting.isTerminal) {
-      this.#notes.line(
-        "y runs it; n doesn't, with a reason behind it; a always runs this tool while this process lives",
-      );
-      for (let line = await this.#lines.next(); line !== null; line = await this.#lines.next()) {
-        const [, word = "", reason = ""] = /^\s*(y|yes|n|no|a|always)\b\s*(.*)$/i.exec(line) ?? [];
-        const answer = word.slice(0, 1).toLowerCase();
-        if (answer === "") this.#notes.line("y, n or a?");
-        else if (answer === "n") return this.thread.deny(id, reason === "" ? {} : { reason }).then(() => true);
-        else {
-          if (answer === "a") this.#trusted.add(name);
-          return this.thread.approve(id).then(() => true);
-        }
+    this.#notes.line(`${label}${oneLine(name)} ${approvableJson(given)} waits for an approval${again}: ${named(id)}`);
+    if (this.#setting.isTerminal)
+      this.#notes.line("y runs it; n doesn't, with a reason behind it; always runs this tool while this process lives");
+    for (let line = await this.#lines.answer(); line !== null; line = await this.#lines.answer()) {
+      const [, denial, reason = ""] = /^(no?)(?:[\s,:]+(.*))?$/i.exec(line.trim()) ?? [];
+      if (denial !== undefined) return this.thread.deny(id, reason === "" ? {} : { reason }).then(() => true);
+      if (/^\s*always\s*$/i.test(line)) this.#trusted.add(name);
+      else if (!/^\s*(y|yes)\s*$/i.test(line)) {
+        this.#notes.line("y, n or always?");
+        continue;
       }
+      return this.thread.approve(id).then(() => true);
     }
     this.approvals.push(id);
     return false;

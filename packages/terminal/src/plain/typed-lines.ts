@@ -50,6 +50,18 @@ class TypedLines implements Lines {
       this.#source.printer.line(`${this.#source.prompt}${typed}`);
       return Promise.resolve(typed);
     }
+    return this.#typed();
+  }
+
+  async answer(): Promise<string | null> {
+    const begun = this.#reader.line;
+    for (const name of ["e", "u"]) this.#reader.write(null, { ctrl: true, name });
+    const line = await this.#typed();
+    if (begun !== "" && !this.#closed) this.#reader.write(begun);
+    return line;
+  }
+
+  #typed(): Promise<string | null> {
     if (this.#closed) return Promise.resolve(null);
     return new Promise((resolve) => {
       this.#waiting = resolve;

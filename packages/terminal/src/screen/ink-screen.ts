@@ -92,6 +92,7 @@ class Screen {
     this.#written = shown.finished.length;
     const lines = [...finished, ...this.#toWrite.splice(0)];
     this.#region.draw(lines.map((line) => `${this.#paint(line)}\n`).join(""), liveRows(shown, this.#size, this.#paint));
+    this.#conversation.drawn();
   }
 
   async #suspend(run: () => Promise<void> | void): Promise<void> {

@@ -33,9 +33,23 @@ export const named = (name: string): string =>
 export const printableJson = (value: unknown, indent?: number): string =>
   (JSON.stringify(value, null, indent) ?? "null").replaceAll(unprintable, escaped);
 
+/** The same of what a person approves: whatever draws nothing, or looks like a space and is none, is escaped too. */
+export const approvableJson = (value: unknown, indent?: number): string =>
+  (JSON.stringify(value, null, indent) ?? "null").replaceAll(hidden, (character) =>
+    character === "\n" ? character : escaped(character),
+  );
+
+/** The same of a text that is no JSON: what is escaped in it, and nothing else, reads as `\u` and four digits. */
+export const approvable = (text: string): string => text.replaceAll(hiddenInText, escaped);
+
 // Of the ignorable characters the joiners, and what chooses the look of the character before, mean something in a text.
 const unprintable =
   /(?![\t\n])\p{Cc}|(?![\u200C\u200D])(?=\p{Cf})\p{Default_Ignorable_Code_Point}|[\uFFF9-\uFFFB\p{Cs}\p{Zl}\p{Zp}]/gu;
+
+// Whether a terminal draws what is of private use, or of a later Unicode, nobody knows.
+const hiddenSet = String.raw`[\p{C}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Z}`;
+const hidden = new RegExp(hiddenSet, "gu");
+const hiddenInText = new RegExp(String.raw`(?!\t)(?:${hiddenSet})|\\(?=u[\da-fA-F]{4})`, "gu");
 
 const plainAscii = /^[ -~]*$/;
 const tab = "    ";

@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Block } from "../../src/blocks/block.ts";
 import { blockLines } from "../../src/blocks/block-lines.ts";
+import { textOfLine } from "../../src/text/line.ts";
 import { lineWidth } from "../../src/text/wrap.ts";
 
 const words = "日本語の長い結果 and so on, ".repeat(40);
@@ -71,3 +73,81 @@ test("a call that fits is put on one row", () => {
   expect(blockLines(block, { columns: 80, unfolded: false, finished: true })).toHaveLength(1);
   expect(blockLines(block, { columns: 20, unfolded: false, finished: true })).toHaveLength(4);
 });
+
+test.for([20, 80])("at %i columns whatever a call is given is on it, and what draws nothing is escaped", (columns) => {
+  const pieces = fc.constantFrom(
+    "a",
+    " ",
+    "\n",
+    "\t",
+    '"',
+    "\\",
+    "\\u200b",
+    "u2028",
+    "│",
+    ",",
+    "日",
+    "👩‍💻",
+    ...invisible,
+  );
+  const words = fc.array(fc.oneof(pieces, fc.string({ unit: "binary" }))).map((all) => all.join(""));
+  const given = fc.oneof(
+    fc.jsonValue({ stringUnit: "binary" }),
+    words,
+    fc.record({ path: words, all: fc.array(words) }),
+  );
+  fc.assert(
+    fc.property(given, (value) => {
+      const json = JSON.stringify(value);
+      const text = bare(saidIn(json, columns));
+      for (const each of stringsIn(JSON.parse(json))) expect(text).toContain(bare(each));
+    }),
+    { seed: 13, numRuns: 100 },
+  );
+});
+
+test.for(["", "{", "rm -rf\u2028/\nnow", '{"a":"\\n'])(
+  "arguments that are no JSON are shown as they are: %j",
+  (given) => {
+    expect(bare(saidIn(given, 20))).toContain(bare(given));
+  },
+);
+
+const invisible = Array.from("\u2028\u2029\u200D\u200C\u3164\u2800\u00A0\uFE0F\u202E\u{E0141}\u034F");
+
+/** What a person reads in a call: each row stands behind its indent, and shows whatever it holds. */
+const saidIn = (given: string, columns: number): string => {
+  const [head = [], ...rows] = blockLines(
+    { type: "call", name: "run", arguments: given },
+    { columns, unfolded: false, finished: true },
+  );
+  expect([head, ...rows].map(lineWidth).filter((width) => width >= columns)).toEqual([]);
+  const texts: { isJson: boolean; text: string }[] = [{ isJson: true, text: textOfLine(head) }];
+  for (const [indent, ...row] of rows) {
+    const last = texts.at(-1);
+    const isJson = !/[│┊]/.test(indent?.text ?? "");
+    const goesOn = indent?.text.includes("┊") === true || (isJson && last?.isJson === true);
+    if (goesOn && last !== undefined) last.text += textOfLine(row);
+    else texts.push({ isJson, text: textOfLine(row) });
+  }
+  for (const { text } of texts)
+    expect(text).not.toMatch(/(?!\t)[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\u00A0]/u);
+  return texts
+    .map(({ isJson, text }) => unescaped(text, isJson ? /\\(?:u([\da-f]{4})|(.))/g : /\\u([\da-f]{4})()/g))
+    .join("");
+};
+
+const unescaped = (text: string, escapes: RegExp): string =>
+  text.replaceAll(escapes, (_, code: string | undefined, letter: string) =>
+    code === undefined ? (letters.get(letter) ?? letter) : String.fromCharCode(Number.parseInt(code, 16)),
+  );
+const letters = new Map(Object.entries({ n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }));
+
+/** Rows leave out the spaces between them. */
+const bare = (text: string): string => text.replaceAll(/\s/g, "");
+
+const stringsIn = (value: unknown): readonly string[] => {
+  if (typeof value === "string") return [value];
+  if (value === null || typeof value !== "object") return [];
+  return [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(stringsIn)];
+};

@@ -3,6 +3,8 @@ import { conversationMachine } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
 import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
+import { terminalConversation } from "../../src/index.ts";
+import { textOfLine } from "../../src/text/line.ts";
 import { onScreen } from "./screen.ts";
 
 const remove = () => {
@@ -67,11 +69,21 @@ test("n denies, with a reason that the model reads; Esc goes back; several are a
 
 test("a lets the tool run from here on, and says so", async () => {
   const { removed, ...options } = remove();
-  const { type, press, until } = onScreen(scriptedModel([calls("a"), calls("b"), reply("Done.")]), options);
+  const { type, press, until, input, status } = onScreen(
+    scriptedModel([calls("a"), calls("b"), reply("Done.")]),
+    options,
+  );
   type("Remove both.");
   press("enter");
   await until("? remove");
   type("a");
+  expect([input(), status()]).toEqual(["always? ", "Enter runs this tool from here on · Esc goes back"]);
+  press("escape");
+  for (const typed of ["a", "b"]) type(typed);
+  expect(input()).toBe("> b");
+  press("backspace");
+  type("a");
+  press("enter");
   await until("remove runs without a question from here on, as long as this process lives");
   await until("Done.\nAgent");
   expect(removed).toEqual(['{"file":"a"}', '{"file":"b"}']);
@@ -106,5 +118,103 @@ test("an approval that waited when the thread was opened is asked for", async ()
   type("y");
   await until("Done.\nAgent");
   expect(finished()).toContain("> Remove a.\n");
+  expect(removed).toEqual(['{"file":"a"}']);
+});
+
+test("a key answers what was seen: drawn, and half a second without keys before it", async () => {
+  const { removed, ...options } = remove();
+  let now = 0;
+  const { type, press, until, input, finished } = onScreen(scriptedModel([calls("a", "b"), reply("Done.")]), {
+    ...options,
+    now: () => now,
+  });
+  type("Remove both.");
+  press("enter");
+  await until("? run remove?");
+  for (const early of ["y", "n", "a"]) {
+    now += 499;
+    type(early);
+    expect(input()).toBe(`> ${early}`);
+    press("backspace");
+  }
+  now += 500;
+  type("y");
+  // The next is asked for at once, and the key repeats.
+  await until('? remove {"file":"b"}');
+  for (const repeated of ["y", "y", "y"]) {
+    now += 100;
+    type(repeated);
+  }
+  expect(input()).toBe("> yyy");
+  press("ctrl+c");
+  await until("stopped");
+  expect(removed).not.toContain('{"file":"b"}');
+  expect(finished().match(/✓/g)).toHaveLength(1);
+});
+
+test("an approval that was not drawn yet is not answered, however long no key came", async () => {
+  const { removed, ...options } = remove();
+  const host = createHost({
+    machine: conversationMachine(options.machine),
+    llm: scriptedModel([calls("a"), reply("Done.")]),
+    tools: options.tools,
+    store: memoryStore({ clock: virtualClock() }),
+    clock: virtualClock(),
+    ids: sequentialIds(),
+  });
+  let now = 0;
+  const port = {
+    suspend: async () => {},
+    stop: () => {},
+    reprint: () => {},
+    copy: (): boolean => false,
+    bell: () => {},
+  };
+  const conversation = terminalConversation({ threadId: "here", host, port, now: () => now, question: "Remove a." });
+  const size = { columns: 80, rows: 24 };
+  const open = (): string => conversation.shown().open(size).map(textOfLine).join("\n");
+  await new Promise<void>((resolve) => conversation.onChange(() => open().includes("? run remove?") && resolve()));
+  now += 10_000;
+  conversation.press({ type: "text", text: "y" }, size);
+  expect(textOfLine(conversation.shown().input(size).lines[0] ?? [])).toBe("> y");
+  expect(open()).toContain("? run remove?");
+  await host.close();
+  expect(removed).toEqual([]);
+});
+
+test("a denial that was begun ends with its approval, and what is typed then is a question", async () => {
+  const { removed, ...options } = remove();
+  const model = scriptedModel([calls("a"), reply("Hello.")]);
+  const { type, press, until, finished, input } = onScreen(model, options);
+  type("Remove a.");
+  press("enter");
+  await until("? run remove?");
+  type("n");
+  expect(input()).toBe("why not? ");
+  press("ctrl+c");
+  expect(input()).toBe("> ");
+  type("Hello?");
+  press("enter");
+  await until("Hello.\nAgent");
+  expect(finished()).toContain("? remove was not answered");
+  expect(finished()).not.toMatch(/✓|no approval is/);
+  expect(removed).toEqual([]);
+});
+
+test("a reason that can't be given is back in the input", async () => {
+  const { removed, ...options } = remove();
+  const { type, press, until, host, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
+  type("Remove a.");
+  press("enter");
+  await until("? run remove?");
+  type("n");
+  type("not here");
+  const [request] = await host.thread("here").approvals();
+  // Another process answers while the reason is on its way.
+  void host.thread("here").approve(request?.id ?? "");
+  press("enter");
+  await until("Done.\nAgent");
+  await until("> not here");
+  expect(input()).toBe("> not here");
   expect(removed).toEqual(['{"file":"a"}']);
 });

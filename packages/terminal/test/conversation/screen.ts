@@ -9,7 +9,7 @@ import {
   type TerminalConversationOptions,
 } from "../../src/index.ts";
 
-/** A conversation on a screen that is 80 columns wide, on a clock that stands still. */
+/** A conversation on a screen that is 80 columns wide and draws each change, on a clock that stands still; who types takes a second between keys. */
 export interface OnScreen {
   readonly host: Host;
   readonly clock: VirtualClock;
@@ -62,7 +62,10 @@ export const onScreen = (
     copy: (copied) => asked.push(`copy ${copied}`) > 0,
     bell: () => void asked.push("bell"),
   };
-  const conversation = terminalConversation({ threadId: "here", port, ...others, host });
+  let milliseconds = 0;
+  const now = (): number => (milliseconds += 1000);
+  const conversation = terminalConversation({ threadId: "here", port, now, ...others, host });
+  conversation.onChange(() => conversation.drawn());
   const finished = (): string => text(conversation.shown().finished.flatMap(({ lines }) => lines(unbroken)));
   const status = (): string => text([conversation.shown().status(size)]);
   const input = (): string => text(conversation.shown().input(size).lines);

@@ -27,7 +27,9 @@ export class AtTerminal {
     this.host = others.host ?? createHost({ ...parts, llm, clock, tools });
     this.terminal = new FakeTerminal(size);
     const { input, output } = this.terminal;
-    const setting = { threadId: "here", signal: this.#ending.signal, ...others, host: this.host };
+    let milliseconds = 0;
+    const now = (): number => (milliseconds += 1000);
+    const setting = { threadId: "here", now, signal: this.#ending.signal, ...others, host: this.host };
     this.#run = runScreen({
       conversation: (port) => terminalConversation({ ...setting, port }),
       input,

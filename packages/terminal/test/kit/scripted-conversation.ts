@@ -44,6 +44,8 @@ export class ScriptedConversation implements ScreenConversation {
     };
   }
 
+  drawn(): void {}
+
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

@@ -1,0 +1,73 @@
+import type { ApprovalBlock } from "../blocks/block.ts";
+import type { Key } from "../input/key.ts";
+import type { Exchange } from "./exchange.ts";
+
+/** An answer that Enter completes: why not, or that the tool always runs. */
+export type BegunAnswer = "reason" | "always";
+
+/**
+ * Keys that answer an approval. They count when the person has seen it: it was drawn, and then no key came for half a
+ * second. What was being typed as it appeared is text, and so is a key that repeats when the next one is asked for.
+ */
+export class ApprovalKeys {
+  readonly #exchange: Pick<Exchange, "approval" | "answer" | "trust">;
+  readonly #now: () => number;
+  #drawn = { id: "", at: 0 };
+  #pressedAt = Number.NEGATIVE_INFINITY;
+  #begun: { readonly id: string; readonly answer: BegunAnswer } | null = null;
+
+  /** @param now the milliseconds of a clock that only goes on */
+  constructor(exchange: Pick<Exchange, "approval" | "answer" | "trust">, now: () => number) {
+    this.#exchange = exchange;
+    this.#now = now;
+  }
+
+  /** Null again when its approval needs no answer any more. */
+  get begun(): BegunAnswer | null {
+    return this.#begun !== null && this.#begun.id === this.#exchange.approval?.id ? this.#begun.answer : null;
+  }
+
+  /** What is open is on the terminal by now. */
+  drawn(): void {
+    const { approval } = this.#exchange;
+    if (approval?.isAsked === true && approval.id !== this.#drawn.id)
+      this.#drawn = { id: approval.id, at: this.#now() };
+  }
+
+  /** Notes that a key came. True where it was an answer, or the beginning of one. */
+  press(key: Key, isInputEmpty: boolean): boolean {
+    const approval = this.#seen();
+    this.#pressedAt = this.#now();
+    if (key.type === "key") return false;
+    if (this.begun === "always") this.leave();
+    if (key.type !== "text" || approval === null || this.begun !== null || !isInputEmpty) return false;
+    if (key.text === "y") void this.#exchange.answer(approval, true);
+    else if (key.text === "n") this.#begun = { id: approval.id, answer: "reason" };
+    else if (key.text === "a") this.#begun = { id: approval.id, answer: "always" };
+    else return false;
+    return true;
+  }
+
+  /** Completes what was begun. @param take gives the reason */
+  complete(take: () => string): boolean {
+    const { begun } = this;
+    const { approval } = this.#exchange;
+    this.leave();
+    if (begun === null || approval === null) return false;
+    void (begun === "always" ? this.#exchange.trust(approval) : this.#exchange.answer(approval, false, take()));
+    return true;
+  }
+
+  leave(): void {
+    this.#begun = null;
+  }
+
+  #seen(): ApprovalBlock | null {
+    const { approval } = this.#exchange;
+    const isSeen =
+      approval?.id === this.#drawn.id && this.#now() - Math.max(this.#drawn.at, this.#pressedAt) >= pauseMs;
+    return isSeen ? approval : null;
+  }
+}
+
+const pauseMs = 500;
