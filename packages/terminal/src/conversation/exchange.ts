@@ -1,22 +1,18 @@
 import { isAside } from "../blocks/block-lines.ts";
 import { type AskPart, type HostedThread, TurnCancelledError } from "@colloquy/host";
-import { type Json, textOf, toArray, type Turn, turnNumbered, turnsOf } from "@colloquy/machine";
+import { type Json, textOf, toArray, type Turn, turnsOf } from "@colloquy/machine";
 import { failureText } from "../text/failure-text.ts";
-import { agentFigures, counted, tokensOf } from "../text/figures.ts";
+import { counted, tokensOf } from "../text/figures.ts";
 import { named, oneLine } from "../text/printable.ts";
 import { type AnswerBlocks, withApproval, withBlock, withQuestion, withRead } from "./answer-blocks.ts";
 import { Answering, type AnswerEnd, type TerminalAsk } from "./answering.ts";
 import type { ApprovalBlock, Block } from "../blocks/block.ts";
 import type { ExchangeSetting } from "./exchange-setting.ts";
 import { InOrder } from "./in-order.ts";
+import { figuresBehind } from "./figures-behind.ts";
 import { Steering } from "./steering.ts";
+import { type Waiting, waitingIn } from "./waiting.ts";
 import { messageBlocks } from "../blocks/message-blocks.ts";
-
-/** What waits to be asked: a text, or an ask that the thread has already. */
-interface Waiting {
-  readonly text: string;
-  readonly asked: TerminalAsk | null;
-}
 
 /** Questions and answers on one thread at a time: what is being answered, what is sent into that, and what waits. */
 export class Exchange {
@@ -116,12 +112,8 @@ export class Exchange {
     );
     const last = turns.at(-1);
     if (last !== undefined) this.#showTurn(last);
-    const { open, queue } = state.context;
-    const before = queue.map(({ askId, input }) => ({
-      text: typeof input === "string" ? input : "a question of another process",
-      asked: this.#thread.rejoin(askId),
-    }));
-    this.#queue = [...before, ...this.#queue];
+    const { open } = state.context;
+    this.#queue = [...waitingIn(this.#thread, state), ...this.#queue];
     const first = open?.asks[0];
     if (open === null || first === undefined) return;
     const questions = toArray(open.messages).filter(({ role }) => role === "user");
@@ -254,14 +246,8 @@ export class Exchange {
       if (texts.length > 0) this.#setting.giveBack(texts.join("\n"));
       this.#queue = this.#queue.filter(({ asked }) => asked !== null);
     }
-    const state = number === null ? null : await thread.state();
-    const turn = state === null || number === null ? undefined : turnNumbered(state, number);
-    if (turn === undefined) return;
-    const notes = (await this.#setting.notes?.(thread.id, turn.number)) ?? [];
-    this.#setting.show({
-      type: "figures",
-      text: [agentFigures(this.#setting.name ?? "Agent", turn), ...notes].join("\n"),
-    });
+    const figures = number === null ? null : await figuresBehind(thread, number, this.#setting);
+    if (figures !== null) this.#setting.show(figures);
   }
 
   #onPart(part: AskPart<Json | undefined>): void {

@@ -1,0 +1,18 @@
+import type { HostedThread } from "@colloquy/host";
+import { turnNumbered } from "@colloquy/machine";
+import type { Block } from "../blocks/block.ts";
+import { agentFigures } from "../text/figures.ts";
+import type { ExchangeSetting } from "./exchange-setting.ts";
+
+/** The figures of a turn, with what else is said of it; null where it is not there. */
+export const figuresBehind = async (
+  thread: HostedThread,
+  number: number,
+  { name = "Agent", notes }: Pick<ExchangeSetting, "name" | "notes">,
+): Promise<Block | null> => {
+  const state = await thread.state();
+  const turn = state === null ? undefined : turnNumbered(state, number);
+  if (turn === undefined) return null;
+  const others = (await notes?.(thread.id, turn.number)) ?? [];
+  return { type: "figures", text: [agentFigures(name, turn), ...others].join("\n") };
+};
