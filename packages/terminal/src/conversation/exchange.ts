@@ -134,6 +134,11 @@ export class Exchange {
     }, false);
   }
 
+  /** Does something that may go on with another thread: what is sent meanwhile waits for its end. */
+  during(work: () => Promise<void>): Promise<void> {
+    return this.#steps.during(work);
+  }
+
   /** Asks; while an answer runs, sends into it, or lets it wait where that can't be. */
   send(text: string): void {
     if (this.isAnswering && this.#setting.steers !== false)

@@ -176,7 +176,7 @@ class TerminalConversation implements ScreenConversation {
 
   async #askAnew(text: string): Promise<void> {
     try {
-      await this.#edited.goBack(this.#exchange.thread);
+      await this.#exchange.during(() => this.#edited.goBack(this.#exchange.thread));
       this.#exchange.send(text);
     } catch (thrown) {
       this.#input.giveBack(text);
@@ -216,7 +216,7 @@ class TerminalConversation implements ScreenConversation {
   /** What is wrong with it is said, and the line comes back. */
   #command(line: string): void {
     this.#notice(line);
-    void this.#attempt(() => performCommand(this.#target(), line), line);
+    void this.#attempt(() => this.#exchange.during(() => performCommand(this.#target(), line)), line);
   }
 
   async #attempt(step: () => Promise<void>, line = ""): Promise<void> {
@@ -243,7 +243,7 @@ class TerminalConversation implements ScreenConversation {
   #performInView(action: ViewAction): void {
     const edit = async (turn: number): Promise<void> =>
       this.#input.giveBack(await this.#edited.begin(this.#exchange.thread, turn));
-    void this.#attempt(() => performViewAction(action, () => this.#target(), edit));
+    void this.#attempt(() => this.#exchange.during(() => performViewAction(action, () => this.#target(), edit)));
   }
 
   #reprint({ columns }: Size): void {

@@ -1,7 +1,7 @@
 import { createHost, type LlmHandler, memoryStore, tool } from "@colloquy/host";
 import { conversationMachine } from "@colloquy/machine";
 import { sequentialIds, virtualClock } from "@colloquy/runtime-test";
-import { fails, never, reply, ruleModel, toolCalls } from "@colloquy/runtime-test/models";
+import { fails, never, reply, ruleModel, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { onScreen, type OnScreen } from "./screen.ts";
@@ -109,4 +109,33 @@ test("what waits when one quits is listed, and is among the inputs of the next t
   await conversation.ended;
   expect(finished()).toMatch(/\n> Two\?\n {2}not asked[^\n]*\n\n> Three\?\n {2}not asked/);
   expect(kept).toEqual(["One?", "Two?", "Three?"]);
+});
+
+test("what is sent while a command goes on with another thread is asked there", async () => {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const model = scriptedModel([reply("Here."), reply("There.")]);
+  const { type, press, until, host, status } = onScreen(model, { newThreadId: () => promise });
+  for (const text of ["One?", "/new", "Two?"]) {
+    if (text === "/new") await until("Here.\nAgent");
+    type(text);
+    press("enter");
+  }
+  expect(status()).toContain("1 queued");
+  resolve("there");
+  await until("There.\nAgent");
+  const asked = async (id: string): Promise<string> => JSON.stringify(await host.thread(id).state());
+  expect(await asked("here")).not.toContain("Two?");
+  expect(await asked("there")).toContain("Two?");
+});
+
+test("what is sent while a command fails is asked behind it", async () => {
+  const { promise, reject } = Promise.withResolvers<string>();
+  const { type, press, until, finished } = onScreen(scriptedModel([reply("Here.")]), { newThreadId: () => promise });
+  for (const text of ["/new", "One?"]) {
+    type(text);
+    press("enter");
+  }
+  reject(new Error("no id"));
+  await until("Here.\nAgent");
+  expect(finished()).toContain("error: no id");
 });
