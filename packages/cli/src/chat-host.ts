@@ -57,7 +57,7 @@ export const openedChat = async (settings: Settled, context: CommandContext): Pr
 };
 
 const chatOf = async (
-  { options, pricing, files }: Settled,
+  { options, pricing, files, systemIsForNew }: Settled,
   context: CommandContext,
   opens: (close: () => Promise<void>) => void,
 ): Promise<Omit<Chat, "close">> => {
@@ -93,7 +93,7 @@ const chatOf = async (
       : module.hostOfAgent(agent, tools, provider, { ...parts, machine }, options.model, notices);
   opens(() => host.close());
   const threadId = await threadIdOf(options, host, context);
-  if (system !== undefined) await useSystem(host.thread(threadId), system);
+  if (system !== undefined && !systemIsForNew) await useSystem(host.thread(threadId), system);
   const kept = place === undefined ? "nothing is kept (--store FILE would)" : `kept in ${placeOfStore(place)}`;
   const who = agent === null ? "" : `${agent.name}: `;
   return {

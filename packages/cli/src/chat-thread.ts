@@ -4,7 +4,7 @@ import { messagesOf, textOf } from "@colloquy/machine";
 import { firstWords } from "@colloquy/machine/inspect";
 import { named } from "@colloquy/terminal";
 import type { CommandContext } from "./command-context.ts";
-import { ArgumentError } from "./exit-code.ts";
+import { ArgumentError, InterruptedError } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
 
 type ThreadOptions = Pick<OptionValues, "thread" | "continue" | "resume" | "session" | "store" | "approve" | "deny">;
@@ -13,7 +13,7 @@ type ThreadOptions = Pick<OptionValues, "thread" | "continue" | "resume" | "sess
 export const threadIdOf = async (
   options: ThreadOptions,
   host: Host,
-  context: Pick<CommandContext, "input" | "printer" | "isTerminal">,
+  context: Pick<CommandContext, "input" | "printer" | "isTerminal" | "signal">,
 ): Promise<string> => {
   const { thread, session, resume } = options;
   const way = options.continue === true ? "--continue" : resume === undefined ? null : "--resume";
@@ -59,7 +59,7 @@ const newestThreads = async (host: Host, count: number): Promise<readonly Stored
 
 const chosenThread = async (
   host: Host,
-  { input, printer, isTerminal }: Pick<CommandContext, "input" | "printer" | "isTerminal">,
+  { input, printer, isTerminal, signal }: Pick<CommandContext, "input" | "printer" | "isTerminal" | "signal">,
 ): Promise<string> => {
   if (!isTerminal)
     throw new ArgumentError(
@@ -72,12 +72,20 @@ const chosenThread = async (
       `${String(index + 1).padStart(2)}  ${named(threadId)}  ${new Date(updatedAt).toLocaleString()}  ${await firstQuestion(host, threadId)}`,
     );
   const reader = createInterface({ input, output: printer.unguarded, terminal: true });
+  const left = new AbortController();
+  // Ctrl+C and Ctrl+D come to the reader alone.
+  for (const event of ["SIGINT", "close"] as const) reader.on(event, () => left.abort());
+  const ending = AbortSignal.any([signal, left.signal]);
   try {
     for (;;) {
-      const answer = (await reader.question(`Which one? 1 to ${threads.length}: `)).trim();
+      const answer = (await reader.question(`Which one? 1 to ${threads.length}: `, { signal: ending })).trim();
       const chosen = /^\d+$/.test(answer) ? threads[Number(answer) - 1] : undefined;
       if (chosen !== undefined) return chosen.threadId;
     }
+  } catch (thrown) {
+    if (!ending.aborted) throw thrown;
+    printer.endLine();
+    throw new InterruptedError("no thread was chosen", { cause: thrown });
   } finally {
     reader.close();
   }

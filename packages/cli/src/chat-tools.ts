@@ -3,6 +3,7 @@ import { named, oneLine, type Printer, reasonOf } from "@colloquy/terminal";
 import { commandWords } from "./command-words.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { defaultExportOf } from "./options-module.ts";
+import { withoutUser } from "./models.ts";
 import type { OptionValues } from "./options.ts";
 
 /** Tools of modules and of MCP servers, and what ends the servers. */
@@ -63,8 +64,8 @@ const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) =
   // Only now: it takes longer to load than most answers need.
   const { mcpTools } = await import("@colloquy/mcp");
   const [command = "", ...args] = commandWords(place);
-  const isUrl = /^https?:\/\//.test(place);
-  const shown = name ?? (isUrl ? hostOf(place) : named(command));
+  const isUrl = /^https?:\/\//i.test(place);
+  const shown = name ?? (isUrl ? hostOf(place) : named(withoutUser(command)));
   try {
     const server = await mcpTools({
       transport: isUrl ? { url: place } : { command, args },
@@ -75,7 +76,7 @@ const toolsOfServer = async (given: string, allowed: boolean, errors: Printer) =
       errors.line(`colloquy: the tool ${named(tool ?? "")} of ${shown} is left out: ${oneLine(problem)}`);
     return server;
   } catch (thrown) {
-    throw new ArgumentError(`--mcp ${shown}: ${reasonOf(thrown)}`, { cause: thrown });
+    throw new ArgumentError(`--mcp ${shown}: ${withoutUser(reasonOf(thrown))}`, { cause: thrown });
   }
 };
 

@@ -6,7 +6,7 @@ import { askOnce } from "./ask-once.ts";
 import { attachmentFrom } from "./attachment.ts";
 import { type Chat, openedChat } from "./chat-host.ts";
 import type { CommandContext } from "./command-context.ts";
-import { ArgumentError, exitCodes } from "./exit-code.ts";
+import { ArgumentError, exitCodes, InterruptedError } from "./exit-code.ts";
 import type { OptionValues } from "./options.ts";
 import { pipedQuestions } from "./piped-questions.ts";
 import { historyFile } from "./history-file.ts";
@@ -97,6 +97,7 @@ const refusing = async <Result>(work: () => Promise<Result>): Promise<Result> =>
   try {
     return await work();
   } catch (thrown) {
-    throw thrown instanceof ArgumentError ? thrown : new ArgumentError(failureText(thrown), { cause: thrown });
+    const isInWords = thrown instanceof ArgumentError || thrown instanceof InterruptedError;
+    throw isInWords ? thrown : new ArgumentError(failureText(thrown), { cause: thrown });
   }
 };

@@ -16,3 +16,8 @@ export const exitCodes = {
 export class ArgumentError extends Error {
   override readonly name = "ArgumentError";
 }
+
+/** The person ended it before anything was asked. */
+export class InterruptedError extends Error {
+  override readonly name = "InterruptedError";
+}

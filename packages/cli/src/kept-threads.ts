@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Store } from "@colloquy/host";
 import { filesStore, sqliteStore } from "@colloquy/runtime-node";
-import { withoutSecrets } from "./models.ts";
+import { withoutSecrets, withoutUser } from "./models.ts";
 import { loaded } from "./optional-package.ts";
 import { isPipeOrDevice } from "./text-file.ts";
 
@@ -15,26 +15,29 @@ import { isPipeOrDevice } from "./text-file.ts";
  */
 export const openStore = async (place: string): Promise<Store> => {
   const shown = placeOfStore(place);
-  if (/^postgres(?:ql)?:/.test(place)) {
+  if (isServer(place) && place.startsWith("postgres")) {
     const { postgresStore } = await loaded(shown, ["pg"], () => import("@colloquy/runtime-node/postgres"));
     return postgresStore({ connectionString: place });
   }
-  if (/^rediss?:/.test(place)) {
+  if (isServer(place)) {
     const { redisStore } = await loaded(shown, ["redis"], () => import("@colloquy/runtime-node/redis"));
     return redisStore({ url: place });
   }
   const around = dirname(place);
   if (!existsSync(around))
-    throw new Error(`--store is "${place}", and the folder "${around}" does not exist; create it first`);
+    throw new Error(`--store is "${shown}", and the folder "${withoutUser(around)}" does not exist; create it first`);
   if (isPipeOrDevice(place))
-    throw new Error(`--store is "${place}", which is a pipe or a device; name a file or a folder`);
+    throw new Error(`--store is "${shown}", which is a pipe or a device; name a file or a folder`);
   return isFolder(place) ? filesStore({ folder: place }) : sqliteStore({ path: place });
 };
 
 /** A store for a person: of a server no user and no password. @throws Error for a URL of another kind */
 export const placeOfStore = (place: string): string => {
-  const scheme = /^(\w+):\/\//.exec(place)?.[1];
-  if (scheme === undefined) return place;
+  const [, scheme, slashes] = /^([a-z][\w+.-]+):(\/\/)?/i.exec(place) ?? [];
+  if (scheme === undefined || existsSync(place)) return place;
+  const isOfServer = /^(?:postgres(?:ql)?|rediss?)$/.test(scheme);
+  // A file may have such a name.
+  if (slashes === undefined && !isOfServer) return withoutUser(place);
   if (!isServer(place))
     throw new Error(`--store is a URL of "${scheme}"; there are postgres:// and redis:// (rediss:// for TLS)`);
   if (!URL.canParse(place)) throw new Error(`--store begins with ${scheme}:// and is no URL`);
@@ -53,7 +56,7 @@ export const withStore = async <Result>(
   if (place === undefined)
     throw new Error("--store is missing: the SQLite file, the folder or the URL that keeps the threads");
   if (!isServer(placeOfStore(place)) && !existsSync(place))
-    throw new Error(`there is no file or folder "${place}" that keeps threads`);
+    throw new Error(`there is no file or folder "${placeOfStore(place)}" that keeps threads`);
   const store = await openStore(place);
   try {
     return await use(store);

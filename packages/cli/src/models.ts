@@ -61,7 +61,7 @@ export const serverOf = (
   }
   if (given !== undefined && !(URL.canParse(given) && /^https?:$/.test(new URL(given).protocol))) {
     throw new ArgumentError(
-      `the base URL "${given}" is no URL of http or https; give one such as http://127.0.0.1:8080/v1`,
+      `the base URL ${URL.canParse(given) && !/[@?#]/.test(given) ? `"${given}" ` : ""}is no URL of http or https; give one such as http://127.0.0.1:8080/v1`,
     );
   }
   return {
@@ -77,6 +77,9 @@ export const withoutSecrets = (address: string): string => {
   const url = new URL(address);
   return `${url.protocol}//${url.host}${url.pathname}`;
 };
+
+/** A text without what may be a user and a password in an address: all between its scheme and its last `@`. */
+export const withoutUser = (text: string): string => text.replaceAll(/\b([a-z][\w+.-]+:(?:\/\/)?)[^\s"']*@/gi, "$1");
 
 const isOpenAi = (provider: string): boolean => ["openai", "openai-responses", "completion"].includes(provider);
 

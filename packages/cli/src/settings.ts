@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
 import { named, printableJson, reasonOf } from "@colloquy/terminal";
@@ -11,6 +11,8 @@ import { readTextFile } from "./text-file.ts";
 export interface Settled {
   readonly options: OptionValues;
   readonly pricing?: NonNullable<MachineOptions["pricing"]>;
+  /** The system prompt is of somebody whom the user may not know: threads that are there keep their own. */
+  readonly systemIsForNew: boolean;
   /** Where what was typed is kept; null where nobody asked for that. */
   readonly historyFile: string | null;
   /** The settings files that count: the user's, the project's. */
@@ -29,14 +31,16 @@ export const settled = (
   const home = environment["HOME"] ?? "";
   const ofUser = folderOf(environment["XDG_CONFIG_HOME"], home, ".config");
   const user = ofUser === null ? nothing : settingsIn(join(ofUser, "settings.json"), ofUser, home);
-  const projectFolder = folder === undefined ? null : projectAround(folder);
+  const projectFolder = folder === undefined ? null : projectAround(folder, home);
   const project = projectFolder === null ? nothing : settingsIn(join(projectFolder, projectFile), projectFolder, home);
-  if (projectFolder !== null && !(user.trust ?? []).some((trusted) => isSame(trusted, projectFolder)))
-    refuseUntrusted(project, projectFolder, ofUser);
+  const isTrusted = projectFolder === null || (user.trust ?? []).some((trusted) => isSame(trusted, projectFolder));
+  if (!isTrusted) refuseUntrusted(project, projectFolder, ofUser);
+  const ofProject = isTrusted ? project.options : forUntrusted(project.options, { ...user.options, ...given });
   const prices = project.prices ?? user.prices;
   const state = folderOf(environment["XDG_STATE_HOME"], home, ".local/state");
   return {
-    options: over(given, over(project.options, user.options)),
+    options: over(given, over(ofProject, user.options)),
+    systemIsForNew: !isTrusted && given.system === undefined && ofProject.system !== undefined,
     historyFile: user.history === true && state !== null ? join(state, "history") : null,
     files: [
       ...(user === nothing || ofUser === null ? [] : [join(ofUser, "settings.json")]),
@@ -95,7 +99,7 @@ const settingsIn = (file: string, base: string, home: string): Settings => {
   const pathOf = (path: string): string =>
     path.startsWith("~/")
       ? join(home, path.slice(2))
-      : isAbsolute(path) || /^\w+:\/\//.test(path)
+      : isAbsolute(path) || /^[a-z][\w+.-]*:\/\//i.test(path)
         ? path
         : resolve(base, path);
   const options = Object.entries(others).map(([name, value]) => {
@@ -159,23 +163,35 @@ const refuseUntrusted = (
   folder: string,
   ofUser: string | null,
 ): void => {
+  const own = ofUser === null ? "your settings" : join(ofUser, "settings.json");
+  const file = join(folder, projectFile);
+  if (process.getuid !== undefined && statSync(file).uid !== process.getuid())
+    throw new ArgumentError(
+      `${file} belongs to another user: add ${named(folder)} to "trust" in ${own}, or go on outside of that folder`,
+    );
   const others = Object.entries({ prices, trust, history }).filter(([, value]) => value !== undefined);
   const [stray] = [...Object.keys(options), ...others.map(([name]) => name)].filter((name) => !anyProjectMay.has(name));
   if (stray === undefined) return;
-  const own = ofUser === null ? "your settings" : join(ofUser, "settings.json");
   throw new ArgumentError(
     `${at(stray)}: ${stray} is for projects that you trust: add ${named(folder)} to "trust" in ${own}, or remove it`,
   );
 };
+
+/** Which of the threads that the user has is gone on with is not for others to say. */
+const forUntrusted = ({ thread, ...options }: OptionValues, { store, session }: OptionValues): OptionValues =>
+  thread === undefined || (store ?? session) !== undefined ? options : { ...options, thread };
 
 const folderOf = (given: string | undefined, home: string, otherwise: string): string | null => {
   if (given !== undefined && isAbsolute(given)) return join(given, "colloquy");
   return home === "" ? null : join(home, otherwise, "colloquy");
 };
 
-const projectAround = (folder: string): string | null => {
+/** Above the home folder is nothing of the user's. */
+const projectAround = (folder: string, home: string): string | null => {
   if (existsSync(join(folder, projectFile))) return folder;
-  return dirname(folder) === folder ? null : projectAround(dirname(folder));
+  return dirname(folder) === folder || (home !== "" && isSame(folder, home))
+    ? null
+    : projectAround(dirname(folder), home);
 };
 
 const isSame = (one: string, other: string): boolean =>

@@ -82,6 +82,23 @@ test.each([
   expect(error).not.toContain("secret");
 });
 
+test.each([
+  ["--base-url", "ada:secret-words@server/v1"],
+  ["--base-url", "http://ada:secret@[bad"],
+  ["--base-url", "ftp://ada:secret@server"],
+  ["--mcp", "https://ada:secret@127.0.0.1:1/mcp"],
+  ["--mcp", "HTTPS://ada:sec@ret@127.0.0.1:1/mcp"],
+  ["--store", "postgres:ada:secret@server"],
+  ["--store", "postgres+ssl://ada:secret@server/x"],
+  ["--store", "POSTGRES://ada:sec@ret@server/x"],
+  ["--store", "other:ada:secret@server/x"],
+  ["--session", "redis:ada:secret@server"],
+])("what can't be used of %s is named without user and password: %s", async (option, value) => {
+  const { exitCode, output, error } = await chat(["Hi", option, value]);
+  expect({ exitCode, output }).toEqual({ exitCode: 2, output: "" });
+  expect(error).not.toMatch(/ada|sec|ret@/);
+});
+
 test("servers that are not there are named without user and password", async () => {
   for (const store of ["postgres://ada:secret@127.0.0.1:1/x", "redis://ada:secret@127.0.0.1:1"]) {
     const { exitCode, output, error } = await chat(["Hi", "--store", store]);
@@ -96,7 +113,11 @@ describe("in a terminal", () => {
   afterEach(() => terminals.splice(0).forEach((stream) => stream.destroy()));
 
   /** A person who types what is asked for, when it is asked for. */
-  const typing = async (args: readonly string[], answers: readonly (readonly [prompt: string, typed: string])[]) => {
+  const typing = async (
+    args: readonly string[],
+    answers: readonly (readonly [prompt: string, typed: string | (() => void)])[],
+    signal = new AbortController().signal,
+  ) => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     terminals.push(input, output);
     let shown = "";
@@ -107,12 +128,14 @@ describe("in a terminal", () => {
       if (next === undefined || !shown.includes(next[0])) return;
       left.shift();
       shown = "";
-      input.write(next[1]);
+      if (typeof next[1] === "string") input.write(next[1]);
+      else next[1]();
     });
     const setting = {
       input,
       output,
       isTerminal: true,
+      signal,
       environment: { NO_COLOR: "1", OPENAI_BASE_URL: server.current?.url ?? "" },
     };
     const all: string[] = [];
@@ -149,6 +172,28 @@ describe("in a terminal", () => {
     expect(exitCode).toBe(0);
     expect(shown).toMatch(/1 {2}cake .*About cake[^]*2 {2}tea .*About tea/);
     expect(shown).toContain("continuing thread tea");
+  });
+
+  test.each([
+    ["Ctrl+C", "\u0003"],
+    ["Ctrl+D", "\u0004"],
+  ])("%s where a thread is chosen ends it, and nothing was wrong", async (_, key) => {
+    const store = ["--store", at("left.db")];
+    await chat(["About tea", "--thread", "tea", ...store]);
+    const { exitCode, shown } = await typing(["chat", "--resume", ...store], [["Which one? 1 to 1: ", key]]);
+    expect(exitCode).toBe(130);
+    expect(shown).toContain("Which one?");
+  });
+
+  test("a signal where a thread is chosen ends it", async () => {
+    const store = ["--store", at("left.db")];
+    const ending = new AbortController();
+    const typed = typing(
+      ["chat", "--resume", ...store],
+      [["Which one? 1 to 1: ", () => ending.abort("SIGTERM")]],
+      ending.signal,
+    );
+    expect((await typed).exitCode).toBe(130);
   });
 
   test("--multi-turn stays after the question", async () => {

@@ -70,7 +70,7 @@ test.each([
     'the template "none.json" can\'t be used: there is no file or folder "none.json"',
   ],
   [["--template", format, ...anywhere], "--template is about text completion"],
-  [["--base-url", "nowhere"], 'the base URL "nowhere" is no URL of http'],
+  [["--base-url", "nowhere"], "the base URL is no URL of http"],
   [["--base-url", "http://ada:secret@127.0.0.1:1"], "holds a user name or a password"],
 ])("what can't be called is refused before anything is asked: %j", async (args, problem) => {
   const { exitCode, error, output } = await run("chat", "Hi?", ...args);

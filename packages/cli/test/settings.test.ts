@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ruleModel } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { runIn } from "./run-command.ts";
 
 let folder = "";
@@ -125,6 +125,40 @@ describe("a project that the user does not trust", () => {
     expect(exitCode).toBe(0);
     expect(error).toContain(`small at ${server.url}`);
     expect(error).toContain(`; with ${join(folder, places.project)}; thread here\n`);
+  });
+
+  test("changes no thread that the user has: neither its system prompt, nor which is gone on with", async () => {
+    await using server = await loopbackServer({ model });
+    const store = ["--store", join(folder, "own.db")];
+    write("project", {});
+    expect((await ask(server, "--thread", "mine", "--system", "own", ...store)).output).toBe("own!\n");
+    write("project", { thread: "mine", system: "evil" });
+    const other = await ask(server, ...store);
+    expect(other.error).toContain("thread chat\n");
+    expect(other.output).toBe("evil!\n");
+    expect((await ask(server, "--thread", "mine", ...store)).output).toBe("own!\n");
+    expect((await ask(server, "--thread", "mine", "--system", "new", ...store)).output).toBe("new!\n");
+  });
+
+  test("is no folder above the home folder, nor one of another user", async () => {
+    await using server = await loopbackServer({ model });
+    write("project", { model: "small" });
+    const uid = process.getuid?.() ?? 0;
+    vi.spyOn(process, "getuid").mockReturnValue(uid + 1);
+    expect(await ask(server)).toMatchObject({
+      exitCode: 2,
+      error: expect.stringContaining(`${join(folder, places.project)} belongs to another user`),
+    });
+    write("user", { trust: [join(folder, "project")] });
+    expect((await ask(server)).error).toContain("small at");
+    vi.restoreAllMocks();
+    mkdirSync(join(folder, ".colloquy"));
+    writeFileSync(join(folder, ".colloquy/settings.json"), "no JSON");
+    mkdirSync(join(folder, "home/deep"));
+    const environment = { HOME: join(folder, "home"), OPENAI_BASE_URL: server.url, OPENAI_API_KEY: "sk-0" };
+    expect(await runIn({ folder: join(folder, "home/deep"), environment }, "chat", "Hi?")).toMatchObject({
+      exitCode: 0,
+    });
   });
 
   test("sets all when it is trusted, and its paths are meant from its folder", async () => {
