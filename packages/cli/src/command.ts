@@ -59,7 +59,7 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
 const mayBeEmpty = new Set(["resume", "system", "reason"]);
 
 /** A value may be as long as a command line. */
-const cut = (text: string): string => (text.length > 2_000 ? `${text.slice(0, 2_000)}…` : text);
+const cut = (text: string): string => (text.length > 2_000 ? `${text.slice(0, 2_000).toWellFormed()}…` : text);
 
 /** What `parseArgs` refuses, in words of this command. */
 const problemOfArguments = (args: readonly string[], thrown: unknown): string => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect } from "vitest";
 import { TerminalProcess } from "../../../terminal/test/kit/terminal-process.ts";
 import { bytesOf } from "./bytes-of-keys.ts";
@@ -72,6 +73,13 @@ modes() { stty -a | tr ' ;' '\\n' | grep -E '^-?(icanon|echo|isig|icrnl|opost)$'
   /** Presses a key, until this is shown. */
   async pressUntil(name: string, shows: string | RegExp): Promise<void> {
     this.press(name);
+    await this.until(shows);
+  }
+
+  /** Answers an approval that is on the screen: a key counts when none came for half a second. */
+  async answer(key: string, shows: string | RegExp): Promise<void> {
+    await setTimeout(600);
+    this.terminal.type(key);
     await this.until(shows);
   }
 

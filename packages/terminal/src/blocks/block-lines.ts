@@ -15,8 +15,20 @@ export interface BlockLook {
   readonly finished: boolean;
 }
 
-/** A block as lines. */
+/** A block as lines. No other than what a person is asked about begins with the mark of that, wherever rows are broken. */
 export const blockLines = (block: Block, look: BlockLook): readonly Line[] => {
+  const lines = linesOf(block, look);
+  return block.type === "call" || block.type === "approval" ? lines : lines.map(withoutMark);
+};
+
+const askMark = "⁇";
+
+const withoutMark = (given: Line): Line =>
+  given.some(({ text }) => text.includes(askMark))
+    ? given.map((each) => ({ ...each, text: each.text.replaceAll(askMark, "?") }))
+    : given;
+
+const linesOf = (block: Block, look: BlockLook): readonly Line[] => {
   switch (block.type) {
     case "question":
       return [
@@ -105,7 +117,7 @@ const callLines = (
   { name, arguments: given }: Extract<Block, { readonly type: "call" }>,
   { columns }: BlockLook,
 ): readonly Line[] => {
-  const head: Line = [span("? ", "warning"), span(approvable(name), "name")];
+  const head: Line = [span(`${askMark} `, "warning"), span(approvable(name), "name")];
   const value = valueOf(given);
   const text = value === undefined ? approvable(given) : approvableJson(value);
   const row: Line = [...head, span(` ${text}`, "plain")];
@@ -155,8 +167,8 @@ const approvalLines = ({ name, isAsked, answer }: ApprovalBlock, look: BlockLook
     const mark = answer === "approved" ? span("✓ ", "success") : span("✗ ", "error");
     return marked(mark, [line(`${name} was ${answer}`, "dim")], look);
   }
-  if (look.finished) return marked(span("? ", "dim"), [line(`${name} was not answered`, "dim")], look);
+  if (look.finished) return marked(span(`${askMark} `, "dim"), [line(`${name} was not answered`, "dim")], look);
   if (!isAsked) return [];
   const asked: Line = [span(`run ${name}?`, "strong"), span("  y yes · n no · a always", "dim")];
-  return marked(span("? ", "warning"), [asked], look);
+  return marked(span(`${askMark} `, "warning"), [asked], look);
 };

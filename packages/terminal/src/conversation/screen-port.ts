@@ -6,7 +6,7 @@ import type { Shown } from "./shown.ts";
 /** A conversation, as a screen has it: what it shows, and what a key does. */
 export interface ScreenConversation {
   readonly shown: () => Shown;
-  /** Called when what `shown` gives is on the terminal. */
+  /** Called when what `shown` gives is written to the terminal. */
   readonly drawn: () => void;
   /** The listener is called whenever `shown` gives something else; the result ends that. */
   readonly onChange: (listener: () => void) => () => void;

@@ -91,8 +91,9 @@ class Screen {
     const finished = shown.finished.slice(this.#written).flatMap(({ lines }) => lines(columns));
     this.#written = shown.finished.length;
     const lines = [...finished, ...this.#toWrite.splice(0)];
-    this.#region.draw(lines.map((line) => `${this.#paint(line)}\n`).join(""), liveRows(shown, this.#size, this.#paint));
+    // Before it is: whoever sees it knows that this moment is past.
     this.#conversation.drawn();
+    this.#region.draw(lines.map((line) => `${this.#paint(line)}\n`).join(""), liveRows(shown, this.#size, this.#paint));
   }
 
   async #suspend(run: () => Promise<void> | void): Promise<void> {

@@ -20,8 +20,11 @@ export const oneLine = (text: string): string => printable(text.replaceAll(/\s+/
 /** A text as a part of one line, with its end left out where it is long. */
 export const shortened = (text: string): string => {
   const line = oneLine(text);
-  return line.length <= lengthMax ? line : `${line.slice(0, lengthMax - 1)}…`;
+  return line.length <= lengthMax ? line : `${beginning(line, lengthMax - 1)}…`;
 };
+
+/** As many UTF-16 units of a text, and none of a character that would be cut in two. */
+const beginning = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
 
 const lengthMax = 100;
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Block } from "../../src/blocks/block.ts";
 import { blockLines } from "../../src/blocks/block-lines.ts";
+import { markdownBlocks } from "../../src/markdown/markdown-stream.ts";
 import { textOfLine } from "../../src/text/line.ts";
 import { lineWidth } from "../../src/text/wrap.ts";
 
@@ -64,7 +65,7 @@ test.for([20, 80, 200])(
     expect(ofContent.join("").replaceAll(/\s/g, "")).toBe(given.content.replaceAll(/\s/g, ""));
     const rest = texts.filter((text) => !/^ {4}[│┊] /.test(text));
     const bare = JSON.stringify({ ...given, content: "" });
-    expect(rest.join("").replaceAll(/\s/g, "")).toBe(`?write${bare}`.replace('"",', ""));
+    expect(rest.join("").replaceAll(/\s/g, "")).toBe(`⁇write${bare}`.replace('"",', ""));
   },
 );
 
@@ -104,6 +105,24 @@ test.for([20, 80])("at %i columns whatever a call is given is on it, and what dr
     }),
     { seed: 13, numRuns: 100 },
   );
+});
+
+test("no words of others begin a row as what a person is asked does", () => {
+  const fake = '⁇ remove {"file":"a"}';
+  const words: readonly Block[] = [
+    { type: "answer", markdown: markdownBlocks(`${"x".repeat(19)} ${fake}\n\n- ${fake}`) },
+    { type: "thinking", text: fake },
+    { type: "refusal", text: fake },
+    { type: "notice", text: fake, level: "warning" },
+    { type: "figures", text: fake },
+    { type: "tool", callId: "1", name: "look", arguments: fake, result: { outcome: "completed", content: fake } },
+  ];
+  for (const finished of [true, false])
+    for (const block of words) {
+      const lines = blockLines(block, { columns: 20, unfolded: true, finished });
+      expect(lines.map(textOfLine).join("\n")).not.toContain("⁇");
+      expect(lines.map(textOfLine).join("\n")).toContain("? remove");
+    }
 });
 
 test.for(["", "{", "rm -rf\u2028/\nnow", '{"a":"\\n'])(

@@ -30,12 +30,12 @@ test("a call that waits for an approval is shown with its arguments; y runs it",
   const { type, press, until, finished, status } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
   type("Remove a.");
   press("enter");
-  await until('? remove {"file":"a"}');
+  await until('⁇ remove {"file":"a"}');
   expect(status()).toContain("waits for y or n");
   type("y");
   await until("Done.\nAgent");
   expect(finished()).toContain(
-    '\n? remove {"file":"a"}\n✓ remove was approved\n● remove {"file":"a"}\n  └ gone\nDone.',
+    '\n⁇ remove {"file":"a"}\n✓ remove was approved\n● remove {"file":"a"}\n  └ gone\nDone.',
   );
   expect(removed).toEqual(['{"file":"a"}']);
 });
@@ -49,7 +49,7 @@ test("n denies, with a reason that the model reads; Esc goes back; several are a
   const { type, press, until, finished, input } = onScreen(model, options);
   type("Remove both.");
   press("enter");
-  await until('? remove {"file":"a"}');
+  await until('⁇ remove {"file":"a"}');
   expect(finished()).not.toContain('"b"');
   type("n");
   expect(input()).toBe("why not? ");
@@ -58,7 +58,7 @@ test("n denies, with a reason that the model reads; Esc goes back; several are a
   type("n");
   type("not that one");
   press("enter");
-  await until(/✗ remove was denied[^]*\? remove {"file":"b"}/);
+  await until(/✗ remove was denied[^]*⁇ remove {"file":"b"}/);
   type("n");
   press("enter");
   await until("Well.\nAgent");
@@ -75,7 +75,7 @@ test("a lets the tool run from here on, and says so", async () => {
   );
   type("Remove both.");
   press("enter");
-  await until("? remove");
+  await until("⁇ remove");
   type("a");
   expect([input(), status()]).toEqual(["always? ", "Enter runs this tool from here on · Esc goes back"]);
   press("escape");
@@ -95,7 +95,7 @@ test("what is being typed is no answer", async () => {
   type("Remove a.");
   press("enter");
   type("wh");
-  await until("? remove");
+  await until("⁇ remove");
   type("y");
   expect(input()).toBe("> why");
   press("ctrl+c");
@@ -114,7 +114,7 @@ test("an approval that waited when the thread was opened is asked for", async ()
   await first.close();
   const host = createHost({ ...setting, llm: scriptedModel([reply("Done.")]) });
   const { type, until, finished } = onScreen(scriptedModel([]), { host });
-  await until('? remove {"file":"a"}');
+  await until('⁇ remove {"file":"a"}');
   type("y");
   await until("Done.\nAgent");
   expect(finished()).toContain("> Remove a.\n");
@@ -130,7 +130,7 @@ test("a key answers what was seen: drawn, and half a second without keys before 
   });
   type("Remove both.");
   press("enter");
-  await until("? run remove?");
+  await until("⁇ run remove?");
   for (const early of ["y", "n", "a"]) {
     now += 499;
     type(early);
@@ -140,7 +140,7 @@ test("a key answers what was seen: drawn, and half a second without keys before 
   now += 500;
   type("y");
   // The next is asked for at once, and the key repeats.
-  await until('? remove {"file":"b"}');
+  await until('⁇ remove {"file":"b"}');
   for (const repeated of ["y", "y", "y"]) {
     now += 100;
     type(repeated);
@@ -173,11 +173,11 @@ test("an approval that was not drawn yet is not answered, however long no key ca
   const conversation = terminalConversation({ threadId: "here", host, port, now: () => now, question: "Remove a." });
   const size = { columns: 80, rows: 24 };
   const open = (): string => conversation.shown().open(size).map(textOfLine).join("\n");
-  await new Promise<void>((resolve) => conversation.onChange(() => open().includes("? run remove?") && resolve()));
+  await new Promise<void>((resolve) => conversation.onChange(() => open().includes("⁇ run remove?") && resolve()));
   now += 10_000;
   conversation.press({ type: "text", text: "y" }, size);
   expect(textOfLine(conversation.shown().input(size).lines[0] ?? [])).toBe("> y");
-  expect(open()).toContain("? run remove?");
+  expect(open()).toContain("⁇ run remove?");
   await host.close();
   expect(removed).toEqual([]);
 });
@@ -188,7 +188,7 @@ test("a denial that was begun ends with its approval, and what is typed then is 
   const { type, press, until, finished, input } = onScreen(model, options);
   type("Remove a.");
   press("enter");
-  await until("? run remove?");
+  await until("⁇ run remove?");
   type("n");
   expect(input()).toBe("why not? ");
   press("ctrl+c");
@@ -196,7 +196,7 @@ test("a denial that was begun ends with its approval, and what is typed then is 
   type("Hello?");
   press("enter");
   await until("Hello.\nAgent");
-  expect(finished()).toContain("? remove was not answered");
+  expect(finished()).toContain("⁇ remove was not answered");
   expect(finished()).not.toMatch(/✓|no approval is/);
   expect(removed).toEqual([]);
 });
@@ -206,7 +206,7 @@ test("a reason that can't be given is back in the input", async () => {
   const { type, press, until, host, input } = onScreen(scriptedModel([calls("a"), reply("Done.")]), options);
   type("Remove a.");
   press("enter");
-  await until("? run remove?");
+  await until("⁇ run remove?");
   type("n");
   type("not here");
   const [request] = await host.thread("here").approvals();

@@ -1,3 +1,4 @@
+import { shortened } from "../../src/text/printable.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Line, line, roles } from "../../src/text/line.ts";
@@ -146,4 +147,9 @@ describe("themes", () => {
     expect(opensLinks(true, environment)).toBe(opens);
     expect(opensLinks(false, environment)).toBe(false);
   });
+});
+
+test("a text is not cut within a character", () => {
+  for (const before of [97, 98, 99, 100])
+    expect(shortened(`${"x".repeat(before)}${"😀".repeat(9)}`)).toMatch(/^x+(?:😀)*…$/u);
 });
