@@ -114,12 +114,13 @@ test("what waits when one quits is listed, and is among the inputs of the next t
 test("what is sent while a command goes on with another thread is asked there", async () => {
   const { promise, resolve } = Promise.withResolvers<string>();
   const model = scriptedModel([reply("Here."), reply("There.")]);
-  const { type, press, until, host, status } = onScreen(model, { newThreadId: () => promise });
+  const { type, press, until, host, clock, status } = onScreen(model, { newThreadId: () => promise });
   for (const text of ["One?", "/new", "Two?"]) {
-    if (text === "/new") await until("Here.\nAgent");
+    if (text === "/new") await until(/\nthread here · 1 turn[^\n]*$/);
     type(text);
     press("enter");
   }
+  await clock.advance(0);
   expect(status()).toContain("1 queued");
   resolve("there");
   await until("There.\nAgent");
