@@ -53,7 +53,7 @@ interface Conversed {
 
 const conversation = async (
   { host, threadId, ask, notes, models, steers, notices }: Chat,
-  { options, historyFile: history, question, detail }: Settled & Conversed,
+  { options, ownKeys, historyFile: history, question, detail }: Settled & Conversed,
   { input, printer, isTerminal, environment, signal }: CommandContext,
 ): Promise<number> => {
   const streams = options["no-stream"] !== true;
@@ -76,7 +76,7 @@ const conversation = async (
       output,
       environment: options["no-color"] === true ? { ...environment, FORCE_COLOR: "0" } : environment,
       ...(options.theme === undefined ? {} : { theme: options.theme }),
-      keymap: keymapOf(options.keys ?? "standard"),
+      keymap: keymapOf(options.keys ?? "standard", ownKeys),
       ...(history === null ? {} : { history: historyFile(history) }),
       ...(editText === undefined ? {} : { editText }),
     });

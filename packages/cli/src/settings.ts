@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type MachineOptions, pricesPerMillion } from "@colloquy/machine";
-import { named, printableJson, reasonOf } from "@colloquy/terminal";
+import { keymapOf, named, printableJson, reasonOf } from "@colloquy/terminal";
 import type { CommandSetting } from "./command-context.ts";
 import { ArgumentError } from "./exit-code.ts";
 import { exclusive, type OptionName, optionKinds, type OptionValues } from "./options.ts";
@@ -13,11 +13,15 @@ export interface Settled {
   readonly pricing?: NonNullable<MachineOptions["pricing"]>;
   /** The system prompt is of somebody whom the user may not know: threads that are there keep their own. */
   readonly systemIsForNew: boolean;
+  /** What single keys do, over those of the preset. */
+  readonly ownKeys: Keys;
   /** Where what was typed is kept; null where nobody asked for that. */
   readonly historyFile: string | null;
   /** The settings files that count: the user's, the project's. */
   readonly files: readonly string[];
 }
+
+type Keys = Readonly<Record<string, string>>;
 
 /**
  * What was given on the command line goes before the settings of the project, and those before the user's.
@@ -41,6 +45,7 @@ export const settled = (
   return {
     options: over(given, over(ofProject, user.options)),
     systemIsForNew: !isTrusted && given.system === undefined && ofProject.system !== undefined,
+    ownKeys: { ...user.ownKeys, ...project.ownKeys },
     historyFile: user.history === true && state !== null ? join(state, "history") : null,
     files: [
       ...(user === nothing || ofUser === null ? [] : [join(ofUser, "settings.json")]),
@@ -55,6 +60,7 @@ interface Settings {
   readonly trust?: readonly string[];
   readonly history?: boolean;
   readonly prices?: NonNullable<MachineOptions["pricing"]>;
+  readonly ownKeys?: Keys;
   /** Where a setting stands, for errors. */
   readonly at: (name: string) => string;
 }
@@ -95,7 +101,9 @@ const settingsIn = (file: string, base: string, home: string): Settings => {
   const read = parsed(file, text);
   const refused = (name: string, must: string): ArgumentError =>
     new ArgumentError(`${at(name)}: ${named(name)} is ${printableJson(read[name])}; it must be ${must}`);
-  const { trust, history, prices, ...others } = read;
+  const { trust, history, prices, ...rest } = read;
+  const { keys: ownKeys, ...withoutKeys } = rest;
+  const others = isKeys(ownKeys) ? withoutKeys : rest;
   const pathOf = (path: string): string =>
     path.startsWith("~/")
       ? join(home, path.slice(2))
@@ -116,7 +124,8 @@ const settingsIn = (file: string, base: string, home: string): Settings => {
       return [name, value] as const;
     }
     const many = texts("multiple" in kind ? value : [typeof value === "number" ? String(value) : value]);
-    if (many === null) throw refused(name, "multiple" in kind ? "a list of texts" : "a text");
+    if (many === null)
+      throw refused(name, name === "keys" ? keysAre : "multiple" in kind ? "a list of texts" : "a text");
     return [name, "multiple" in kind ? many : many[0]] as const;
   });
   if (trust !== undefined && !isTexts(trust)) throw refused("trust", "a list of folders");
@@ -127,8 +136,23 @@ const settingsIn = (file: string, base: string, home: string): Settings => {
     at,
     ...(trust === undefined ? {} : { trust: trust.map(pathOf) }),
     ...(history === undefined ? {} : { history }),
+    ...(isKeys(ownKeys) ? { ownKeys: checkedKeys(ownKeys, at("keys")) } : {}),
     ...(prices === undefined ? {} : { prices: pricingOf(prices, at("prices")) }),
   };
+};
+
+const keysAre = 'the name of a preset, or what single keys do, such as {"ctrl+x": "quit"}';
+
+const isKeys = (value: unknown): value is Keys =>
+  typeof value === "object" && value !== null && isTexts(Object.values(value)) && !Array.isArray(value);
+
+const checkedKeys = (keys: Keys, place: string): Keys => {
+  try {
+    keymapOf("standard", keys);
+  } catch (thrown) {
+    throw new ArgumentError(`${place}: ${reasonOf(thrown)}`, { cause: thrown });
+  }
+  return keys;
 };
 
 const parsed = (file: string, text: string): Readonly<Record<string, unknown>> => {
@@ -159,7 +183,7 @@ const pricingOf = (prices: unknown, place: string): NonNullable<MachineOptions["
 
 /** What a project has that somebody wrote whom the user may not know is not used in silence. */
 const refuseUntrusted = (
-  { options, prices, trust, history, at }: Settings,
+  { options, prices, trust, history, ownKeys, at }: Settings,
   folder: string,
   ofUser: string | null,
 ): void => {
@@ -169,7 +193,7 @@ const refuseUntrusted = (
     throw new ArgumentError(
       `${file} belongs to another user: add ${named(folder)} to "trust" in ${own}, or go on outside of that folder`,
     );
-  const others = Object.entries({ prices, trust, history }).filter(([, value]) => value !== undefined);
+  const others = Object.entries({ prices, trust, history, keys: ownKeys }).filter(([, value]) => value !== undefined);
   const [stray] = [...Object.keys(options), ...others.map(([name]) => name)].filter((name) => !anyProjectMay.has(name));
   if (stray === undefined) return;
   throw new ArgumentError(

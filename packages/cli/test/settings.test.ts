@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ruleModel } from "@colloquy/runtime-test/models";
@@ -49,6 +49,25 @@ describe("settings", () => {
     expect(server.requests).toMatchObject([{ body: { model: "of-project" } }, { body: { model: "of-project" } }]);
     write("project", {});
     expect((await ask(server)).output).toBe("user!\n");
+  });
+
+  test("of the user say what single keys do, as in the docs; what can't be is refused by its place", async () => {
+    await using server = await loopbackServer({ model });
+    const page = readFileSync(new URL("../../../docs/terminal.md", import.meta.url), "utf8");
+    write("user", /`(\{ "keys": .*?\})`/.exec(page)?.[1] ?? "");
+    expect(await ask(server, "--model", "m")).toMatchObject({ exitCode: 0 });
+    write("user", { keys: "seed" });
+    expect(await ask(server, "--model", "m")).toMatchObject({ exitCode: 0 });
+    for (const [keys, problem] of [
+      [{ "ctrl+h": "quit" }, /settings\.json:2:3: terminals can't tell ctrl\+h from backspace/],
+      [{ "ctrl+x": "explode" }, /settings\.json:2:3: the key ctrl\+x can't do explode; there are/],
+      [{ "ctrl+x": 1 }, /keys is .* it must be the name of a preset, or what single keys do/],
+      ["none", /there is no keymap none/],
+    ] as const) {
+      write("user", { keys });
+      const { exitCode, error } = await ask(nowhere, "--model", "m");
+      expect({ exitCode, error }).toEqual({ exitCode: 2, error: expect.stringMatching(problem) });
+    }
   });
 
   test("of the user may name a store, from which --continue goes on, and prices", async () => {

@@ -59,9 +59,12 @@ export const lookCommands: readonly Command[] = [
   },
   {
     name: "/at",
-    usage: "ENTRY",
-    help: "shows the thread as it was behind an entry of its journal",
-    perform: async ({ thread, open }, argument) => open(await atView(thread, numberIn(argument, "/at ENTRY"))),
+    usage: "[ENTRY]",
+    help: "shows the thread as it was behind an entry of its journal, the newest or that of a number",
+    perform: async ({ thread, open }, argument) => {
+      const { context } = await stateOf(thread);
+      open(await atView(thread, numberIn(argument, "/at [ENTRY]", context.seq)));
+    },
   },
   {
     name: "/diff",
@@ -69,7 +72,8 @@ export const lookCommands: readonly Command[] = [
     help: "shows what is otherwise behind one entry than behind another",
     perform: async ({ thread, open }, argument) => {
       const [from = "", to = "", ...more] = argument.split(/\s+/);
-      if (more.length > 0) throw new Error("this takes two numbers: /diff A B");
+      if (to === "" || more.length > 0)
+        throw new Error("this takes the numbers of two entries, which /at shows: /diff A B");
       open(await diffView(thread, numberIn(from, "/diff A B"), numberIn(to, "/diff A B")));
     },
   },

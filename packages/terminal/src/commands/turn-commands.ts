@@ -1,5 +1,5 @@
 import { type HostedThread } from "@colloquy/host";
-import { lastTurnOf, textOf, toArray, type Turn, turnNumbered } from "@colloquy/machine";
+import { lastTurnOf, textOf, toArray, type Turn, turnNumbered, undoTarget } from "@colloquy/machine";
 import { shortened } from "../text/printable.ts";
 import { counted } from "../text/figures.ts";
 import { isConfirmed, numberIn, textIn } from "./arguments.ts";
@@ -12,8 +12,12 @@ export const turnCommands: readonly Command[] = [
     usage: "[N]",
     help: "takes back the last turn, or the last N",
     perform: async ({ thread, say }, argument) => {
-      const turns = await moved(thread, () => thread.undo(numberIn(argument, "/undo [N]", 1)));
-      if (turns.length === 0) throw new Error("there is nothing to take back");
+      const number = numberIn(argument, "/undo [N]", 1);
+      const state = await thread.state();
+      const most = state === null ? 0 : undoTarget(state, Infinity).turns.length;
+      if (most === 0 || number === 0) throw new Error("there is nothing to take back");
+      if (number > most) throw new Error(`${counted(most, "turn")} can be taken back: /undo ${most}`);
+      const turns = await thread.undo(number);
       for (const turn of turns) say(`took back ${inWords(turn)}`);
     },
   },
@@ -65,6 +69,9 @@ export const turnCommands: readonly Command[] = [
     perform: async ({ thread, say }, argument) => {
       const [turn = "", yes = ""] = argument.split(/\s+/);
       const number = numberIn(turn, "/redact TURN");
+      const last = (await thread.state())?.context.conversation.turns.length ?? 0;
+      if (number > last)
+        throw new Error(last === 0 ? "nothing was said yet" : `there is no turn ${number}; the last is ${last}`);
       const question = `this takes the words of turn ${number} out of the journal, and no undo brings them back; /redact ${number} yes does it`;
       if (!isConfirmed(yes, say, question)) return;
       const seqs = await thread.redact({ turn: number });

@@ -101,6 +101,7 @@ test.each([
   ["/explain", /^The next prompt[^]*one/],
   ["/transcript", /^Transcript of here[^]*one/],
   ["/at 1", /^Entry 1 of here/],
+  ["/at", /^Entry \d+ of here/],
   ["/diff 1 3", /1[^]*3/],
   ["/search one", /^Search[^]*one/],
 ])("%s opens a view, which Esc closes", async (line, wanted) => {
@@ -148,7 +149,9 @@ test.each([
   ["/copy 9", "turn 9 has no answer"],
   ["/model", "there is no model to choose here"],
   ["/theme dark", "there is no theme to choose here"],
-  ["/diff 1", "this takes a number: /diff A B"],
+  ["/diff 1", "this takes the numbers of two entries"],
+  ["/undo 9", "1 turn can be taken back: /undo 1"],
+  ["/redact 9", "there is no turn 9; the last is 1"],
   ["/nonesuch", "there is no command /nonesuch; /help lists them"],
 ])("%s is refused in words, and is in the input again", async (line, words) => {
   const { run, input, finished } = await spoken(["one"]);
