@@ -5,8 +5,14 @@ import type { ScreenOptions } from "./screen/screen-options.ts";
  * the terminal is as it was before in any case. Ink and React are loaded with the first call.
  */
 export const runScreen = async (options: ScreenOptions): Promise<void> => {
-  const { runInkScreen } = await loaded();
-  return runInkScreen(options);
+  // What is typed meanwhile is shown by the screen, and not by the terminal itself.
+  options.input.setRawMode?.(true);
+  try {
+    const { runInkScreen } = await loaded();
+    return await runInkScreen(options);
+  } finally {
+    options.input.setRawMode?.(false);
+  }
 };
 
 /** React looks at the environment when it is loaded: made for development, it takes twice the time. */

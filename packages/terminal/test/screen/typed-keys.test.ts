@@ -1,0 +1,24 @@
+import { PassThrough } from "node:stream";
+import { expect, test } from "vitest";
+import type { Key } from "../../src/input/key.ts";
+import { readKeys } from "../../src/screen/typed-keys.ts";
+
+/** What is pressed when chunks come one after the other. */
+const keysOf = (...chunks: readonly string[]): readonly Key[] => {
+  const input = new PassThrough();
+  const keys: Key[] = [];
+  const stop = readKeys(input, (key) => keys.push(key));
+  for (const chunk of chunks) input.emit("data", Buffer.from(chunk));
+  stop();
+  return keys;
+};
+
+test("a line that was typed before the terminal gave away single keys is sent", () => {
+  expect(keysOf("hello\n", "\n", "a\n")).toEqual([...keysOf("hello\r"), ...keysOf("\n"), ...keysOf("", "a\n")]);
+  expect(keysOf("hello\r").at(-1)).toMatchObject({ name: "enter" });
+  expect(keysOf("\n")).toMatchObject([{ name: "ctrl+j" }]);
+});
+
+test("several such lines are in the input, as a paste is: nobody saw the first of them sent", () => {
+  expect(keysOf("one\ntwo\n", "\x1b[A")).toMatchObject([{ type: "paste", text: "one\ntwo\n" }, { name: "up" }]);
+});
