@@ -30,7 +30,7 @@ test("the package loads nothing of Ink and React until there is a screen", () =>
 test.each(["", "development"])("React is loaded as it is made for production, and NODE_ENV stays %j", (mode) => {
   const loaded = loadedBy(
     `import { PassThrough } from "node:stream";
-    const conversation = () => ({ ended: Promise.resolve(), onChange: () => () => {}, press: () => {}, shown: () =>
+    const conversation = () => ({ ended: Promise.resolve(), onChange: () => () => {}, press: () => {}, drawn: () => {}, shown: () =>
       ({ finished: [], open: () => [], input: () => ({ lines: [[]], cursor: { row: 0, column: 0 } }), status: () => [], view: null }) });
     const [input, output] = [new PassThrough(), new PassThrough()];
     await terminal.runScreen({ conversation, input, output, theme: terminal.themeNamed("plain") });
