@@ -29,8 +29,8 @@ export interface CommandTarget {
   readonly turnTo: (threadId: string) => Promise<void>;
   readonly newThreadId: () => string | Promise<string>;
   readonly copy: (text: string) => void;
-  /** What keys do, a line each. */
-  readonly keys: () => readonly string[];
+  /** The keys of each action, and what it does. */
+  readonly keys: () => readonly (readonly [keys: string, does: string])[];
   readonly end: () => void;
   /** Those that can be chosen, by their names; null where there is nothing to choose. */
   readonly models: Choice | null;

@@ -1,5 +1,6 @@
 import { named } from "../text/printable.ts";
 import type { CompletableCommand } from "../input/completion.ts";
+import { rowsView } from "../views/rows-view.ts";
 import type { Command, CommandTarget } from "./command.ts";
 import { lookCommands } from "./look-commands.ts";
 import { settingCommands } from "./setting-commands.ts";
@@ -12,7 +13,7 @@ export const slashCommands: readonly Command[] = [
     name: "/help",
     usage: "",
     help: "lists the commands",
-    perform: ({ say, keys }) => say([...helpLines(), ...keys()].join("\n")),
+    perform: ({ open }) => open(rowsView("Commands", helpRows())),
   },
   ...lookCommands,
   ...turnCommands,
@@ -66,8 +67,5 @@ const bareWordsWithName: ReadonlyMap<string, string> = new Map([
   ["restore", "/restore"],
 ]);
 
-const helpLines = (): readonly string[] => {
-  const names = slashCommands.map(({ name, usage }) => `${name} ${usage}`.trim());
-  const width = Math.max(...names.map((name) => name.length));
-  return slashCommands.map(({ help }, index) => `${(names[index] ?? "").padEnd(width)}  ${help}`);
-};
+const helpRows = (): readonly (readonly [string, string])[] =>
+  slashCommands.map(({ name, usage, help }) => [`${name} ${usage}`.trim(), help]);

@@ -1,5 +1,6 @@
 import { textOf } from "@colloquy/machine";
 import { named } from "../text/printable.ts";
+import { rowsView } from "../views/rows-view.ts";
 import type { Choice, Command, CommandTarget } from "./command.ts";
 
 /** Commands about how it goes on. */
@@ -35,7 +36,7 @@ export const settingCommands: readonly Command[] = [
     name: "/keys",
     usage: "",
     help: "lists what keys do",
-    perform: ({ say, keys }) => say(keys().join("\n")),
+    perform: ({ open, keys }) => open(rowsView("Keys", keys())),
   },
   {
     name: "/quit",
@@ -47,7 +48,9 @@ export const settingCommands: readonly Command[] = [
 
 const choose = ({ say }: CommandTarget, choice: Choice | null, what: string, name: string): void => {
   if (choice === null) throw new Error(`there is no ${what} to choose here`);
-  const offered = choice.names.length === 0 ? "" : `; there are ${choice.names.map(named).join(", ")}`;
+  const offered = choice.names.every((each) => each === choice.present())
+    ? ""
+    : `; there are ${choice.names.map(named).join(", ")}`;
   if (name !== "") choice.choose(name);
   say(`the ${what} is ${named(choice.present())}${name === "" ? offered : ""}`);
 };

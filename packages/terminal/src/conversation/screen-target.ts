@@ -19,8 +19,14 @@ export const screenTarget = (
     turnTo: (threadId) => exchange.turnTo(threadId),
     newThreadId: newThreadId ?? ((): string => host.thread("new").id),
     copy: (text) => port.copy(text),
-    keys: () => Object.entries(keymap).map(([key, action]) => `${key.padEnd(14)} ${actions[action]}`),
+    keys: () => keysByAction(keymap),
     models,
     themes,
   };
 };
+
+const keysByAction = (keymap: Keymap): readonly (readonly [string, string])[] =>
+  Object.entries(actions).flatMap(([action, does]) => {
+    const keys = Object.keys(keymap).filter((key) => keymap[key] === action);
+    return keys.length === 0 || action === "nothing" ? [] : [[keys.join(", "), does] as const];
+  });

@@ -41,7 +41,7 @@ export const plainTarget = ({
     newThreadId: newThreadId ?? ((): string => host.thread("new").id),
     // Nobody's clipboard can be reached.
     copy: (text) => printer.line(text),
-    keys: () => ["Ctrl+C cancels an answer; at the prompt it ends the conversation"],
+    keys: () => [["ctrl+c", "cancels an answer; at the prompt it ends the conversation"]],
     end,
     models,
     themes: null,

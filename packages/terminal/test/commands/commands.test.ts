@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { reply, ruleModel } from "@colloquy/runtime-test/models";
 import { expect, test } from "vitest";
 import { commandIn, slashCommands } from "../../src/index.ts";
+import { textOfLine } from "../../src/text/line.ts";
 import { onScreen } from "../conversation/screen.ts";
 
 const echo = () =>
@@ -29,14 +30,22 @@ const spoken = async (questions: readonly string[]) => {
   return { ...shown, run, path };
 };
 
-test("every command is listed with its usage", async () => {
-  const { run, finished } = await spoken([]);
-  await run("/help", "/quit");
-  for (const { name, usage, help } of slashCommands) {
-    expect(finished()).toContain(`${name} ${usage}`.trim());
-    expect(finished()).toContain(help);
+test("every command is listed with its usage, and every action with its keys, at any width", async () => {
+  const { press, type, until, conversation } = onScreen(echo());
+  for (const [name, rows] of [
+    ["/help", slashCommands.map(({ name, usage, help }) => `${`${name} ${usage}`.trim()} ${help}`)],
+    ["/keys", ["home, ctrl+a moves to the line's start", "ctrl+t shows the transcript"]],
+  ] as const) {
+    type(name);
+    press("enter");
+    await until(/^(Commands|Keys)/);
+    for (const columns of [20, 40, 80]) {
+      const { lines = [] } = conversation.shown().view?.show({ columns, rows: 500 }) ?? {};
+      const shown = lines.map(textOfLine).join(" ").replaceAll(/\s+/g, " ");
+      for (const row of rows) expect(shown).toContain(row);
+    }
+    press("escape");
   }
-  expect(finished()).toContain("ctrl+c");
 });
 
 test("/undo, /redo, /branch, /checkpoint, /restore, /clear and /reset move in the tree", async () => {
