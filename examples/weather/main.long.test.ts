@@ -28,7 +28,7 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
   test("answers come word by word, Ctrl+C stops one, /quit ends it", async () => {
     const command = `'${process.execPath}' '${program}' --store '${join(folder, "terminal.db")}' --pace 200; echo "ended with $?"; exec cat`;
     tell("new-session", "-d", "-x", "120", "-y", "40", "-s", "weather", command);
-    await shown(/new thread weather\nthread weather *\n>/);
+    await shown(/new thread weather\nthread weather .*\n>/);
     type("What's the weather in Seattle?");
     await shown(/get_weather \{"city":"Seattle","day":0\}\n.*\nSeattle today/);
     tell("send-keys", "-t", "weather", "C-c");
