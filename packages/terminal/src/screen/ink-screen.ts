@@ -64,8 +64,9 @@ class Screen {
       this.#alternate.leave();
       this.#draw();
     } finally {
-      this.#pace.stop();
       forget();
+      this.#pace.stop();
+      await this.#region.flushed();
       stopReading();
       this.#output.off("resize", resized);
       process.off("SIGCONT", goesOn);

@@ -49,7 +49,7 @@ export class LiveRegion {
     this.#ink?.unmount();
   }
 
-  /** Resolves when all is written. */
+  /** Resolves when all is written: Ink puts off a frame that comes within a millisecond of another. */
   async flushed(): Promise<void> {
     await this.#ink?.waitUntilRenderFlush();
   }

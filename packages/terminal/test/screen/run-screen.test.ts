@@ -37,3 +37,28 @@ test("a scripted conversation is drawn, and taken away at its end", async () => 
     "an answer that is longer than forty columns, so that the terminal wraps it",
   ]);
 });
+
+test("a conversation that ends right behind a frame leaves what was said last, and nothing of the frame", async () => {
+  for (let round = 0; round < 5; round++) {
+    const terminal = new FakeTerminal({ columns: 40, rows: 10 });
+    const conversation = new (class extends ScriptedConversation {
+      override drawn(): void {
+        if (this.input !== "x" || this.status === "ending") return;
+        this.finish("said last");
+        this.status = "ending";
+        this.end();
+      }
+    })();
+    const run = runScreen({
+      conversation: () => conversation,
+      input: terminal.input,
+      output: terminal.output,
+      theme: themeNamed("dark"),
+    });
+    await terminal.until((screen) => screen.includes("idle"));
+    terminal.type("x");
+    await run;
+    await terminal.cells.settled();
+    expect(terminal.cells.lines().filter(Boolean)).toEqual(["said last"]);
+  }
+});
