@@ -1,17 +1,14 @@
-import type { LlmHandler, LlmOutcome } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
-import * as Either from "fp-ts/lib/Either.js";
-import { outcomeOfResponseBody, streamOfResponse } from "./response-answer.ts";
-import { responseRequest, type ResponseRequestOptions, withoutEncrypted } from "./response-request.ts";
+import type { LlmHandler } from "@colloquy/host";
+import type { ResponseRequestOptions } from "./response-request.ts";
 import { connect, type OpenAiConnection } from "./transport/connection.ts";
-import { httpHandler } from "./transport/http-handler.ts";
+import { loadedLater } from "./transport/loaded-later.ts";
 
 export type OpenAiResponsesOptions = ResponseRequestOptions & OpenAiConnection;
 
 /**
  * Calls a server by OpenAI's Responses API, without state there: `store: false`, and reasoning comes encrypted, is kept with
  * the reply and goes back with the next call, as do the ids and phases of messages, and the items of built-in tools. So the
- * thread is all that there is of the conversation. Throws only here and at once, where the SDK can't make a client (no key), or
+ * thread is all that there is of the conversation. Throws only here and at once, where there is no key, or
  * where the base URL holds credentials.
  *
  * A model that does not know encrypted reasoning refuses to be asked for it. Then, and then only, a second request follows,
@@ -25,34 +22,8 @@ export type OpenAiResponsesOptions = ResponseRequestOptions & OpenAiConnection;
  * Idle timer, redirects, keys and options are as for `openaiChat`.
  */
 export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
-  const { client, options } = connect<ResponseRequestOptions>("openaiResponses", given, optionNames);
-  const refusing = new Set<unknown>();
-  return httpHandler({
-    client,
-    path: "/responses",
-    request: (call, declared) => {
-      const request = responseRequest(call, options, declared);
-      const isKnown =
-        Either.isRight(request) && call.model["include"] === undefined && refusing.has(request.right["model"]);
-      return isKnown ? Either.map((body: JsonObject) => withoutEncrypted(body) ?? body)(request) : request;
-    },
-    again: (body, outcome, call) =>
-      call.model["include"] === undefined && refusesInclude(outcome) ? withoutEncrypted(body) : null,
-    // Only now is it known that nothing else was wrong.
-    accepted: (body) => void refusing.add(body["model"]),
-    stream: streamOfResponse,
-    outcomeOfBody: outcomeOfResponseBody,
-  });
+  const connected = connect<ResponseRequestOptions>("openaiResponses", given, optionNames);
+  return loadedLater(async () => (await import("./response-handler.ts")).responseHandler(connected));
 };
 
 const optionNames = { model: true, stream: true } as const;
-
-/** Reasoning of another account that can't be decrypted, and a request that has to "include" something, are other refusals. */
-const refusesInclude = (outcome: LlmOutcome): boolean =>
-  outcome.type === "failed" &&
-  outcome.partial === undefined &&
-  outcome.failure.kind === "bad_request" &&
-  outcome.failure.code !== "invalid_encrypted_content" &&
-  /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i.test(
-    outcome.failure.message,
-  );

@@ -1,13 +1,9 @@
 import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
-import { answerFilter, type Template } from "@colloquy/templates";
-import { failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
-import { decodeChatBody } from "./reply/chat-body.ts";
-import { chatStream } from "./reply/chat-stream.ts";
-import { textChunks } from "./reply/text-chunks.ts";
-import { stopsOf, textRequest, type TextRequestOptions } from "./text-request.ts";
+import type { Template } from "@colloquy/templates";
+import type { TextRequestOptions } from "./text-request.ts";
 import { connect, type OpenAiConnection } from "./transport/connection.ts";
-import { httpHandler } from "./transport/http-handler.ts";
+import { loadedLater } from "./transport/loaded-later.ts";
 
 export type TextCompletionOptions = TextRequestOptions &
   OpenAiConnection & {
@@ -30,42 +26,11 @@ export type TextCompletionOptions = TextRequestOptions &
 export const textCompletion = ({ template, ...given }: TextCompletionOptions): LlmHandler => {
   if (typeof template?.render !== "function")
     throw new ConfigurationError("textCompletion needs a template: give promptFormat(…) or jinjaTemplate(…)");
-  const { client, options } = connect<TextRequestOptions>("textCompletion", given, optionNames);
-  if (options.stop !== undefined && !Array.isArray(options.stop))
-    throw new ConfigurationError(`textCompletion: stop is ${JSON.stringify(options.stop)}; it must be a list of texts`);
-  return (call, context) => {
-    const { read, overrun } = textChunks(answerFilter(template, stopsOf(call, options)));
-    const handler = httpHandler({
-      client,
-      path: "/completions",
-      request: (asked, declared) => textRequest(asked, template, options, declared, context.clock.now()),
-      stream: (onDelta) => {
-        const { feed, end, state, decoded } = chatStream(onDelta, read);
-        return {
-          feed,
-          end,
-          state: {
-            get begun() {
-              return state.begun;
-            },
-            get finished() {
-              return state.finished;
-            },
-            get done() {
-              return state.done || overrun();
-            },
-          },
-          outcome: (setting) => outcomeOfStream(decoded(), state, setting),
-          failed: (failure) => failed(failure, decoded()),
-        };
-      },
-      outcomeOfBody: (body, setting) => {
-        const chat = decodeChatBody(body, read);
-        return chat === null ? null : outcomeOfBody(chat, setting);
-      },
-    });
-    return handler(call, context);
-  };
+  const connected = connect<TextRequestOptions>("textCompletion", given, optionNames);
+  const { stop } = connected.options;
+  if (stop !== undefined && !Array.isArray(stop))
+    throw new ConfigurationError(`textCompletion: stop is ${JSON.stringify(stop)}; it must be a list of texts`);
+  return loadedLater(async () => (await import("./text-handler.ts")).textHandler(template, connected));
 };
 
 const optionNames = { model: true, stop: true, stream: true, includeUsage: true } as const;

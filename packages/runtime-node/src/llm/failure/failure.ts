@@ -1,5 +1,5 @@
 import type { Failure, FailureKind, Json } from "@colloquy/machine";
-import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai";
+import { APIConnectionError, APIConnectionTimeoutError, APIError, APIUserAbortError } from "openai/core/error";
 import { errorFacts, type ErrorFacts } from "./error-facts.ts";
 import { parseJson } from "../reply/loose-json.ts";
 import { redact } from "../secrets/redact.ts";

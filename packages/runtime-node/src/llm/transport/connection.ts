@@ -1,8 +1,8 @@
 import { problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
+import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
-import OpenAI from "openai";
 import { refuseCredentials } from "../secrets/secrets.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
@@ -10,18 +10,20 @@ export type OpenAiConnection =
   | { readonly client: OpenAI }
   | ({ readonly client?: never } & Pick<ClientOptions, keyof typeof connectionOptions>);
 
-/** A client, and the other options of a handler: a frozen copy of them. */
+/** How a handler comes by its client, and its other options: a frozen copy of them. */
 export interface Connected<Options> {
-  readonly client: OpenAI;
+  /** The one that was given, or a new one. */
+  readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
 }
 
 /**
- * Splits the options of a handler into those of its connection, from which a client is made, and its own.
+ * Splits the options of a handler into those of its connection, from which a client is made, and its own. The SDK takes
+ * longer to load than all else, and is loaded with the first call; what is wrong with the options is said at once.
  *
  * @param handler Its name, for errors.
  * @param own The names of its own options.
- * @throws ConfigurationError for an option that there is none of, and where the SDK can't make a client (no key)
+ * @throws ConfigurationError for an option that there is none of, and where there is no key
  * @throws TypeError where the base URL holds credentials
  */
 export const connect = <Options extends object>(
@@ -34,10 +36,15 @@ export const connect = <Options extends object>(
   for (const [name, value] of Object.entries(given))
     if ((name === "stream" || name === "includeUsage") && value !== undefined && typeof value !== "boolean")
       throw new ConfigurationError(`${name} of ${handler} is ${JSON.stringify(value)}; it must be true or false`);
-  const client =
-    given.client ?? new OpenAI({ ...keyOf(handler, given), ...frozenCopy(pick(given, connectionOptions)) });
-  refuseCredentials(handler, client.baseURL);
-  return { client, options: frozenCopy(pick<Options, keyof Options>(given, own)) };
+  const options = frozenCopy(pick<Options, keyof Options>(given, own));
+  const { client } = given;
+  if (client !== undefined) {
+    refuseCredentials(handler, client.baseURL);
+    return { client: () => client, options };
+  }
+  const connection = { ...fromEnvironment(), ...keyOf(handler, given), ...frozenCopy(pick(given, connectionOptions)) };
+  refuseCredentials(handler, connection.baseURL ?? "");
+  return { client: (Client) => new Client(connection), options };
 };
 
 const connectionOptions = {
@@ -51,6 +58,19 @@ const connectionOptions = {
   fetchOptions: true,
   timeout: true,
 } as const;
+
+/** What the SDK looks up where nothing is given, as it is now: later it may be another. */
+const fromEnvironment = (): ClientOptions => {
+  const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID } = process.env;
+  const found = {
+    apiKey: OPENAI_API_KEY?.trim(),
+    adminAPIKey: OPENAI_ADMIN_KEY?.trim(),
+    baseURL: OPENAI_BASE_URL?.trim(),
+    organization: OPENAI_ORG_ID?.trim(),
+    project: OPENAI_PROJECT_ID?.trim(),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== ""));
+};
 
 /** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
 const keyOf = (

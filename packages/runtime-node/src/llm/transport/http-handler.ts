@@ -1,13 +1,14 @@
 import { type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
 import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import type OpenAI from "openai";
+import OpenAI from "openai";
 import type { Endpoint } from "./answer.ts";
+import type { Connected } from "./connection.ts";
 import { exchange } from "./exchange.ts";
 
 /** How a handler asks a server. */
 export interface HttpHandler extends Endpoint {
-  readonly client: OpenAI;
+  readonly client: Connected<object>["client"];
   /**
    * The body of the request of a call, with the declarations of the tools that it offers; or in words why there can be
    * none. A body with `stream: true` asks for the reply piece by piece.
@@ -20,9 +21,9 @@ export interface HttpHandler extends Endpoint {
 }
 
 /** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */
-export const httpHandler =
-  ({ client, request, again, accepted, ...endpoint }: HttpHandler): LlmHandler =>
-  async (call, context) => {
+export const httpHandler = ({ client: connect, request, again, accepted, ...endpoint }: HttpHandler): LlmHandler => {
+  const client = connect(OpenAI);
+  return async (call, context) => {
     const asked = outputRequest(call, context);
     const body = request(asked.call, asked.context.tools);
     if (Either.isLeft(body))
@@ -34,3 +35,4 @@ export const httpHandler =
     if (second.type === "completed") accepted?.(other);
     return asked.read(second);
   };
+};

@@ -1,0 +1,35 @@
+import type { LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
+import { failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
+import { chatRequest, type ChatRequestOptions } from "./chat-request.ts";
+import type { FailureSetting } from "./failure/failure.ts";
+import { decodeChatBody } from "./reply/chat-body.ts";
+import { chatStream } from "./reply/chat-stream.ts";
+import type { AnswerStream } from "./transport/answer.ts";
+import type { Connected } from "./transport/connection.ts";
+import { httpHandler } from "./transport/http-handler.ts";
+
+/** Performs the calls of `openaiChat`. */
+export const chatHandler = ({ client, options }: Connected<ChatRequestOptions>): LlmHandler =>
+  httpHandler({
+    client,
+    path: "/chat/completions",
+    request: (call, declared) => chatRequest(call, options, declared),
+    stream: answerStream,
+    outcomeOfBody: outcomeOfPlainBody,
+  });
+
+const answerStream = (onDelta: (delta: LlmDelta) => void): AnswerStream => {
+  const { feed, end, state, decoded } = chatStream(onDelta);
+  return {
+    feed,
+    end,
+    state,
+    outcome: (setting) => outcomeOfStream(decoded(), state, setting),
+    failed: (failure) => failed(failure, decoded()),
+  };
+};
+
+const outcomeOfPlainBody = (body: string, setting: FailureSetting): LlmOutcome | null => {
+  const chat = decodeChatBody(body);
+  return chat === null ? null : outcomeOfBody(chat, setting);
+};

@@ -1,0 +1,38 @@
+import type { LlmHandler, LlmOutcome } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
+import { outcomeOfResponseBody, streamOfResponse } from "./response-answer.ts";
+import { responseRequest, type ResponseRequestOptions, withoutEncrypted } from "./response-request.ts";
+import type { Connected } from "./transport/connection.ts";
+import { httpHandler } from "./transport/http-handler.ts";
+
+/** Performs the calls of `openaiResponses`. */
+export const responseHandler = ({ client, options }: Connected<ResponseRequestOptions>): LlmHandler => {
+  const refusing = new Set<unknown>();
+  return httpHandler({
+    client,
+    path: "/responses",
+    request: (call, declared) => {
+      const request = responseRequest(call, options, declared);
+      const isKnown =
+        Either.isRight(request) && call.model["include"] === undefined && refusing.has(request.right["model"]);
+      return isKnown ? Either.map((body: JsonObject) => withoutEncrypted(body) ?? body)(request) : request;
+    },
+    again: (body, outcome, call) =>
+      call.model["include"] === undefined && refusesInclude(outcome) ? withoutEncrypted(body) : null,
+    // Only now is it known that nothing else was wrong.
+    accepted: (body) => void refusing.add(body["model"]),
+    stream: streamOfResponse,
+    outcomeOfBody: outcomeOfResponseBody,
+  });
+};
+
+/** Reasoning of another account that can't be decrypted, and a request that has to "include" something, are other refusals. */
+const refusesInclude = (outcome: LlmOutcome): boolean =>
+  outcome.type === "failed" &&
+  outcome.partial === undefined &&
+  outcome.failure.kind === "bad_request" &&
+  outcome.failure.code !== "invalid_encrypted_content" &&
+  /encrypted[ _]content|['"`]include\b|\binclude['"`]|\b(parameter|field|argument)s?:? include\b/i.test(
+    outcome.failure.message,
+  );
