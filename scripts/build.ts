@@ -13,7 +13,10 @@ const root = dirname(import.meta.dirname);
  * What a package has within it of another, because loading that whole costs more than loading the package: of zod's 95
  * files, which are 80 ms, the schemas of the journal need a sixth. Nothing of it is seen from outside.
  */
-const within: Readonly<Record<string, readonly string[]>> = { "@colloquy/machine": ["zod"] };
+const within: Readonly<Record<string, readonly string[]>> = {
+  "@colloquy/machine": ["zod"],
+  "@colloquy/interchange": ["zod"],
+};
 
 const main = async (): Promise<void> => {
   removeStale();
@@ -51,6 +54,8 @@ const bundle = async (folder: string): Promise<void> => {
     format: "es",
     sourcemap: true,
     sourcemapExcludeSources: true,
+    // What nobody reads here is not parsed at each start: sources and declarations have it.
+    comments: { legal: true, annotation: true, jsdoc: false },
     // Beside each other, so that a path from one of them holds wherever its source went.
     chunkFileNames: "[name].js",
     codeSplitting: { groups: others.map((other) => ({ name: other, test: new RegExp(`/node_modules/${other}/`) })) },

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Json, JsonObject, ContentPart, Part, ToolOutcome, ToolResultPart } from "@colloquy/machine";
 import { type AiFile, aiFileOf, dataUrlOf, partOfAiFile, typeOfDataUrl } from "./file.ts";
 import { aiOptions, underName } from "./provider-options.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 

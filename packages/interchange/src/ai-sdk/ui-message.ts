@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { z } from "zod";
+import * as z from "zod";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { aiOptions } from "./provider-options.ts";
 import { type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";

@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import { z } from "zod";
+import * as z from "zod";
 import { excerpt, isJsonObject } from "../exchange/json-object.ts";
 import type { Json, JsonObject } from "@colloquy/machine";
 
