@@ -1,7 +1,6 @@
 import type { LlmHandler } from "@colloquy/host";
 import type { ChatRequestOptions } from "./chat-request.ts";
-import { connect, type OpenAiConnection } from "./transport/connection.ts";
-import { loadedLater } from "./transport/loaded-later.ts";
+import { connect, loadedLater, type OpenAiConnection } from "./transport/connection.ts";
 
 export type OpenAiChatOptions = ChatRequestOptions & OpenAiConnection;
 

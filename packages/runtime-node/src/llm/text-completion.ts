@@ -2,8 +2,7 @@ import type { LlmHandler } from "@colloquy/host";
 import { ConfigurationError } from "@colloquy/machine";
 import type { Template } from "@colloquy/templates";
 import type { TextRequestOptions } from "./text-request.ts";
-import { connect, type OpenAiConnection } from "./transport/connection.ts";
-import { loadedLater } from "./transport/loaded-later.ts";
+import { connect, loadedLater, type OpenAiConnection } from "./transport/connection.ts";
 
 export type TextCompletionOptions = TextRequestOptions &
   OpenAiConnection & {

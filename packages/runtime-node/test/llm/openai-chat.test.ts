@@ -237,8 +237,40 @@ describe("a request", () => {
     vi.stubEnv("OPENAI_BASE_URL", undefined);
     expect(() => openaiChat({ tools: [] })).toThrow(ConfigurationError);
     expect(() => openaiChat({ tools: [] })).toThrow("openaiChat has no key: set OPENAI_API_KEY, or give apiKey");
-    // A server of one's own needs none.
-    expect(openaiChat({ baseURL: "http://127.0.0.1:1" })).toBeTypeOf("function");
+    for (const empty of ["", " "]) {
+      vi.stubEnv("OPENAI_API_KEY", empty);
+      expect(() => openaiChat({ tools: [] })).toThrow("openaiChat has no key");
+    }
+    vi.stubEnv("OPENAI_API_KEY", "of-the-environment");
+    expect(() => openaiChat({ apiKey: "" })).toThrow("openaiChat has no key");
+    vi.unstubAllEnvs();
+  });
+
+  test("is made without a key for a server of one's own", async () => {
+    vi.stubEnv("OPENAI_API_KEY", undefined);
+    const sent: unknown[] = [];
+    const { baseURL } = await chatServer((request, ...rest) => {
+      sent.push(request.headers.authorization);
+      reply(request, ...rest);
+    });
+    for (const given of [{}, { apiKey: "" }]) await perform(openaiChat({ baseURL, ...given })).outcome;
+    expect(sent).toEqual(["Bearer none", "Bearer none"]);
+    vi.unstubAllEnvs();
+  });
+
+  test("has the key and the server that the environment named when its handler was made", async () => {
+    const sent: unknown[] = [];
+    const { baseURL } = await chatServer((request, ...rest) => {
+      sent.push(request.headers.authorization);
+      reply(request, ...rest);
+    });
+    vi.stubEnv("OPENAI_API_KEY", " first ");
+    vi.stubEnv("OPENAI_BASE_URL", baseURL);
+    const handler = openaiChat({ model: "m" });
+    vi.stubEnv("OPENAI_API_KEY", "second");
+    vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1");
+    expect(await perform(handler).outcome).toMatchObject({ type: "completed" });
+    expect(sent).toEqual(["Bearer first"]);
     vi.unstubAllEnvs();
   });
 });

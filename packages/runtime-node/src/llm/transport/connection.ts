@@ -1,3 +1,4 @@
+import type { LlmHandler } from "@colloquy/host";
 import { problemOfOptions } from "@colloquy/host/store";
 import { ConfigurationError } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
@@ -12,7 +13,7 @@ export type OpenAiConnection =
 
 /** How a handler comes by its client, and its other options: a frozen copy of them. */
 export interface Connected<Options> {
-  /** The one that was given, or a new one. */
+  /** The client that was given, or one that is made with the first call. */
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
 }
@@ -42,9 +43,17 @@ export const connect = <Options extends object>(
     refuseCredentials(handler, client.baseURL);
     return { client: () => client, options };
   }
-  const connection = { ...fromEnvironment(), ...keyOf(handler, given), ...frozenCopy(pick(given, connectionOptions)) };
+  const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   refuseCredentials(handler, connection.baseURL ?? "");
-  return { client: (Client) => new Client(connection), options };
+  const key = keyFor(handler, connection);
+  let made: OpenAI | undefined;
+  return { client: (SDK) => (made ??= new SDK({ ...connection, ...key })), options };
+};
+
+/** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
+export const loadedLater = (load: () => Promise<LlmHandler>): LlmHandler => {
+  let loaded: Promise<LlmHandler> | undefined;
+  return async (call, context) => (await (loaded ??= load()))(call, context);
 };
 
 const connectionOptions = {
@@ -59,27 +68,29 @@ const connectionOptions = {
   timeout: true,
 } as const;
 
-/** What the SDK looks up where nothing is given, as it is now: later it may be another. */
-const fromEnvironment = (): ClientOptions => {
+/** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */
+const fromSurroundings = (): ClientOptions => {
   const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID } = process.env;
-  const found = {
+  const set = {
     apiKey: OPENAI_API_KEY?.trim(),
     adminAPIKey: OPENAI_ADMIN_KEY?.trim(),
     baseURL: OPENAI_BASE_URL?.trim(),
     organization: OPENAI_ORG_ID?.trim(),
     project: OPENAI_PROJECT_ID?.trim(),
   };
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== ""));
+  return {
+    fetch,
+    ...Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined && value !== "")),
+  };
 };
 
 /** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
-const keyOf = (
+const keyFor = (
   handler: string,
-  { apiKey, baseURL }: Pick<ClientOptions, "apiKey" | "baseURL">,
+  { apiKey = "", adminAPIKey = "", baseURL = "" }: ClientOptions,
 ): Pick<ClientOptions, "apiKey"> => {
-  const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL } = process.env;
-  if ([apiKey, OPENAI_API_KEY, OPENAI_ADMIN_KEY].some((key) => key !== undefined && key !== "")) return {};
-  if ((baseURL ?? OPENAI_BASE_URL ?? "") !== "") return { apiKey: "none" };
+  if (apiKey !== "" || adminAPIKey !== "") return {};
+  if (baseURL !== "") return { apiKey: "none" };
   throw new ConfigurationError(
     `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
   );
