@@ -5,7 +5,7 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
 import type { Figure } from "./kit/measure.ts";
-import { userText } from "./kit/work.ts";
+import { userText } from "./kit/script.ts";
 
 const turns = 1000;
 

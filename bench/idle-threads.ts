@@ -3,7 +3,8 @@
 import { createHost } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { fileStore } from "./kit/hosts.ts";
-import { instantModel, lookup, lookupMachine, userText } from "./kit/work.ts";
+import { userText } from "./kit/script.ts";
+import { instantModel, lookup, lookupMachine } from "./kit/work.ts";
 
 /** Bytes. */
 export interface IdleThreads {

@@ -10,7 +10,7 @@ import {
 } from "@colloquy/machine";
 import { plainCopy } from "@colloquy/machine/hosting";
 import { type Figure, pair, short } from "./kit/measure.ts";
-import { userText } from "./kit/work.ts";
+import { userText } from "./kit/script.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await ofMessages(rounds),

@@ -10,7 +10,6 @@ export const benchmarks: {
 } = {
   transition: () => import("./transition.ts"),
   immutable: () => import("./immutable.ts"),
-  turn: () => import("./turn.ts"),
   growth: () => import("./growth.ts"),
   queues: () => import("./queues.ts"),
   streaming: () => import("./streaming.ts"),
@@ -20,6 +19,7 @@ export const benchmarks: {
   pruning: () => import("./pruning.ts"),
   memory: () => import("./memory.ts"),
   manyThreads: () => import("./many-threads.ts"),
+  cold: () => import("./cold.ts"),
   peers: () => import("./peers.ts"),
 };
 

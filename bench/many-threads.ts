@@ -2,12 +2,12 @@
 // at a time.
 import { awaitMany, createHost, type LlmHandler } from "@colloquy/host";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { fileStore, onFile } from "./kit/hosts.ts";
 import type { IdleThreads } from "./idle-threads.ts";
 import { cpuMicros, type Figure, median } from "./kit/measure.ts";
-import { instantModel, lookup, lookupMachine, userText } from "./kit/work.ts";
+import { reportOf } from "./kit/report.ts";
+import { userText } from "./kit/script.ts";
+import { instantModel, lookup, lookupMachine } from "./kit/work.ts";
 
 const idle = 10_000;
 const threads = 2_000;
@@ -95,17 +95,6 @@ const work = (maxActive: number): Promise<Worked> =>
   });
 
 const idleThreads = (mode: "open" | "evicted"): Promise<IdleThreads> =>
-  onFile(async (path) => {
-    const script = new URL("idle-threads.ts", import.meta.url).pathname;
-    const child = spawn(process.execPath, ["--expose-gc", script, path, String(idle), mode], {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-    });
-    const ended = once(child, "exit");
-    const died = ended.then(([code]) => {
-      throw new Error(`the process that measures ended with ${String(code)} and reported nothing`);
-    });
-    // Our own process, which reports nothing else.
-    const [report] = (await Promise.race([once(child, "message"), died])) as [IdleThreads];
-    await ended;
-    return report;
-  });
+  onFile((path) =>
+    reportOf<IdleThreads>(new URL("idle-threads.ts", import.meta.url), [path, String(idle), mode], ["--expose-gc"]),
+  );

@@ -9,7 +9,8 @@ import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
 import { budget } from "./kit/long-thread.ts";
 import { type Figure, pair, short } from "./kit/measure.ts";
-import { lookupMachine, userText } from "./kit/work.ts";
+import { userText } from "./kit/script.ts";
+import { lookupMachine } from "./kit/work.ts";
 
 const turns = 10_000;
 const machine = lookupMachine({ policy: tokenWindow(), budget, calibrate: false });

@@ -4,16 +4,15 @@ import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, onFile } from "./kit/hosts.ts";
 import { cpuMicros, type Figure, median, short } from "./kit/measure.ts";
-import { aiSdk } from "./peers/ai-sdk.ts";
 import { langGraph } from "./peers/lang-graph.ts";
 import { openAiAgents } from "./peers/openai-agents.ts";
 import type { OpenPeer, Peer } from "./peers/peer.ts";
-import { userText } from "./kit/work.ts";
+import { userText } from "./kit/script.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const ours = await measured(colloquy, rounds);
   const figures: Figure[] = [];
-  for (const [name, open] of Object.entries({ "OpenAI Agents": openAiAgents, "AI SDK": aiSdk, LangGraph: langGraph })) {
+  for (const [name, open] of Object.entries({ "OpenAI Agents": openAiAgents, LangGraph: langGraph })) {
     const theirs = await measured(open, rounds);
     figures.push(
       {

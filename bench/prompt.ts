@@ -2,7 +2,7 @@
 import { type ConversationMachine, promptOf, type State, transition } from "@colloquy/machine";
 import { longThread, windowMachine } from "./kit/long-thread.ts";
 import { type Figure, type Pair, pair, short } from "./kit/measure.ts";
-import { answerText, userText } from "./kit/work.ts";
+import { answerText, userText } from "./kit/script.ts";
 
 const long = 100_000;
 const brief = 1_000;

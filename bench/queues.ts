@@ -4,7 +4,7 @@ import { conversationMachine } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { randomIds, systemClock } from "@colloquy/runtime-node";
 import { byTurns, type Figure, short } from "./kit/measure.ts";
-import { userText } from "./kit/work.ts";
+import { userText } from "./kit/script.ts";
 
 const many = 4_000;
 

@@ -3,7 +3,8 @@ import { type ConversationMachine, type Event, start, type State, transition } f
 import { lastTurns } from "@colloquy/machine/policies";
 import { transition as xstateTransition } from "xstate";
 import { type Figure, pair, short } from "./kit/measure.ts";
-import { answerText, lookupMachine, toolArguments, toolResult, userText } from "./kit/work.ts";
+import { answerText, toolArguments, toolResult, userText } from "./kit/script.ts";
+import { lookupMachine } from "./kit/work.ts";
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => {
   const machine = lookupMachine({ policy: lastTurns(2) });

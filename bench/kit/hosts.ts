@@ -5,8 +5,7 @@ import { randomIds, sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
-import { instantModel, lookup, lookupMachine, type PlainMessage } from "./work.ts";
+import { instantModel, lookup, lookupMachine } from "./work.ts";
 
 /** A host that asks the instant model. */
 export const benchmarkHost = (store: Store, machine: ConversationMachine = lookupMachine()): Host =>
@@ -28,20 +27,3 @@ export const onFile = async <Result>(work: (path: string) => Promise<Result>): P
 
 /** The store that the benchmarks use: without a flush to the disk, whose speed is the machine's and not ours. */
 export const fileStore = (path: string): Store => sqliteStore({ path, synchronous: "NORMAL" });
-
-/** Inserts as one writes them by hand: a row for each message, under the same settings as the store's. */
-export const handWrittenInserts = (
-  path: string,
-): { readonly insert: (message: PlainMessage) => void; readonly close: () => void } => {
-  const database = new DatabaseSync(path);
-  database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL");
-  database.exec(
-    "CREATE TABLE IF NOT EXISTS message (thread TEXT, seq INTEGER, body TEXT, PRIMARY KEY (thread, seq)) WITHOUT ROWID",
-  );
-  const statement = database.prepare("INSERT INTO message VALUES (?, ?, ?)");
-  let seq = 0;
-  return {
-    insert: (message) => void statement.run("main", seq++, JSON.stringify(message)),
-    close: () => database.close(),
-  };
-};

@@ -2,7 +2,7 @@
 // keep on a disk; its bytes are those of the checkpoints and writes as it serialises them.
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { END, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { answerText, toolArguments, toolResult } from "../kit/work.ts";
+import { answerText, toolArguments, toolResult } from "../kit/script.ts";
 import type { OpenPeer } from "./peer.ts";
 
 export const langGraph: OpenPeer = async () => {

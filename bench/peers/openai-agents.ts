@@ -12,7 +12,7 @@ import {
 } from "@openai/agents-core";
 import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { answerText, toolArguments, toolResult } from "../kit/work.ts";
+import { answerText, toolArguments, toolResult } from "../kit/script.ts";
 import type { OpenPeer } from "./peer.ts";
 
 export const openAiAgents: OpenPeer = async (path) => {

@@ -1,0 +1,141 @@
+// What a turn costs where a process has just started, on the packages as `node scripts/build.ts` built them, beside the
+// same work with others. Each job has a process of its own; the sides of a figure take turns, and each round is a ratio
+// of its own. Only CPU counts: how busy the machine is changes little about it.
+import { randomUUID } from "node:crypto";
+import { serverUrl, serverVariables } from "../proof/kit/server-urls.ts";
+import type { Costs, Job, SideName } from "./cold/child.ts";
+import { onFile } from "./kit/hosts.ts";
+import { type Figure, median, short } from "./kit/measure.ts";
+import { reportOf } from "./kit/report.ts";
+
+export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
+  ...(await inMemory(rounds)),
+  ...(await onSqlite(rounds)),
+  ...(await onPostgres(rounds)),
+  ...(await manyThreads(rounds)),
+];
+
+/** The long thread of each side, of so many turns. */
+const thread = "long";
+const turns = 1_050;
+
+const inMemory = async (rounds: number): Promise<readonly Figure[]> => {
+  const sides: readonly SideName[] = ["machine", "host", "host, a window", "XState", "AI SDK"];
+  const measured = await measure(rounds, () =>
+    // Each side has the same CPU: one that is fast uses it for more turns.
+    sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 2_000_000, thread })),
+  );
+  const xstate = (mark: number): Cost => ["XState", mark];
+  const aiSdk = (mark: number): Cost => ["AI SDK", mark];
+  return [
+    ratio(measured, ["machine", 10], xstate(10), { target: 0.5 }),
+    ratio(measured, ["host", 10], xstate(10), { target: 1 }),
+    ratio(measured, ["host", 10], aiSdk(10), { target: 0.1 }),
+    ratio(measured, ["host", 100], aiSdk(100), {}),
+    ratio(measured, ["host", 1_000], aiSdk(1_000), { target: 1 / 30 }),
+    ratio(measured, ["machine", 1_000], ["machine", 10], { target: 2 }),
+    ratio(measured, ["host", 1_000], ["host", 10], { target: 2 }),
+    ratio(measured, ["host, a window", 1_000], ["host, a window", 10], { target: 2 }),
+  ];
+};
+
+const onSqlite = (rounds: number): Promise<readonly Figure[]> =>
+  onFile(async (path) => {
+    const sides: readonly SideName[] = ["host on SQLite", "by hand on SQLite"];
+    const place = (side: SideName, round: number): string => `${path}.${sides.indexOf(side)}.${round}`;
+    const measured = await measure(rounds, (round) => sides.map((side) => durable(side, place(side, round))));
+    const opened = await measure(3 * rounds, (round) =>
+      sides.map((side) => ({ does: "opening", side, place: place(side, 0), thread, turn: turns + 1 + round })),
+    );
+    return [
+      ...ofDurable(measured, sides, 3),
+      ratio(opened, ["host on SQLite", "opening"], ["by hand on SQLite", "opening"], { target: 2 }),
+    ];
+  });
+
+const onPostgres = async (rounds: number): Promise<readonly Figure[]> => {
+  const url = serverUrl("postgres");
+  if (url === null) {
+    console.log(`not measured: PostgreSQL, since ${serverVariables.postgres} names none; \`pnpm servers\` starts one`);
+    return [];
+  }
+  const sides: readonly SideName[] = ["host on PostgreSQL", "by hand on PostgreSQL"];
+  // The server may be anybody's, and is used again in each round.
+  const measured = await measure(rounds, () => sides.map((side) => durable(side, url, randomUUID())));
+  return ofDurable(measured, sides, 2);
+};
+
+/** Whole histories: both sides are as warm as the thread makes them. */
+const durable = (side: SideName, place: string, id: string = thread): Job => ({
+  does: "turns",
+  side,
+  place,
+  warmUpThreads: 3,
+  micros: 0,
+  thread: id,
+});
+
+const ofDurable = (measured: Measured, [ours, reference]: readonly SideName[], target: number): readonly Figure[] =>
+  ours === undefined || reference === undefined
+    ? []
+    : [100, 1_000].map((mark) => ratio(measured, [ours, mark], [reference, mark], { target }));
+
+const manyThreads = async (rounds: number): Promise<readonly Figure[]> => {
+  const memory = await measure(rounds, () => [
+    { does: "threads", side: "host", place: "" },
+    { does: "threads", side: "AI SDK", place: "" },
+  ]);
+  const sqlite = await onFile((path) =>
+    measure(rounds, (round) => [
+      { does: "threads", side: "host on SQLite", place: `${path}.host.${round}` },
+      { does: "threads", side: "by hand on SQLite", place: `${path}.hand.${round}` },
+    ]),
+  );
+  return [
+    ratio(memory, ["host", "threads"], ["AI SDK", "threads"], { target: 0.25 }),
+    ratio(sqlite, ["host on SQLite", "threads"], ["by hand on SQLite", "threads"], { target: 2 }),
+  ];
+};
+
+/** What each side cost, round by round. */
+type Measured = ReadonlyMap<SideName, readonly Costs[]>;
+
+const measure = async (rounds: number, jobs: (round: number) => readonly Job[]): Promise<Measured> => {
+  const measured = new Map<SideName, Costs[]>();
+  for (let round = 0; round < rounds; round++) {
+    const inOrder = jobs(round);
+    for (const job of round % 2 === 0 ? inOrder : inOrder.toReversed()) {
+      const costs = await reportOf<Costs>(child, [JSON.stringify(job)], ["--import", builtPackages.href]);
+      measured.set(job.side, [...(measured.get(job.side) ?? []), costs]);
+    }
+  }
+  return measured;
+};
+
+const child = new URL("cold/child.ts", import.meta.url);
+const builtPackages = new URL("cold/built-packages.ts", import.meta.url);
+
+/** Of a side: the mark of its turns, or what else was done. */
+type Cost = readonly [side: SideName, of: number | string];
+
+const ratio = (
+  measured: Measured,
+  ours: Cost,
+  reference: Cost,
+  { most = Number.POSITIVE_INFINITY, target }: { readonly most?: number; readonly target?: number },
+): Figure => {
+  const mine = costsOf(measured, ours);
+  const theirs = costsOf(measured, reference);
+  const note = `${short(median(mine))} µs against ${short(median(theirs))}`;
+  return {
+    name: `${inWords(ours)} / ${inWords(reference)}`,
+    value: median(mine.map((cost, round) => cost / (theirs[round] ?? Number.NaN))),
+    most,
+    note: target === undefined ? note : `${note}; to come to ${short(target)}`,
+  };
+};
+
+const costsOf = (measured: Measured, [side, of]: Cost): readonly number[] =>
+  (measured.get(side) ?? []).map((costs) => costs[of] ?? Number.NaN);
+
+const inWords = ([side, of]: Cost): string => `${side}, ${typeof of === "number" ? `turn ${of}` : of}`;

@@ -1,0 +1,160 @@
+// A process that has just started: it does one job, and reports to its parent what that cost, in microseconds of CPU.
+// child.ts JOB, as JSON
+import { cpuMicros } from "../kit/measure.ts";
+import { answerText, Script, userText } from "../kit/script.ts";
+import { type OpenSide, type Side, type Turn, turnsShown } from "./side.ts";
+
+/** What to do. */
+export type Job = Turns | Threads | Opening;
+
+/** Converse on short threads, unmeasured, then on a long one, and on more of those until so much CPU is used up. */
+interface Turns extends On {
+  readonly does: "turns";
+  readonly warmUpThreads: number;
+  readonly micros: number;
+  /** The first long one, which is kept where the side keeps threads. */
+  readonly thread: string;
+}
+
+/** Converse on many threads for a few turns, many of them at a time. */
+interface Threads extends On {
+  readonly does: "threads";
+}
+
+/** Go on with a thread that is kept, at this turn of it. */
+interface Opening extends On {
+  readonly does: "opening";
+  readonly thread: string;
+  readonly turn: number;
+}
+
+interface On {
+  readonly side: SideName;
+  /** Where threads are kept: a file, or the URL of a server. */
+  readonly place: string;
+}
+
+/** Microseconds, by what they are for: the mark, or `does`. */
+export type Costs = Readonly<Record<string, number>>;
+
+export type SideName = keyof typeof sides;
+
+const sides = {
+  machine: async () => (await import("./colloquy.ts")).machine,
+  host: async () => (await import("./colloquy.ts")).memory,
+  "host, a window": async () => (await import("./colloquy.ts")).window,
+  "host on SQLite": async () => (await import("./colloquy.ts")).sqlite,
+  "host on PostgreSQL": async () => (await import("./colloquy.ts")).postgres,
+  "by hand on SQLite": async () => (await import("./by-hand.ts")).sqlite,
+  "by hand on PostgreSQL": async () => (await import("./by-hand.ts")).postgres,
+  XState: async () => (await import("./xstate.ts")).memory,
+  "AI SDK": async () => (await import("./ai-sdk.ts")).memory,
+} satisfies Readonly<Record<string, () => Promise<OpenSide>>>;
+
+/** What it costs, once everything is imported. */
+const costsOf = async (job: Job): Promise<Costs> => {
+  const script = new Script();
+  const open = await sides[job.side]();
+  switch (job.does) {
+    case "turns":
+      return costsOfTurns(job, script, await open(script, job.place));
+    case "threads":
+      return { threads: await costOfThreads(script, await open(script, job.place)) };
+    case "opening":
+      return { opening: await costOfOpening(job, script, open) };
+  }
+};
+
+const costsOfTurns = async (job: Turns, script: Script, side: Side): Promise<Costs> => {
+  const thread = async (id: string, windows: readonly Window[], turns: number): Promise<void> => {
+    const turn = await side.open(id);
+    let before = 0;
+    for (let number = 1; number <= turns; number++) {
+      // The clock is read once for a window: reading it costs as much as a turn of some sides.
+      if (windows.some(({ first }) => number === first)) before = cpuMicros();
+      await checked(job, script, number, turn(userText(number)));
+      const ended = windows.find(({ last }) => number === last);
+      if (ended !== undefined) ended.micros.push((cpuMicros() - before) / (ended.last - ended.first + 1));
+    }
+  };
+  for (let warm = 0; warm < job.warmUpThreads; warm++) await thread(`warm-${run}-${warm}`, [], 10);
+  const windows = [10, 100, 1_000].map(window);
+  const turns = Math.max(...windows.map(({ last }) => last));
+  const started = cpuMicros();
+  await thread(job.thread, windows, turns);
+  for (let again = 1; cpuMicros() - started < job.micros; again++)
+    await thread(`${job.thread}-${run}-${again}`, windows, turns);
+  await side.close();
+  return Object.fromEntries(windows.map(({ mark, micros }) => [mark, mean(micros)]));
+};
+
+/** Turns about a mark, and what one of them cost each time. */
+interface Window {
+  readonly mark: number;
+  readonly first: number;
+  readonly last: number;
+  readonly micros: number[];
+}
+
+const window = (mark: number): Window => {
+  const half = Math.min(50, mark / 2);
+  return { mark, first: mark - half + 1, last: mark + half, micros: [] };
+};
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const costOfThreads = async (script: Script, side: Side): Promise<number> => {
+  await inThreads("warm", 100, script, side);
+  const before = cpuMicros();
+  const turns = await inThreads("thread", 2_000, script, side);
+  const cost = (cpuMicros() - before) / turns;
+  await side.close();
+  return cost;
+};
+
+/** Some turns on each of so many threads, a hundred at a time. */
+const inThreads = async (name: string, threads: number, script: Script, side: Side): Promise<number> => {
+  const shownBefore = script.shownInAll;
+  const turnsEach = 3;
+  let next = 0;
+  const opened: Turn[] = [];
+  for (let thread = 0; thread < threads; thread++) opened.push(await side.open(`${name}-${run}-${thread}`));
+  const work = async (): Promise<void> => {
+    while (next < threads * turnsEach) {
+      const turn = next++;
+      const answer = await opened[turn % threads]?.(userText(Math.floor(turn / threads) + 1));
+      if (answer?.startsWith("answer ") !== true) throw new Error(`answered ${answer}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 100 }, work));
+  // Two calls a turn, with 1 and 3, 5 and 7, 9 and 11 messages.
+  const shown = script.shownInAll - shownBefore;
+  if (shown !== 36 * threads) throw new Error(`${threads} threads: ${shown} messages, and not ${36 * threads}`);
+  return threads * turnsEach;
+};
+
+const costOfOpening = async (job: Opening, script: Script, open: OpenSide): Promise<number> => {
+  const before = cpuMicros();
+  const side = await open(script, job.place);
+  const turn = await side.open(job.thread);
+  await checked(job, script, job.turn, turn(userText(job.turn)));
+  const cost = cpuMicros() - before;
+  await side.close();
+  return cost;
+};
+
+/** Part of the names of threads that this process opens: a server may have those of others. */
+const run = `${process.pid}-${Date.now()}`;
+
+/** No side gets away with less: each answers what the script says, and shows the model what it should see. */
+const checked = async (job: Job, script: Script, turn: number, answering: ReturnType<Turn>): Promise<void> => {
+  const answer = await answering;
+  if (answer !== answerText(script.calls)) throw new Error(`${job.side}, turn ${turn}: answered ${answer}`);
+  const closed = job.side === "host, a window" ? Math.min(turn - 1, turnsShown) : turn - 1;
+  if (script.shown !== 4 * closed + 3)
+    throw new Error(`${job.side}, turn ${turn}: the model saw ${script.shown} messages, and not ${4 * closed + 3}`);
+};
+
+// What our own parent says.
+process.send?.(await costsOf(JSON.parse(process.argv[2] ?? "") as Job));
+process.disconnect?.();
