@@ -61,7 +61,7 @@ const machineOf = (settings: Settings) => {
       carryOut: enqueueActions(({ context, event, enqueue }) => {
         const plan = planOf(context, event);
         if (plan === null) return;
-        for (const effect of frozen(plan.effects())) enqueue({ type: "perform", params: effect });
+        for (const effect of frozen(plan.effects(settings.prompts))) enqueue({ type: "perform", params: effect });
         enqueue.assign(plan.data);
       }),
     },

@@ -125,7 +125,12 @@ export const transition = (
     ...(isEmpty(decision) ? {} : { decided: decision }),
     ...(options.recovered === true ? { recovered: true } : {}),
   };
-  return Object.freeze({ handled: true, state: after, effects: frozen(plan.effects()), entry: Object.freeze(entry) });
+  return Object.freeze({
+    handled: true,
+    state: after,
+    effects: frozen(plan.effects(settings.prompts)),
+    entry: Object.freeze(entry),
+  });
 };
 
 /** The caller gets back the very state that it gave. */

@@ -20,11 +20,27 @@ export const digestOfMessage = (message: Omit<Message, "digest" | "id">): string
 
 /** The digest of a prompt, from those of its messages, and of what its answer has to be. */
 export const digestOfPrompt = (messages: readonly Message[], output?: Omit<ExpectedOutput, "repairs">): string => {
-  const mixer = new Mixer();
-  for (const message of messages) mixer.add(message.digest);
-  if (output !== undefined) mixer.add(canonicalText(output));
-  return mixer.digest();
+  const digest = new PromptDigest();
+  for (const message of messages) digest.add(message);
+  return digest.of(output);
 };
+
+/** The digest of a prompt that grows at its end: each message is mixed once. */
+export class PromptDigest {
+  readonly #mixer = new Mixer();
+
+  add(message: Message): void {
+    this.#mixer.add(message.digest);
+  }
+
+  /** Of the messages so far, and of what the answer has to be. More may be added afterwards. */
+  of(output: Omit<ExpectedOutput, "repairs"> | undefined): string {
+    if (output === undefined) return this.#mixer.digest();
+    const mixer = this.#mixer.copy();
+    mixer.add(canonicalText(output));
+    return mixer.digest();
+  }
+}
 
 /** The digest of any JSON value, the same whatever the order of its keys. */
 export const digestOf = (value: Json): string => {
@@ -98,6 +114,13 @@ class Mixer {
     }
     this.high = Math.imul(high ^ endMark, highFactor);
     this.low = Math.imul(low ^ endMark, 1597334677);
+  }
+
+  copy(): Mixer {
+    const copy = new Mixer();
+    copy.high = this.high;
+    copy.low = this.low;
+    return copy;
   }
 
   digest(): string {

@@ -3,6 +3,7 @@ import type { Summariser, Budget, Policy } from "../../prompt/policy.ts";
 import { ConfigurationError } from "../../prompt/configuration-error.ts";
 import { type Counter, estimateCounter } from "../../prompt/counter.ts";
 import { type Counts, countsOf } from "../../prompt/counts.ts";
+import { grownPrompts, type Prompts } from "../../prompt/prompts.ts";
 import type { InterruptedTurns } from "../../prompt/cut.ts";
 import { problemOfKeys } from "../../prompt/policies/check-options.ts";
 import { keepAll } from "../../prompt/policies/keep-all.ts";
@@ -26,6 +27,7 @@ export interface Settings {
   readonly policy: Policy;
   readonly counter: Counter;
   readonly counts: Counts;
+  readonly prompts: Prompts;
   readonly budget: Budget | null;
   readonly calibrate: boolean;
   readonly warnAt: number;
@@ -46,7 +48,7 @@ export const settingsOf = (options: MachineOptions): Settings => {
   const wrongShape = problemOfShapes(options);
   if (wrongShape !== null) throw new ConfigurationError(wrongShape);
   const tools = frozenCopy(options.tools ?? []);
-  const given: Omit<Settings, "counts" | "fingerprint" | "toolNames"> = {
+  const given: Omit<Settings, "counts" | "prompts" | "fingerprint" | "toolNames"> = {
     tools,
     offered: frozen(tools.map(offeredTool)),
     policy: options.policy ?? keepAll(),
@@ -69,8 +71,9 @@ export const settingsOf = (options: MachineOptions): Settings => {
   const policy = ownedPolicy(given.policy);
   const counter = ownedCounter(given.counter);
   const pricing = given.pricing === null ? null : ownedPricing(given.pricing);
-  const settings = { ...given, toolNames, policy, counter, pricing, counts: countsOf(counter) };
-  return { ...settings, fingerprint: fingerprintOf(settings) };
+  const counts = countsOf(counter);
+  const settings = { ...given, toolNames, policy, counter, pricing, counts };
+  return { ...settings, prompts: grownPrompts(counts), fingerprint: fingerprintOf(settings) };
 };
 
 const defaultRetry: Retry = {
@@ -118,7 +121,7 @@ const optionNames: { readonly [Option in keyof Required<MachineOptions>]: true }
   pricing: true,
 };
 
-const problemOf = (settings: Omit<Settings, "counts" | "fingerprint">): string | null => {
+const problemOf = (settings: Omit<Settings, "counts" | "prompts" | "fingerprint">): string | null => {
   const limits = problemOfLimits(settings.limits);
   if (limits !== null) return limits;
   if (settings.toolNames.size < settings.tools.length) {
@@ -165,7 +168,7 @@ const problemOfWords = ({
   interrupted,
   unknownTool,
   tools,
-}: Omit<Settings, "counts" | "fingerprint">): string | null => {
+}: Omit<Settings, "counts" | "prompts" | "fingerprint">): string | null => {
   const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
     ["overlap.type", overlap.type, ["reject", "queue", "merge", "latest", "interrupt", "steer"]],
     ["interrupted", interrupted, ["keep", "omit"]],
@@ -186,7 +189,7 @@ const problemOfData = ({
   policy,
   counter,
   pricing,
-}: Omit<Settings, "counts" | "fingerprint">): string | null => {
+}: Omit<Settings, "counts" | "prompts" | "fingerprint">): string | null => {
   const data: readonly (readonly [of: string, value: unknown])[] = [
     ["the model", model],
     ["the model of the summariser", policy.summariser?.model],
@@ -205,7 +208,7 @@ const problemOfData = ({
 const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);
 
-const fingerprintOf = (settings: Omit<Settings, "fingerprint">): string =>
+const fingerprintOf = (settings: Omit<Settings, "prompts" | "fingerprint">): string =>
   digestOf({
     tools: settings.tools.map((tool) => ({ ...tool })),
     policy: identityOf(settings.policy),

@@ -1,8 +1,8 @@
 import { at, toArray } from "../../thread/chunks.ts";
 import { frozen } from "../../thread/frozen.ts";
-import { digestOfPrompt, digestOf } from "../../thread/digest.ts";
+import { digestOf, digestOfPrompt } from "../../thread/digest.ts";
 import { textOf } from "../../thread/message.ts";
-import { render } from "../../prompt/render.ts";
+import type { Prompts } from "../../prompt/prompts.ts";
 import { summaryRequest } from "../../prompt/summary-request.ts";
 import type {
   Approvable,
@@ -28,11 +28,10 @@ import {
 import type { Json } from "../../thread/json.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
-export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall): CallLlm => {
-  const thread = { ...data.conversation, pins: call.pins };
-  const messages = render(thread, call.cut, call.system, toArray(open.messages));
+export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall, prompts: Prompts): CallLlm => {
+  const thread = call.pins === data.conversation.pins ? data.conversation : { ...data.conversation, pins: call.pins };
   const output = wantedOutput(open);
-  const promptDigest = digestOfPrompt(messages, output);
+  const { messages, digest } = prompts.render(thread, call.cut, call.system, toArray(open.messages), output);
   return Object.freeze({
     type: "callLlm",
     id: llmId(data.threadId, open.number, open.step, call.attempt),
@@ -43,7 +42,7 @@ export const callLlm = (data: ConversationData, open: OpenTurn, call: Outstandin
     purpose: "answer",
     // Each of them is frozen, so there is no need to walk them all.
     messages: Object.freeze(messages),
-    promptDigest,
+    promptDigest: digest,
     model: open.model,
     ...(call.tools === undefined ? {} : { tools: call.tools }),
     ...(output === undefined ? {} : { output }),

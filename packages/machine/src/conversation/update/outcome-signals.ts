@@ -13,7 +13,7 @@ export const withOutcomes = (before: ConversationData, event: Event, decided: De
     ? {
         data: plan.data,
         arrow: plan.arrow,
-        effects: () => [...outcomesOf(before, event, decided).map(publish), ...plan.effects()],
+        effects: (prompts) => [...outcomesOf(before, event, decided).map(publish), ...plan.effects(prompts)],
       }
     : plan;
 

@@ -83,7 +83,7 @@ const receiveRefusal = (
   const attempt = noted.refusedOutputs?.length ?? 1;
   const { number: turn, step } = open;
   const signal = publish({ type: "output.refused", turn, step, attempt, issues: issues.length });
-  return { ...plan, effects: () => [signal, ...plan.effects()] };
+  return { ...plan, effects: (prompts) => [signal, ...plan.effects(prompts)] };
 };
 
 const withRequest = (open: OpenTurn, { request }: RefusedOutput): OpenTurn =>

@@ -1,5 +1,6 @@
 import type { ConversationData } from "../protocol/data.ts";
 import type { Effect } from "../protocol/effect.ts";
+import type { Prompts } from "../../prompt/prompts.ts";
 import { type Leaf, type StateValue, stateValues } from "../protocol/state.ts";
 
 /** What an accepted event comes to: the data after it, where the arrow leads, and what is wanted done. */
@@ -7,7 +8,7 @@ export interface Plan {
   readonly data: ConversationData;
   readonly arrow: Arrow;
   /** In the order in which they must be performed. Built only when asked for: folding a journal needs none. */
-  readonly effects: () => readonly Effect[];
+  readonly effects: (prompts: Prompts) => readonly Effect[];
 }
 
 /** Where an event leads; `stays` where it is. */

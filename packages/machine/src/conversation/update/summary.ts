@@ -30,8 +30,8 @@ export const askSummary = (plan: Plan, task: SummaryTask): Plan => {
   return {
     ...plan,
     data: after,
-    effects: () => [
-      ...plan.effects(),
+    effects: (prompts) => [
+      ...plan.effects(prompts),
       publish({ type: "summary.started", number, covers }),
       callSummary(after, summarising),
     ],
@@ -50,7 +50,7 @@ const refuseSummary = (
   return {
     ...plan,
     data: { ...data, summaries: number, conversation: changeTurn(data.conversation, covers.to, failedOnce) },
-    effects: () => [...plan.effects(), publish({ type: "summary.failed", number, covers, reason })],
+    effects: (prompts) => [...plan.effects(prompts), publish({ type: "summary.failed", number, covers, reason })],
   };
 };
 
@@ -60,7 +60,7 @@ export const receiveSummary = (
   summarising: Summarising,
   event: LlmCompleted | LlmFailed,
   decided: Decided,
-): { readonly data: ConversationData; readonly effects: () => readonly Effect[] } => {
+): Pick<Plan, "data" | "effects"> => {
   const charged = charge(data, summarising, event.usage, decided.cost);
   const failure = event.type === "llm.failed" ? event.failure.message : decided.summaryFailed;
   const text = event.type === "llm.completed" ? summaryText(event) : "";
@@ -104,8 +104,8 @@ export const callOff = (plan: Plan, summarising: Summarising, reason: string): P
   return {
     ...plan,
     data,
-    effects: () => [
-      ...plan.effects().map((effect) => withTotal(effect, total)),
+    effects: (prompts) => [
+      ...plan.effects(prompts).map((effect) => withTotal(effect, total)),
       ...calledOff(threadId, summarising, reason),
     ],
   };

@@ -86,7 +86,7 @@ export const interruptTurn = (
 ): Plan => {
   const stopped = stop(data, open, stopping);
   const closed = closeTurn(stopped.data, stopped.open, outcome, at);
-  return { ...closed, effects: () => [...cancellations(data.threadId, open), ...closed.effects()] };
+  return { ...closed, effects: (prompts) => [...cancellations(data.threadId, open), ...closed.effects(prompts)] };
 };
 
 /** Answers that did not fit, and what was said about them, are kept with the turn, and are none of its messages any more. */

@@ -24,14 +24,14 @@ export const openTurn = (data: ConversationData, asks: readonly QueuedAsk[], dec
   const next = nextCall(opened, open, decided, at);
   return {
     ...next,
-    effects: () => [
+    effects: (prompts) => [
       publish({
         type: "turn.started",
         turn: open.number,
         askIds: Object.freeze(open.asks.map(({ askId }) => askId)),
       }),
       ...deadlineTimer(data.threadId, open),
-      ...next.effects(),
+      ...next.effects(prompts),
     ],
   };
 };
@@ -78,7 +78,7 @@ export const attemptCall = (
   return {
     data: after,
     arrow: "responding",
-    effects: () => [...deliveries(open), callLlm(after, calling, call)],
+    effects: (prompts) => [...deliveries(open), callLlm(after, calling, call, prompts)],
   };
 };
 

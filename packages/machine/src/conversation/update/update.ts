@@ -139,7 +139,11 @@ const reported = (plan: Plan, { fullness, policyFailed }: Decided): Plan => {
     signals.push({ type: "context.warning", warning: is, tokens, available });
   }
   const published = signals.map((signal): Effect => publish(signal));
-  return { ...plan, data: { ...plan.data, fullness: is }, effects: () => afterOpening(plan.effects(), published) };
+  return {
+    ...plan,
+    data: { ...plan.data, fullness: is },
+    effects: (prompts) => afterOpening(plan.effects(prompts), published),
+  };
 };
 
 const afterOpening = (effects: readonly Effect[], published: readonly Effect[]): readonly Effect[] => {
@@ -157,7 +161,10 @@ const endSummary = (before: ConversationData, event: LlmCompleted | LlmFailed, d
   if (open?.stage.type !== "compacting" || decided.compacting !== undefined) return staying(data, effects);
   const effectId = waitId(data.threadId, open.number, open.step, open.stage.attempt);
   const plan = goOnCompacted(data, open, open.stage.attempt, decided, event.at);
-  return { ...plan, effects: () => [...effects(), { type: "cancelTimer", effectId }, ...plan.effects()] };
+  return {
+    ...plan,
+    effects: (prompts) => [...effects(prompts), { type: "cancelTimer", effectId }, ...plan.effects(prompts)],
+  };
 };
 
 /** A call has waited for its summary long enough. */
@@ -173,7 +180,7 @@ const stopWaiting = (
   const after = giveUp(data, summarising);
   const plan = goOnCompacted(after, after.open ?? open, attempt, decided, event.at);
   const effects = calledOff(threadId, summarising, "it did not come in time");
-  return { ...plan, effects: () => [...effects, ...plan.effects()] };
+  return { ...plan, effects: (prompts) => [...effects, ...plan.effects(prompts)] };
 };
 
 const receiveAsk = (data: ConversationData, event: AskReceived, decided: Decided): Plan => {

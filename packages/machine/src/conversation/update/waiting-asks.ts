@@ -28,11 +28,11 @@ export const interruptFor = (
   const plan = interruptTurn(waiting, open, stopping, { status: "cancelled", reason }, ask.at);
   return {
     ...plan,
-    effects: () => [
+    effects: (prompts) => [
       publish({ type: "turn.interrupted", turn: open.number, by: ask.askId }),
       ...effects,
       queued(ask, waiting.queue.length),
-      ...plan.effects(),
+      ...plan.effects(prompts),
     ],
   };
 };

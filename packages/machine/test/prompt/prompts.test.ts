@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { afterEach, expect, test, vi } from "vitest";
+import {
+  conversationMachine,
+  digestOfPrompt,
+  type Message,
+  type ReplyDraft,
+  outstanding,
+  transition,
+} from "../../src/index.ts";
+import { clearResults, keepAll, lastTurns, omitFields, type Policy, tokenWindow } from "../../src/policies.ts";
+import { PromptDigest } from "../../src/thread/digest.ts";
+import { calling, Talk } from "../talk.ts";
+import { runs } from "../runs.ts";
+
+const policies: { readonly [name: string]: () => Policy } = {
+  "keep all": () => keepAll(),
+  "the last turns": () => lastTurns(3),
+  "a window of tokens": () => tokenWindow(),
+  "cleared results": () => clearResults({ keep: 1 }),
+  "fields left out": () => omitFields(["score"]),
+};
+
+/** What is done to a conversation that rests. `back` goes on from an earlier state, whose later turns another branch has. */
+const moves = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ move: fc.constant("turn" as const), tools: fc.nat(2), retried: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ move: fc.constant("turns" as const), count: fc.integer({ min: 1, max: 40 }) }) },
+  { weight: 2, arbitrary: fc.record({ move: fc.constant("back" as const), to: fc.nat() }) },
+  fc.record({ move: fc.constant("head" as const), to: fc.nat() }),
+  fc.record({ move: fc.constant("truncate" as const), turn: fc.nat() }),
+  fc.record({ move: fc.constant("pin" as const), turn: fc.nat() }),
+  fc.record({ move: fc.constant("append" as const) }),
+  fc.record({ move: fc.constant("system" as const) }),
+  fc.record({ move: fc.constant("cancel" as const) }),
+);
+
+type Move = typeof moves extends fc.Arbitrary<infer One> ? One : never;
+
+const play = (talk: Talk, move: Move, earlier: readonly Talk["state"][], check: () => void): void => {
+  const { turns } = talk.state.context.conversation;
+  switch (move.move) {
+    case "turn":
+      talk.ask(`Question ${talk.now}?`);
+      check();
+      for (let round = 0; round < move.tools; round++) {
+        talk.reply(calling("search", "search"));
+        talk.result(1, "found");
+        talk.result(0, "found too");
+        check();
+      }
+      if (move.retried) {
+        talk.fail({ retryable: true });
+        talk.fire("retry");
+        check();
+      }
+      return void talk.reply(`Answer ${talk.now}.`);
+    case "turns":
+      for (let turn = 0; turn < move.count; turn++) talk.tell({ type: "turn.added", messages: exchange });
+      return;
+    case "back":
+      talk.state = earlier[move.to % earlier.length] ?? talk.state;
+      return;
+    case "head":
+      return void talk.tell({ type: "head.moved", to: move.to % (turns.length + 1) });
+    case "append":
+      return void talk.tell({
+        type: "message.appended",
+        message: { role: "user", content: `By the way, ${talk.now}.` },
+      });
+    case "system":
+      return void talk.tell({ type: "system.changed", system: `Be brief, ${talk.now}.` });
+    case "cancel":
+      talk.ask("Never mind?");
+      check();
+      return void talk.tell({ type: "cancel.requested" });
+    case "truncate":
+    case "pin": {
+      const turn = 1 + (move.turn % Math.max(1, turns.length));
+      const at = talk.now;
+      // Some turns have no answer, and some messages are pinned already: what is refused changes nothing.
+      talk.state = transition(
+        talk.machine,
+        talk.state,
+        move.move === "pin"
+          ? { type: "message.pinned", message: `${turn}.0`, pinned: true, at }
+          : { type: "answer.truncated", turn, characters: 1, at },
+      ).state;
+    }
+  }
+};
+
+const exchange = [
+  { role: "user", content: "?" },
+  { role: "assistant", content: "!" },
+] as const;
+
+test.each(Object.entries(policies))("a prompt that grew is what it would be anew: %s", (_, policy) => {
+  fc.assert(
+    fc.property(
+      fc.array(moves, { minLength: 5, maxLength: 30 }),
+      fc.array(fc.constant(exchange), { maxLength: 2 }),
+      (played, seed) => {
+        const machine = conversationMachine({
+          policy: policy(),
+          tools: [{ name: "search" }],
+          budget: { tokens: 2_000, reserve: 100 },
+          retry: { baseDelayMs: 0 },
+        });
+        const talk = new Talk(machine, { system: "Be brief.", seed: seed.flat() });
+        const earlier = [talk.state];
+        const check = (): void => {
+          const grown = talk.effects.filter(({ type }) => type === "callLlm");
+          const [anew] = outstanding(talk.state).filter(({ type }) => type === "callLlm");
+          expect(grown[0]).toEqual(anew);
+          if (anew?.type === "callLlm") expect(digestOfPrompt(anew.messages, anew.output)).toBe(anew.promptDigest);
+        };
+        for (const move of played) {
+          play(talk, move, earlier, check);
+          earlier.push(talk.state);
+        }
+      },
+    ),
+    { numRuns: runs(60) },
+  );
+});
+
+afterEach(() => void vi.restoreAllMocks());
+
+test("what a call adds to its digest is what is new, at turn 10 and at turn 200", () => {
+  const talk = new Talk(conversationMachine({ tools: [{ name: "search" }] }), { system: "Be brief." });
+  // `outstanding` makes prompts anew, so effects are answered as they came.
+  const idOf = (type: "callLlm" | "callTool"): string => {
+    const effect = talk.effects.find((each) => each.type === type);
+    return effect !== undefined && "id" in effect ? effect.id : "none";
+  };
+  const reply = (draft: ReplyDraft): void =>
+    void talk.tell({ type: "llm.completed", effectId: idOf("callLlm"), reply: draft, finishReason: "stop" });
+  const turn = (): void => {
+    talk.ask("Where?");
+    reply(calling("search"));
+    talk.tell({ type: "tool.completed", effectId: idOf("callTool"), content: "there" });
+    reply({ content: "There." });
+  };
+  const mixed = new Map<number, readonly Message[]>();
+  for (let number = 1; number <= 201; number++) {
+    const add = vi.spyOn(PromptDigest.prototype, "add");
+    turn();
+    mixed.set(
+      number,
+      add.mock.calls.map(([message]) => message),
+    );
+    add.mockRestore();
+  }
+  for (const number of [10, 32, 33, 34, 200, 201])
+    // The answer before and the question; the calls and their results.
+    expect(mixed.get(number)?.map(({ role }) => role)).toEqual(["assistant", "user", "assistant", "tool"]);
+});
