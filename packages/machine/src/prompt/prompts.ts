@@ -83,20 +83,24 @@ const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from
 const endOfPrefix = ({ messages: prefix }: Blocks, { messages: blocks }: Blocks): Place | null => {
   let block = 0;
   let message = 0;
+  let messages = blocks[blocks.length - 1];
+  const goTo = (next: number): void => {
+    block = next;
+    message = 0;
+    messages = blocks[blocks.length - 1 - block];
+  };
   for (let index = prefix.length - 1; index >= 0; index--) {
     const wanted = prefix[index] ?? [];
-    if (message === 0 && wanted === blocks[blocks.length - 1 - block]) {
-      block += 1;
+    if (message === 0 && wanted === messages) {
+      goTo(block + 1);
       continue;
     }
     for (let at = 0; at < wanted.length; at++) {
-      while (message === blocks[blocks.length - 1 - block]?.length) {
-        block += 1;
-        message = 0;
-      }
-      if (wanted[at] !== blocks[blocks.length - 1 - block]?.[message]) return null;
+      while (message === messages?.length) goTo(block + 1);
+      if (wanted[at] !== messages?.[message]) return null;
       message += 1;
     }
+    while (message === messages?.length) goTo(block + 1);
   }
   return { block, message };
 };
