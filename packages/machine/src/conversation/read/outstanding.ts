@@ -11,7 +11,6 @@ import {
   waitTimer,
 } from "../update/call.ts";
 import { positionOut, someRunHere } from "../update/round-calls.ts";
-import { promptsAnew } from "../../prompt/prompts.ts";
 import type { ConversationData } from "../protocol/data.ts";
 import type { AnswerableEffect, CallTool, RequestApproval } from "../protocol/effect.ts";
 import { ownedState, type State } from "../protocol/state.ts";
@@ -35,7 +34,7 @@ const ofTurns = (data: ConversationData): readonly AnswerableEffect[] => {
   const deadline = deadlineTimer(threadId, open);
   switch (stage.type) {
     case "responding":
-      return [...deadline, callLlm(data, open, stage.call, promptsAnew)];
+      return [...deadline, callLlm(data, open, stage.call)];
     case "checking":
       return [...deadline, ...checkOutput(threadId, open)];
     case "compacting":

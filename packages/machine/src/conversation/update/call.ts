@@ -2,7 +2,7 @@ import { at, toArray } from "../../thread/chunks.ts";
 import { frozen } from "../../thread/frozen.ts";
 import { digestOf, digestOfPrompt } from "../../thread/digest.ts";
 import { textOf } from "../../thread/message.ts";
-import type { Prompts } from "../../prompt/prompts.ts";
+import { type Prompts, promptsAnew } from "../../prompt/prompts.ts";
 import { summaryRequest } from "../../prompt/summary-request.ts";
 import type {
   Approvable,
@@ -28,7 +28,12 @@ import {
 import type { Json } from "../../thread/json.ts";
 
 /** The model call that is out, with its prompt rendered as it was when it was asked for. */
-export const callLlm = (data: ConversationData, open: OpenTurn, call: OutstandingCall, prompts: Prompts): CallLlm => {
+export const callLlm = (
+  data: ConversationData,
+  open: OpenTurn,
+  call: OutstandingCall,
+  prompts: Prompts = promptsAnew,
+): CallLlm => {
   const thread = call.pins === data.conversation.pins ? data.conversation : { ...data.conversation, pins: call.pins };
   const output = wantedOutput(open);
   const { messages, digest } = prompts.render(thread, call.cut, call.system, toArray(open.messages), output);
