@@ -16,15 +16,18 @@ export interface PartOfRun {
 }
 
 /** Blocks, which stand newest first, as one list. */
-export const messagesIn = ({ messages }: Blocks): readonly Message[] => {
+export const messagesIn = ({ messages }: Blocks): readonly Message[] =>
   // One frozen list makes `concat` several times as slow, for all: the turns that lie in one chunk are, and are short.
-  const blocks = messages.map((block) => (block.length > chunkSize ? block : [...block])).reverse();
-  const nothing: readonly Message[] = [];
-  if (blocks.length <= mostArguments) return nothing.concat(...blocks);
-  const parts: (readonly Message[])[] = [];
-  for (let index = 0; index < blocks.length; index += mostArguments)
-    parts.push(nothing.concat(...blocks.slice(index, index + mostArguments)));
-  return parts.flat();
+  joined(messages.map((block) => (block.length > chunkSize ? block : [...block])).reverse());
+
+/** Lists as one. (`flat` takes ten times as long.) */
+const joined = <Element>(lists: readonly (readonly Element[])[]): readonly Element[] => {
+  const nothing: readonly Element[] = [];
+  if (lists.length <= mostArguments) return nothing.concat(...lists);
+  const parts: (readonly Element[])[] = [];
+  for (let index = 0; index < lists.length; index += mostArguments)
+    parts.push(joined(lists.slice(index, index + mostArguments)));
+  return joined(parts);
 };
 
 /** A call takes no more than some ten thousands. */

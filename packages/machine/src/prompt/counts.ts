@@ -1,5 +1,6 @@
 import { toArray } from "../thread/chunks.ts";
 import type { Message } from "../thread/message.ts";
+import { remembering } from "../thread/remembering.ts";
 import type { Turn } from "../thread/turn.ts";
 import { type Counter, countMessage } from "./counter.ts";
 import { type Blocks, messagesIn } from "./blocks.ts";
@@ -86,18 +87,6 @@ export const countsOf = (counter: Counter): Counts => {
     return after;
   };
   return { counter, message, turn, run, prompt, blocks, together, shrink };
-};
-
-/** A function that is called once for each object, for as long as that lives. */
-const remembering = <Key extends object, Value>(make: (key: Key) => Value): ((key: Key) => Value) => {
-  const known = new WeakMap<Key, Value>();
-  return (key) => {
-    const before = known.get(key);
-    if (before !== undefined) return before;
-    const value = make(key);
-    known.set(key, value);
-    return value;
-  };
 };
 
 /** So many shorter forms of a message are kept, the newest: as many as `fitOversized` tries anew at each prompt, and some. */

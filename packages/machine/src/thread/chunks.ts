@@ -104,18 +104,24 @@ export const replaceAt = <Element>(chunks: Chunks<Element>, index: number, eleme
   return chunks;
 };
 
-/** The newest element that a test takes, among the newest so many; undefined when there is none. */
+/**
+ * The newest element that a test takes, among the newest so many; undefined when there is none.
+ *
+ * @param mayHold Whether a full chunk may hold such an element, where that is known without a look at each.
+ */
 export const findNewest = <Element>(
   chunks: Chunks<Element>,
   most: number,
   test: (element: Element) => boolean,
+  mayHold: (elements: readonly Element[]) => boolean = () => true,
 ): Element | undefined => {
   const oldest = Math.max(0, chunks.length - most);
   for (let end = chunks.length; end > oldest;) {
     const run = runAt(chunks, end - 1);
     if (run === undefined) return undefined;
     const { first, elements } = run;
-    for (let index = end - 1 - first; index >= 0 && first + index >= oldest; index--) {
+    const isPassed = elements.length === chunkSize && !mayHold(elements);
+    for (let index = end - 1 - first; !isPassed && index >= 0 && first + index >= oldest; index--) {
       const element = elements[index];
       if (element !== undefined && test(element)) return element;
     }

@@ -68,6 +68,15 @@ test("the newest element that passes is looked for among the newest so many, and
       const passes = (element: number): boolean => element <= count - back;
       const found = findNewest(chunksOf(list), most, passes);
       expect(found).toBe(list.slice(Math.max(0, count - most)).findLast(passes));
+      const looked: number[] = [];
+      const lookedAt = (element: number): boolean => {
+        looked.push(element);
+        return passes(element);
+      };
+      const mayHold = (elements: readonly number[]): boolean => elements.some(passes);
+      expect(findNewest(chunksOf(list), most, lookedAt, mayHold)).toBe(found);
+      // Of the chunks that are full, it looks into one at most.
+      expect(looked.length).toBeLessThan(2 * chunkSize);
     }),
     { numRuns: runs(60) },
   );

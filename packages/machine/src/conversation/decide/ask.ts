@@ -24,7 +24,7 @@ export const decideAsk = (
   data: ConversationData,
   event: AskReceived,
 ): Either.Either<Refusal, Decided> => {
-  const refusal = refusalOfAsk(data, event);
+  const refusal = refusalOfAsk(data, event, settings.askIds);
   if (refusal !== null) return Either.left(refusal);
   if (event.output?.mode === "tool" && settings.toolNames.has(event.output.name))
     return Either.left(invalid(`output.name "${event.output.name}" is the name of a tool: call the output otherwise`));
@@ -42,9 +42,13 @@ export const decideAsk = (
 };
 
 /** Why an ask is refused whatever the configuration; null where that may still say so. */
-export const refusalOfAsk = (data: ConversationData, event: AskReceived): Refusal | null => {
+export const refusalOfAsk = (
+  data: ConversationData,
+  event: AskReceived,
+  askIds?: Settings["askIds"],
+): Refusal | null => {
   if (event.askId === "") return invalid("an ask needs an askId that is not empty");
-  const repeated = whereAsked(data, event.askId);
+  const repeated = whereAsked(data, event.askId, askIds);
   if (repeated !== null) return refusalOfRepeat({ context: data }, event) ?? repeated;
   const problem = problemOfAsk(data, event);
   if (problem !== null) return invalid(problem);
@@ -191,7 +195,7 @@ const saysNothing = (event: AskReceived): boolean =>
 
 const invalid = (reason: string): Refusal => ({ kind: "invalid", reason });
 
-const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
+const whereAsked = (data: ConversationData, askId: string, askIds?: Settings["askIds"]): Refusal | null => {
   if (data.open?.asks.some((ask) => ask.askId === askId) === true) return repeatedIn(askId, data.open.number);
   // Thousands may wait, and a copy and a walk over it take half as long as a walk over what is frozen.
   if (isAmong([...data.queue], askId)) return { kind: "stale", reason: `ask "${askId}" waits in the queue already` };
@@ -199,7 +203,12 @@ const whereAsked = (data: ConversationData, askId: string): Refusal | null => {
   const dropped = data.dropped.find((ask) => ask.askId === askId);
   if (dropped !== undefined)
     return { kind: "stale", reason: `ask "${askId}" ${inWords[dropped.because]}; ask again under another id` };
-  const answered = findNewest(data.conversation.turns, remembered, ({ asks }) => isAmong(asks, askId));
+  const answered = findNewest(
+    data.conversation.turns,
+    remembered,
+    ({ asks }) => isAmong(asks, askId),
+    (turns) => askIds?.(turns).has(askId) ?? true,
+  );
   return answered === undefined ? null : repeatedIn(askId, answered.number);
 };
 

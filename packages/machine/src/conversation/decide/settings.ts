@@ -13,6 +13,8 @@ import { digestOf } from "../../thread/digest.ts";
 import { frozen, frozenCopy } from "../../thread/frozen.ts";
 import { describeValueProblem } from "../../thread/value-problem.ts";
 import { isCount, type JsonObject } from "../../thread/json.ts";
+import { remembering } from "../../thread/remembering.ts";
+import type { Turn } from "../../thread/turn.ts";
 import { problemOfJson } from "../../thread/plain-copy.ts";
 import { type Limits, problemOfLimits } from "../protocol/limits.ts";
 import type { MachineOptions, Overlap, Pricing, Retry } from "./options.ts";
@@ -28,6 +30,8 @@ export interface Settings {
   readonly counter: Counter;
   readonly counts: Counts;
   readonly prompts: Prompts;
+  /** The ids of the asks of closed turns that lie together. To look at each turn, for each ask, took a tenth of a turn. */
+  readonly askIds: (turns: readonly Turn[]) => ReadonlySet<string>;
   readonly budget: Budget | null;
   readonly calibrate: boolean;
   readonly warnAt: number;
@@ -48,7 +52,7 @@ export const settingsOf = (options: MachineOptions): Settings => {
   const wrongShape = problemOfShapes(options);
   if (wrongShape !== null) throw new ConfigurationError(wrongShape);
   const tools = frozenCopy(options.tools ?? []);
-  const given: Omit<Settings, "counts" | "prompts" | "fingerprint" | "toolNames"> = {
+  const given: Omit<Settings, Kept | "toolNames"> = {
     tools,
     offered: frozen(tools.map(offeredTool)),
     policy: options.policy ?? keepAll(),
@@ -73,8 +77,19 @@ export const settingsOf = (options: MachineOptions): Settings => {
   const pricing = given.pricing === null ? null : ownedPricing(given.pricing);
   const counts = countsOf(counter);
   const settings = { ...given, toolNames, policy, counter, pricing, counts };
-  return { ...settings, prompts: grownPrompts(counts), fingerprint: fingerprintOf(settings) };
+  return {
+    ...settings,
+    prompts: grownPrompts(counts),
+    askIds: remembering(idsOfAsks),
+    fingerprint: fingerprintOf(settings),
+  };
 };
+
+const idsOfAsks = (turns: readonly Turn[]): ReadonlySet<string> =>
+  new Set(turns.flatMap(({ asks }) => asks.map(({ askId }) => askId)));
+
+/** What is made of the other settings. */
+type Kept = "counts" | "prompts" | "askIds" | "fingerprint";
 
 const defaultRetry: Retry = {
   attempts: 3,
@@ -121,7 +136,7 @@ const optionNames: { readonly [Option in keyof Required<MachineOptions>]: true }
   pricing: true,
 };
 
-const problemOf = (settings: Omit<Settings, "counts" | "prompts" | "fingerprint">): string | null => {
+const problemOf = (settings: Omit<Settings, Kept>): string | null => {
   const limits = problemOfLimits(settings.limits);
   if (limits !== null) return limits;
   if (settings.toolNames.size < settings.tools.length) {
@@ -163,12 +178,7 @@ const problemOf = (settings: Omit<Settings, "counts" | "prompts" | "fingerprint"
 };
 
 /** JavaScript may give a word that is none of ours. */
-const problemOfWords = ({
-  overlap,
-  interrupted,
-  unknownTool,
-  tools,
-}: Omit<Settings, "counts" | "prompts" | "fingerprint">): string | null => {
+const problemOfWords = ({ overlap, interrupted, unknownTool, tools }: Omit<Settings, Kept>): string | null => {
   const words: readonly (readonly [option: string, word: string, known: readonly string[]])[] = [
     ["overlap.type", overlap.type, ["reject", "queue", "merge", "latest", "interrupt", "steer"]],
     ["interrupted", interrupted, ["keep", "omit"]],
@@ -183,13 +193,7 @@ const problemOfWords = ({
 };
 
 /** What is journalled, sent or made a fingerprint of has to be the same when it is read again. */
-const problemOfData = ({
-  model,
-  tools,
-  policy,
-  counter,
-  pricing,
-}: Omit<Settings, "counts" | "prompts" | "fingerprint">): string | null => {
+const problemOfData = ({ model, tools, policy, counter, pricing }: Omit<Settings, Kept>): string | null => {
   const data: readonly (readonly [of: string, value: unknown])[] = [
     ["the model", model],
     ["the model of the summariser", policy.summariser?.model],
@@ -208,7 +212,7 @@ const problemOfData = ({
 const isNamed = ({ name, version }: { readonly name: string; readonly version: number }): boolean =>
   typeof name === "string" && name !== "" && Number.isSafeInteger(version);
 
-const fingerprintOf = (settings: Omit<Settings, "prompts" | "fingerprint">): string =>
+const fingerprintOf = (settings: Omit<Settings, "prompts" | "askIds" | "fingerprint">): string =>
   digestOf({
     tools: settings.tools.map((tool) => ({ ...tool })),
     policy: identityOf(settings.policy),
