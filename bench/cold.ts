@@ -23,7 +23,7 @@ const inMemory = async (rounds: number): Promise<readonly Figure[]> => {
   const sides: readonly SideName[] = ["machine", "host", "host, a window", "XState", "AI SDK"];
   const measured = await measure(rounds, () =>
     // Each side has the same CPU: one that is fast uses it for more turns.
-    sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 2_000_000, thread })),
+    sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 800_000, thread })),
   );
   const xstate = (mark: number): Cost => ["XState", mark];
   const aiSdk = (mark: number): Cost => ["AI SDK", mark];

@@ -7,10 +7,11 @@ import { type OpenSide, type Side, type Turn, turnsShown } from "./side.ts";
 /** What to do. */
 export type Job = Turns | Threads | Opening;
 
-/** Converse on short threads, unmeasured, then on a long one, and on more of those until so much CPU is used up. */
+/** Converse on short threads, unmeasured; then on short ones for a while, and on long ones for as long, measured. */
 interface Turns extends On {
   readonly does: "turns";
   readonly warmUpThreads: number;
+  /** Of CPU, for either. */
   readonly micros: number;
   /** The first long one, which is kept where the side keeps threads. */
   readonly thread: string;
@@ -77,15 +78,21 @@ const costsOfTurns = async (job: Turns, script: Script, side: Side): Promise<Cos
       if (ended !== undefined) ended.micros.push((cpuMicros() - before) / (ended.last - ended.first + 1));
     }
   };
+  /** At least once, and until the CPU of the job is used up. */
+  const threads = async (name: string, windows: readonly Window[]): Promise<void> => {
+    const turns = Math.max(...windows.map(({ last }) => last));
+    const started = cpuMicros();
+    await thread(name, windows, turns);
+    for (let again = 1; cpuMicros() - started < job.micros; again++)
+      await thread(`${name}-${run}-${again}`, windows, turns);
+  };
   for (let warm = 0; warm < job.warmUpThreads; warm++) await thread(`warm-${run}-${warm}`, [], 10);
-  const windows = [10, 100, 1_000].map(window);
-  const turns = Math.max(...windows.map(({ last }) => last));
-  const started = cpuMicros();
-  await thread(job.thread, windows, turns);
-  for (let again = 1; cpuMicros() - started < job.micros; again++)
-    await thread(`${job.thread}-${run}-${again}`, windows, turns);
+  const early = [10].map(windowAbout);
+  await threads(`short-${run}`, early);
+  const late = [100, 1_000].map(windowAbout);
+  await threads(job.thread, late);
   await side.close();
-  return Object.fromEntries(windows.map(({ mark, micros }) => [mark, mean(micros)]));
+  return Object.fromEntries([...early, ...late].map(({ mark, micros }) => [mark, mean(micros)]));
 };
 
 /** Turns about a mark, and what one of them cost each time. */
@@ -96,7 +103,7 @@ interface Window {
   readonly micros: number[];
 }
 
-const window = (mark: number): Window => {
+const windowAbout = (mark: number): Window => {
   const half = Math.min(50, mark / 2);
   return { mark, first: mark - half + 1, last: mark + half, micros: [] };
 };
