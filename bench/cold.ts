@@ -23,33 +23,33 @@ const inMemory = async (rounds: number): Promise<readonly Figure[]> => {
   const sides: readonly SideName[] = ["machine", "host", "host, a window", "XState", "AI SDK"];
   const measured = await measure(rounds, () =>
     // Each side has the same CPU: one that is fast uses it for more turns.
-    sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 800_000, thread })),
+    sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 600_000, thread })),
   );
   const xstate = (mark: number): Cost => ["XState", mark];
   const aiSdk = (mark: number): Cost => ["AI SDK", mark];
   return [
-    ratio(measured, ["machine", 10], xstate(10), { target: 0.5 }),
-    ratio(measured, ["host", 10], xstate(10), { target: 1 }),
-    ratio(measured, ["host", 10], aiSdk(10), { target: 0.1 }),
-    ratio(measured, ["host", 100], aiSdk(100), {}),
-    ratio(measured, ["host", 1_000], aiSdk(1_000), { target: 1 / 30 }),
-    ratio(measured, ["machine", 1_000], ["machine", 10], { target: 2 }),
-    ratio(measured, ["host", 1_000], ["host", 10], { target: 2 }),
-    ratio(measured, ["host, a window", 1_000], ["host, a window", 10], { target: 2 }),
+    ratio(measured, ["machine", 10], xstate(10), { target: 0.5, most: 2 }),
+    ratio(measured, ["host", 10], xstate(10), { target: 1, most: 4 }),
+    ratio(measured, ["host", 10], aiSdk(10), { target: 0.1, most: 1.5 }),
+    ratio(measured, ["host", 100], aiSdk(100), { most: 1.5 }),
+    ratio(measured, ["host", 1_000], aiSdk(1_000), { target: 1 / 30, most: 0.5 }),
+    ratio(measured, ["machine", 1_000], ["machine", 10], { target: 2, most: 4 }),
+    ratio(measured, ["host", 1_000], ["host", 10], { target: 2, most: 3 }),
+    ratio(measured, ["host, a window", 1_000], ["host, a window", 10], { target: 2, most: 3 }),
   ];
 };
 
 const onSqlite = (rounds: number): Promise<readonly Figure[]> =>
   onFile(async (path) => {
-    const sides: readonly SideName[] = ["host on SQLite", "by hand on SQLite"];
-    const place = (side: SideName, round: number): string => `${path}.${sides.indexOf(side)}.${round}`;
+    const sides = ["host on SQLite", "by hand on SQLite"] as const;
+    const place = (side: (typeof sides)[number], round: number): string => `${path}.${sides.indexOf(side)}.${round}`;
     const measured = await measure(rounds, (round) => sides.map((side) => durable(side, place(side, round))));
-    const opened = await measure(3 * rounds, (round) =>
+    const opened = await measure(rounds, (round) =>
       sides.map((side) => ({ does: "opening", side, place: place(side, 0), thread, turn: turns + 1 + round })),
     );
     return [
-      ...ofDurable(measured, sides, 3),
-      ratio(opened, ["host on SQLite", "opening"], ["by hand on SQLite", "opening"], { target: 2 }),
+      ...ofDurable(measured, sides, { target: 3, most: 18 }),
+      ratio(opened, ["host on SQLite", "opening"], ["by hand on SQLite", "opening"], { target: 2, most: 16 }),
     ];
   });
 
@@ -59,10 +59,10 @@ const onPostgres = async (rounds: number): Promise<readonly Figure[]> => {
     console.log(`not measured: PostgreSQL, since ${serverVariables.postgres} names none; \`pnpm servers\` starts one`);
     return [];
   }
-  const sides: readonly SideName[] = ["host on PostgreSQL", "by hand on PostgreSQL"];
+  const sides = ["host on PostgreSQL", "by hand on PostgreSQL"] as const;
   // The server may be anybody's, and is used again in each round.
   const measured = await measure(rounds, () => sides.map((side) => durable(side, url, randomUUID())));
-  return ofDurable(measured, sides, 2);
+  return ofDurable(measured, sides, { target: 2, most: 12 });
 };
 
 /** Whole histories: both sides are as warm as the thread makes them. */
@@ -75,10 +75,11 @@ const durable = (side: SideName, place: string, id: string = thread): Job => ({
   thread: id,
 });
 
-const ofDurable = (measured: Measured, [ours, reference]: readonly SideName[], target: number): readonly Figure[] =>
-  ours === undefined || reference === undefined
-    ? []
-    : [100, 1_000].map((mark) => ratio(measured, [ours, mark], [reference, mark], { target }));
+const ofDurable = (
+  measured: Measured,
+  [ours, reference]: readonly [SideName, SideName],
+  bounds: Bounds,
+): readonly Figure[] => [100, 1_000].map((mark) => ratio(measured, [ours, mark], [reference, mark], bounds));
 
 const manyThreads = async (rounds: number): Promise<readonly Figure[]> => {
   const memory = await measure(rounds, () => [
@@ -92,8 +93,8 @@ const manyThreads = async (rounds: number): Promise<readonly Figure[]> => {
     ]),
   );
   return [
-    ratio(memory, ["host", "threads"], ["AI SDK", "threads"], { target: 0.25 }),
-    ratio(sqlite, ["host on SQLite", "threads"], ["by hand on SQLite", "threads"], { target: 2 }),
+    ratio(memory, ["host", "threads"], ["AI SDK", "threads"], { target: 0.25, most: 3 }),
+    ratio(sqlite, ["host on SQLite", "threads"], ["by hand on SQLite", "threads"], { target: 2, most: 13 }),
   ];
 };
 
@@ -115,15 +116,17 @@ const measure = async (rounds: number, jobs: (round: number) => readonly Job[]):
 const child = new URL("cold/child.ts", import.meta.url);
 const builtPackages = new URL("cold/built-packages.ts", import.meta.url);
 
+/** What a ratio must not exceed, and what it is to come to. */
+interface Bounds {
+  /** Holds in one round on a busy machine, where one side may have the worse moments: less than twice the worst seen. */
+  readonly most: number;
+  readonly target?: number;
+}
+
 /** Of a side: the mark of its turns, or what else was done. */
 type Cost = readonly [side: SideName, of: number | string];
 
-const ratio = (
-  measured: Measured,
-  ours: Cost,
-  reference: Cost,
-  { most = Number.POSITIVE_INFINITY, target }: { readonly most?: number; readonly target?: number },
-): Figure => {
+const ratio = (measured: Measured, ours: Cost, reference: Cost, { most, target }: Bounds): Figure => {
   const mine = costsOf(measured, ours);
   const theirs = costsOf(measured, reference);
   const note = `${short(median(mine))} µs against ${short(median(theirs))}`;
@@ -131,7 +134,7 @@ const ratio = (
     name: `${inWords(ours)} / ${inWords(reference)}`,
     value: median(mine.map((cost, round) => cost / (theirs[round] ?? Number.NaN))),
     most,
-    note: target === undefined ? note : `${note}; to come to ${short(target)}`,
+    note: target === undefined ? note : `${note}; to come to ${target.toPrecision(2)}`,
   };
 };
 

@@ -138,6 +138,11 @@ const stepsFrom = (seed: number): readonly Step[] => [
     minutesMax: 4,
   }),
   proof("benchmark of pruning", "bench --only pruning --rounds 9"),
+  // On the packages that were built above, PostgreSQL among their stores.
+  proof("benchmark of processes that have just started", "bench --only cold --rounds 1", {
+    servers: true,
+    minutesMax: 4,
+  }),
 ];
 
 /** The JSON report of the tests, as far as it is read here. */
