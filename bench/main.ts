@@ -19,6 +19,7 @@ export const benchmarks: {
   pruning: () => import("./pruning.ts"),
   memory: () => import("./memory.ts"),
   manyThreads: () => import("./many-threads.ts"),
+  start: () => import("./start.ts"),
   cold: () => import("./cold.ts"),
   peers: () => import("./peers.ts"),
 };

@@ -10,13 +10,10 @@ import { z } from "zod";
 const root = dirname(import.meta.dirname);
 
 /**
- * What a package has within it of another, because loading that whole costs more than loading the package: of zod's 95
- * files, which are 80 ms, the schemas of the journal need a sixth. Nothing of it is seen from outside.
+ * Of these a package has within it what it needs, because loading them whole costs more than loading the package. Nothing
+ * of them is seen from outside: an `Either` is a plain object, whoever made it, and no schema leaves its package.
  */
-const within: Readonly<Record<string, readonly string[]>> = {
-  "@colloquy/machine": ["zod"],
-  "@colloquy/interchange": ["zod"],
-};
+const within: readonly string[] = ["fp-ts", "zod/mini"];
 
 const main = async (): Promise<void> => {
   removeStale();
@@ -40,12 +37,13 @@ const removeStale = (): void => {
 
 const bundle = async (folder: string): Promise<void> => {
   const built = join(folder, "dist");
-  const { name, exports, bin } = manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
+  const { exports, bin } = manifestSchema.parse(JSON.parse(readFileSync(join(folder, "package.json"), "utf8")));
   const sources = [...Object.values(exports), ...Object.values(bin)].filter((path) => path.endsWith(".ts"));
-  const others = within[name] ?? [];
   const bundled = await rolldown({
     input: Object.fromEntries(sources.map((path) => [nameOf(path), join(folder, path)])),
-    external: (imported) => isOfAnotherPackage(imported) && !others.includes(imported),
+    external: (imported) => isOfAnotherPackage(imported) && !within.some((other) => imported.startsWith(other)),
+    // Of modules in CommonJS nothing can be left out.
+    resolve: { alias: { "fp-ts/lib": "fp-ts/es6" } },
     platform: "neutral",
   });
   for (const file of globSync("**/*.js{,.map}", { cwd: built })) rmSync(join(built, file));
@@ -58,14 +56,17 @@ const bundle = async (folder: string): Promise<void> => {
     comments: { legal: true, annotation: true, jsdoc: false },
     // Beside each other, so that a path from one of them holds wherever its source went.
     chunkFileNames: "[name].js",
-    codeSplitting: { groups: others.map((other) => ({ name: other, test: new RegExp(`/node_modules/${other}/`) })) },
-    banner: (chunk) => (others.includes(chunk.name) ? `/*!\n${licenceOf(folder, chunk.name)}*/` : ""),
+    codeSplitting: {
+      groups: within.map(packageOf).map((name) => ({ name, test: new RegExp(`/node_modules/${name}/`) })),
+    },
+    banner: ({ name }) => (within.map(packageOf).includes(name) ? `/*!\n${licenceOf(folder, name)}*/` : ""),
   });
   await bundled.close();
 };
 
+const packageOf = (imported: string): string => imported.split("/")[0] ?? imported;
+
 const manifestSchema = z.object({
-  name: z.string(),
   exports: z.record(z.string(), z.string()),
   bin: z.record(z.string(), z.string()).default({}),
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 import { aiOptions } from "./provider-options.ts";
@@ -12,7 +12,7 @@ export interface ModelMessage {
 }
 
 const text = z.string();
-const providerOptions = aiOptions.optional();
+const providerOptions = z.optional(aiOptions);
 const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 
 const textPart = z.looseObject({ type: z.literal("text"), text, providerOptions });
@@ -20,13 +20,13 @@ const filePart = z.looseObject({
   type: z.literal("file"),
   data: z.union([text, z.custom<JsonObject>(isJsonObject)], "expected a URL, bytes, or an object that says which"),
   mediaType: text,
-  filename: text.optional(),
+  filename: z.optional(text),
   providerOptions,
 });
 const imagePart = z.looseObject({
   type: z.literal("image"),
   image: z.union([text, z.custom<JsonObject>(isJsonObject)], "expected a URL or bytes"),
-  mediaType: text.optional(),
+  mediaType: z.optional(text),
   providerOptions,
 });
 const toolResult = z.looseObject({
@@ -46,8 +46,8 @@ const assistantPart = z.discriminatedUnion("type", [
     type: z.literal("tool-call"),
     toolCallId: text,
     toolName: text,
-    input: json.optional(),
-    providerExecuted: z.boolean().optional(),
+    input: z.optional(json),
+    providerExecuted: z.optional(z.boolean()),
     providerOptions,
   }),
   toolResult,
@@ -59,7 +59,7 @@ const toolPart = z.discriminatedUnion("type", [
     type: z.literal("tool-approval-response"),
     approvalId: text,
     approved: z.boolean(),
-    reason: text.optional(),
+    reason: z.optional(text),
   }),
 ]);
 

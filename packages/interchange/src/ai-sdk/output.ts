@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Json, JsonObject, ContentPart, Part, ToolOutcome, ToolResultPart } from "@colloquy/machine";
 import { type AiFile, aiFileOf, dataUrlOf, partOfAiFile, typeOfDataUrl } from "./file.ts";
 import { aiOptions, underName } from "./provider-options.ts";
@@ -12,19 +12,19 @@ const json = z.custom<Json>((value) => value !== undefined, "expected a value");
 
 /** What a tool answered, as the AI SDK has it. */
 export const toolOutput = z.discriminatedUnion("type", [
-  z.looseObject({ type: z.enum(["text", "error-text"]), value: z.string(), providerOptions: aiOptions.optional() }),
-  z.looseObject({ type: z.enum(["json", "error-json"]), value: json, providerOptions: aiOptions.optional() }),
+  z.looseObject({ type: z.enum(["text", "error-text"]), value: z.string(), providerOptions: z.optional(aiOptions) }),
+  z.looseObject({ type: z.enum(["json", "error-json"]), value: json, providerOptions: z.optional(aiOptions) }),
   z.looseObject({
     type: z.literal("execution-denied"),
-    reason: z.string().optional(),
-    providerOptions: aiOptions.optional(),
+    reason: z.optional(z.string()),
+    providerOptions: z.optional(aiOptions),
   }),
   z.looseObject({
     type: z.literal("content"),
     value: z.array(
       z.custom<JsonObject>((part) => isJsonObject(part) && typeof part["type"] === "string", "expected a part"),
     ),
-    providerOptions: aiOptions.optional(),
+    providerOptions: z.optional(aiOptions),
   }),
 ]);
 

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 

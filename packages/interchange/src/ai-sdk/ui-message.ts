@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { aiOptions } from "./provider-options.ts";
 import { type ImportProblem, problem, shaped } from "../exchange/import-problem.ts";
@@ -18,30 +18,30 @@ export interface UiMessagePart extends JsonObject {
 }
 
 const text = z.string();
-const providerMetadata = aiOptions.optional();
-const json = z.custom<Json>((value) => value !== undefined, "expected a value").optional();
+const providerMetadata = z.optional(aiOptions);
+const json = z.optional(z.custom<Json>((value) => value !== undefined, "expected a value"));
 
 /** What is read of a message before its parts. */
 export const uiMessage = z.looseObject({
-  id: text.optional(),
+  id: z.optional(text),
   role: z.enum(["system", "user", "assistant"]),
   parts: z.array(z.looseObject({ type: text })),
   metadata: json,
 });
 
-const textPart = z.looseObject({ text, state: text.optional(), citations: json, providerMetadata });
-const reasoningPart = z.looseObject({ text, id: text.optional(), state: text.optional(), providerMetadata });
+const textPart = z.looseObject({ text, state: z.optional(text), citations: json, providerMetadata });
+const reasoningPart = z.looseObject({ text, id: z.optional(text), state: z.optional(text), providerMetadata });
 const filePart = z.looseObject({
   mediaType: text,
   url: text,
-  filename: text.optional(),
-  providerReference: z.record(text, text).optional(),
+  filename: z.optional(text),
+  providerReference: z.optional(z.record(text, text)),
   providerMetadata,
 });
-const approval = z.looseObject({ id: text, approved: z.boolean().optional(), reason: text.optional() });
+const approval = z.looseObject({ id: text, approved: z.optional(z.boolean()), reason: z.optional(text) });
 const toolPart = z.looseObject({
   toolCallId: text,
-  toolName: text.optional(),
+  toolName: z.optional(text),
   state: z.enum([
     "input-streaming",
     "input-available",
@@ -54,13 +54,13 @@ const toolPart = z.looseObject({
   input: json,
   rawInput: json,
   output: json,
-  errorText: text.optional(),
-  preliminary: z.boolean().optional(),
-  providerExecuted: z.boolean().optional(),
-  title: text.optional(),
+  errorText: z.optional(text),
+  preliminary: z.optional(z.boolean()),
+  providerExecuted: z.optional(z.boolean()),
+  title: z.optional(text),
   toolMetadata: json,
-  dynamic: z.boolean().optional(),
-  approval: approval.optional(),
+  dynamic: z.optional(z.boolean()),
+  approval: z.optional(approval),
   callProviderMetadata: providerMetadata,
   resultProviderMetadata: providerMetadata,
 });

@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import { contentText } from "@colloquy/machine";
 import type {
   Json,
@@ -137,9 +137,9 @@ const contentPart = z.custom<ContentPart>(
   (value) =>
     z
       .discriminatedUnion("type", [
-        z.strictObject({ type: z.literal("text"), text: z.string(), provider: object.optional() }),
+        z.strictObject({ type: z.literal("text"), text: z.string(), provider: z.optional(object) }),
         z.strictObject({ type: z.literal("data"), field: z.string(), value: z.unknown() }),
-        z.strictObject({ type: z.literal("image"), url: z.string(), detail: z.string().optional() }),
+        z.strictObject({ type: z.literal("image"), url: z.string(), detail: z.optional(z.string()) }),
         z.strictObject({ type: z.literal("opaque"), value: object }),
       ])
       .safeParse(value).success,

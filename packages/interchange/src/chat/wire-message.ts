@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import * as z from "zod";
+import * as z from "zod/mini";
 import { excerpt, isJsonObject } from "../exchange/json-object.ts";
 import type { Json, JsonObject } from "@colloquy/machine";
 
@@ -18,12 +18,12 @@ const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
 
 /** What is read of a message. Everything may be missing, since every server leaves something out. */
 const wireMessage = z.looseObject({
-  role: z.string().nullish(),
-  content: z.union([z.string(), z.array(z.union([z.string(), jsonObject]))]).nullish(),
-  name: z.string().nullish(),
-  refusal: z.string().nullish(),
-  tool_calls: z.array(jsonObject).nullish(),
-  tool_call_id: z.string().nullish(),
+  role: z.nullish(z.string()),
+  content: z.nullish(z.union([z.string(), z.array(z.union([z.string(), jsonObject]))])),
+  name: z.nullish(z.string()),
+  refusal: z.nullish(z.string()),
+  tool_calls: z.nullish(z.array(jsonObject)),
+  tool_call_id: z.nullish(z.string()),
 });
 
 export type WireMessage = z.infer<typeof wireMessage>;

@@ -1,5 +1,5 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { ZodType } from "zod";
+import * as z from "zod/mini";
 import type { Json } from "@colloquy/machine";
 import { excerpt } from "./json-object.ts";
 import { plainJson } from "./plain-json.ts";
@@ -32,17 +32,20 @@ export const eachItem = <Item>(
 
 /** A value of a shape, or the problem that says where in the item it is not. */
 export const shaped = <Value>(
-  schema: ZodType<Value>,
+  schema: z.ZodMiniType<Value>,
   value: Json,
   index: number,
   what: string,
 ): Either.Either<ImportProblem, Value> => {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: english.localeError });
   if (parsed.success) return Either.right(parsed.data);
   const [issue] = parsed.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? "" : `${issue.path.join(".")}: `;
   return problem(index, `item ${index} is not ${what}: ${where}${issue?.message ?? "unreadable"}, in ${shown(value)}`);
 };
+
+/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+const english = z.locales.en();
 
 /** A problem with an item. */
 export const problem = (index: number | null, reason: string): Either.Either<ImportProblem, never> =>

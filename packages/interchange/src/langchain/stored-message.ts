@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { Json, JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 
@@ -23,16 +23,16 @@ interface LangChainData {
 
 const jsonObject = z.custom<JsonObject>(isJsonObject, "expected an object");
 const json = z.custom<Json>((value) => value !== undefined, "expected a value");
-const text = z.string().nullish();
+const text = z.nullish(z.string());
 
 /** What is read of a message's data. Versions and integrations differ in what they leave out. */
 const data = z.looseObject({
-  content: z.union([z.string(), z.array(z.union([z.string(), jsonObject]))]).nullish(),
+  content: z.nullish(z.union([z.string(), z.array(z.union([z.string(), jsonObject]))])),
   name: text,
   role: text,
-  additional_kwargs: jsonObject.nullish(),
-  tool_calls: z.array(z.looseObject({ id: text, name: z.string(), args: json.nullish() })).nullish(),
-  invalid_tool_calls: z.array(z.looseObject({ id: text, name: text, args: text, error: text })).nullish(),
+  additional_kwargs: z.nullish(jsonObject),
+  tool_calls: z.nullish(z.array(z.looseObject({ id: text, name: z.string(), args: z.nullish(json) }))),
+  invalid_tool_calls: z.nullish(z.array(z.looseObject({ id: text, name: text, args: text, error: text }))),
   tool_call_id: text,
   status: text,
 });

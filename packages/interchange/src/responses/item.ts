@@ -1,4 +1,4 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 import type { JsonObject } from "@colloquy/machine";
 import { isJsonObject } from "../exchange/json-object.ts";
 
@@ -11,7 +11,7 @@ export interface ResponseItem extends JsonObject {
 export type ItemContent = string | readonly JsonObject[];
 
 const text = z.string();
-const texts = z.array(z.looseObject({ text: text.nullish() })).nullish();
+const texts = z.nullish(z.array(z.looseObject({ text: z.nullish(text) })));
 
 /** The types of a part that is a text, of users and models. */
 export const textTypes: readonly unknown[] = ["input_text", "output_text", "text"];
@@ -24,10 +24,10 @@ const part = z.custom<JsonObject>(
     (value["type"] !== "refusal" || typeof value["refusal"] === "string"),
   "expected a part with its type, and its text where it is one",
 );
-const content = z
-  .union([text, z.array(part)], "expected a text or a list of parts")
-  .nullish()
-  .transform((given) => given ?? "");
+const content = z.pipe(
+  z.nullish(z.union([text, z.array(part)], "expected a text or a list of parts")),
+  z.transform((given) => given ?? ""),
+);
 
 /** A message: of an output, or in the easy form of an input, which may leave out its type. */
 export const messageItem = z.looseObject({
@@ -35,17 +35,17 @@ export const messageItem = z.looseObject({
   content,
 });
 
-export const functionCallItem = z.looseObject({ call_id: text.nullish(), name: text, arguments: text.nullish() });
+export const functionCallItem = z.looseObject({ call_id: z.nullish(text), name: text, arguments: z.nullish(text) });
 
-export const customCallItem = z.looseObject({ call_id: text.nullish(), name: text, input: text.nullish() });
+export const customCallItem = z.looseObject({ call_id: z.nullish(text), name: text, input: z.nullish(text) });
 
 /** The output of a function, or of a custom tool. */
-export const outputItem = z.looseObject({ type: text, call_id: text.nullish(), output: content });
+export const outputItem = z.looseObject({ type: text, call_id: z.nullish(text), output: content });
 
 export const reasoningItem = z.looseObject({ summary: texts, content: texts });
 
 /** An item that only the Responses API understands. */
-export const otherItem = z.looseObject({ type: text, role: text.nullish(), call_id: text.nullish() });
+export const otherItem = z.looseObject({ type: text, role: z.nullish(text), call_id: z.nullish(text) });
 
 /** Calls of tools that run at the caller's and have an item of their own: an output must follow. */
 export const clientCalls: readonly string[] = ["computer_call", "local_shell_call", "apply_patch_call"];

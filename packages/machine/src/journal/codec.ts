@@ -1,11 +1,11 @@
 import * as Either from "fp-ts/lib/Either.js";
-import type { core, ZodType } from "zod";
+import * as zod from "zod/mini";
 import { type Entry, firstFormat, journalFormat } from "../conversation/protocol/entry.ts";
 import type { Event } from "../conversation/protocol/event.ts";
 import { isObject } from "../thread/json.ts";
 import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
 import { preview } from "../thread/preview.ts";
-import { eventSchema, firstEntrySchema, laterEntrySchema } from "./schema.ts";
+import { journalSchemas } from "./schema.ts";
 
 /** Why something could not be read, and where. */
 export interface DecodeError {
@@ -19,7 +19,7 @@ export interface DecodeError {
 /** Reads an event. What is not known of it survives; an unknown type of event is refused. */
 export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> => {
   const unknownType = problemOfType(value, null, "");
-  return unknownType === null ? parsed<Event>(eventSchema, value, null) : Either.left(unknownType);
+  return unknownType === null ? parsed<Event>(journalSchemas().event, value, null) : Either.left(unknownType);
 };
 
 /** Reads the entry at a place in a journal. A newer format is refused in words. */
@@ -33,14 +33,14 @@ export const decodeEntry = (value: unknown, index: number): Either.Either<Decode
         path: "format",
         reason: `a journal begins with format ${firstFormat} and rises by "thread.configured"; this one begins with ${format}`,
       });
-    return parsed<Entry>(firstEntrySchema, value, 0);
+    return parsed<Entry>(journalSchemas().first, value, 0);
   }
   const event = isObject(value) ? value["event"] : undefined;
   const format = isObject(event) && event["type"] === "thread.configured" ? event["format"] : undefined;
   if (typeof format === "number" && format > journalFormat)
     return Either.left(newerFormat(index, "event.format", format));
   const unknownType = problemOfType(event, index, "event");
-  return unknownType === null ? parsed<Entry>(laterEntrySchema, value, index) : Either.left(unknownType);
+  return unknownType === null ? parsed<Entry>(journalSchemas().later, value, index) : Either.left(unknownType);
 };
 
 /** Reads a journal, or says which of its entries can't be read, and why. */
@@ -58,15 +58,14 @@ export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeE
 export const describeDecodeError = ({ index, path, reason }: DecodeError): string =>
   [index === null ? "the event" : `entry ${index}`, path === "" ? "" : ` at "${path}"`, `: ${reason}`].join("");
 
-const knownTypes: readonly string[] = eventSchema.options.map((option) => option.shape.type.value);
-
 const problemOfType = (event: unknown, index: number | null, path: string): DecodeError | null => {
   if (!isObject(event)) return { index, path, reason: `expected an event, got ${preview(event)}` };
   const { type } = event;
   if (type === "thread.started" && index !== null)
     return { index, path, reason: "a second beginning: a journal has one" };
-  if (typeof type === "string" && knownTypes.includes(type)) return null;
-  const reason = `unknown event type ${preview(type)}; a newer version may have written it. Known are: ${knownTypes.join(", ")}`;
+  const known: readonly string[] = journalSchemas().eventTypes;
+  if (typeof type === "string" && known.includes(type)) return null;
+  const reason = `unknown event type ${preview(type)}; a newer version may have written it. Known are: ${known.join(", ")}`;
   return { index, path: path === "" ? "type" : `${path}.type`, reason };
 };
 
@@ -76,15 +75,22 @@ const newerFormat = (index: number, path: string, format: number): DecodeError =
   reason: `the journal has format ${format}, and this version reads up to ${journalFormat}: read it with a newer version`,
 });
 
-const parsed = <Value>(schema: ZodType, value: unknown, index: number | null): Either.Either<DecodeError, Value> => {
+const parsed = <Value>(
+  schema: zod.ZodMiniType,
+  value: unknown,
+  index: number | null,
+): Either.Either<DecodeError, Value> => {
   const unfit = problemOfNesting(value, index === null ? mostNestedInEvent : mostNested);
   if (unfit !== null) return Either.left({ index, path: "", reason: unfit });
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: english.localeError });
   // The schemas are held to the types where they are declared; zod's own type spells optional fields otherwise.
   if (result.success) return Either.right(result.data as Value);
   const { path, message } = deepest(result.error.issues);
   return Either.left({ index, path: path.join("."), reason: `${message}, got ${preview(valueAt(value, path))}` });
 };
+
+/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+const english = zod.locales.en();
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (isIndexable(inner) ? inner[key] : undefined), value);
@@ -94,7 +100,7 @@ const isIndexable = (value: unknown): value is { readonly [key: PropertyKey]: un
 
 /** A union says of each of its members why it does not fit; the one that came furthest is the one that was meant. */
 const deepest = (
-  issues: readonly core.$ZodIssue[],
+  issues: readonly zod.core.$ZodIssue[],
 ): { readonly path: readonly PropertyKey[]; readonly message: string } => {
   const reasons = issues.flatMap((issue) =>
     issue.code === "invalid_union" && issue.errors.length > 0

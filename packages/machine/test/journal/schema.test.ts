@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { infer as Inferred } from "zod";
 import type { Event, FirstEntry, Json, LaterEntry, ReplyDraft, RoundAppended } from "../../src/index.ts";
-import { eventSchema, firstEntrySchema, laterEntrySchema } from "../../src/journal/schema.ts";
+import type { journalSchemas } from "../../src/journal/schema.ts";
+
+type Schemas = ReturnType<typeof journalSchemas>;
 
 /**
  * A type without what schemas and types spell otherwise: `readonly`, `undefined` beside absent members, the open end of
@@ -33,17 +35,17 @@ type Typed =
 
 /** For each type of event whether its schema is its type: a difference names the event. */
 type Drift = {
-  [Type in Event["type"]]: Same<Plain<Both<Type, Typed>>, Plain<Both<Type, Inferred<typeof eventSchema>>>> extends true
+  [Type in Event["type"]]: Same<Plain<Both<Type, Typed>>, Plain<Both<Type, Inferred<Schemas["event"]>>>> extends true
     ? never
     : Type;
 }[Event["type"]];
 
 test("schemas and types say the same", () => {
   const events: Same<Drift, never> = true;
-  const types: Same<Event["type"], Inferred<typeof eventSchema>["type"]> = true;
-  const first: Same<Plain<FirstEntry>, Plain<Inferred<typeof firstEntrySchema>>> = true;
-  const decided: Same<Plain<LaterEntry["decided"]>, Plain<Inferred<typeof laterEntrySchema>["decided"]>> = true;
-  const marks: Same<keyof Plain<LaterEntry>, keyof Plain<Inferred<typeof laterEntrySchema>>> = true;
+  const types: Same<Event["type"], Inferred<Schemas["event"]>["type"]> = true;
+  const first: Same<Plain<FirstEntry>, Plain<Inferred<Schemas["first"]>>> = true;
+  const decided: Same<Plain<LaterEntry["decided"]>, Plain<Inferred<Schemas["later"]>["decided"]>> = true;
+  const marks: Same<keyof Plain<LaterEntry>, keyof Plain<Inferred<Schemas["later"]>>> = true;
   const json: Same<Plain<{ value: Json }>, { value: "json" }> = true;
   expect([events, types, first, decided, marks, json]).not.toContain(false);
 });

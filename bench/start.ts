@@ -1,0 +1,91 @@
+// What it costs to start: importing the packages beside what they stand on, `colloquy --help` beside a bare Node, and what of
+// the machine a browser loads. Each process is a new one, of Node and the packages as `scripts/build.ts` built them; only
+// CPU counts, of whole processes, so how busy the machine is changes little about the ratios.
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { type Figure, median, short } from "./kit/measure.ts";
+import { browserBytes } from "./start/browser-bytes.ts";
+import { withInstalled } from "./start/installed.ts";
+
+export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
+  withInstalled(async (folder) => [...importsIn(folder, rounds), ...(await sizesIn(folder))]);
+
+/** Of which the machine needs a part: what its import is compared with. */
+const below = ["xstate", "zod", "fp-ts/lib/Either.js"];
+
+const importsIn = (folder: string, rounds: number): readonly Figure[] => {
+  const imports = (...names: readonly string[]): readonly string[] => [
+    "--input-type=module",
+    "--eval",
+    names.map((name) => `import ${JSON.stringify(name)};`).join(" "),
+  ];
+  const commands = {
+    "a bare Node": ["--eval", ""],
+    "xstate, zod and fp-ts": imports(...below),
+    machine: imports("@colloquy/machine"),
+    host: imports("@colloquy/host"),
+    "runtime-node": imports("@colloquy/runtime-node"),
+    "colloquy --help": [join(folder, "node_modules/@colloquy/cli/dist/main.js"), "--help"],
+  };
+  type Name = keyof typeof commands;
+  const names = Object.keys(commands) as readonly Name[];
+  const costs = Array.from({ length: rounds }, (_, round) => {
+    const inOrder = round % 2 === 0 ? names : names.toReversed();
+    return Object.fromEntries(inOrder.map((name) => [name, cpuOf(folder, commands[name])])) as Record<Name, number>;
+  });
+  const ratio = (name: string, of: (cost: Record<Name, number>) => readonly [number, number], most: number): Figure => {
+    const pairs = costs.map(of);
+    const [ours, reference] = [0, 1].map((side) => median(pairs.map((pair) => pair[side] ?? Number.NaN)));
+    return {
+      name,
+      value: median(pairs.map(([mine, theirs]) => mine / theirs)),
+      most,
+      note: `${short(ours ?? Number.NaN)} ms against ${short(reference ?? Number.NaN)}`,
+    };
+  };
+  const imported = (name: Name, reference: Name, most: number): Figure =>
+    ratio(
+      `import of ${name} / of ${reference}`,
+      (cost) => [cost[name] - cost["a bare Node"], cost[reference] - cost["a bare Node"]],
+      most,
+    );
+  return [
+    imported("machine", "xstate, zod and fp-ts", 0.8),
+    imported("host", "xstate, zod and fp-ts", 1.2),
+    imported("runtime-node", "xstate, zod and fp-ts", 1.5),
+    imported("runtime-node", "machine", 4),
+    ratio("process of runtime-node / of a bare Node", (cost) => [cost["runtime-node"], cost["a bare Node"]], 6),
+    ratio("colloquy --help / a bare Node", (cost) => [cost["colloquy --help"], cost["a bare Node"]], 2),
+  ];
+};
+
+/**
+ * Milliseconds of CPU of a process of Node, of the few that are run: systems account by hundredths of a second, which the
+ * shell adds up and shows.
+ */
+const cpuOf = (folder: string, args: readonly string[]): number => {
+  const processes = 4;
+  const script = `${'"$@" >/dev/null;'.repeat(processes)} times`;
+  const shown = execFileSync("sh", ["-c", script, "sh", process.execPath, ...args], { cwd: folder, encoding: "utf8" });
+  const [, children = ""] = shown.trim().split("\n");
+  const seconds = [...children.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, rest]) => 60 * Number(minutes) + Number(rest),
+  );
+  return (1000 * seconds.reduce((sum, each) => sum + each, 0)) / processes;
+};
+
+const sizesIn = async (folder: string): Promise<readonly Figure[]> => {
+  const { own, whole } = await browserBytes(folder, ["@colloquy/machine"]);
+  const journal = await browserBytes(folder, ["@colloquy/machine", "@colloquy/machine/journal"]);
+  const kilobytes = (name: string, { zipped, bytes }: { zipped: number; bytes: number }, most: number): Figure => ({
+    name,
+    value: zipped / 1000,
+    most,
+    note: `${bytes} bytes before gzip`,
+  });
+  return [
+    kilobytes("kB of the machine in a browser, minified and zipped, beside xstate, fp-ts and zod", own, 42),
+    kilobytes("the same with these", whole, 60),
+    kilobytes("the same with the journal, which needs zod", journal.whole, 75),
+  ];
+};

@@ -1,0 +1,53 @@
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+/**
+ * Does something in a folder where the packages are as npm installs them: the files that `scripts/build.ts` built, and the
+ * manifests that are published. What they depend on is linked.
+ */
+export const withInstalled = async <Result>(work: (folder: string) => Promise<Result>): Promise<Result> => {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-start-"));
+  try {
+    for (const path of globSync("packages/*/package.json", { cwd: root })) install(join(root, path), folder);
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const root = new URL("../..", import.meta.url).pathname;
+
+const install = (manifest: string, folder: string): void => {
+  // A manifest of this repository.
+  const { publishConfig, ...rest } = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
+  const place = join(folder, "node_modules", rest.name);
+  cpSync(join(dirname(manifest), "dist"), join(place, "dist"), {
+    recursive: true,
+    filter: (path) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path),
+  });
+  writeFileSync(join(place, "package.json"), JSON.stringify({ ...rest, ...publishConfig }));
+  for (const name of Object.keys(rest.dependencies ?? {})) {
+    if (name.startsWith("@colloquy/")) continue;
+    const link = join(folder, "node_modules", name);
+    mkdirSync(dirname(link), { recursive: true });
+    rmSync(link, { force: true });
+    symlinkSync(realpathSync(join(dirname(manifest), "node_modules", name)), link);
+  }
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly publishConfig: object;
+}
