@@ -4,6 +4,12 @@ import { decidedSchema } from "./decided-schema.ts";
 import { eventSchemaOf, startedSchema } from "./event-schema.ts";
 import { accountSchemas, messageSchemas, object, optional } from "./message-schema.ts";
 
+/** What is built when it is first asked for, and kept. */
+const builtLate = <Value extends object>(build: () => Value): (() => Value) => {
+  let built: Value | undefined;
+  return () => (built ??= build());
+};
+
 /**
  * The shapes of all formats. Objects are loose: fields that this version does not know survive decoding. An event
  * of a type that it does not know is refused, since folding could not apply it.
@@ -11,13 +17,7 @@ import { accountSchemas, messageSchemas, object, optional } from "./message-sche
  * They are built with the first that is read: that takes as long as loading the rest of a package, and not every process
  * reads a journal.
  */
-export const journalSchemas = (): Schemas => (built ??= build());
-
-type Schemas = ReturnType<typeof build>;
-
-let built: Schemas | undefined;
-
-const build = () => {
+export const journalSchemas = builtLate(() => {
   const shapes = { ...messageSchemas(), ...accountSchemas() };
   const event = eventSchemaOf(shapes);
   return {
@@ -40,4 +40,4 @@ const build = () => {
       redacted: optional(zod.literal(true)),
     }),
   };
-};
+});
