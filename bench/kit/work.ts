@@ -2,7 +2,7 @@
 import { declarationsOf, type LlmHandler, type LlmOutcome, tool } from "@colloquy/host";
 import { type ConversationMachine, conversationMachine, type Message, type MachineOptions } from "@colloquy/machine";
 import { z } from "zod";
-import { Script, toolDescription, toolName, toolResult } from "./script.ts";
+import { answerText, Script, toolDescription, toolName, toolResult } from "./script.ts";
 
 /** The tool, as a host has it. */
 export const lookup = tool({
@@ -44,3 +44,11 @@ export const outcomeOf = async (
 export const deltas: readonly string[] = Array.from({ length: 1000 }, (_, index) => ` tok${index % 97}`);
 
 export const streamedText: string = deltas.join("");
+
+/** A model without latency that calls no tool. */
+export const instantAnswer: LlmHandler = async () => ({
+  type: "completed",
+  reply: { content: answerText(1) },
+  finishReason: "stop",
+  usage: { inputTokens: 100, outputTokens: 50, totalTokens: 150 },
+});

@@ -32,6 +32,20 @@ export const whole = <Fallback extends number | null>(
   read: (given, name) => numberIn(given, name, bounds) ?? fallback,
 });
 
+/** Whole numbers of 1 or more, with commas between, in ascending order. */
+export const wholes = (fallback: readonly number[], about: string): Option<readonly number[]> => ({
+  kind: "value",
+  placeholder: "N,...",
+  about: `${about} (default ${fallback.join(",")})`,
+  read: (given, name) =>
+    given.at(-1) === undefined
+      ? fallback
+      : (given.at(-1) ?? "")
+          .split(",")
+          .map((each) => numberIn([each], name, {}) ?? 0)
+          .sort((one, other) => one - other),
+});
+
 /** What a run draws everything from; drawn itself when it is left out. */
 export const seed = (about: string, bounds: Bounds = {}): Option<number> => ({
   kind: "value",

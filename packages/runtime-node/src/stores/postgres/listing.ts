@@ -10,29 +10,59 @@ import { membersOf } from "./entry-rows.ts";
 export const list = async (connection: Connection, read: Read, options: ListOptions = {}): Promise<ThreadPage> => {
   const { query, schema } = connection;
   const { order, limit, after } = checkedListing(options);
-  const { metadata = {}, created, updated } = options;
+  const { metadata, created, updated } = options;
   const [beyond, direction, start] = order === "oldest" ? [">", "ASC", -Infinity] : ["<", "DESC", Infinity];
-  const rows = await query<ThreadRow>(
-    `SELECT threads.thread, created_at AS "createdAt", metadata, newest.seq, newest.at
-     FROM ${schema}.threads CROSS JOIN LATERAL (
-       SELECT seq, at FROM ${schema}.entries WHERE entries.thread = number ORDER BY seq DESC LIMIT 1
-     ) AS newest
-     WHERE (created_at, threads.thread) ${beyond} ($1, $2) AND members @> $3
-       AND created_at >= $4 AND created_at < $5 AND newest.at >= $6 AND newest.at < $7
-     ORDER BY created_at ${direction}, threads.thread ${direction} LIMIT $8`,
-    [
-      after?.createdAt ?? start,
-      after?.threadId ?? "",
-      membersOf(metadata),
-      ...rangeOf(created),
-      ...rangeOf(updated),
-      limit + 1,
-    ],
-  );
+  const along = `ORDER BY created_at ${direction}, thread ${direction}`;
+  const range = `(created_at, thread) ${beyond} ($1, $2) AND created_at >= $4 AND created_at < $5`;
+  const listed = metadata === undefined ? anyThread : threadsOf;
+  const rows = await query<ThreadRow>(listed(schema, range, along), [
+    after?.createdAt ?? start,
+    after?.threadId ?? "",
+    membersOf(metadata ?? {}),
+    ...rangeOf(created),
+    ...rangeOf(updated),
+    limit + 1,
+  ]);
   const found = await Promise.all(rows.map((row) => threadOf(row, read)));
   const [threads, next] = pageOf(found, limit, cursorOf);
   return { threads, next };
 };
+
+/** Columns of threads and of the newest entry of each, whose time is in the range. */
+const withNewest = (schema: string, threads: string): string =>
+  `SELECT listed.*, newest.seq, newest.at FROM ${threads} AS listed CROSS JOIN LATERAL (
+     SELECT seq, at FROM ${schema}.entries WHERE entries.thread = number ORDER BY seq DESC LIMIT 1
+   ) AS newest
+   WHERE newest.at >= $6 AND newest.at < $7`;
+
+const columns = `number, thread, created_at, metadata, members`;
+
+const anyThread = (schema: string, range: string, along: string): string =>
+  `SELECT thread, created_at AS "createdAt", metadata, seq, at FROM (
+     ${withNewest(schema, `(SELECT ${columns} FROM ${schema}.threads WHERE ${range} AND members @> $3)`)} ${along} LIMIT $8
+   ) AS page`;
+
+/**
+ * The first threads of the range are looked through: metadata that many have is found there at once. What they have not enough of
+ * is rare, and found by its index. The server can't choose between the two, since it keeps no statistics of what was said: by
+ * itself it looked through all threads for metadata that few of them have, as those of a user are.
+ */
+const threadsOf = (schema: string, range: string, along: string): string =>
+  `WITH first AS (
+     SELECT ${columns} FROM ${schema}.threads WHERE ${range} ${along} LIMIT ${firstMax}
+   ), common AS MATERIALIZED (
+     ${withNewest(schema, "(SELECT * FROM first WHERE members @> $3)")} ${along} LIMIT $8
+   ), rare AS MATERIALIZED (
+     SELECT ${columns} FROM ${schema}.threads
+     WHERE (SELECT count(*) FROM common) < $8 AND members @> $3 AND ${range}
+   ), found AS (
+     SELECT * FROM common WHERE (SELECT count(*) FROM common) = $8
+     UNION ALL (${withNewest(schema, "rare")} ${along} LIMIT $8)
+   )
+   SELECT thread, created_at AS "createdAt", metadata, seq, at FROM found ${along}`;
+
+/** Looking through so many takes some milliseconds. */
+const firstMax = 5_000;
 
 interface ThreadRow {
   readonly thread: string;

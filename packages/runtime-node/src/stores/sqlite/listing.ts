@@ -1,8 +1,8 @@
-import type { StatementSync } from "node:sqlite";
 import { setImmediate } from "node:timers/promises";
 
 import { checkedListing, comparePlaces, cursorOf, isListed, type ListingPlace } from "@colloquy/host/store";
 import type { ListOptions, Store, StoredThread, ThreadPage } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
 
 import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";
@@ -14,31 +14,23 @@ export const sqliteListing = (
   connection: Connection,
   journals: Pick<Store, "read">,
 ): ((options?: ListOptions) => Promise<ThreadPage>) => {
-  const read = (order: string, from: string, until: string): StatementSync =>
-    connection.database.prepare(
-      `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
-       FROM threads CROSS JOIN entries ON place = id * ${seqsPerThread} + ${newestSeq}
-       WHERE (created_at, thread) ${from} (?, ?) AND created_at ${until} ?
-       ORDER BY created_at ${order}, thread ${order} LIMIT ?`,
-    );
-  const statements = { oldest: read("ASC", ">=", "<"), newest: read("DESC", "<", ">=") };
+  const statements = { oldest: statementsOf(connection, "ASC"), newest: statementsOf(connection, "DESC") };
   return async (options = {}) => {
     const { order, limit, after } = checkedListing(options);
     const { metadata, updated, created: { from = -Infinity, until = Infinity } = {} } = options;
     const isFiltered = metadata !== undefined || updated !== undefined;
+    const said = textIn(metadata);
     const [begin, end] = order === "oldest" ? [from, until] : [until, from];
     const found: StoredThread[] = [];
     let place = farther(order, { createdAt: begin, threadId: "" }, after);
     for (;;) {
-      const wanted = isFiltered ? batch : Math.min(limit + 1 - found.length, batch);
-      const rows = attempt(connection, () =>
-        // The columns that the statement names, of STRICT tables; the driver types a row as any record.
-        statements[order].all(place.createdAt, place.threadId, end, wanted),
-      ) as unknown as readonly ThreadRow[];
+      const { createdAt, threadId } = place;
+      const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);
+      const last = attempt(connection, () => statements[order].last(createdAt, threadId, end, looked));
+      const rows = attempt(connection, () => statements[order].threads(createdAt, threadId, end, looked, said));
       const threads = await Promise.all(rows.map((row) => threadOf(row, journals)));
       found.push(...threads.filter((thread) => isListed(thread, options)));
-      const last = rows.at(-1);
-      if (last === undefined || rows.length < wanted || found.length > limit) break;
+      if (last === undefined || found.length > limit) break;
       place = farther(order, place, last);
       // A search for few among many must not keep other work waiting.
       await setImmediate();
@@ -46,6 +38,47 @@ export const sqliteListing = (
     const [threads, next] = pageOf(found, limit, cursorOf);
     return { threads, next };
   };
+};
+
+/** Both look at so many threads from a place on. */
+interface Statements {
+  readonly threads: (...values: readonly [...Place, said: string]) => readonly ThreadRow[];
+  /** The last of them; undefined where there are not so many. */
+  readonly last: (...values: Place) => ListingPlace | undefined;
+}
+
+type Place = readonly [createdAt: number, threadId: string, end: number, looked: number];
+
+/** The casts name the columns of each statement, of STRICT tables; the driver types a row as any record. */
+const statementsOf = ({ database }: Connection, direction: "ASC" | "DESC"): Statements => {
+  const [from, until] = direction === "ASC" ? [">=", "<"] : ["<", ">="];
+  const range = `WHERE (created_at, thread) ${from} (?, ?) AND created_at ${until} ?
+    ORDER BY created_at ${direction}, thread ${direction} LIMIT`;
+  // A row whose metadata is damaged is let through: then its journal says it.
+  const threads = database.prepare(
+    `SELECT thread AS threadId, created_at AS createdAt, metadata, place % ${seqsPerThread} AS seq, body
+     FROM (SELECT id, thread, created_at, metadata FROM threads ${range} ?) AS looked
+       CROSS JOIN entries ON place = id * ${seqsPerThread} + ${newestSeq}
+     WHERE instr(metadata, ?) > 0 OR NOT json_valid(metadata) OR json_type(metadata) <> 'object'
+     ORDER BY created_at ${direction}, thread ${direction}`,
+  );
+  const last = database.prepare(`SELECT thread AS threadId, created_at AS createdAt FROM threads ${range} 1 OFFSET ?`);
+  return {
+    threads: (...values) => threads.all(...values) as unknown as readonly ThreadRow[],
+    last: (createdAt, threadId, end, looked) =>
+      last.get(createdAt, threadId, end, looked - 1) as unknown as ListingPlace | undefined,
+  };
+};
+
+/**
+ * What stands in the text of all metadata that has these members, and is sought there before the newest entries of threads are
+ * read: 16 µs a thread become 3. Empty where nothing is sure to stand there, as members of an object may be in any order.
+ */
+const textIn = (metadata: JsonObject = {}): string => {
+  const texts = Object.entries(metadata)
+    .filter(([, value]) => typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return texts.reduce((longest, text) => (text.length > longest.length ? text : longest), "");
 };
 
 /** The place from which a page goes on: the one after `last`, unless it begins later. */
@@ -67,6 +100,9 @@ interface ThreadRow {
 
 /** At once; so many take about a millisecond. */
 const batch = 512;
+
+/** Sifting so many by the text of their metadata takes some milliseconds. */
+const sifted = 2_048;
 
 const threadOf = async (
   { body, metadata, ...row }: ThreadRow,

@@ -1,0 +1,108 @@
+// One of the processes that ask as fast as they can, on PostgreSQL. It says when it is warm, asks on, is counted when its parent says
+// so, reports what came of it, and goes when its parent lets go of it.
+import { setImmediate as nextMacrotask } from "node:timers/promises";
+
+import { createHost, memoryStore, type Store } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
+import { lastTurns } from "@colloquy/machine/policies";
+import { randomIds, systemClock } from "@colloquy/runtime-node";
+
+import { openStore, type ServerPlace } from "../../proof/kit/places.ts";
+import { cpuMicros } from "../kit/measure.ts";
+import { userText } from "../kit/script.ts";
+import { instantAnswer } from "../kit/work.ts";
+
+export interface AskerOptions {
+  /** Null: in memory, to see what of the costs is not the store's. */
+  readonly place: ServerPlace | null;
+  readonly seconds: number;
+  /** How many asks are out at a time, each on a thread of its own. */
+  readonly outstanding: number;
+  /** After so many turns another thread begins. */
+  readonly turns: number;
+  /** Of its threads, unlike those of any other process. */
+  readonly prefix: string;
+}
+
+export interface Asked {
+  readonly asks: number;
+  readonly seconds: number;
+  /** Of CPU, of this process. */
+  readonly micros: number;
+  /** Calls of the store, by the name of the method. */
+  readonly calls: Readonly<Record<string, number>>;
+}
+
+const ask = async ({ place, seconds, outstanding, turns, prefix }: AskerOptions): Promise<void> => {
+  const store = place === null ? memoryStore({ clock: systemClock }) : openStore(place);
+  const { counted, calls } = counting(store);
+  const host = createHost({
+    machine: conversationMachine({ policy: lastTurns(10) }),
+    store: counted,
+    // No model answers before other work had its turn.
+    llm: (call, context) => nextMacrotask().then(() => instantAnswer(call, context)),
+    clock: systemClock,
+    ids: randomIds,
+    maxActive: outstanding,
+    idleMs: 0,
+  });
+  let asks = 0;
+  let isOver = false;
+  const lane = async (number: number): Promise<void> => {
+    for (let turn = 0; !isOver; turn++, asks++)
+      await host.ask(userText(turn), { threadId: `${prefix}-${number}-${Math.floor(turn / turns)}` });
+  };
+  const lanes = Array.from({ length: outstanding }, (_, number) => lane(number));
+  // All threads are open, and what runs often is compiled.
+  while (asks < outstanding * turns) await new Promise((resolve) => setTimeout(resolve, 50));
+  process.send?.("warm");
+  await message("count");
+  const [asksBefore, microsBefore, began] = [asks, cpuMicros(), performance.now()];
+  for (const name of Object.keys(calls)) calls[name] = 0;
+  await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+  const asked: Asked = {
+    asks: asks - asksBefore,
+    seconds: (performance.now() - began) / 1_000,
+    micros: cpuMicros() - microsBefore,
+    calls: { ...calls },
+  };
+  process.send?.(asked);
+  // The connections stay, so that the server still says what they cost it.
+  await message("go");
+  isOver = true;
+  await Promise.all(lanes);
+  await host.close();
+  await store.close();
+  process.disconnect?.();
+};
+
+const message = (wanted: string): Promise<void> =>
+  new Promise((resolve) => {
+    process.on("message", function listen(given) {
+      if (given !== wanted) return;
+      process.off("message", listen);
+      resolve();
+    });
+  });
+
+/** The store, and how often each of its methods was called. */
+const counting = (store: Store): { readonly counted: Store; readonly calls: Record<string, number> } => {
+  const calls: Record<string, number> = {};
+  const counted = <Port extends object>(port: Port, within: string): Port =>
+    new Proxy(port, {
+      get: (target, name, receiver) => {
+        const member: unknown = Reflect.get(target, name, receiver);
+        const path = `${within}${String(name)}`;
+        if (name === "inbox" && typeof member === "object" && member !== null) return counted(member, `${path}.`);
+        if (typeof member !== "function") return member;
+        return (...args: readonly unknown[]): unknown => {
+          calls[path] = (calls[path] ?? 0) + 1;
+          return Reflect.apply(member, target, args);
+        };
+      },
+    });
+  return { counted: counted(store, ""), calls };
+};
+
+// It is started by `asks.ts` alone.
+await ask(JSON.parse(process.argv[2] ?? "null") as AskerOptions);

@@ -1,0 +1,84 @@
+// How many asks a second some processes get answered together on one PostgreSQL, by a model that answers at once, and what one
+// takes: CPU of the process that asks and of the server, calls of the store, commits, and log.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+import type { ServerPlace } from "../../proof/kit/places.ts";
+import type { Asked, AskerOptions } from "./asker.ts";
+import { workOf } from "./place-facts.ts";
+import type { Cost } from "./timing.ts";
+
+export interface AsksOptions {
+  readonly processes: number;
+  readonly seconds: number;
+  /** Of each process at a time. */
+  readonly outstanding: number;
+}
+
+const turns = 10;
+
+/** Null as the place: in memory. */
+export const asksASecond = async (place: ServerPlace | null, options: AsksOptions): Promise<readonly Cost[]> => {
+  const { processes, seconds, outstanding } = options;
+  const children = Array.from({ length: processes }, (_, number) =>
+    asker({ place, seconds, outstanding, turns, prefix: `${Date.now()}-${number}` }),
+  );
+  try {
+    await Promise.all(children.map(messageOf<"warm">));
+    const before = place === null ? null : await workOf(place);
+    const all = await Promise.all(children.map(askedBy));
+    const after = place === null ? null : await workOf(place);
+    const asks = sum(all.map((each) => each.asks));
+    const each = (value: number): number => value / asks;
+    const names = [...new Set(all.flatMap(({ calls }) => Object.keys(calls)))].sort();
+    return [
+      { name: "asks a second, of all processes", value: sum(all.map((one) => one.asks / one.seconds)), unit: "" },
+      { name: "CPU of the processes", value: each(sum(all.map(({ micros }) => micros))), unit: "µs an ask" },
+      ...(before === null || after === null
+        ? []
+        : [
+            { name: "CPU of the server", value: each(after.micros - before.micros), unit: "µs an ask" },
+            { name: "commits", value: each(after.commits - before.commits), unit: "an ask" },
+            { name: "write-ahead log", value: each(after.logged - before.logged), unit: "bytes an ask" },
+          ]),
+      ...names.map((name) => ({
+        name: `calls of ${name}`,
+        value: each(sum(all.map(({ calls }) => calls[name] ?? 0))),
+        unit: "an ask",
+      })),
+    ];
+  } finally {
+    await Promise.all(children.map(gone));
+  }
+};
+
+const asker = (options: AskerOptions): ChildProcess => {
+  const script = fileURLToPath(new URL("asker.ts", import.meta.url));
+  return spawn(process.execPath, [script, JSON.stringify(options)], { stdio: ["ignore", "inherit", "inherit", "ipc"] });
+};
+
+const askedBy = (child: ChildProcess): Promise<Asked> => {
+  child.send("count");
+  return messageOf<Asked>(child);
+};
+
+const messageOf = async <Message>(child: ChildProcess): Promise<Message> => {
+  const died = once(child, "exit").then(([code]) => {
+    throw new Error(`a process that asks ended with ${String(code)} and said nothing`);
+  });
+  // That it ends later is as it should be.
+  died.catch(() => undefined);
+  // Our own process, which says nothing else.
+  const [message] = (await Promise.race([once(child, "message"), died])) as [Message];
+  return message;
+};
+
+const gone = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null) return;
+  const exit = once(child, "exit");
+  if (child.connected) child.send("go");
+  await exit;
+};
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

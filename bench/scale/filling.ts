@@ -1,0 +1,116 @@
+// Threads by the million: a host makes the first, and its rows are copied under other names by SQL, a thousand times faster than
+// hosts would write them. That the store takes them for its own is seen by listing, searching and opening them through it.
+import { DatabaseSync } from "node:sqlite";
+
+import { type Clock, createHost } from "@colloquy/host";
+import { conversationMachine } from "@colloquy/machine";
+import { randomIds } from "@colloquy/runtime-node";
+
+import { databaseIn, openStore, type StorePlace } from "../../proof/kit/places.ts";
+import { userText } from "../kit/script.ts";
+import { instantAnswer } from "../kit/work.ts";
+import { rowsOf } from "./place-facts.ts";
+
+/** Threads are made a second apart. */
+export const madeAt = (index: number): number => firstAt + index * 1_000;
+
+const firstAt = 1_600_000_000_000;
+
+/** The id of a thread. */
+export const threadIdOf = (index: number): string => `t${String(index).padStart(8, "0")}`;
+
+/** A word that all threads say, one that a thousandth of them says, and one that a single thread says. */
+export const wordsOfThread = (
+  index: number,
+): { readonly all: string; readonly some: string; readonly one: string } => ({
+  all: "quick",
+  some: `subject${index % 1_000}`,
+  one: `order${index}`,
+});
+
+/** What a thread's metadata says: something that a thousandth of them shares, and something of its own. */
+export const metadataOf = (index: number): { readonly tenant: string; readonly order: string } => ({
+  tenant: `tenant${index % 1_000}`,
+  order: `number${index}`,
+});
+
+/** Adds threads from one number to another, each of a turn. The first of all has to be there for the others. */
+export const fill = async (place: StorePlace, first: number, end: number): Promise<void> => {
+  if (first === 0) await makeFirst(place);
+  for (let from = Math.max(first, 1); from < end; from += together) {
+    const range = [from, Math.min(from + together, end) - 1] as const;
+    if (place.type === "postgres") await rowsOf(place.url, copyInPostgres(place.space, ...range));
+    else if (place.type === "sqlite") copyInSqlite(databaseIn(place), ...range);
+    else throw new Error(`no threads are copied in a store of the type ${place.type}`);
+  }
+};
+
+const together = 20_000;
+
+const makeFirst = async (place: StorePlace): Promise<void> => {
+  // A clock that stands still, and wakes nobody up.
+  const clock: Clock = { now: () => madeAt(0), wakeAt: () => () => undefined };
+  const store = openStore(place);
+  const machine = conversationMachine();
+  const host = createHost({
+    machine,
+    store,
+    llm: instantAnswer,
+    clock,
+    ids: randomIds,
+    thread: { metadata: metadataOf(0) },
+  });
+  const { all, some, one } = wordsOfThread(0);
+  await host.ask(`${one} ${some} ${all} ${userText(1)}`, { threadId: threadIdOf(0) });
+  await host.close();
+  await store.close();
+};
+
+/** SQL for a text of the first thread as the one of number `i` has it: what is told apart in them is not part of one another. */
+const renamed = (column: string, id: string): string =>
+  [
+    [threadIdOf(0), id],
+    [String(madeAt(0)), `CAST(${firstAt} + i * 1000 AS text)`],
+    ["order0", "'order' || i"],
+    ["number0", "'number' || i"],
+    ["subject0", "'subject' || (i % 1000)"],
+    ["tenant0", "'tenant' || (i % 1000)"],
+  ].reduce((sql, [name, other]) => `replace(${sql}, '${name}', ${other})`, column);
+
+const copyInSqlite = (path: string, first: number, last: number): void => {
+  const database = new DatabaseSync(path);
+  const id = "printf('t%08d', i)";
+  const numbers = `WITH RECURSIVE numbers (i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM numbers WHERE i < ${last})`;
+  // The first place of the first thread is the room that each has.
+  database.exec(`PRAGMA synchronous = OFF; BEGIN IMMEDIATE;
+    INSERT INTO threads (id, thread, created_at, metadata)
+      ${numbers} SELECT i + 1, ${id}, ${firstAt} + i * 1000, ${renamed("metadata", id)}
+      FROM numbers, (SELECT metadata FROM threads WHERE id = 1);
+    INSERT INTO entries (place, body)
+      ${numbers} SELECT place + i * room, ${renamed("body", id)}
+      FROM numbers CROSS JOIN (SELECT min(place) AS room FROM entries)
+        JOIN (SELECT place, body FROM entries WHERE place < (SELECT 2 * min(place) FROM entries)) ORDER BY i, place;
+    COMMIT`);
+  database.close();
+};
+
+const copyInPostgres = (schema: string, first: number, last: number): string => {
+  const id = "'t' || lpad(i::text, 8, '0')";
+  const numbers = `generate_series(${first}, ${last}) AS i`;
+  const member = (text: string): string =>
+    `translate(rtrim(encode(sha256(convert_to(${text}, 'UTF8')), 'base64'), '='), '+/', '-_')`;
+  const members = [`'["tenant","tenant' || (i % 1000) || '"]'`, `'["order","number' || i || '"]'`].map(member);
+  return `SET search_path = "${schema}"; SET synchronous_commit = off; BEGIN;
+    INSERT INTO threads (number, thread, created_at, metadata, members, told_at) OVERRIDING SYSTEM VALUE
+      SELECT number + i, ${id}, ${firstAt} + i * 1000.0, ${renamed("metadata", id)}, ARRAY[${members.join(", ")}], told_at
+      FROM ${numbers}, threads WHERE thread = '${threadIdOf(0)}';
+    SELECT setval(pg_get_serial_sequence('threads', 'number'), (SELECT max(number) FROM threads));
+    INSERT INTO entries (thread, seq, at, body)
+      SELECT number + i, seq, at + i * 1000.0, ${renamed("body", id)}
+      FROM ${numbers}, entries JOIN threads ON number = entries.thread WHERE threads.thread = '${threadIdOf(0)}';
+    INSERT INTO words (thread, seq, words)
+      SELECT number + i, seq,
+        array_replace(array_replace(words, 'order0', 'order' || i), 'subject0', 'subject' || (i % 1000))
+      FROM ${numbers}, words JOIN threads ON number = words.thread WHERE threads.thread = '${threadIdOf(0)}';
+    COMMIT`;
+};

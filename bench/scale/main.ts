@@ -1,0 +1,137 @@
+// What it costs to have very many threads, a very long one, and very many asks: the figures of docs/scale.md. They are of this
+// machine, and of nothing but it; only how they grow is the software's. Takes from seconds to an hour, by how much is asked for.
+import { runCommand } from "../../proof/kit/command.ts";
+import { databaseIn, newPlace, type ServerPlace, type StorePlace } from "../../proof/kit/places.ts";
+import { someOf, whole, wholes } from "../../proof/kit/options.ts";
+import { serverUrl } from "../../proof/kit/server-urls.ts";
+import type { IdleThreads } from "../idle-threads.ts";
+import { reportOf } from "../kit/report.ts";
+import { asksASecond } from "./asks.ts";
+import { longJournal } from "./long-journal.ts";
+import { manyThreads } from "./many-threads.ts";
+import { dropPlace } from "./place-facts.ts";
+import type { Cost } from "./timing.ts";
+
+export interface Sizes {
+  /** Ascending, as those below. */
+  readonly threads: readonly number[];
+  readonly entries: readonly number[];
+  readonly processes: readonly number[];
+  readonly seconds: number;
+  /** Asks of each process at a time. */
+  readonly outstanding: number;
+}
+
+/** What was measured at one size. */
+export interface Measured {
+  readonly at: string;
+  readonly costs: readonly Cost[];
+}
+
+/** The measurements by name. */
+export const measurements: { readonly [name: string]: (sizes: Sizes) => AsyncGenerator<Measured> } = {
+  async *idle({ threads }) {
+    for (const count of threads)
+      yield {
+        at: `${inWords(count)} threads of a process`,
+        costs: [...(await idle(count, "evicted")), ...(await idle(count, "open"))],
+      };
+  },
+  sqlite: ({ threads }) => threadsIn("sqlite", threads),
+  postgres: ({ threads }) => threadsIn("postgres", threads),
+  async *journal({ entries }) {
+    const place = newPlace("sqlite", "scale");
+    try {
+      for (const count of entries)
+        yield { at: `a thread of ${inWords(count)} entries`, costs: await longJournal(place, count) };
+    } finally {
+      await dropPlace(place);
+    }
+  },
+  async *asks({ processes, seconds, outstanding }) {
+    yield { at: "1 process, in memory", costs: await asksASecond(null, { processes: 1, seconds, outstanding }) };
+    for (const count of processes) {
+      const place = postgresPlace();
+      try {
+        yield {
+          at: `${inWords(count)} processes`,
+          costs: await asksASecond(place, { processes: count, seconds, outstanding }),
+        };
+      } finally {
+        await dropPlace(place);
+      }
+    }
+  },
+};
+
+async function* threadsIn(type: "sqlite" | "postgres", counts: readonly number[]): AsyncGenerator<Measured> {
+  const place: StorePlace = type === "sqlite" ? newPlace(type, "scale") : postgresPlace();
+  try {
+    let filled = 0;
+    for (const count of counts) {
+      yield { at: `${inWords(count)} threads in ${type}`, costs: await manyThreads(place, filled, count) };
+      filled = count;
+    }
+  } finally {
+    await dropPlace(place);
+  }
+}
+
+const postgresPlace = (): ServerPlace => {
+  const place = newPlace("postgres", "scale");
+  if (place.type !== "postgres") throw new Error("a place on PostgreSQL was asked for");
+  return place;
+};
+
+const idle = async (count: number, mode: "evicted" | "open"): Promise<readonly Cost[]> => {
+  const place = newPlace("sqlite", "scale");
+  if (!("folder" in place)) throw new Error("a file was asked for");
+  try {
+    const script = new URL("../idle-threads.ts", import.meta.url);
+    const { added, resident } = await reportOf<IdleThreads>(
+      script,
+      [databaseIn(place), String(count), mode],
+      ["--expose-gc"],
+    );
+    const which = mode === "open" ? "still open" : "let go";
+    return [
+      { name: `memory of a thread that is ${which}`, value: added / count, unit: "bytes" },
+      { name: `memory of the process, all ${which}`, value: resident / 1e6, unit: "MB" },
+    ];
+  } finally {
+    await dropPlace(place);
+  }
+};
+
+const inWords = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(value >= 1 ? 3 : 2).replace(/\.0+$/, "");
+
+const names = Object.keys(measurements);
+
+if (import.meta.main)
+  await runCommand({
+    name: "scale",
+    options: {
+      only: someOf(names, `only these: ${names.join(", ")} (the last two of stores need COLLOQUY_POSTGRES_URL)`),
+      threads: wholes([10_000, 100_000], "how many threads"),
+      entries: wholes([10_000, 100_000], "how many entries of one thread"),
+      processes: wholes([1, 2, 4], "how many processes ask at once"),
+      seconds: whole(5, "how long they do"),
+      outstanding: whole(64, "how many asks of each are out at a time"),
+    },
+    run: async ({ only, ...sizes }) => {
+      for (const name of only) {
+        if ((name === "postgres" || name === "asks") && serverUrl("postgres") === null) {
+          console.log(
+            `${name}: left out: COLLOQUY_POSTGRES_URL names no server; \`pnpm servers pnpm scale\` starts one`,
+          );
+          continue;
+        }
+        for await (const { at, costs } of measurements[name]?.(sizes) ?? []) {
+          console.log(at);
+          for (const cost of costs)
+            console.log(`  ${inWords(cost.value).padStart(9)} ${cost.unit.padEnd(12)} ${cost.name}`);
+        }
+      }
+    },
+  });
