@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { defineConfig } from "vitest/config";
 
 const files = (ending: string): string[] =>
@@ -10,7 +12,12 @@ export default defineConfig(({ mode }) => ({
   test: {
     include: mode === "long" ? long : files(".test.ts"),
     exclude: ["**/node_modules/**", ...(mode === "long" ? [] : long)],
-    env: mode === "long" ? { COLLOQUY_RUNS: "full" } : {},
+    env: {
+      // What a process has stripped and compiled is kept for the next one, of this run and of others: a start from
+      // the sources takes half of the time (`colloquy threads`: 1.3 s of the processor against 0.75 s).
+      NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compiled"),
+      ...(mode === "long" ? { COLLOQUY_RUNS: "full" } : {}),
+    },
     setupFiles: ["test/setup.ts"],
     // Nothing keeps state in its module, so files may share a worker: loading everything anew for each of them
     // takes nine tenths of the time (24 files: 5.4 s against 0.5 s).

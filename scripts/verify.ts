@@ -53,7 +53,14 @@ const counted = (file: string, step: Omit<Step, "report">): Step => {
   const [command, ...args] = step.command;
   return {
     ...step,
-    command: [command, ...args, "--reporter=default", "--reporter=json", `--outputFile.json=${report}`],
+    command: [
+      command,
+      ...args,
+      "--reporter=default",
+      "--reporter=./test/processor-time/reporter.ts",
+      "--reporter=json",
+      `--outputFile.json=${report}`,
+    ],
     report,
   };
 };

@@ -1,6 +1,8 @@
 // vitest loads this before each file of tests.
 import fc from "fast-check";
 
+import { noteProcessorTime } from "./processor-time/note.ts";
 import { seedOfRun } from "./seed.ts";
 
 fc.configureGlobal({ seed: seedOfRun() });
+noteProcessorTime();

@@ -38,9 +38,12 @@ beforeAll(async () => {
 });
 afterAll(() => server.current?.close());
 
+const { PATH, NODE_COMPILE_CACHE } = process.env;
+const kept = { PATH, NODE_COMPILE_CACHE };
+
 const begin = (...args: readonly string[]): ChildProcess =>
   spawn(process.execPath, [...args], {
-    env: { PATH: process.env["PATH"], OPENAI_BASE_URL: server.current?.url, NODE_NO_WARNINGS: "1" },
+    env: { ...kept, OPENAI_BASE_URL: server.current?.url, NODE_NO_WARNINGS: "1" },
     stdio: ["ignore", "pipe", "pipe"],
   });
 

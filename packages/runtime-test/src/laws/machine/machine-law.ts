@@ -11,11 +11,27 @@ import type { Trace } from "../../arbitraries/trace.ts";
  */
 export type MachineLaw = (options: MachineOptions, schedule: Schedule, subject?: Subject) => void;
 
-/** What came of a schedule; `reconfigure` moves go to a machine that decides most things otherwise, and back. */
+/**
+ * What came of a schedule; `reconfigure` moves go to a machine that decides most things otherwise, and back. Nobody writes
+ * into it: the last one of a schedule is kept for the next law, which is given the very same (a fifth of
+ * `checkMachineLaws` went into running each schedule once for each law). Who wants a second run gives other options.
+ */
 export const traceFor = (options: MachineOptions, schedule: Schedule, subject: Subject): Trace => {
+  const known = traces.get(schedule);
+  if (known?.options === options && known.subject === subject) return known.trace;
   const { machine, alternate } = machinesFor(options);
-  return runSchedule(machine, schedule, { alternate, subject });
+  const trace = runSchedule(machine, schedule, { alternate, subject });
+  traces.set(schedule, { options, subject, trace });
+  return trace;
 };
+
+interface TraceKnown {
+  readonly options: MachineOptions;
+  readonly subject: Subject;
+  readonly trace: Trace;
+}
+
+const traces = new WeakMap<Schedule, TraceKnown>();
 
 /** Made once for the same options, which one law after the other is asked about. */
 const machinesFor = (options: MachineOptions): Machines => {
