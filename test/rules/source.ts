@@ -52,13 +52,16 @@ export const walk = (program: Program, visit: (node: Node, ancestors: readonly N
   descend(program);
 };
 
-/** The modules that a module names, in order. */
+/** The modules that a module names, in order. Looked for once: seven rules ask, and the walk is most of their time. */
 export const importsOf = (source: Source): readonly Import[] => {
+  const known = importsKnown.get(source);
+  if (known !== undefined) return known;
   const imports: Import[] = [];
   walk(programOf(source), (node) => {
     const found = importOf(node);
     if (found !== undefined) imports.push({ ...found, line: lineAt(source, node.start) });
   });
+  importsKnown.set(source, imports);
   return imports;
 };
 
@@ -71,12 +74,25 @@ export const isFunction = (node: Node): boolean =>
 
 const programs = new WeakMap<Source, Program>();
 
-const childrenOf = (node: Node): readonly Node[] =>
-  (visitorKeys[node.type] ?? []).flatMap((key) => {
+const importsKnown = new WeakMap<Source, readonly Import[]>();
+
+/** Without a list for each key, most of which would be empty. */
+const childrenOf = (node: Node): readonly Node[] => {
+  const children: Node[] = [];
+  const add = (child: Node | null | undefined): void => {
+    if (child !== null && child !== undefined) children.push(child);
+  };
+  for (const key of visitorKeys[node.type] ?? []) {
     // The keys are the parser's own, and what they lead to is a node, a list of nodes with holes, or null.
     const child = (node as unknown as Record<string, Node | readonly (Node | null)[] | null>)[key];
-    return [child].flat().filter((each): each is Node => each !== null && each !== undefined);
-  });
+    if (isList(child)) for (const each of child) add(each);
+    else add(child);
+  }
+  return children;
+};
+
+const isList = (child: Node | readonly (Node | null)[] | null | undefined): child is readonly (Node | null)[] =>
+  Array.isArray(child);
 
 const importOf = (node: Node): Omit<Import, "line"> | undefined => {
   switch (node.type) {
