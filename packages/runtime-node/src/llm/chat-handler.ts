@@ -1,22 +1,25 @@
 import type { LlmDelta, LlmHandler, LlmOutcome } from "@colloquy/host";
 import { failed, outcomeOfBody, outcomeOfStream } from "./chat-answer.ts";
-import { chatRequest, type ChatRequestOptions } from "./chat-request.ts";
+import { chatMessages, chatRequest, type ChatRequestOptions } from "./chat-request.ts";
 import type { FailureSetting } from "./failure/failure.ts";
 import { decodeChatBody } from "./reply/chat-body.ts";
 import { chatStream } from "./reply/chat-stream.ts";
 import type { AnswerStream } from "./transport/answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { httpHandler } from "./transport/http-handler.ts";
+import { messageWriter } from "./transport/written-messages.ts";
 
 /** Performs the calls of `openaiChat`. */
-export const chatHandler = ({ client, options }: Connected<ChatRequestOptions>): LlmHandler =>
-  httpHandler({
+export const chatHandler = ({ client, options }: Connected<ChatRequestOptions>): LlmHandler => {
+  const write = messageWriter(chatMessages, options.writtenBytes);
+  return httpHandler({
     client,
     path: "/chat/completions",
-    request: (call, declared) => chatRequest(call, options, declared),
+    request: (call, declared) => chatRequest(call, options, declared, write),
     stream: answerStream,
     outcomeOfBody: outcomeOfPlainBody,
   });
+};
 
 const answerStream = (onDelta: (delta: LlmDelta) => void): AnswerStream => {
   const { feed, end, state, decoded } = chatStream(onDelta);

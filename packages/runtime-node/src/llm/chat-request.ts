@@ -2,6 +2,8 @@ import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machi
 import { strictSchema } from "@colloquy/host";
 import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
+import type { RequestBody } from "./transport/request-body.ts";
+import type { MessageFormat, MessageWriter } from "./transport/written-messages.ts";
 import { isList, offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
 
 export interface ChatRequestOptions {
@@ -16,6 +18,11 @@ export interface ChatRequestOptions {
   readonly stream?: boolean;
   /** Ask streams to report usage (`stream_options`), where the call's parameters do not say. Default true. */
   readonly includeUsage?: boolean;
+  /**
+   * What was written of the messages of a thread's last call is kept, so that the next one writes only what is new. So many
+   * bytes at most, of all threads together; those that were called longest ago fall out. Default 32 MiB; 0 keeps nothing.
+   */
+  readonly writtenBytes?: number;
 }
 
 /**
@@ -24,24 +31,27 @@ export interface ChatRequestOptions {
  * that out. A summary is asked for without tools, whatever the parameters say.
  *
  * @param declared The declarations that the host hands over.
+ * @param write Writes the messages as `chatMessages`.
  */
 export const chatRequest = (
   call: CallLlm,
   options: ChatRequestOptions,
-  declared: readonly ToolDeclaration[] = [],
-): Either.Either<string, JsonObject> => {
+  declared: readonly ToolDeclaration[],
+  write: MessageWriter,
+): Either.Either<string, RequestBody> => {
   const { stream_options: streamOptions, ...parameters } = call.model;
-  const body: { [parameter: string]: Json | undefined } = { ...parameters };
+  const body: { -readonly [Parameter in keyof RequestBody]: RequestBody[Parameter] } = { ...parameters };
   if (body["model"] === undefined && options.model !== undefined) body["model"] = options.model;
   if (body["stream"] === undefined && options.stream !== false) body["stream"] = true;
   if (streamOptions !== undefined && streamOptions !== null) body["stream_options"] = streamOptions;
   if (streamOptions === undefined && body["stream"] === true && options.includeUsage !== false) {
     body["stream_options"] = { include_usage: true };
   }
-  for (const [parameter, value] of Object.entries(outputParameters(call, body["tools"]))) body[parameter] ??= value;
-  body["messages"] = call.messages.map((message): JsonObject => toChatMessage(message));
+  for (const [parameter, value] of Object.entries(outputParameters(call, parameters["tools"])))
+    body[parameter] ??= value;
+  body["messages"] = write(call);
   if (call.purpose === "summary") return Either.right(withoutTools(body));
-  const given: Json | undefined = body["tools"];
+  const given = body["tools"];
   if (isList(given) && call.output?.mode === "tool") {
     // In the place of those of the call, but for the one that has to be called.
     const { name } = call.output;
@@ -53,6 +63,9 @@ export const chatRequest = (
     tools.length === 0 ? body : { ...body, tools: tools.map(toolToWire) },
   )(offeredTools("openaiChat", call, declared, options.tools ?? []));
 };
+
+/** The messages of a chat completions request. */
+export const chatMessages: MessageFormat = (messages) => messages.map((message): JsonObject => toChatMessage(message));
 
 /** How a model is brought to write the output that the call wants: one more tool of its is among the tools already. */
 const outputParameters = ({ output, tools = [] }: CallLlm, given: Json | undefined): JsonObject => {

@@ -24,4 +24,4 @@ export const openaiChat = (given: OpenAiChatOptions): LlmHandler => {
   return loadedLater(async () => (await import("./chat-handler.ts")).chatHandler(connected));
 };
 
-const optionNames = { model: true, tools: true, stream: true, includeUsage: true } as const;
+const optionNames = { model: true, tools: true, stream: true, includeUsage: true, writtenBytes: true } as const;

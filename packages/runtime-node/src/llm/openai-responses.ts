@@ -25,4 +25,4 @@ export const openaiResponses = (given: OpenAiResponsesOptions): LlmHandler => {
   return loadedLater(async () => (await import("./response-handler.ts")).responseHandler(connected));
 };
 
-const optionNames = { model: true, stream: true } as const;
+const optionNames = { model: true, stream: true, writtenBytes: true } as const;

@@ -1,22 +1,24 @@
 import type { LlmHandler, LlmOutcome } from "@colloquy/host";
-import type { JsonObject } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { outcomeOfResponseBody, streamOfResponse } from "./response-answer.ts";
-import { responseRequest, type ResponseRequestOptions, withoutEncrypted } from "./response-request.ts";
+import { responseItems, responseRequest, type ResponseRequestOptions, withoutEncrypted } from "./response-request.ts";
 import type { Connected } from "./transport/connection.ts";
 import { httpHandler } from "./transport/http-handler.ts";
+import type { RequestBody } from "./transport/request-body.ts";
+import { messageWriter } from "./transport/written-messages.ts";
 
 /** Performs the calls of `openaiResponses`. */
 export const responseHandler = ({ client, options }: Connected<ResponseRequestOptions>): LlmHandler => {
   const refusing = new Set<unknown>();
+  const write = messageWriter(responseItems, options.writtenBytes);
   return httpHandler({
     client,
     path: "/responses",
     request: (call, declared) => {
-      const request = responseRequest(call, options, declared);
+      const request = responseRequest(call, options, declared, write);
       const isKnown =
         Either.isRight(request) && call.model["include"] === undefined && refusing.has(request.right["model"]);
-      return isKnown ? Either.map((body: JsonObject) => withoutEncrypted(body) ?? body)(request) : request;
+      return isKnown ? Either.map((body: RequestBody) => withoutEncrypted(body) ?? body)(request) : request;
     },
     again: (body, outcome, call) =>
       call.model["include"] === undefined && refusesInclude(outcome) ? withoutEncrypted(body) : null,

@@ -3,6 +3,8 @@ import { type ResponseItem, toResponseItems } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { isObject, listOf } from "./reply/loose-json.ts";
+import type { RequestBody } from "./transport/request-body.ts";
+import type { MessageFormat, MessageWriter } from "./transport/written-messages.ts";
 import { isList, offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
 
 export interface ResponseRequestOptions {
@@ -10,6 +12,11 @@ export interface ResponseRequestOptions {
   readonly model?: string;
   /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
   readonly stream?: boolean;
+  /**
+   * What was written of the messages of a thread's last call is kept, so that the next one writes only what is new. So many
+   * bytes at most, of all threads together; those that were called longest ago fall out. Default 32 MiB; 0 keeps nothing.
+   */
+  readonly writtenBytes?: number;
 }
 
 /**
@@ -20,13 +27,15 @@ export interface ResponseRequestOptions {
  * parameters say.
  *
  * @param declared The declarations that the host hands over.
+ * @param write Writes the messages as `responseItems`.
  */
 export const responseRequest = (
   call: CallLlm,
   options: ResponseRequestOptions,
   declared: readonly ToolDeclaration[],
-): Either.Either<string, JsonObject> => {
-  const body: { [parameter: string]: Json | undefined } = {
+  write: MessageWriter,
+): Either.Either<string, RequestBody> => {
+  const body: { -readonly [Parameter in keyof RequestBody]: RequestBody[Parameter] } = {
     store: false,
     include: [encryptedReasoning],
     ...call.model,
@@ -34,11 +43,10 @@ export const responseRequest = (
   if (body["model"] === undefined && options.model !== undefined) body["model"] = options.model;
   if (body["stream"] === undefined && options.stream !== false) body["stream"] = true;
   if (body["include"] === null) delete body["include"];
-  const { text, ...output } = outputParameters(call, body["tools"]);
+  const { text, ...output } = outputParameters(call, call.model["tools"]);
   for (const [parameter, value] of Object.entries(output)) body[parameter] ??= value;
   if (isObject(text)) body["text"] = { ...text, ...(isObject(body["text"]) ? body["text"] : {}) };
-  const items = toResponseItems(call.messages).value;
-  body["input"] = body["store"] === true ? items : items.filter(canBeSentBack);
+  body["input"] = write(call, body["store"] === true ? "stored" : "");
   if (call.purpose === "summary") return Either.right(withoutTools(body));
   const given = body["tools"];
   if (isList(given) && call.output?.mode === "tool") {
@@ -58,12 +66,18 @@ export const responseRequest = (
 const encryptedReasoning = "reasoning.encrypted_content";
 
 /** The body without the wish for encrypted reasoning; null where it has none. */
-export const withoutEncrypted = (body: JsonObject): JsonObject | null => {
+export const withoutEncrypted = (body: RequestBody): RequestBody | null => {
   const { include, ...others } = body;
   const wanted = listOf(include);
   if (!wanted.includes(encryptedReasoning)) return null;
   const left = wanted.filter((each) => each !== encryptedReasoning);
   return left.length === 0 ? others : { ...others, include: left };
+};
+
+/** The items of a request: all of them where the server stores it. */
+export const responseItems: MessageFormat = (messages, variant) => {
+  const items = toResponseItems(messages).value;
+  return variant === "stored" ? items : items.filter(canBeSentBack);
 };
 
 const canBeSentBack = (item: ResponseItem): boolean =>

@@ -1,5 +1,6 @@
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
+import type { RequestBody } from "./transport/request-body.ts";
 
 /**
  * The declarations of the tools that a call offers, or in words which one is missing. A call that does not say what it
@@ -29,7 +30,7 @@ export const toolParameters = ({ parameters }: ToolDeclaration): JsonObject =>
   parameters ?? { type: "object", properties: {} };
 
 /** A summary is written without tools; servers refuse parameters about calls where there is nothing to call. */
-export const withoutTools = (body: JsonObject): JsonObject =>
+export const withoutTools = (body: RequestBody): RequestBody =>
   Object.fromEntries(Object.entries(body).filter(([parameter]) => !ofTools.has(parameter)));
 
 const ofTools: ReadonlySet<string> = new Set([
@@ -41,4 +42,4 @@ const ofTools: ReadonlySet<string> = new Set([
   "function_call",
 ]);
 
-export const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);

@@ -5,9 +5,9 @@ import type { Json, JsonObject } from "@colloquy/machine";
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const listOf = (value: Json | undefined): readonly Json[] => (isList(value) ? value : []);
+export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 /** A string, or "" in place of anything else. */
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");

@@ -37,6 +37,10 @@ export const connect = <Options extends object>(
   for (const [name, value] of Object.entries(given))
     if ((name === "stream" || name === "includeUsage") && value !== undefined && typeof value !== "boolean")
       throw new ConfigurationError(`${name} of ${handler} is ${JSON.stringify(value)}; it must be true or false`);
+    else if (name === "writtenBytes" && value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 0))
+      throw new ConfigurationError(
+        `writtenBytes of ${handler} is ${JSON.stringify(value)}; it must be a whole number of bytes, 0 or more`,
+      );
   const options = frozenCopy(pick<Options, keyof Options>(given, own));
   const { client } = given;
   if (client !== undefined) {

@@ -1,5 +1,5 @@
 import type { LlmContext, LlmOutcome } from "@colloquy/host";
-import type { CallLlm, Failure, JsonObject } from "@colloquy/machine";
+import type { CallLlm, Failure } from "@colloquy/machine";
 import type OpenAI from "openai";
 import { aborted, failureOfBody, failureOfThrown, type FailureSetting, idleFailure } from "../failure/failure.ts";
 import { redirectFailure } from "../failure/redirect.ts";
@@ -11,6 +11,7 @@ import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { idleTimer } from "./idle-timer.ts";
+import { type RequestBody, writtenBody } from "./request-body.ts";
 
 /**
  * One request of a call, and what came of it: aborted with the call's signal, given up after `idleTimeoutMs` without a
@@ -21,7 +22,7 @@ export const exchange = async (
   client: OpenAI,
   endpoint: Endpoint,
   call: CallLlm,
-  body: JsonObject,
+  body: RequestBody,
   context: LlmContext,
 ): Promise<LlmOutcome> => {
   const control = new AbortController();
@@ -81,13 +82,14 @@ const followed = (response: Response, setting: FailureSetting): Failure => {
 const request = (
   client: OpenAI,
   path: string,
-  body: JsonObject,
+  body: RequestBody,
   call: CallLlm,
   signal: AbortSignal,
 ): Promise<Response> =>
   client
     .post(path, {
-      body,
+      body: writtenBody(body),
+      headers: { "content-type": "application/json" },
       signal,
       maxRetries: 0,
       fetchOptions: { redirect: "manual" },

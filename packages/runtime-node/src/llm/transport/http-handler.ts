@@ -1,10 +1,11 @@
 import { type LlmHandler, type LlmOutcome, outputRequest } from "@colloquy/host";
-import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import type { CallLlm, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import OpenAI from "openai";
 import type { Endpoint } from "./answer.ts";
 import type { Connected } from "./connection.ts";
 import { exchange } from "./exchange.ts";
+import type { RequestBody } from "./request-body.ts";
 
 /** How a handler asks a server. */
 export interface HttpHandler extends Endpoint {
@@ -13,11 +14,11 @@ export interface HttpHandler extends Endpoint {
    * The body of the request of a call, with the declarations of the tools that it offers; or in words why there can be
    * none. A body with `stream: true` asks for the reply piece by piece.
    */
-  readonly request: (call: CallLlm, declared: readonly ToolDeclaration[]) => Either.Either<string, JsonObject>;
+  readonly request: (call: CallLlm, declared: readonly ToolDeclaration[]) => Either.Either<string, RequestBody>;
   /** The body to ask with once more, where a server refused the first for what no call needs; null otherwise. */
-  readonly again?: (body: JsonObject, outcome: LlmOutcome, call: CallLlm) => JsonObject | null;
+  readonly again?: (body: RequestBody, outcome: LlmOutcome, call: CallLlm) => RequestBody | null;
   /** Called with that body where the server answered it. */
-  readonly accepted?: (body: JsonObject) => void;
+  readonly accepted?: (body: RequestBody) => void;
 }
 
 /** Performs model calls by HTTP requests. Outputs that are wanted by a tool or in words are asked for here. */

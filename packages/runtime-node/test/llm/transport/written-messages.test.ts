@@ -1,0 +1,144 @@
+import {
+  type CallLlm,
+  type Message,
+  messageFromDraft,
+  messageFromReply,
+  messageFromResult,
+  toolCallsOf,
+} from "@colloquy/machine";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { chatMessages } from "../../../src/llm/chat-request.ts";
+import { responseItems } from "../../../src/llm/response-request.ts";
+import { writtenBody } from "../../../src/llm/transport/request-body.ts";
+import { type MessageFormat, messageWriter } from "../../../src/llm/transport/written-messages.ts";
+import { callOf as callWith } from "../call.ts";
+import { runs } from "../../../../../test/runs.ts";
+
+const formats: { readonly [name: string]: MessageFormat } = {
+  "chat messages": chatMessages,
+  "response items": responseItems,
+};
+
+let made = 0;
+
+/** What is said in one go: a question, an answer, or calls and their results. */
+const units: fc.Arbitrary<readonly Message[]> = fc.oneof(
+  fc.string({ unit: "grapheme" }).map((content) => [messageFromDraft(`${made++}`, { role: "user", content })]),
+  fc.string().map((content) => {
+    const id = `${made++}`;
+    return [messageFromReply(id, id, { content: [{ type: "reasoning", text: "hm" }, ...textOf(content)] })];
+  }),
+  fc.array(fc.string(), { minLength: 1, maxLength: 3 }).map((texts) => {
+    const id = `${made++}`;
+    const toolCalls = texts.map((_, index) => ({ id: `call_${index}`, name: "look", arguments: "{}" }));
+    const reply = messageFromReply(id, id, { toolCalls });
+    return [
+      reply,
+      ...toolCallsOf(reply).map((call, index) => messageFromResult(call, "completed", texts[index] ?? "")),
+    ];
+  }),
+);
+
+const textOf = (text: string): readonly { readonly type: "text"; readonly text: string }[] =>
+  text === "" ? [] : [{ type: "text", text }];
+
+/** What becomes of the messages of a thread before its next call. */
+const changes = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ change: fc.constant("grows" as const), by: units }) },
+  fc.record({ change: fc.constant("is cut in front" as const), at: fc.nat() }),
+  fc.record({ change: fc.constant("goes back" as const), at: fc.nat() }),
+  fc.record({ change: fc.constant("has another in the place of one" as const), at: fc.nat(), by: units }),
+);
+
+type Change = typeof changes extends fc.Arbitrary<infer One> ? One : never;
+
+const changed = (messages: readonly Message[], change: Change): readonly Message[] => {
+  const at = "at" in change ? change.at % (messages.length + 1) : 0;
+  switch (change.change) {
+    case "grows":
+      return [...messages, ...change.by];
+    case "is cut in front":
+      return messages.slice(at);
+    case "goes back":
+      return messages.slice(0, at);
+    case "has another in the place of one":
+      return messages.toSpliced(at, 1, ...change.by.slice(0, 1));
+  }
+};
+
+const callOf = (threadId: string, messages: readonly Message[], purpose: CallLlm["purpose"] = "answer"): CallLlm =>
+  callWith({ threadId, messages, purpose });
+
+describe.each(Object.entries(formats))("%s", (_, format) => {
+  test("are written as if none was known, whatever became of them, of however many threads, within any bound", () => {
+    const steps = fc.array(
+      fc.record({ thread: fc.nat(2), change: changes, stored: fc.boolean(), summary: fc.boolean() }),
+    );
+    fc.assert(
+      fc.property(steps, fc.constantFrom(0, 300, 1_500, undefined), (played, mostBytes) => {
+        const write = messageWriter(format, mostBytes);
+        const threads = new Map<number, readonly Message[]>();
+        for (const { thread, change, stored, summary } of played) {
+          const messages = changed(threads.get(thread) ?? [], change);
+          threads.set(thread, messages);
+          const variant = stored ? "stored" : "";
+          const written = write(callOf(`t${thread}`, messages, summary ? "summary" : "answer"), variant);
+          const anew = format(messages, variant);
+          expect(written.json).toBe(JSON.stringify(anew));
+          const body = { model: "m", missing: undefined, messages: written, tools: [{ name: "look" }] };
+          expect(writtenBody(body)).toBe(JSON.stringify({ ...body, messages: anew }));
+          expect(JSON.stringify(body)).toBe(writtenBody(body));
+        }
+      }),
+      { numRuns: runs(80) },
+    );
+  });
+
+  test("are written once each, but for those of the newest round", () => {
+    let count = 0;
+    const counting: MessageFormat = (messages, variant) => {
+      count += messages.length;
+      return format(messages, variant);
+    };
+    const write = messageWriter(counting);
+    const messages: Message[] = [];
+    for (let turn = 0; turn < 300; turn++) {
+      const reply = messageFromReply(`${turn}.1`, `${turn}.1`, {
+        toolCalls: [{ id: "c", name: "look", arguments: "{}" }],
+      });
+      messages.push(messageFromDraft(`${turn}.0`, { role: "user", content: "Where?" }));
+      write(callOf("t", [...messages]));
+      messages.push(reply, ...toolCallsOf(reply).map((call) => messageFromResult(call, "completed", "there")));
+      write(callOf("t", [...messages]));
+      messages.push(messageFromReply(`${turn}.2`, `${turn}.2`, { content: "There." }));
+    }
+    expect(count).toBeLessThan(2 * messages.length);
+  });
+});
+
+test("what was kept of a thread that was called long ago falls out first, and a thread that is too large is not kept", () => {
+  const counts = new Map<string, number>();
+  let thread = "";
+  const counting: MessageFormat = (messages, variant) => {
+    counts.set(thread, (counts.get(thread) ?? 0) + messages.length);
+    return chatMessages(messages, variant);
+  };
+  const write = messageWriter(counting, 3_000);
+  const said = (id: string, content: string): Message => messageFromDraft(id, { role: "user", content });
+  const writes = (name: string, messages: readonly Message[]): number => {
+    thread = name;
+    counts.clear();
+    write(callOf(name, messages));
+    return counts.get(name) ?? 0;
+  };
+  const long = "x".repeat(500);
+  const [a, b, c] = ["a", "b", "c"].map((name) => [said("1", `${name} ${long}`), said("2", name)] as const);
+  if (a === undefined || b === undefined || c === undefined) throw new Error("there are three");
+  expect([writes("a", a), writes("b", b), writes("a", a)]).toEqual([2, 2, 1]);
+  // There is room for two of them.
+  expect(writes("c", c)).toBe(2);
+  expect([writes("a", a), writes("c", c), writes("b", b)]).toEqual([1, 1, 2]);
+  const large = [said("1", "y".repeat(2_000)), said("2", "y")];
+  expect([writes("d", large), writes("d", large), writes("b", b)]).toEqual([2, 2, 1]);
+});
