@@ -17,6 +17,7 @@ export const benchmarks: {
   opening: () => import("./opening.ts"),
   prompt: () => import("./prompt.ts"),
   pruning: () => import("./pruning.ts"),
+  bodies: () => import("./bodies.ts"),
   memory: () => import("./memory.ts"),
   manyThreads: () => import("./many-threads.ts"),
   start: () => import("./start.ts"),

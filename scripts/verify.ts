@@ -144,7 +144,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   proof("benchmarks of prompts and of opening", "bench --only prompt --only memory --only opening --rounds 3", {
     minutesMax: 4,
   }),
-  proof("benchmark of pruning", "bench --only pruning --rounds 9"),
+  proof("benchmarks of pruning and of requests", "bench --only pruning --only bodies --rounds 9"),
   // On the packages that were built above, PostgreSQL among their stores.
   proof("benchmark of processes that have just started", "bench --only cold --rounds 1", {
     servers: true,

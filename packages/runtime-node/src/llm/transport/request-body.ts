@@ -8,10 +8,13 @@ export interface RequestBody {
 
 /** A body as `JSON.stringify` writes it. */
 export const writtenBody = (body: RequestBody): string => {
-  const members = Object.entries(body).flatMap(([name, value]) =>
-    value === undefined
-      ? []
-      : `${JSON.stringify(name)}:${value instanceof WrittenMessages ? value.json : JSON.stringify(value)}`,
-  );
-  return `{${members.join(",")}}`;
+  let members = "";
+  for (const [name, value] of Object.entries(body)) {
+    if (value === undefined) continue;
+    const json = value instanceof WrittenMessages ? value.json : JSON.stringify(value);
+    // Added and not joined, which would copy what was written before.
+    members += `${members === "" ? "" : ","}${JSON.stringify(name)}:`;
+    members += json;
+  }
+  return `{${members}}`;
 };
