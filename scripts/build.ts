@@ -11,9 +11,10 @@ const root = dirname(import.meta.dirname);
 
 /**
  * Of these a package has within it what it needs, because loading them whole costs more than loading the package. Nothing
- * of them is seen from outside: an `Either` is a plain object, whoever made it, and no schema leaves its package.
+ * of them is seen from outside: an `Either` is a plain object, whoever made it, and no schema leaves its package
+ * (docs/decisions/0034-packages-are-bundles.md).
  */
-const within: readonly string[] = ["fp-ts", "zod/mini"];
+const within: readonly string[] = ["eventsource-parser", "fp-ts", "zod/mini"];
 
 const main = async (): Promise<void> => {
   removeStale();

@@ -138,6 +138,17 @@ test("every entry point loads, the optional peers being absent where they are no
   expect(names["@colloquy/machine"]).toEqual(expect.arrayContaining(["conversationMachine", "start", "transition"]));
 });
 
+test("a class is the same by whichever entry point it comes", () => {
+  const file = join(consumer, "classes.js");
+  const lines = plainEntries.map((name) => `seen(${JSON.stringify(name)}, await import(${JSON.stringify(name)}));`);
+  writeFileSync(file, [seenClasses, ...lines, "console.log(JSON.stringify({ shared, copied }));"].join("\n"));
+  const { shared, copied } = z
+    .object({ shared: z.number(), copied: z.array(z.string()) })
+    .parse(JSON.parse(node(file)));
+  expect(copied).toEqual([]);
+  expect(shared).toBeGreaterThan(5);
+});
+
 test("a CommonJS file requires every entry point", () => {
   const required = [...plainEntries, ...exported.filter(isData)];
   writeFileSync(join(consumer, "load.cjs"), required.map((name) => `require(${JSON.stringify(name)});`).join("\n"));
@@ -182,6 +193,20 @@ describe("with the optional peers", () => {
     180_000,
   );
 });
+
+/** Bundles might have copies of a class, of which `instanceof` knows one. */
+const seenClasses = `
+const classes = new Map(), copied = [];
+let shared = 0;
+const seen = (entry, names) => {
+  for (const [name, value] of Object.entries(names)) {
+    if (typeof value !== "function" || !/^class\\b/.test(String(value))) continue;
+    const known = classes.get(value.name ?? name) ?? value;
+    if (known !== value) copied.push(entry + ": " + name);
+    if (known === value && classes.has(value.name ?? name)) shared++;
+    classes.set(value.name ?? name, known);
+  }
+};`;
 
 const tsconfigWith = (resolution: Readonly<Record<string, string>>) => ({
   compilerOptions: {
