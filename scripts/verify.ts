@@ -146,7 +146,7 @@ const stepsFrom = (seed: number): readonly Step[] => [
   }),
   proof("benchmarks of pruning and of requests", "bench --only pruning --only bodies --rounds 9"),
   // On the packages that were built above, PostgreSQL among their stores.
-  proof("benchmark of processes that have just started", "bench --only cold --rounds 1", {
+  proof("benchmark of processes that have just started", "bench --only start --only cold --rounds 1", {
     servers: true,
     minutesMax: 4,
   }),
