@@ -6,7 +6,8 @@ import { type Known, SnapshotDamagedError, type Written } from "./chunks.ts";
  * thread that it has open: an empty one, or that which `readSnapshot` gives.
  */
 export class StoredChunks implements Known {
-  readonly #ids = new WeakMap<object, string>();
+  /** Made with the first chunk: most threads that are opened are short, and have none. */
+  #ids: WeakMap<object, string> | null = null;
   /** By the ids of all chunks that are stored, those of the chunks that each points to; null where it was not read. */
   readonly #pointsTo = new Map<string, readonly string[] | null>();
   readonly #unread = new Map<string, StoredChunk<unknown>>();
@@ -19,7 +20,7 @@ export class StoredChunks implements Known {
 
   /** Tells that a snapshot is in the store. Not to be called for one that could not be saved: it is only taken again. */
   keep({ dropped, written }: { readonly dropped: readonly string[]; readonly written: Written }): void {
-    for (const [node, id] of written.nodes) this.#ids.set(node, id);
+    for (const [node, id] of written.nodes) this.#note(node, id);
     for (const [id, pointsTo] of written.pointsTo) this.#pointsTo.set(id, pointsTo);
     for (const id of dropped) {
       this.#pointsTo.delete(id);
@@ -30,7 +31,7 @@ export class StoredChunks implements Known {
 
   /** The id of the chunk that holds a node; undefined where none does. */
   idOf(node: object): string | undefined {
-    const id = this.#ids.get(node);
+    const id = this.#ids?.get(node);
     return id !== undefined && this.#pointsTo.has(id) ? id : undefined;
   }
 
@@ -55,7 +56,7 @@ export class StoredChunks implements Known {
 
   /** Tells of a node that is in the store. */
   meet(id: string, node: object, unread: StoredChunk<unknown> | null): void {
-    this.#ids.set(node, id);
+    this.#note(node, id);
     if (!this.#pointsTo.has(id)) this.#pointsTo.set(id, null);
     if (unread !== null) this.#unread.set(id, unread);
   }
@@ -64,6 +65,10 @@ export class StoredChunks implements Known {
   read(id: string, pointsTo: readonly string[]): void {
     this.#unread.delete(id);
     if (this.#pointsTo.has(id)) this.#pointsTo.set(id, pointsTo);
+  }
+
+  #note(node: object, id: string): void {
+    (this.#ids ??= new WeakMap<object, string>()).set(node, id);
   }
 
   #chunksIn(id: string): readonly string[] {
