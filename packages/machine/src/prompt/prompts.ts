@@ -42,17 +42,17 @@ export const grownPrompts = (counts: Counts): Prompts => {
       const blocks = blocksOf(thread, cut, system, open, counts);
       // The list of the seed, also an empty one, is what stays the same as long as a thread is.
       const before = kept.get(thread.seed);
-      const end = before === undefined ? null : endOfPrefix(before.blocks, blocks);
+      const end = before === undefined ? null : endOfPrefix(before.messages, blocks.messages);
       const digest = before === undefined || end === null ? new PromptDigest() : before.digest;
       digestOfBlocks(digest, blocks, end ?? start);
-      kept.set(thread.seed, { blocks, digest });
+      kept.set(thread.seed, { messages: blocks.messages, digest });
       return { messages: messagesIn(blocks), digest: digest.of(output) };
     },
   });
 };
 
 interface Kept {
-  readonly blocks: Blocks;
+  readonly messages: Blocks["messages"];
   /** Of all of their messages. */
   readonly digest: PromptDigest;
 }
@@ -80,7 +80,7 @@ const digestOfBlocks = (digest: PromptDigest, { messages: blocks }: Blocks, from
 };
 
 /** Where the messages of blocks end in those of others that begin with them; null where those begin otherwise. */
-const endOfPrefix = ({ messages: prefix }: Blocks, { messages: blocks }: Blocks): Place | null => {
+const endOfPrefix = (prefix: Blocks["messages"], blocks: Blocks["messages"]): Place | null => {
   let block = 0;
   let message = 0;
   let messages = blocks[blocks.length - 1];
