@@ -58,7 +58,7 @@ const longTimes = 10;
 
 /**
  * What foreign code comes to; where that takes longer, it rejects with what `late` gives. A host waits so for each call of its
- * store, six times to open a thread and let it go: a chain of `then` and `finally` made twice as many promises.
+ * store, several to open a thread: so it makes few promises, where `then` and `finally` make one each.
  */
 export const inTime = <Answer>(
   clock: Clock,
