@@ -7,11 +7,12 @@ import { chatStream } from "./reply/chat-stream.ts";
 import type { AnswerStream } from "./transport/answer.ts";
 import type { Connected } from "./transport/connection.ts";
 import { httpHandler } from "./transport/http-handler.ts";
-import { messageWriter } from "./transport/written-messages.ts";
+import { writerFor } from "./transport/written-messages.ts";
 
 /** Performs the calls of `openaiChat`. */
-export const chatHandler = ({ client, options }: Connected<ChatRequestOptions>): LlmHandler => {
-  const write = messageWriter(chatMessages, options.writtenBytes);
+export const chatHandler = (connected: Connected<ChatRequestOptions>): LlmHandler => {
+  const { client, options } = connected;
+  const write = writerFor(connected, chatMessages);
   return httpHandler({
     client,
     path: "/chat/completions",

@@ -20,7 +20,8 @@ export interface ChatRequestOptions {
   readonly includeUsage?: boolean;
   /**
    * What was written of the messages of a thread's last call is kept, so that the next one writes only what is new. So many
-   * bytes at most, of all threads together; those that were called longest ago fall out. Default 32 MiB; 0 keeps nothing.
+   * bytes at most, of all threads together; those that were called longest ago fall out. Default 32 MiB; 0 keeps nothing, and nothing is kept with a
+   * `client` of one's own.
    */
   readonly writtenBytes?: number;
 }

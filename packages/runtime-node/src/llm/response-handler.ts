@@ -5,12 +5,13 @@ import { responseItems, responseRequest, type ResponseRequestOptions, withoutEnc
 import type { Connected } from "./transport/connection.ts";
 import { httpHandler } from "./transport/http-handler.ts";
 import type { RequestBody } from "./transport/request-body.ts";
-import { messageWriter } from "./transport/written-messages.ts";
+import { writerFor } from "./transport/written-messages.ts";
 
 /** Performs the calls of `openaiResponses`. */
-export const responseHandler = ({ client, options }: Connected<ResponseRequestOptions>): LlmHandler => {
+export const responseHandler = (connected: Connected<ResponseRequestOptions>): LlmHandler => {
+  const { client, options } = connected;
   const refusing = new Set<unknown>();
-  const write = messageWriter(responseItems, options.writtenBytes);
+  const write = writerFor(connected, responseItems);
   return httpHandler({
     client,
     path: "/responses",

@@ -16,6 +16,8 @@ export interface Connected<Options> {
   /** The client that was given, or one that is made with the first call. */
   readonly client: (sdk: typeof OpenAI) => OpenAI;
   readonly options: Partial<Options>;
+  /** The client is the caller's. */
+  readonly isGiven: boolean;
 }
 
 /**
@@ -45,19 +47,28 @@ export const connect = <Options extends object>(
   const { client } = given;
   if (client !== undefined) {
     refuseCredentials(handler, client.baseURL);
-    return { client: () => client, options };
+    return { client: () => client, options, isGiven: true };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
   refuseCredentials(handler, connection.baseURL ?? "");
   const key = keyFor(handler, connection);
   let made: OpenAI | undefined;
-  return { client: (SDK) => (made ??= new SDK({ ...connection, ...key })), options };
+  return { client: (SDK) => (made ??= new SDK({ ...connection, ...key })), options, isGiven: false };
 };
 
 /** A handler whose code is loaded with its first call, the SDK with it: not every process that makes one calls it. */
 export const loadedLater = (load: () => Promise<LlmHandler>): LlmHandler => {
   let loaded: Promise<LlmHandler> | undefined;
-  return async (call, context) => (await (loaded ??= load()))(call, context);
+  const begin = async (): Promise<LlmHandler> => {
+    try {
+      return await load();
+    } catch (thrown) {
+      // The next call tries again.
+      loaded = undefined;
+      throw thrown;
+    }
+  };
+  return async (call, context) => (await (loaded ??= begin()))(call, context);
 };
 
 const connectionOptions = {

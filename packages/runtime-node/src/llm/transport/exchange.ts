@@ -11,7 +11,7 @@ import { keysOf, secretsOf } from "../secrets/secrets.ts";
 import type { Endpoint } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { idleTimer } from "./idle-timer.ts";
-import { type RequestBody, writtenBody } from "./request-body.ts";
+import { type RequestBody, sentBody } from "./request-body.ts";
 
 /**
  * One request of a call, and what came of it: aborted with the call's signal, given up after `idleTimeoutMs` without a
@@ -88,8 +88,7 @@ const request = (
 ): Promise<Response> =>
   client
     .post(path, {
-      body: writtenBody(body),
-      headers: { "content-type": "application/json" },
+      ...sentBody(body),
       signal,
       maxRetries: 0,
       fetchOptions: { redirect: "manual" },

@@ -6,6 +6,14 @@ export interface RequestBody {
   readonly [parameter: string]: Json | WrittenMessages | undefined;
 }
 
+/** What the SDK is to send: the text of a body that is written in part, as `JSON.stringify` writes it; any other body as it is. */
+export const sentBody = (
+  body: RequestBody,
+): { readonly body: string | RequestBody; readonly headers?: { readonly "content-type": "application/json" } } =>
+  Object.values(body).some((value) => value instanceof WrittenMessages)
+    ? { body: writtenBody(body), headers: { "content-type": "application/json" } }
+    : { body };
+
 /** A body as `JSON.stringify` writes it. */
 export const writtenBody = (body: RequestBody): string => {
   let members = "";

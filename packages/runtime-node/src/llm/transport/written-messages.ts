@@ -15,10 +15,20 @@ export class WrittenMessages {
 }
 
 /** Writes the messages of a call. Calls of one thread that are written in different ways have different variants. */
-export type MessageWriter = (call: CallLlm, variant?: string) => WrittenMessages;
+export type MessageWriter = (call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[];
 
 /** What messages are in a request: of each, and the results that follow it, whatever stands before. */
 export type MessageFormat = (messages: readonly Message[], variant: string) => readonly JsonObject[];
+
+/**
+ * The writer of a handler. A client that was given (of Azure, or with methods of its own) may look into the body that it is to
+ * send, so it is given the messages themselves.
+ */
+export const writerFor = (
+  { isGiven, options }: { readonly isGiven: boolean; readonly options: { readonly writtenBytes?: number } },
+  format: MessageFormat,
+): MessageWriter =>
+  isGiven ? ({ messages }, variant = "") => format(messages, variant) : messageWriter(format, options.writtenBytes);
 
 /**
  * Keeps what it has written of each thread, and writes only what is new where the messages begin with those of the call
@@ -27,7 +37,10 @@ export type MessageFormat = (messages: readonly Message[], variant: string) => r
  *
  * @param mostBytes So much is kept at most, at two bytes a character; threads that were called longest ago fall out.
  */
-export const messageWriter = (format: MessageFormat, mostBytes: number = defaultBytes): MessageWriter => {
+export const messageWriter = (
+  format: MessageFormat,
+  mostBytes: number = defaultBytes,
+): ((call: CallLlm, variant?: string) => WrittenMessages) => {
   const threads = new Map<string, Written>();
   let bytes = 0;
   const forget = (key: string, { json }: Written): void => {

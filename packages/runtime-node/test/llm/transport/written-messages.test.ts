@@ -7,12 +7,15 @@ import {
   toolCallsOf,
 } from "@colloquy/machine";
 import fc from "fast-check";
+import OpenAI, { AzureOpenAI } from "openai";
 import { describe, expect, test } from "vitest";
 import { chatMessages } from "../../../src/llm/chat-request.ts";
 import { responseItems } from "../../../src/llm/response-request.ts";
 import { writtenBody } from "../../../src/llm/transport/request-body.ts";
 import { type MessageFormat, messageWriter } from "../../../src/llm/transport/written-messages.ts";
 import { callOf as callWith } from "../call.ts";
+import { openaiChat } from "../../../src/llm/openai-chat.ts";
+import { perform } from "../call.ts";
 import { runs } from "../../../../../test/runs.ts";
 
 const formats: { readonly [name: string]: MessageFormat } = {
@@ -141,4 +144,45 @@ test("what was kept of a thread that was called long ago falls out first, and a 
   expect([writes("a", a), writes("c", c), writes("b", b)]).toEqual([1, 1, 2]);
   const large = [said("1", "y".repeat(2_000)), said("2", "y")];
   expect([writes("d", large), writes("d", large), writes("b", b)]).toEqual([2, 2, 1]);
+});
+
+describe("the request of a call", () => {
+  const seen: { url: string; body: unknown; type: string | null }[] = [];
+  const answer = JSON.stringify({
+    choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: "ok" } }],
+  });
+  const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const type = new Headers(init?.headers).get("content-type");
+    seen.push({ url: String(url instanceof Request ? url.url : url), body: init?.body, type });
+    return new Response(answer, { headers: { "content-type": "application/json" } });
+  };
+  const messages = [messageFromDraft("1", { role: "user", content: "why? \u{1F600}" })];
+
+  test("is the same text, whoever made the client", async () => {
+    const common = { apiKey: "k", baseURL: "http://127.0.0.1/v1", fetch };
+    const own = openaiChat({ ...common, model: "m" });
+    const given = openaiChat({ client: new OpenAI(common), model: "m" });
+    const unkept = openaiChat({ ...common, model: "m", writtenBytes: 0 });
+    seen.length = 0;
+    for (const llm of [own, given, unkept])
+      expect((await perform(llm, callOf("t", messages)).outcome).type).toBe("completed");
+    const [first, ...others] = seen;
+    expect(first).toMatchObject({
+      type: "application/json",
+      body: expect.stringContaining('"messages":[{"role":"user"'),
+    });
+    expect(others).toEqual([first, first]);
+  });
+
+  test("goes through a client that looks at its body, as that of Azure does", async () => {
+    const client = new AzureOpenAI({ apiKey: "k", endpoint: "http://127.0.0.1", apiVersion: "2024-10-21", fetch });
+    seen.length = 0;
+    expect((await perform(openaiChat({ client, model: "gpt" }), callOf("t", messages)).outcome).type).toBe("completed");
+    expect(seen[0]?.url).toContain("/openai/deployments/gpt/chat/completions");
+  });
+
+  test("needs a bound that is a number of bytes", () => {
+    for (const writtenBytes of [-1, 0.5, Number.NaN])
+      expect(() => openaiChat({ apiKey: "k", writtenBytes })).toThrow(/writtenBytes of openaiChat is .*whole number/);
+  });
 });
