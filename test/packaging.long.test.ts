@@ -149,6 +149,13 @@ test("a class is the same by whichever entry point it comes", () => {
   expect(shared).toBeGreaterThan(5);
 });
 
+test("nothing in it is newer than the oldest Node can read: bundles keep what the sources say", () => {
+  const files = globSync("node_modules/@colloquy/*/dist/**/*.js", { cwd: consumer });
+  expect(files.length).toBeGreaterThan(packages.length);
+  const declared = /^\s*(?:await using|using) \w/m;
+  expect(files.filter((file) => declared.test(readFileSync(join(consumer, file), "utf8")))).toEqual([]);
+});
+
 test("a CommonJS file requires every entry point", () => {
   const required = [...plainEntries, ...exported.filter(isData)];
   writeFileSync(join(consumer, "load.cjs"), required.map((name) => `require(${JSON.stringify(name)});`).join("\n"));

@@ -124,15 +124,20 @@ const inTime = async <Value>(promise: PromiseLike<Value>, what: string, patience
 };
 
 const wireOf = async (dialect: ModelDialect, line: ScriptLine, stream: boolean): Promise<string> => {
-  await using server = await loopbackServer({ model: scriptedModel([line]) });
-  const { path, body } = requests[dialect];
-  const options = stream && dialect !== "responses" ? { stream_options: { include_usage: true } } : {};
-  const response = await fetch(`${server.url}${path}`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "contract", ...body, stream, ...options }),
-  });
-  return await response.text();
+  const server = await loopbackServer({ model: scriptedModel([line]) });
+  try {
+    const { path, body } = requests[dialect];
+    const options = stream && dialect !== "responses" ? { stream_options: { include_usage: true } } : {};
+    const response = await fetch(`${server.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: "contract", ...body, stream, ...options }),
+    });
+    return await response.text();
+  } finally {
+    // `await using` would be in the package as it stands here, and Node 22 can't read it.
+    await server.close();
+  }
 };
 
 const requests = {

@@ -59,10 +59,16 @@ export const secretReasoningChecks: ModelChecks = {
 export const redirectChecks: ModelChecks = {
   "follows no redirect, and sends its key nowhere else": async ({ play }) => {
     for (const status of [301, 302, 307, 308]) {
-      await using elsewhere = await loopbackServer({ model: scriptedModel([reply("Snow.")]) });
-      const { ended } = await play([recordedNothing({ status, headers: { location: `${elsewhere.url}/elsewhere` } })]);
-      expect(failureOf(await ended()), `status ${status}`).toMatchObject({ retryable: false });
-      expect(elsewhere.requests).toEqual([]);
+      const elsewhere = await loopbackServer({ model: scriptedModel([reply("Snow.")]) });
+      try {
+        const { ended } = await play([
+          recordedNothing({ status, headers: { location: `${elsewhere.url}/elsewhere` } }),
+        ]);
+        expect(failureOf(await ended()), `status ${status}`).toMatchObject({ retryable: false });
+        expect(elsewhere.requests).toEqual([]);
+      } finally {
+        await elsewhere.close();
+      }
     }
   },
 };
