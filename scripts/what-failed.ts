@@ -2,8 +2,8 @@
 import { stripVTControlCharacters } from "node:util";
 
 /**
- * The tests that failed, as vitest names them, each with what it threw first and the seed that shows it again; of a
- * step without such tests the last lines. Few and short: all of the output was shown before.
+ * The tests that failed, as vitest names them, each with what it threw first and the seed that shows it again, and what
+ * was thrown in no test; of a step without such the last lines. Few and short: all of the output was shown before.
  */
 export const whatFailed = (output: string): readonly string[] => {
   const lines = stripVTControlCharacters(output)
@@ -18,14 +18,15 @@ export const whatFailed = (output: string): readonly string[] => {
 const linesMax = 15;
 const widthMax = 240;
 
-const failed = /^\s*FAIL\s/;
+/** A test by its name, or what was thrown in none: vitest says in which file under it. */
+const failed = /^\s*FAIL\s|^⎯+ (?:Unhandled Rejection|Uncaught Exception) ⎯+$/;
 
 /** Below the name of a test stands its error, and of a property its seed and its cause further down. */
 const said = (lines: readonly string[], index: number): readonly string[] => {
   const after = lines.slice(index + 1);
-  const end = after.findIndex((line) => failed.test(line) || line.startsWith("⎯"));
+  const end = after.findIndex((line) => failed.test(line) || /^⎯+\[\d+\/\d+\]⎯+$/.test(line));
   const [error, ...rest] = end === -1 ? after : after.slice(0, end);
-  const more = rest.filter((line) => /^\{ seed: |^Caused by: /.test(line));
+  const more = rest.filter((line) => /^\{ seed: |^Caused by: |^This error originated in /.test(line));
   return [lines[index] ?? "", ...[error ?? [], more].flat().map((line) => `   ${line}`)];
 };
 

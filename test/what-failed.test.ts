@@ -32,6 +32,23 @@ describe("what is said of a failed step", () => {
     ]);
   });
 
+  it("is what was thrown in no test, and in which file", () => {
+    const lines = [
+      " ✓ a.test.ts",
+      "⎯⎯⎯⎯ Unhandled Errors ⎯⎯⎯⎯",
+      "Vitest caught 1 unhandled error during the test run.",
+      "⎯⎯⎯⎯ Unhandled Rejection ⎯⎯⎯⎯",
+      "StorageError: it was closed",
+      " ❯ read a.ts:1:1",
+      "⎯⎯⎯⎯",
+      "Serialized Error: { kind: 'closed' }",
+      'This error originated in "a.test.ts" test file.',
+      "⎯⎯⎯⎯",
+      "seconds of the processor",
+    ];
+    expect(whatFailed(lines.join("\n"))).toEqual([lines[3], `   ${lines[4]}`, `   ${lines[8]}`]);
+  });
+
   it("is how its output ends where it has no tests", () => {
     const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
     expect(whatFailed(lines.join("\n\n"))).toEqual(lines.slice(-15));

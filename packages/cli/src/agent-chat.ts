@@ -64,8 +64,11 @@ export const hostOfAgent = (
     for (const listener of onNestedApproval) listener();
     if (onNestedApproval.size > 0) return;
     const words = `  a subagent waits for approval of ${oneLine(name)}: another colloquy chat gives it, by --approve ${named(id)}`;
-    // Its own are answered where they are shown.
-    void callerOf(host, threadId).then((caller) => caller === threadId || notices.show(words));
+    // Its own are answered where they are shown. The command may have ended, and closed its store, before it is known.
+    void callerOf(host, threadId).then(
+      (caller) => caller === threadId || notices.show(words),
+      () => {},
+    );
   };
   const host = agentHost(
     { ...agent, tools: [...agent.tools, ...tools] },

@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { memoryStore } from "@colloquy/host";
+import { openaiChat, systemClock, randomIds } from "@colloquy/runtime-node";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { agentFromFile } from "@colloquy/agents";
+import { hostOfAgent } from "../src/agent-chat.ts";
 import { run } from "./run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "colloquy-cli-approval-"));
@@ -83,4 +87,38 @@ describe.each(Object.entries(agents))("an approval that %s waits for", (_, agent
 
   /** The id that a question learns which is asked behind the one that waits. */
   const waitingId = async (): Promise<string | undefined> => /, as (\S+)\n/.exec((await chat("And now?")).error)?.[1];
+});
+
+// vitest fails a run in which a promise was rejected that nobody waits for.
+test("a store that is closed before it is known whose subagent waits is no error of anybody", async () => {
+  const store = memoryStore({ clock: systemClock });
+  const read = store.read.bind(store);
+  const lookedFor = Promise.withResolvers<void>();
+  const append = vi.spyOn(store, "append");
+  vi.spyOn(store, "read").mockImplementation(async (...given) => {
+    if (!JSON.stringify(append.mock.calls).includes('"mail"')) return read(...given);
+    lookedFor.resolve();
+    throw new Error("it was closed");
+  });
+  const { host, ask } = hostOfAgent(
+    await agentFromFile(agents["a subagent"], { allowTools: true }),
+    [],
+    {
+      name: "here",
+      model: "any",
+      handler: (name) => openaiChat({ baseURL: server.current?.url ?? "", apiKey: "none", model: name }),
+    },
+    {
+      machine: {},
+      clock: systemClock,
+      ids: randomIds,
+      store,
+    },
+    undefined,
+    { show: () => {} },
+  );
+  const asked = ask("ada", "chat", {});
+  await lookedFor.promise;
+  await host.close();
+  await expect(asked).rejects.toThrow();
 });
