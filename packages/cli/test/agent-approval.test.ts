@@ -120,5 +120,5 @@ test("a store that is closed before it is known whose subagent waits is no error
   const asked = ask("ada", "chat", {});
   await lookedFor.promise;
   await host.close();
-  await expect(asked).rejects.toThrow();
+  await expect(asked).rejects.toThrow("was closed here");
 });
