@@ -1,10 +1,12 @@
-// What it takes to open a long thread and to ask once, against reading the same rows raw; and what snapshots of a thread
-// take on disk, against the JSON of its messages.
-import type { Host } from "@colloquy/host";
+// What it takes to open a long thread and to ask once, against reading the same rows raw; what reading a journal takes,
+// against parsing its JSON; and what snapshots of a thread take on disk, against the JSON of its messages.
+import { type Host, memoryStore } from "@colloquy/host";
 import { type Entry, type Message, messagesOf } from "@colloquy/machine";
 import { StoredChunks, takeSnapshot } from "@colloquy/machine/storage";
-import { tokenWindow } from "@colloquy/machine/policies";
+import { decodeJournal } from "@colloquy/machine/journal";
+import { lastTurns, tokenWindow } from "@colloquy/machine/policies";
 import { toChatMessage } from "@colloquy/interchange";
+import { systemClock } from "@colloquy/runtime-node";
 import { DatabaseSync } from "node:sqlite";
 import { benchmarkHost, fileStore, inMemory, onFile } from "./kit/hosts.ts";
 import { budget } from "./kit/long-thread.ts";
@@ -17,6 +19,7 @@ const machine = lookupMachine({ policy: tokenWindow(), budget, calibrate: false 
 
 export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
   await snapshotBytes(),
+  await reading(rounds),
   ...(await onFile((path) => opening(path, rounds))),
 ];
 
@@ -57,6 +60,27 @@ const rowsOf = (path: string): number => {
   database.close();
   if (rows.length < turns) throw new Error(`there are ${rows.length} rows, and there should be one for each entry`);
   return rows.length;
+};
+
+const reading = async (rounds: number): Promise<Figure> => {
+  const store = memoryStore({ clock: systemClock });
+  const host = benchmarkHost(store, lookupMachine({ policy: lastTurns(10) }));
+  for (let turn = 1; turn <= 500; turn++) await host.thread("main").ask(userText(turn));
+  const lines = (await store.read("main", 0)).map((entry) => JSON.stringify(entry));
+  await host.close();
+  const parsed = (): readonly unknown[] => lines.map((line): unknown => JSON.parse(line));
+  const costs = await pair(
+    rounds,
+    lines.length,
+    () => decodeJournal(parsed()),
+    () => parsed(),
+  );
+  return {
+    name: `read the entries of a journal / parse its JSON`,
+    value: costs.ratio,
+    most: 3,
+    note: `${short(costs.ours)} µs against ${short(costs.reference)}`,
+  };
 };
 
 /** As the disk benchmark counts the messages. */

@@ -5,6 +5,7 @@ import type { Event } from "../conversation/protocol/event.ts";
 import { isObject } from "../thread/json.ts";
 import { mostNested, mostNestedInEvent } from "../thread/plain-copy.ts";
 import { preview } from "../thread/preview.ts";
+import { surelyEntry, surelyEvent } from "./entry-shape.ts";
 import { journalSchemas } from "./schema.ts";
 
 /** Why something could not be read, and where. */
@@ -18,12 +19,39 @@ export interface DecodeError {
 
 /** Reads an event. What is not known of it survives; an unknown type of event is refused. */
 export const decodeEvent = (value: unknown): Either.Either<DecodeError, Event> => {
-  const unknownType = problemOfType(value, null, "");
-  return unknownType === null ? parsed<Event>(journalSchemas().event, value, null) : Either.left(unknownType);
+  const event = surelyEvent(value);
+  return event === null ? eventBySchema(value) : Either.right(event);
 };
 
 /** Reads the entry at a place in a journal. A newer format is refused in words. */
 export const decodeEntry = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
+  const entry = surelyEntry(value, index);
+  return entry === null ? entryBySchema(value, index) : Either.right(entry);
+};
+
+/** Reads a journal, or says which of its entries can't be read, and why. */
+export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeError, readonly Entry[]> => {
+  const entries: Entry[] = [];
+  for (const [index, value] of values.entries()) {
+    const entry = decodeEntry(value, index);
+    if (Either.isLeft(entry)) return entry;
+    entries.push(entry.right);
+  }
+  return Either.right(entries);
+};
+
+/** A decode error in one sentence. */
+export const describeDecodeError = ({ index, path, reason }: DecodeError): string =>
+  [index === null ? "the event" : `entry ${index}`, path === "" ? "" : ` at "${path}"`, `: ${reason}`].join("");
+
+/** The same as `decodeEvent` without a look at its shape. */
+export const eventBySchema = (value: unknown): Either.Either<DecodeError, Event> => {
+  const unknownType = problemOfType(value, null, "");
+  return unknownType === null ? parsed<Event>(journalSchemas().event, value, null) : Either.left(unknownType);
+};
+
+/** The same as `decodeEntry` without a look at its shape. */
+export const entryBySchema = (value: unknown, index: number): Either.Either<DecodeError, Entry> => {
   if (index === 0) {
     const format = isObject(value) ? value["format"] : undefined;
     if (typeof format === "number" && format > journalFormat) return Either.left(newerFormat(0, "format", format));
@@ -42,21 +70,6 @@ export const decodeEntry = (value: unknown, index: number): Either.Either<Decode
   const unknownType = problemOfType(event, index, "event");
   return unknownType === null ? parsed<Entry>(journalSchemas().later, value, index) : Either.left(unknownType);
 };
-
-/** Reads a journal, or says which of its entries can't be read, and why. */
-export const decodeJournal = (values: readonly unknown[]): Either.Either<DecodeError, readonly Entry[]> => {
-  const entries: Entry[] = [];
-  for (const [index, value] of values.entries()) {
-    const entry = decodeEntry(value, index);
-    if (Either.isLeft(entry)) return entry;
-    entries.push(entry.right);
-  }
-  return Either.right(entries);
-};
-
-/** A decode error in one sentence. */
-export const describeDecodeError = ({ index, path, reason }: DecodeError): string =>
-  [index === null ? "the event" : `entry ${index}`, path === "" ? "" : ` at "${path}"`, `: ${reason}`].join("");
 
 const problemOfType = (event: unknown, index: number | null, path: string): DecodeError | null => {
   if (!isObject(event)) return { index, path, reason: `expected an event, got ${preview(event)}` };

@@ -35,9 +35,12 @@ export const journalSchemas = builtLate(() => {
     later: object({
       seq: zod.int().check(zod.positive()),
       event,
-      decided: optional(decidedSchema(shapes)),
+      decided: optional(decidedSchemas()),
       recovered: optional(zod.literal(true)),
       redacted: optional(zod.literal(true)),
     }),
   };
 });
+
+/** What may be decided of an event, by itself. */
+export const decidedSchemas = builtLate(() => decidedSchema(messageSchemas()));

@@ -39,7 +39,7 @@ export const readEvent = (given: unknown): Either.Either<string, Event> => {
 export const readThreadInput = (given: unknown): Either.Either<string, ThreadInput> => {
   const copy = copyOf(given, "what a thread begins with");
   if (Either.isLeft(copy)) return copy;
-  const problem = threadInput(copy.right);
+  const problem = problemOfBeginning(copy.right);
   return problem === null
     ? Either.right(copy.right as ThreadInput) // As above.
     : Either.left(describeValueProblem(problem, "what a thread begins with"));
@@ -62,7 +62,8 @@ const describeProblemIn = (given: unknown, problem: ValueProblem, whole: string)
   return typeof type === "string" && problem.path.length > 0 ? `${glimpse(type)}: ${where}` : where;
 };
 
-const problemOfEvent = (value: unknown): string | null => {
+/** Why a plain value has not the shape of any event that a thread may get; null where it has. */
+export const problemOfEvent = (value: unknown): string | null => {
   if (!isObject(value)) return `an event is an object with a type; this is ${glimpse(value)}`;
   const { type } = value;
   const shape = typeof type === "string" && Object.hasOwn(shapes, type) ? shapes[type] : undefined;
@@ -236,7 +237,8 @@ const members: { readonly [Type in Event["type"]]: Members } = {
   "thread.configured": { format: optional(count), configuration, model: optional(jsonObject) },
 };
 
-const threadInput = object({
+/** What is wrong with what a thread begins with, as plain data; null where nothing is. */
+export const problemOfBeginning = object({
   threadId: (value) => (value === "" ? mustBe("a text that is not empty", value) : text(value)),
   at: number,
   seed: optional(list(seedDraft)),
