@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import pg from "pg";
 
 import { answerInTime, untilDone } from "../answer-in-time.ts";
@@ -15,11 +17,20 @@ export interface Connection {
   readonly name: string;
   /** Sends one statement, when the schema is there. The rows are as their statement says. Throws `StorageError`. */
   readonly query: <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+  /** The same for a statement that is sent again and again: each connection of the pool has it parsed once. */
+  readonly prepared: <Row>(text: string) => (values: readonly unknown[]) => Promise<readonly Row[]>;
   /** Sends a statement that may take as long as it takes. */
   readonly work: (text: string) => Promise<void>;
   /** The time that leases are judged by; null: the server's. */
   readonly now: () => number | null;
   readonly close: () => Promise<void>;
+}
+
+interface Statement {
+  /** By which the connection knows it again. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values: unknown[];
 }
 
 export interface ConnectionOptions {
@@ -49,15 +60,31 @@ export const connect = (options: ConnectionOptions): Connection => {
   };
   let closed = false;
   const ready = untilDone(() => attempt(() => migrate(pool, schema, name, timeoutMs)));
+  const send = async <Row>(statement: Statement): Promise<readonly Row[]> => {
+    await ready();
+    const { rows } = await attempt(() => pool.query({ ...statement, query_timeout: timeoutMs }));
+    // The driver types a row as anything; each caller names the columns of its own statement.
+    return rows as readonly Row[];
+  };
+  let prepares = true;
   return {
     schema: quoted(schema),
     name,
     now,
-    query: async <Row>(text: string, values: readonly unknown[]) => {
-      await ready();
-      const { rows } = await attempt(() => pool.query({ text, values: [...values], query_timeout: timeoutMs }));
-      // The driver types a row as anything; each caller names the columns of its own statement.
-      return rows as readonly Row[];
+    query: (text, values) => send({ text, values: [...values] }),
+    prepared: <Row>(text: string) => {
+      const statement = statementName(text);
+      return async (values: readonly unknown[]) => {
+        const unprepared = { text, values: [...values] };
+        if (!prepares) return send<Row>(unprepared);
+        try {
+          return await send<Row>({ ...unprepared, name: statement });
+        } catch (error) {
+          if (!isForgotten(error)) throw error;
+          prepares = false;
+          return send<Row>(unprepared);
+        }
+      };
     },
     work: async (text) => {
       await ready();
@@ -70,6 +97,22 @@ export const connect = (options: ConnectionOptions): Connection => {
     },
   };
 };
+
+/** Of the text alone: a pooler may give a connection to another store, which then has what its text says. */
+const statementName = (text: string): string => `colloquy_${createHash("sha256").update(text).digest("base64url")}`;
+
+/**
+ * Whether the connection does not have a prepared statement as this process thinks: a pooler has changed it, or another
+ * version the schema. It is said before anything is done.
+ */
+const isForgotten = (error: unknown): boolean =>
+  error instanceof StorageError &&
+  error.cause instanceof Error &&
+  "code" in error.cause &&
+  forgotten.has(error.cause.code);
+
+/** By SQLSTATE: there is none of that name; there is one already; its result has other columns by now. */
+const forgotten: ReadonlySet<unknown> = new Set(["26000", "42P05", "0A000"]);
 
 const ownPool = (connectionString: string | undefined, timeoutMs: number): PostgresPool =>
   new pg.Pool({

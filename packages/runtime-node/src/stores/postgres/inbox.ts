@@ -7,7 +7,11 @@ import type { Connection } from "./connection.ts";
 
 /** Inbox items in a table; an answer takes the place of its inbox item. */
 export const postgresInbox = (connection: Connection): Inbox => {
-  const { query, schema, now } = connection;
+  const { query, prepared, schema, now } = connection;
+  // Of each open thread some times a second.
+  const unanswered = prepared<{ readonly id: string; readonly letter: string }>(
+    `SELECT id, letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
+  );
   return {
     post: async (threadId, letter) => {
       refuseUnstorable(connection.name, threadId);
@@ -18,10 +22,7 @@ export const postgresInbox = (connection: Connection): Inbox => {
     },
     unanswered: async (threadId) => {
       refuseUnstorable(connection.name, threadId);
-      const rows = await query<{ readonly id: string; readonly letter: string }>(
-        `SELECT id, letter FROM ${schema}.letters WHERE thread = $1 AND answer IS NULL ORDER BY number`,
-        [threadId],
-      );
+      const rows = await unanswered([threadId]);
       return rows.map(({ id, letter }) => letterOf(() => fromStorable(id), letter));
     },
     answer: async (lease, answers) => {

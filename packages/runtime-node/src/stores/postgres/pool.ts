@@ -1,6 +1,11 @@
 /** What a store needs of a `Pool` of the package `pg`. */
 export interface PostgresPool {
-  query(query: { text: string; values?: unknown[]; query_timeout?: number }): Promise<{ rows: unknown[] }>;
+  query(query: {
+    name?: string;
+    text: string;
+    values?: unknown[];
+    query_timeout?: number;
+  }): Promise<{ rows: unknown[] }>;
   connect(): Promise<PostgresClient>;
   on(event: "error", listener: (error: Error) => void): unknown;
   listenerCount(event: "error"): number;

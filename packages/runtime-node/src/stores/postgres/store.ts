@@ -80,8 +80,10 @@ export const postgresStore = (options: PostgresStoreOptions): PostgresStore & As
 
 const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
   const { query, schema, now } = connection;
+  const read = readerOf(connection);
+  const releaseLease = connection.prepared(`DELETE FROM ${schema}.leases WHERE thread = $1 AND token = $2`);
   return disposable({
-    acquire: (threadId, owner, ttlMs) => acquire(connection, threadId, owner, ttlMs),
+    acquire: acquirerOf(connection),
     renew: async ({ threadId, token }, ttlMs) => {
       checkTtl(ttlMs);
       const renewed = await query(
@@ -91,17 +93,17 @@ const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
       return renewed.length === 1;
     },
     release: async ({ threadId, token }) => {
-      await query(`DELETE FROM ${schema}.leases WHERE thread = $1 AND token = $2`, [threadId, token]);
+      await releaseLease([threadId, token]);
     },
-    append: (lease, expectedSeq, entries) => append(connection, lease, expectedSeq, entries),
-    read: (threadId, fromSeq = 0) => read(connection, threadId, fromSeq),
+    append: appenderOf(connection),
+    read,
     rewrite: (lease, entries) => rewrite(connection, lease, entries),
     saveSnapshot: (lease, snapshot) => saveSnapshot(connection, lease, snapshot),
     readSnapshot: async (threadId) => {
       refuseUnstorable(connection.name, threadId);
       return readSnapshot(connection, threadId);
     },
-    list: (options) => list(connection, (threadId) => read(connection, threadId, 0), options),
+    list: (options) => list(connection, (threadId) => read(threadId, 0), options),
     search: (words, options) => search(connection, words, options),
     inbox: postgresInbox(connection),
     parts: postgresParts(connection),
@@ -115,52 +117,39 @@ const storeOver = (connection: Connection): PostgresStore & AsyncDisposable => {
   });
 };
 
-const acquire = async (
-  connection: Connection,
-  threadId: string,
-  owner: string,
-  ttlMs: number,
-): Promise<Lease | null> => {
-  checkTtl(ttlMs);
-  refuseUnstorable(connection.name, threadId);
-  const { query, schema, now } = connection;
-  const [row] = await query<{ readonly token: string | null }>(`SELECT ${schema}.acquire($1, $2, $3, $4) AS token`, [
-    threadId,
-    toStorable(owner),
-    ttlMs,
-    now(),
-  ]);
-  const token = row?.token ?? null;
-  return token === null ? null : { threadId, owner, token: Number(token) };
+const acquirerOf = ({ prepared, schema, name, now }: Connection): Store["acquire"] => {
+  const send = prepared<{ readonly token: string | null }>(`SELECT ${schema}.acquire($1, $2, $3, $4) AS token`);
+  return async (threadId, owner, ttlMs) => {
+    checkTtl(ttlMs);
+    refuseUnstorable(name, threadId);
+    const [row] = await send([threadId, toStorable(owner), ttlMs, now()]);
+    const token = row?.token ?? null;
+    return token === null ? null : { threadId, owner, token: Number(token) };
+  };
 };
 
-const read = async (
-  { query, schema, name }: Connection,
-  threadId: string,
-  fromSeq: number,
-): Promise<readonly unknown[]> => {
-  refuseUnstorable(name, threadId);
-  const rows = await query<{ readonly seq: number; readonly body: string }>(
+const readerOf = ({ prepared, schema, name }: Connection): Store["read"] => {
+  const send = prepared<{ readonly seq: number; readonly body: string }>(
     `SELECT seq, body FROM ${schema}.entries
      WHERE thread = (SELECT number FROM ${schema}.threads WHERE thread = $1) AND seq >= $2 ORDER BY seq`,
-    [threadId, Math.max(fromSeq, 0)],
   );
-  return rows.map(({ seq, body }) => parseStored(name, body, `entry ${seq} of thread "${threadId}"`));
+  return async (threadId, fromSeq = 0) => {
+    refuseUnstorable(name, threadId);
+    const rows = await send([threadId, Math.max(fromSeq, 0)]);
+    return rows.map(({ seq, body }) => parseStored(name, body, `entry ${seq} of thread "${threadId}"`));
+  };
 };
 
-const append = async (
-  { query, schema, now }: Connection,
-  lease: Lease,
-  expectedSeq: number,
-  entries: readonly Entry[],
-): Promise<void> => {
-  const { threadId, token } = lease;
-  refuseGaps(threadId, expectedSeq, entries);
-  const { bodies, times, words } = rowsOf(entries);
-  const said = metadataIn(entries);
-  const [row] = await query<{ readonly held: boolean; readonly newest: number }>(
+const appenderOf = ({ prepared, schema, now }: Connection): Store["append"] => {
+  const send = prepared<{ readonly held: boolean; readonly newest: number }>(
     `SELECT held, newest FROM ${schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
+  );
+  return async (lease, expectedSeq, entries) => {
+    const { threadId, token } = lease;
+    refuseGaps(threadId, expectedSeq, entries);
+    const { bodies, times, words } = rowsOf(entries);
+    const said = metadataIn(entries);
+    const [row] = await send([
       threadId,
       token,
       now(),
@@ -172,10 +161,10 @@ const append = async (
       said === null ? null : JSON.stringify(said.metadata),
       membersOf(said?.metadata ?? {}),
       said?.seq ?? -1,
-    ],
-  );
-  if (row?.held !== true) throw new LeaseLostError(lease);
-  if (row.newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, row.newest);
+    ]);
+    if (row?.held !== true) throw new LeaseLostError(lease);
+    if (row.newest !== expectedSeq) throw new SequenceConflictError(threadId, expectedSeq, row.newest);
+  };
 };
 
 const rewrite = async ({ query, schema, now }: Connection, lease: Lease, entries: readonly Entry[]): Promise<void> => {
