@@ -1,7 +1,7 @@
 // Builds every package into its `dist`: the declarations file by file, and what runs as one file for each entry point, with
 // the files that several of them share. `node scripts/build.ts FOLDER…` bundles those packages alone.
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 import { rolldown } from "rolldown";
@@ -63,6 +63,14 @@ const bundle = async (folder: string): Promise<void> => {
     banner: ({ name }) => (within.map(packageOf).includes(name) ? `/*!\n${licenceOf(folder, name)}*/` : ""),
   });
   await bundled.close();
+  for (const name of within.map(packageOf)) forgetMap(join(built, `${name}.js`));
+};
+
+/** The map of foreign code names files that are installed here alone: debuggers and bundlers of users would warn. */
+const forgetMap = (file: string): void => {
+  if (!existsSync(file)) return;
+  rmSync(`${file}.map`);
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^\/\/# sourceMappingURL=.*\n?/m, ""));
 };
 
 const packageOf = (imported: string): string => imported.split("/")[0] ?? imported;

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 
 import type * as Machine from "@colloquy/machine";
-import { rolldown } from "rolldown";
+import { type OutputChunk, rolldown } from "rolldown";
 import { describe, expect, test } from "vitest";
 
 import { oneTurn, oneTurnExpected } from "./one-turn.ts";
@@ -15,7 +15,9 @@ const root = dirname(import.meta.dirname);
 const namesOfNode = ["process", "Buffer", "require", "__dirname", "__filename", "setImmediate"];
 
 /** A package as one script for a browser, dependencies included and nothing put in Node's place. */
-const bundle = async (name: string): Promise<string> => {
+const bundle = async (name: string): Promise<string> => (await built(name)).code;
+
+const built = async (name: string): Promise<OutputChunk> => {
   const building = await rolldown({
     input: join(root, `packages/${name}/src/index.ts`),
     platform: "browser",
@@ -25,7 +27,7 @@ const bundle = async (name: string): Promise<string> => {
   });
   const { output } = await building.generate({ format: "iife", name: "bundle", exports: "named" });
   await building.close();
-  return output[0].code;
+  return output[0];
 };
 
 /** What a script defines as `bundle`, where there is nothing but the language and the given globals. */
@@ -35,11 +37,16 @@ const evaluate = (code: string, globals: object): unknown => {
   return runInContext("bundle", context);
 };
 
-describe.each(["machine", "host"])("%s, bundled for a browser", (name) => {
+describe.each(["machine", "host", "interchange", "templates"])("%s, bundled for a browser", (name) => {
   test("needs nothing of Node", async () => {
     const source = { path: `${name}.js`, text: await bundle(name) };
     expect(importsOf(source)).toEqual([]);
     expect(namesUsed(source, namesOfNode)).toEqual([]);
+  });
+
+  test("has zod's mini build within it, if any: three times smaller than the whole", async () => {
+    const { moduleIds } = await built(name);
+    expect(moduleIds.filter((path) => path.includes("/zod/v4/classic/"))).toEqual([]);
   });
 });
 

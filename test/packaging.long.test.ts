@@ -20,6 +20,7 @@ import { z } from "zod";
 
 import { callerEnvironment } from "../scripts/caller.ts";
 import { oneTurnExpected } from "./one-turn.ts";
+import { importsOf } from "./rules/source.ts";
 
 const root = dirname(import.meta.dirname);
 const folder = mkdtempSync(join(tmpdir(), "colloquy-packaging-"));
@@ -38,6 +39,13 @@ const peers: Readonly<Record<string, readonly string[]>> = {
 };
 
 const manifestSchema = z.object({ name: z.string(), exports: z.record(z.string(), z.string()) });
+
+const dependenciesSchema = z.object({
+  dependencies: z.record(z.string(), z.string()),
+  peerDependencies: z.record(z.string(), z.string()).default({}),
+});
+
+const mapSchema = z.object({ sources: z.array(z.string()) });
 
 const packages = globSync("packages/*/package.json", { cwd: root })
   .toSorted()
@@ -70,6 +78,18 @@ const run = (command: string, args: readonly string[], cwd: string): string =>
   });
 
 const node = (...args: readonly string[]): string => run(process.execPath, args, consumer);
+
+/** The other packages that built files name, the declarations among them. */
+const importedBy = (dist: string): Set<string> => {
+  const imported = new Set<string>();
+  for (const path of globSync("**/*.{js,d.ts}", { cwd: dist })) {
+    const text = readFileSync(join(dist, path), "utf8");
+    const required = [...text.matchAll(/\brequire\("([^"]+)"\)/g)].map(([, specifier = ""]) => specifier);
+    for (const specifier of [...importsOf({ path, text }).map((each) => each.specifier), ...required])
+      if (!/^(\.|node:)/.test(specifier)) imported.add(/^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier);
+  }
+  return imported;
+};
 
 /** Has Node import the entry points, and says what each exports. */
 const namesExportedBy = (names: readonly string[]): Record<string, readonly string[]> => {
@@ -115,6 +135,35 @@ describe.each(packages)("$name", ({ name, exports }) => {
       ),
     ).toEqual([]);
   });
+});
+
+test.each(packages)("$name depends on what its files import, and on nothing that was built into them", ({ name }) => {
+  const { dependencies, peerDependencies } = dependenciesSchema.parse(
+    JSON.parse(readFileSync(join(consumer, "node_modules", name, "package.json"), "utf8")),
+  );
+  const imported = importedBy(join(consumer, "node_modules", name, "dist"));
+  expect(Object.keys(dependencies).filter((each) => !imported.has(each))).toEqual([]);
+  const declared = new Set([name, ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
+  expect([...imported].filter((each) => !declared.has(each))).toEqual([]);
+});
+
+test("maps lead to sources that are shipped beside them", () => {
+  const files = globSync("node_modules/@colloquy/*/dist/**/*.{js,d.ts}", { cwd: consumer });
+  const named = files.flatMap((file) => {
+    const [, map] = /^\/\/# sourceMappingURL=(.*)$/m.exec(readFileSync(join(consumer, file), "utf8")) ?? [];
+    return map === undefined ? [] : [join(dirname(file), map)];
+  });
+  expect(globSync("node_modules/@colloquy/*/dist/**/*.map", { cwd: consumer }).toSorted()).toEqual(named.toSorted());
+  expect(named.length).toBeGreaterThan(packages.length);
+  const lost = named.filter((map) => {
+    const { sources } = mapSchema.parse(JSON.parse(readFileSync(join(consumer, map), "utf8")));
+    const [shipped] = map.split("/dist/");
+    return sources.some((source) => {
+      const path = join(dirname(map), source);
+      return !path.startsWith(`${shipped}/src/`) || !existsSync(join(consumer, path));
+    });
+  });
+  expect(lost).toEqual([]);
 });
 
 test.each(packages)(

@@ -1,7 +1,7 @@
 import { ConfigurationError, type Message } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { plainText } from "./plain-text.ts";
 import { systemOf } from "./template/system-of.ts";
 import type { RenderOptions, Template } from "./template/template.ts";
@@ -64,7 +64,7 @@ export const promptFormat = (file: unknown): PromptFormat => {
 type Rendered = Either.Either<string, string>;
 
 const around = { pre: z.string(), suf: z.string() };
-const speaker = z.object({ role: z.string().optional(), role_sep: z.string().default(""), ...around });
+const speaker = z.object({ role: z.optional(z.string()), role_sep: z.prefault(z.string(), ""), ...around });
 const configSchema = z.object({
   user: speaker,
   agent: speaker,
@@ -74,13 +74,16 @@ const configSchema = z.object({
 type Config = z.output<typeof configSchema>;
 
 const configOf = (file: unknown): Config => {
-  const parsed = configSchema.safeParse(file);
+  const parsed = configSchema.safeParse(file, { error: english.localeError });
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map(({ path, message }) => `${path.join(".") || "the whole"}: ${message}`);
   throw new ConfigurationError(
     `promptFormat can't read the format: ${problems.join("; ")}. It takes user and agent with role, role_sep, pre and suf, system_prompt and prompt with pre and suf`,
   );
 };
+
+/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+const english = z.locales.en();
 
 const roleOf = (config: Config, of: Formatted): Partial<Config["user"]> =>
   of === "user" || of === "agent" ? config[of] : {};

@@ -1,7 +1,7 @@
 import { ConfigurationError, digestOf, type Json, type JsonObject } from "@colloquy/machine";
 import { frozenCopy } from "@colloquy/machine/hosting";
 import * as Either from "fp-ts/lib/Either.js";
-import { z } from "zod";
+import * as z from "zod/mini";
 import { systemOf } from "../template/system-of.ts";
 import type { RenderOptions, Template } from "../template/template.ts";
 import { parseTemplate, type Program, runTemplate } from "./interpreter.ts";
@@ -73,15 +73,15 @@ export const jinjaTemplate = (text: string, options: JinjaTemplateOptions = {}):
 };
 
 // Names of transformers (`eos_token`) are near at hand here, and without a stop pattern an answer would go on.
-const optionsSchema: z.ZodType = z.strictObject({
-  bosToken: z.string().optional(),
-  eosToken: z.string().optional(),
-  stop: z.array(z.string()).optional(),
-  variables: z.record(z.string(), z.unknown()).optional(),
+const optionsSchema: z.ZodMiniType = z.strictObject({
+  bosToken: z.optional(z.string()),
+  eosToken: z.optional(z.string()),
+  stop: z.optional(z.array(z.string())),
+  variables: z.optional(z.record(z.string(), z.unknown())),
 });
 
 const checked = (options: JinjaTemplateOptions): JinjaTemplateOptions => {
-  const parsed = optionsSchema.safeParse(options);
+  const parsed = optionsSchema.safeParse(options, { error: english.localeError });
   if (parsed.success) return options;
   const problems = parsed.error.issues.map(
     ({ path, message }) => (path.length > 0 ? `${path.join(".")}: ` : "") + message,
@@ -90,6 +90,9 @@ const checked = (options: JinjaTemplateOptions): JinjaTemplateOptions => {
     `jinjaTemplate can't take its options: ${problems.join("; ")}. It takes bosToken, eosToken, stop and variables`,
   );
 };
+
+/** What is wrong is said in English, whichever language zod is set to elsewhere. */
+const english = z.locales.en();
 
 type VariablesOfCall = Readonly<Record<string, Json | ((format: string) => string)>>;
 
