@@ -9,7 +9,7 @@ export type {
   Waking,
 } from "./conversation/protocol/data.ts";
 export { callIdAt, placeIn, turnOfEffect } from "./conversation/protocol/effect-id.ts";
-export { readEvent } from "./conversation/protocol/event-shape.ts";
+export { problemOfEvent, readEvent } from "./conversation/protocol/event-shape.ts";
 export { foreignCallsIn } from "./conversation/decide/lost-calls.ts";
 export { configurationOfMachine, isConversationMachine } from "./conversation/machine.ts";
 export { callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";

@@ -8,7 +8,7 @@ import type {
   ToolDeclaration,
 } from "@colloquy/machine";
 import { toolsOf, usedNothing } from "@colloquy/machine";
-import { foreignCallsIn, NotPlain, plainCopy, readEvent } from "@colloquy/machine/hosting";
+import { foreignCallsIn, NotPlain, plainCopy, problemOfEvent } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../activity/active-threads.ts";
@@ -96,11 +96,10 @@ export const llmAnswer = (
     type === "failed"
       ? { type: "llm.failed", ...kept, ...fields, ...answered }
       : { type: "llm.completed", ...fields, ...answered };
-  const read = readEvent(event);
   // Before what can't be read is named: such a message has no content either.
   const lost = type === "failed" ? null : lostCallsIn(given);
-  // Of the two types that are built above.
-  if (Either.isRight(read) && lost === null) return read.right as LlmCompleted | LlmFailed;
+  // Of the two types that are built above. The machine copies it when it takes it.
+  if (lost === null && problemOfEvent(event) === null) return event as LlmCompleted | LlmFailed;
   const problem = lost ?? problemOf(event);
   const message = `the outcome that the llm handler returned can't be used: ${problem}`;
   return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
