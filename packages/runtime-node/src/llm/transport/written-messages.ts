@@ -43,9 +43,9 @@ export const messageWriter = (
 ): ((call: CallLlm, variant?: string) => WrittenMessages) => {
   const threads = new Map<string, Written>();
   let bytes = 0;
-  const forget = (key: string, { json }: Written): void => {
+  const forget = (key: string, before: Written): void => {
     threads.delete(key);
-    bytes -= 2 * json.length;
+    bytes -= before.bytes;
   };
   return ({ threadId, purpose, messages }, variant = "") => {
     const written = (from: number, to?: number): string =>
@@ -55,18 +55,21 @@ export const messageWriter = (
     const key = JSON.stringify([threadId, variant]);
     const before = threads.get(key);
     if (before !== undefined) forget(key, before);
-    const known = before !== undefined && beginsWith(messages, before) ? before : nothing;
     const end = lastUnitIn(messages);
+    const known = before !== undefined && before.end <= end && beginsWith(messages, before) ? before : nothing;
     const json = joined(known.json, end > known.end ? written(known.end, end) : "");
-    if (2 * json.length <= mostBytes) {
-      threads.set(key, { messages, end, json });
-      bytes += 2 * json.length;
+    const rest = written(end);
+    // The messages are kept with it, those that will be written again among them.
+    const size = 2 * (key.length + json.length + rest.length);
+    if (json !== "" && size <= mostBytes) {
+      threads.set(key, { messages, end, json, bytes: size });
+      bytes += size;
       for (const [oldest, kept] of threads) {
         if (bytes <= mostBytes) break;
         forget(oldest, kept);
       }
     }
-    return new WrittenMessages(`[${joined(json, written(end))}]`);
+    return new WrittenMessages(`[${joined(json, rest)}]`);
   };
 };
 
@@ -78,13 +81,14 @@ interface Written {
   readonly messages: readonly Message[];
   readonly end: number;
   readonly json: string;
+  /** What keeping it takes. */
+  readonly bytes: number;
 }
 
-const nothing: Written = { messages: [], end: 0, json: "" };
+const nothing: Written = { messages: [], end: 0, json: "", bytes: 0 };
 
 /** Messages never change, so those that are the same objects are written the same. */
 const beginsWith = (messages: readonly Message[], { messages: before, end }: Written): boolean => {
-  if (messages.length < end) return false;
   for (let index = 0; index < end; index++) if (messages[index] !== before[index]) return false;
   return true;
 };

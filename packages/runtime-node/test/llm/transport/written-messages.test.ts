@@ -50,7 +50,7 @@ const textOf = (text: string): readonly { readonly type: "text"; readonly text: 
 const changes = fc.oneof(
   { weight: 6, arbitrary: fc.record({ change: fc.constant("grows" as const), by: units }) },
   fc.record({ change: fc.constant("is cut in front" as const), at: fc.nat() }),
-  fc.record({ change: fc.constant("goes back" as const), at: fc.nat() }),
+  fc.record({ change: fc.constant("goes back" as const), by: fc.integer({ min: 1, max: 3 }) }),
   fc.record({ change: fc.constant("has another in the place of one" as const), at: fc.nat(), by: units }),
 );
 
@@ -64,7 +64,7 @@ const changed = (messages: readonly Message[], change: Change): readonly Message
     case "is cut in front":
       return messages.slice(at);
     case "goes back":
-      return messages.slice(0, at);
+      return messages.slice(0, -change.by);
     case "has another in the place of one":
       return messages.toSpliced(at, 1, ...change.by.slice(0, 1));
   }
@@ -76,7 +76,13 @@ const callOf = (threadId: string, messages: readonly Message[], purpose: CallLlm
 describe.each(Object.entries(formats))("%s", (_, format) => {
   test("are written as if none was known, whatever became of them, of however many threads, within any bound", () => {
     const steps = fc.array(
-      fc.record({ thread: fc.nat(2), change: changes, stored: fc.boolean(), summary: fc.boolean() }),
+      fc.record({
+        thread: fc.nat(1),
+        change: changes,
+        stored: fc.constantFrom(false, false, false, true),
+        summary: fc.constantFrom(false, false, false, true),
+      }),
+      { maxLength: 30, size: "max" },
     );
     fc.assert(
       fc.property(steps, fc.constantFrom(0, 300, 1_500, undefined), (played, mostBytes) => {
@@ -96,6 +102,20 @@ describe.each(Object.entries(formats))("%s", (_, format) => {
       }),
       { numRuns: runs(80) },
     );
+  });
+
+  test("that lost their newest, as after an undo, have each of them once, and so do those that go on from there", () => {
+    const [first, second, third] = ["a", "b", "c"].map((content) =>
+      messageFromDraft(content, { role: "user", content }),
+    );
+    if (first === undefined || second === undefined || third === undefined) throw new Error("there are three");
+    const write = messageWriter(format);
+    for (const messages of [
+      [first, second, third],
+      [first, second],
+      [first, second, third],
+    ])
+      expect(write(callOf("t", messages)).json).toBe(JSON.stringify(format(messages, "")));
   });
 
   test("are written once each, but for those of the newest round", () => {
@@ -144,6 +164,9 @@ test("what was kept of a thread that was called long ago falls out first, and a 
   expect([writes("a", a), writes("c", c), writes("b", b)]).toEqual([1, 1, 2]);
   const large = [said("1", "y".repeat(2_000)), said("2", "y")];
   expect([writes("d", large), writes("d", large), writes("b", b)]).toEqual([2, 2, 1]);
+  // The messages are kept with their JSON: what is large about it may be the newest alone.
+  const largeAtLast = large.toReversed();
+  expect([writes("e", largeAtLast), writes("e", largeAtLast), writes("b", b)]).toEqual([2, 2, 1]);
 });
 
 describe("the request of a call", () => {
