@@ -107,7 +107,7 @@ beforeAll(() => {
   mkdirSync(consumer);
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ name: "consumer", private: true, type: "module" }));
   run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error", ...tarballs()], consumer);
-}, 180_000);
+}, 600_000);
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });

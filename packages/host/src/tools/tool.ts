@@ -22,7 +22,7 @@ export interface ToolDefinition<Input extends ToolInput> {
   readonly description: string;
   /** What the function does differently is another version. */
   readonly version?: string;
-  /** What its arguments are: any Standard Schema (zod, valibot, arktype, …), or a JSON Schema by itself. */
+  /** What its arguments are: any Standard Schema (zod, valibot, arktype, …), or a JSON Schema by itself. From zod 4.2 on, a schema of `zod` says itself to the model; one of `zod/mini` needs `parameters`. */
   readonly input: Input;
   /** JSON Schema of the arguments, for the model, where `input` is a schema that can't say it itself. */
   readonly parameters?: JsonObject;
@@ -164,8 +164,9 @@ export const parametersOf = (what: string, input: ToolInput, wayOut: string): Js
   if ("jsonSchema" in input) return input.jsonSchema;
   const { vendor, jsonSchema } = input["~standard"];
   if (jsonSchema === undefined) {
+    const advice = vendor === "zod" ? zodAdvice : "";
     throw new ConfigurationError(
-      `${what}: a schema of ${vendor} can't say itself as JSON Schema; give it as ${wayOut}`,
+      `${what}: a schema of ${vendor} can't say itself as JSON Schema; ${advice}give it as ${wayOut}`,
     );
   }
   try {
@@ -178,3 +179,6 @@ export const parametersOf = (what: string, input: ToolInput, wayOut: string): Js
     );
   }
 };
+
+/** Below these, a schema has no `~standard.jsonSchema`; the error is the first that somebody hears of it. */
+const zodAdvice = `take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or `;

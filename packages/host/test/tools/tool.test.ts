@@ -1,6 +1,10 @@
 import { conversationMachine } from "@colloquy/machine";
+import * as Either from "fp-ts/lib/Either.js";
 import { expect, expectTypeOf, test } from "vitest";
+import * as mini from "zod/mini";
 import { createHost, declarationsOf, memoryStore, type StandardSchema, tool } from "@colloquy/host";
+import { wantedOutput } from "../../src/output/expected.ts";
+import { readCallerTools } from "../../src/tools/caller-tools.ts";
 import { manualClock } from "../stage.ts";
 
 const schemaOf = <Output>(jsonSchema?: Record<string, unknown>): StandardSchema<unknown, Output> => ({
@@ -44,6 +48,21 @@ test("a schema that can't say itself needs parameters", () => {
   const definition = { name: "t", description: "", input: schemaOf(), run: () => null };
   expect(() => tool(definition)).toThrow(/tool "t": a schema of test can't say itself as JSON Schema/);
   expect(tool({ ...definition, parameters: { type: "object" } }).declaration.parameters).toEqual({ type: "object" });
+});
+
+test("a schema of zod that can't say itself hears which can", () => {
+  const input = mini.object({ city: mini.string() });
+  const advice =
+    'a schema of zod can\'t say itself as JSON Schema; take zod 4.2.0 or newer, and its schemas from "zod", not from "zod/mini" or "zod/v3"; or give it as ';
+  const definition = { name: "t", description: "", input, run: () => null };
+  expect(() => tool(definition)).toThrow(`tool "t": ${advice}parameters`);
+  expect(tool({ ...definition, parameters: { type: "object" } }).schema).toBe(input);
+  expect(readCallerTools([{ name: "t", input }])).toEqual(
+    Either.left(`tools.0: tool "t": ${advice}input: { jsonSchema }`),
+  );
+  expect(wantedOutput({ name: "o", schema: input })).toEqual(
+    Either.left(`output "o": ${advice}schema: { jsonSchema }`),
+  );
 });
 
 test.each([

@@ -1,3 +1,5 @@
+import { ConfigurationError } from "@colloquy/machine";
+
 import { StorageError } from "./storage-error.ts";
 
 /** The answer of a server, which may be gone without a word; `Infinity` waits for ever. Throws a `StorageError` of kind `unreachable` when it is late. */
@@ -26,8 +28,8 @@ export const untilDone = (work: () => Promise<void>): (() => Promise<void>) => {
     }));
 };
 
-/** @throws RangeError for a time that no timer keeps */
+/** @throws ConfigurationError for a time that no timer keeps */
 export const checkTimeout = (what: string, timeoutMs: number): void => {
   if (!(timeoutMs > 0 && timeoutMs <= 2 ** 31 - 1))
-    throw new RangeError(`${what}: timeoutMs is ${timeoutMs}; give milliseconds, more than 0`);
+    throw new ConfigurationError(`${what}: timeoutMs is ${timeoutMs}; give milliseconds, more than 0`);
 };

@@ -1,6 +1,7 @@
+import { ConfigurationError } from "@colloquy/machine";
 import { problemOfOptions } from "@colloquy/host/store";
 
-/** @throws RangeError for an option name that the store does not know, and where the option that says where the store is is missing */
+/** @throws ConfigurationError for an option name that the store does not know, and where the option that says where the store is is missing */
 export const checkStoreOptions = <Options extends object>(
   store: string,
   options: Options,
@@ -8,21 +9,23 @@ export const checkStoreOptions = <Options extends object>(
   where: readonly (keyof Options & string)[],
 ): void => {
   const problem = problemOfOptions(store, options, names);
-  if (problem !== null) throw new RangeError(problem);
+  if (problem !== null) throw new ConfigurationError(problem);
   if (where.every((name) => options[name] === undefined || options[name] === null))
-    throw new RangeError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
+    throw new ConfigurationError(`${store}: ${where.join(" or ")} is missing; it says where the store is`);
 };
 
-/** @throws RangeError for a time to wait for a lock that no timer keeps */
+/** @throws ConfigurationError for a time to wait for a lock that no timer keeps */
 export const checkBusyTimeout = (store: string, busyTimeoutMs: number): void => {
   if (!(busyTimeoutMs >= 0 && busyTimeoutMs <= 2 ** 31 - 1))
-    throw new RangeError(`${store}: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`);
+    throw new ConfigurationError(
+      `${store}: busyTimeoutMs is ${busyTimeoutMs}; give milliseconds, from 0 to ${2 ** 31 - 1}`,
+    );
 };
 
-/** @throws RangeError for a value that is not one of the allowed words */
+/** @throws ConfigurationError for a value that is not one of the allowed words */
 export const checkWord = (option: string, value: string, words: readonly string[]): void => {
   if (!words.includes(value))
-    throw new RangeError(
+    throw new ConfigurationError(
       `${option} is ${JSON.stringify(value)}; give ${words.map((word) => `"${word}"`).join(" or ")}`,
     );
 };

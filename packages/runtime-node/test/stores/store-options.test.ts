@@ -1,3 +1,4 @@
+import { ConfigurationError } from "@colloquy/machine";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,17 +27,21 @@ test.each<[keyof typeof stores, object, string]>([
   ["sqliteStore", { path: "FOLDER/x.db", sync: "FULL" }, 'sqliteStore has no option "sync"'],
   ["sqliteStore", { path: "FOLDER/x.db", synchronous: "full" }, 'synchronous is "full"; give "NORMAL" or "FULL"'],
   ["sqliteStore", { path: "FOLDER/x.db", erasing: "never" }, 'erasing is "never"; give "at-once" or "on-close"'],
+  ["sqliteStore", { path: "FOLDER/x.db", busyTimeoutMs: -1 }, "busyTimeoutMs is -1; give milliseconds, from 0"],
   ["filesStore", {}, "filesStore: folder is missing"],
   ["filesStore", { path: "FOLDER/x" }, 'filesStore has no option "path"; there are folder, '],
   ["filesStore", { folder: "FOLDER/x", synchronous: "full" }, 'synchronous is "full"; give "NORMAL" or "FULL"'],
   ["postgresStore", {}, "postgresStore: pool or connectionString is missing"],
   ["postgresStore", { url: "postgres://me:secret@127.0.0.1/x" }, 'postgresStore has no option "url"'],
+  ["postgresStore", { connectionString: "postgres://127.0.0.1", schema: "a b" }, 'schema is "a b"; give letters'],
+  ["postgresStore", { connectionString: "postgres://127.0.0.1", timeoutMs: 0 }, "timeoutMs is 0; give milliseconds"],
+  ["redisStore", { url: "redis://127.0.0.1", prefix: "{a}" }, 'prefix is "{a}"; leave out braces'],
   ["redisStore", {}, "redisStore: client or url is missing"],
   ["redisStore", { connectionString: "redis://me:secret@127.0.0.1" }, 'redisStore has no option "connectionString"'],
 ])("%s of %j is refused, and nothing is made", (name, options, words) => {
   const given = JSON.parse(JSON.stringify(options).replace("FOLDER", folder));
   const make = () => stores[name](given);
-  expect(make).toThrow(RangeError);
+  expect(make).toThrow(ConfigurationError);
   expect(make).toThrow(words);
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -5,6 +5,7 @@ import { frozenCopy } from "@colloquy/machine/hosting";
 import type OpenAI from "openai";
 import type { ClientOptions } from "openai";
 import { refuseCredentials } from "../secrets/secrets.ts";
+import { connectionOptions, problemOfConnection } from "./connection-options.ts";
 
 /** A client of the official SDK, or what to make one from. Its own retries are not used: the machine retries. */
 export type OpenAiConnection =
@@ -26,7 +27,7 @@ export interface Connected<Options> {
  *
  * @param handler Its name, for errors.
  * @param own The names of its own options.
- * @throws ConfigurationError for an option that there is none of, and where there is no key
+ * @throws ConfigurationError for an option that there is none of or that is invalid, and where there is no key
  * @throws TypeError where the base URL holds credentials
  */
 export const connect = <Options extends object>(
@@ -46,10 +47,16 @@ export const connect = <Options extends object>(
   const options = frozenCopy(pick<Options, keyof Options>(given, own));
   const { client } = given;
   if (client !== undefined) {
+    if (!isClient(client))
+      throw new ConfigurationError(
+        `client of ${handler} is none of the package openai; give new OpenAI({ … }), or leave it out`,
+      );
     refuseCredentials(handler, client.baseURL);
     return { client: () => client, options, isGiven: true };
   }
   const connection = { ...fromSurroundings(), ...frozenCopy(pick(given, connectionOptions)) };
+  const wrong = problemOfConnection(handler, connection, given);
+  if (wrong !== null) throw new ConfigurationError(wrong);
   refuseCredentials(handler, connection.baseURL ?? "");
   const key = keyFor(handler, connection);
   let made: OpenAI | undefined;
@@ -71,18 +78,6 @@ export const loadedLater = (load: () => Promise<LlmHandler>): LlmHandler => {
   return async (call, context) => (await (loaded ??= begin()))(call, context);
 };
 
-const connectionOptions = {
-  apiKey: true,
-  baseURL: true,
-  organization: true,
-  project: true,
-  defaultHeaders: true,
-  defaultQuery: true,
-  fetch: true,
-  fetchOptions: true,
-  timeout: true,
-} as const;
-
 /** What the SDK takes from around it where nothing is given, as it is now: at the first call it may be another. */
 const fromSurroundings = (): ClientOptions => {
   const { OPENAI_API_KEY, OPENAI_ADMIN_KEY, OPENAI_BASE_URL, OPENAI_ORG_ID, OPENAI_PROJECT_ID } = process.env;
@@ -100,16 +95,18 @@ const fromSurroundings = (): ClientOptions => {
 };
 
 /** A server of one's own often needs no key, but the SDK wants one. @throws ConfigurationError where OpenAI's needs one */
-const keyFor = (
-  handler: string,
-  { apiKey = "", adminAPIKey = "", baseURL = "" }: ClientOptions,
-): Pick<ClientOptions, "apiKey"> => {
-  if (apiKey !== "" || adminAPIKey !== "") return {};
-  if (baseURL !== "") return { apiKey: "none" };
+const keyFor = (handler: string, { apiKey, adminAPIKey, baseURL }: ClientOptions): Pick<ClientOptions, "apiKey"> => {
+  const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== "";
+  if (isGiven(apiKey) || isGiven(adminAPIKey)) return {};
+  if (isGiven(baseURL)) return { apiKey: "none" };
   throw new ConfigurationError(
     `${handler} has no key: set OPENAI_API_KEY, or give apiKey; a server of your own, named by baseURL or OPENAI_BASE_URL, needs none`,
   );
 };
+
+/** Callers in JavaScript hand in anything. It may be a client of another copy of the SDK, so no class is asked for. */
+const isClient = (client: object | null): boolean =>
+  typeof client === "object" && client !== null && "post" in client && "baseURL" in client;
 
 const pick = <Options extends object, Name extends keyof Options>(
   options: Options,

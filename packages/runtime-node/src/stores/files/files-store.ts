@@ -51,7 +51,7 @@ export interface FilesStoreOptions {
  * Journals as files that a person can read: one a thread, one entry a line. Several processes of one machine may use
  * a folder at once. Thread ids may hold anything but lone surrogates. It can't search.
  *
- * Throws `StorageError` when the folder can't be used, or was written by a newer version, `RangeError` for options
+ * Throws `StorageError` when the folder can't be used, or was written by a newer version, `ConfigurationError` for options
  * that are invalid.
  */
 export const filesStore = (options: FilesStoreOptions): Store & AsyncDisposable => {

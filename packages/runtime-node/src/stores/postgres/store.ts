@@ -7,7 +7,7 @@ import {
   SequenceConflictError,
 } from "@colloquy/host/store";
 import type { Clock, Store } from "@colloquy/host";
-import type { Entry } from "@colloquy/machine";
+import { ConfigurationError, type Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
 import { connect, type Connection } from "./connection.ts";
@@ -73,7 +73,9 @@ export const postgresStore = (options: PostgresStoreOptions): PostgresStore & As
   checkStoreOptions("postgresStore", options, names, ["pool", "connectionString"]);
   const { pool, connectionString, schema = "colloquy", clock, timeoutMs = 10_000 } = options;
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema))
-    throw new RangeError(`postgresStore: schema is ${JSON.stringify(schema)}; give letters, digits and _, at most 63`);
+    throw new ConfigurationError(
+      `postgresStore: schema is ${JSON.stringify(schema)}; give letters, digits and _, at most 63`,
+    );
   checkTimeout("postgresStore", timeoutMs);
   return storeOver(connect({ pool, connectionString, schema, now: () => clock?.now() ?? null, timeoutMs }));
 };

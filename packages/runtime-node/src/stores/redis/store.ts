@@ -7,7 +7,7 @@ import {
   type PartLog,
   SequenceConflictError,
 } from "@colloquy/host/store";
-import type { Entry } from "@colloquy/machine";
+import { ConfigurationError, type Entry } from "@colloquy/machine";
 
 import { checkTimeout } from "../answer-in-time.ts";
 import { checkTtl, noSuchEntry, refuseGaps, refuseStrangers, refuseUnstorable } from "../store-arguments.ts";
@@ -71,7 +71,7 @@ export const redisStore = (options: RedisStoreOptions): RedisStore & AsyncDispos
   checkStoreOptions("redisStore", options, names, ["client", "url"]);
   const { client, url, prefix = "colloquy:", clock, timeoutMs = 10_000 } = options;
   if (/[{}]/.test(prefix)) {
-    throw new RangeError(
+    throw new ConfigurationError(
       `redisStore: prefix is ${JSON.stringify(prefix)}; leave out braces, by which a cluster decides where a key belongs`,
     );
   }

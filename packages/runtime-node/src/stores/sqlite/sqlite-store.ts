@@ -43,7 +43,7 @@ export interface SqliteStoreOptions {
  * Journals in one SQLite file, which several processes may use at once. Thread ids may hold anything but lone
  * surrogates.
  *
- * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version, `RangeError`
+ * Throws `StorageError` when the file can't be opened, is no store, or was written by a newer version, `ConfigurationError`
  * for invalid options.
  */
 export const sqliteStore = (options: SqliteStoreOptions): Store & AsyncDisposable => {

@@ -1,0 +1,118 @@
+import { ConfigurationError } from "@colloquy/machine";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openaiChat } from "../../../src/llm/openai-chat.ts";
+import { openaiResponses } from "../../../src/llm/openai-responses.ts";
+import { textCompletion } from "../../../src/llm/text-completion.ts";
+
+beforeEach(() => {
+  for (const name of ["API_KEY", "ADMIN_KEY", "BASE_URL", "ORG_ID", "PROJECT_ID"])
+    vi.stubEnv(`OPENAI_${name}`, undefined);
+});
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const local = { baseURL: "http://127.0.0.1:1/v1", apiKey: "k" };
+
+/** As a caller in JavaScript may have them. */
+const made = (options: object): unknown => openaiChat({ ...local, ...options });
+
+const refusalOf = (make: () => unknown): string => {
+  try {
+    make();
+  } catch (thrown) {
+    if (thrown instanceof ConfigurationError) return thrown.message;
+    throw thrown;
+  }
+  return "made";
+};
+
+const milliseconds = "it must be a number of milliseconds, from 1 to 2147483647";
+const url = 'it must be a URL with http:// or https://, such as "http://127.0.0.1:8080/v1"';
+
+test.each<[object, string]>([
+  [{ timeout: "5" }, `timeout of openaiChat is "5"; ${milliseconds}`],
+  [{ timeout: 0 }, `timeout of openaiChat is 0; ${milliseconds}`],
+  [{ timeout: Number.NaN }, `timeout of openaiChat is NaN; ${milliseconds}`],
+  [{ timeout: Infinity }, `timeout of openaiChat is Infinity; ${milliseconds}`],
+  [{ baseURL: "nowhere" }, `baseURL of openaiChat is "nowhere"; ${url}`],
+  [{ baseURL: "localhost:8080/v1" }, `baseURL of openaiChat is "localhost:8080/v1"; ${url}`],
+  [{ baseURL: new URL("http://localhost") }, `baseURL of openaiChat is of type object; ${url}`],
+  [{ baseURL: "ada:lovelace@localhost/v1" }, `baseURL of openaiChat is a text of 25 characters; ${url}`],
+  [{ baseURL: "sk-proj-0123456789abcdef" }, `baseURL of openaiChat is "[redacted]"; ${url}`],
+  [{ fetch: 1 }, "fetch of openaiChat is 1; it must be a function such as fetch"],
+  [{ fetchOptions: "none" }, "fetchOptions of openaiChat is of type string; it must be an object"],
+  [{ defaultQuery: "key=secret" }, "defaultQuery of openaiChat is of type string; it must be an object"],
+  [{ organization: 7 }, "organization of openaiChat is 7; it must be a text that a header can have"],
+  [{ project: "計画" }, 'project of openaiChat is "計画"; it must be a text that a header can have'],
+  [{ apiKey: 123_456 }, "apiKey of openaiChat is of type number; it must be a text, or a function that gives one"],
+  [
+    { defaultHeaders: "x-key: secret" },
+    "defaultHeaders of openaiChat is of type string; it must be an object of headers",
+  ],
+  [{ client: null }, "client of openaiChat is none of the package openai; give new OpenAI({ … }), or leave it out"],
+  [{ client: {} }, "client of openaiChat is none of the package openai; give new OpenAI({ … }), or leave it out"],
+])("%o is refused when a handler is made, and what may be a key is not shown", (options, words) => {
+  expect(refusalOf(() => made(options))).toBe(words);
+});
+
+test.each<[object, string]>([
+  [{ apiKey: "se\ncret" }, "apiKey of openaiChat has a character that no header can have"],
+  [{ apiKey: "секрет" }, "apiKey of openaiChat has a character that no header can have"],
+  [{ defaultHeaders: { "x y": "secret" } }, 'defaultHeaders of openaiChat has a member "x y" that can\'t be sent'],
+  [{ defaultHeaders: { "x-y": ["a", "se\ncret"] } }, 'defaultHeaders of openaiChat has a member "x-y" that'],
+  [{ defaultHeaders: [["x-y", "se\ncret"]] }, 'defaultHeaders of openaiChat has a member "x-y" that can\'t be sent'],
+  [{ defaultHeaders: ["x-y"] }, "defaultHeaders of openaiChat has an element of type string in place of"],
+])("%j is refused without its value", (options, words) => {
+  const refusal = refusalOf(() => made(options));
+  expect(refusal).toContain(words);
+  expect(refusal).not.toMatch(/cret|секрет/u);
+});
+
+test.each<object>([
+  { timeout: 1.5, fetch: async () => new Response(), fetchOptions: {}, defaultQuery: { a: undefined } },
+  { baseURL: "unix:/run/model.sock", fetch: async () => new Response() },
+  { defaultHeaders: { a: "b", c: null, d: undefined, e: ["f", null] } },
+  { defaultHeaders: new Headers({ a: "b" }) },
+  { defaultHeaders: [["a", "b"]] },
+  { apiKey: async () => "k", organization: null, project: null, defaultHeaders: null, timeout: undefined },
+])("%o is what the SDK takes", (options) => {
+  expect(refusalOf(() => made(options))).toBe("made");
+});
+
+describe("a key that is null", () => {
+  test("is none: a server of one's own needs none, and OpenAI's does", () => {
+    expect(refusalOf(() => made({ apiKey: null }))).toBe("made");
+    for (const baseURL of [undefined, null, ""])
+      expect(refusalOf(() => made({ apiKey: null, baseURL }))).toContain("openaiChat has no key");
+  });
+
+  test("leaves the key of an administrator alone", () => {
+    vi.stubEnv("OPENAI_ADMIN_KEY", "of-the-environment");
+    expect(refusalOf(() => made({ apiKey: null, baseURL: null }))).toBe("made");
+  });
+});
+
+test("what the environment has is called by its variable", () => {
+  vi.stubEnv("OPENAI_BASE_URL", "nowhere");
+  expect(refusalOf(() => openaiChat({ model: "m" }))).toBe(`OPENAI_BASE_URL is "nowhere"; ${url}`);
+  expect(refusalOf(() => openaiChat({ ...local, model: "m" }))).toBe("made");
+  vi.stubEnv("OPENAI_BASE_URL", undefined);
+  vi.stubEnv("OPENAI_API_KEY", "se\ncret");
+  expect(refusalOf(() => openaiChat({ model: "m" }))).toMatch(
+    /^OPENAI_API_KEY has a character that no header can have/,
+  );
+});
+
+test("all handlers over HTTP say so, each by its name", () => {
+  // As a caller in JavaScript may have it.
+  const wrong = { ...local, timeout: "5" as unknown as number };
+  expect(refusalOf(() => openaiResponses(wrong))).toMatch(/^timeout of openaiResponses is "5"/);
+  const template = { name: "t", version: 1, options: {}, stop: [], opening: [], render: () => never() };
+  expect(refusalOf(() => textCompletion({ ...wrong, template }))).toMatch(/^timeout of textCompletion is "5"/);
+});
+
+const never = (): never => {
+  throw new Error("nothing is rendered here");
+};
