@@ -2,11 +2,12 @@ import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machi
 import { strictSchema } from "@colloquy/host";
 import { toChatMessage } from "@colloquy/interchange";
 import * as Either from "fp-ts/lib/Either.js";
+import { isList } from "./reply/loose-json.ts";
 import type { RequestBody } from "./transport/request-body.ts";
-import type { MessageFormat, MessageWriter } from "./transport/written-messages.ts";
-import { isList, offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
+import type { MessageFormat, MessageWriter, WritingOptions } from "./transport/written-messages.ts";
+import { offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
 
-export interface ChatRequestOptions {
+export interface ChatRequestOptions extends WritingOptions {
   /** The model that is called where neither thread nor ask names one. */
   readonly model?: string;
   /**
@@ -18,12 +19,6 @@ export interface ChatRequestOptions {
   readonly stream?: boolean;
   /** Ask streams to report usage (`stream_options`), where the call's parameters do not say. Default true. */
   readonly includeUsage?: boolean;
-  /**
-   * What was written of the messages of a thread's last call is kept, so that the next one writes only what is new. So many
-   * bytes at most, of all threads together; those that were called longest ago fall out. Default 32 MiB; 0 keeps nothing, and nothing is kept with a
-   * `client` of one's own.
-   */
-  readonly writtenBytes?: number;
 }
 
 /**

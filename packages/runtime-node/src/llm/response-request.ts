@@ -2,22 +2,16 @@ import { strictSchema } from "@colloquy/host";
 import { type ResponseItem, toResponseItems } from "@colloquy/interchange";
 import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
-import { isObject, listOf } from "./reply/loose-json.ts";
+import { isList, isObject, listOf } from "./reply/loose-json.ts";
 import type { RequestBody } from "./transport/request-body.ts";
-import type { MessageFormat, MessageWriter } from "./transport/written-messages.ts";
-import { isList, offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
+import type { MessageFormat, MessageWriter, WritingOptions } from "./transport/written-messages.ts";
+import { offeredTools, toolParameters, withoutTools } from "./tools-of-call.ts";
 
-export interface ResponseRequestOptions {
+export interface ResponseRequestOptions extends WritingOptions {
   /** The model that is called where neither thread nor ask names one. */
   readonly model?: string;
   /** Ask for the reply piece by piece, where the call's parameters do not say. Default true. */
   readonly stream?: boolean;
-  /**
-   * What was written of the messages of a thread's last call is kept, so that the next one writes only what is new. So many
-   * bytes at most, of all threads together; those that were called longest ago fall out. Default 32 MiB; 0 keeps nothing, and nothing is kept with a
-   * `client` of one's own.
-   */
-  readonly writtenBytes?: number;
 }
 
 /**

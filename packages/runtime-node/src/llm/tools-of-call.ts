@@ -1,4 +1,4 @@
-import type { CallLlm, Json, JsonObject, ToolDeclaration } from "@colloquy/machine";
+import type { CallLlm, JsonObject, ToolDeclaration } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import type { RequestBody } from "./transport/request-body.ts";
 
@@ -41,5 +41,3 @@ const ofTools: ReadonlySet<string> = new Set([
   "functions",
   "function_call",
 ]);
-
-export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);

@@ -7,7 +7,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 export const listOf = (value: unknown): readonly Json[] => (isList(value) ? value : []);
 
-const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 
 /** A string, or "" in place of anything else. */
 export const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");

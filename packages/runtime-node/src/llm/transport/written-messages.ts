@@ -14,6 +14,16 @@ export class WrittenMessages {
   }
 }
 
+/** What of it is kept. */
+export interface WritingOptions {
+  /**
+   * What was written of the messages of a thread's last call is kept, and the messages with it, so that the next call writes
+   * only what is new. So many bytes at most, of all threads together; those that were called longest ago fall out. Default
+   * 32 MiB; 0 keeps nothing, and nothing is kept with a `client` of one's own.
+   */
+  readonly writtenBytes?: number;
+}
+
 /** Writes the messages of a call. Calls of one thread that are written in different ways have different variants. */
 export type MessageWriter = (call: CallLlm, variant?: string) => WrittenMessages | readonly JsonObject[];
 
@@ -25,7 +35,7 @@ export type MessageFormat = (messages: readonly Message[], variant: string) => r
  * send, so it is given the messages themselves.
  */
 export const writerFor = (
-  { isGiven, options }: { readonly isGiven: boolean; readonly options: { readonly writtenBytes?: number } },
+  { isGiven, options }: { readonly isGiven: boolean; readonly options: WritingOptions },
   format: MessageFormat,
 ): MessageWriter =>
   isGiven ? ({ messages }, variant = "") => format(messages, variant) : messageWriter(format, options.writtenBytes);
