@@ -20,6 +20,7 @@ export interface Connection {
   readonly keepsNul: boolean;
   readonly reserve: Reserve;
   readonly begin: StatementSync;
+  readonly beginReading: StatementSync;
   readonly commit: StatementSync;
   readonly rollback: StatementSync;
 }
@@ -38,6 +39,7 @@ export const connectionOver = (
   reserve,
   keepsNul: database.prepare("SELECT ? AS text").get("a\0b")?.["text"] === "a\0b",
   begin: database.prepare("BEGIN IMMEDIATE"),
+  beginReading: database.prepare("BEGIN"),
   commit: database.prepare("COMMIT"),
   rollback: database.prepare("ROLLBACK"),
 });
@@ -52,6 +54,18 @@ export const attempt = <A>({ database, path, name, file }: Connection, operation
     throw sqliteFailure(error, path);
   }
 };
+
+/** All that `operation` reads is of one moment, whatever other processes write meanwhile. */
+export const reading = <A>(connection: Connection, operation: () => A): A =>
+  attempt(connection, () => {
+    const { database, beginReading, commit } = connection;
+    beginReading.run();
+    try {
+      return operation();
+    } finally {
+      if (database.isTransaction) commit.run();
+    }
+  });
 
 /** All that `operation` writes, or nothing. The lock comes first, so nothing that it reads is stale when it writes. */
 export const writing = <A>(connection: Connection, operation: () => A): A =>

@@ -6,7 +6,7 @@ import type { JsonObject } from "@colloquy/machine";
 
 import { pageOf } from "../pages.ts";
 import { metadataOf } from "../stored-json.ts";
-import { attempt, type Connection } from "./connection.ts";
+import { type Connection, reading } from "./connection.ts";
 import { newestSeq, seqsPerThread } from "./schema.ts";
 
 /** Goes through the index of threads by the time of their making, and leaves out those that are not wanted. */
@@ -26,8 +26,10 @@ export const sqliteListing = (
     for (;;) {
       const { createdAt, threadId } = place;
       const looked = said !== "" ? sifted : isFiltered ? batch : Math.min(limit + 1 - found.length, batch);
-      const last = attempt(connection, () => statements[order].last(createdAt, threadId, end, looked));
-      const rows = attempt(connection, () => statements[order].threads(createdAt, threadId, end, looked, said));
+      const { last, rows } = reading(connection, () => ({
+        last: statements[order].last(createdAt, threadId, end, looked),
+        rows: statements[order].threads(createdAt, threadId, end, looked, said),
+      }));
       const threads = await Promise.all(rows.map((row) => threadOf(row, journals)));
       found.push(...threads.filter((thread) => isListed(thread, options)));
       if (last === undefined || found.length > limit) break;
