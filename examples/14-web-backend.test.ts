@@ -39,7 +39,7 @@ test("it streams, cancels, asks for approval, and goes on after a kill -9", asyn
 
   // Leaving the loop closes the connection. The turn is cancelled, and what was shown is kept.
   for await (const { type } of ask(address, "ada", "Tell me everything.")) if (type === "text.delta") break;
-  await vi.waitFor(async () => expect(await textsOf(address, "ada")).toHaveLength(4));
+  await expect.poll(() => textsOf(address, "ada")).toHaveLength(4);
 
   const parts: string[] = [];
   for await (const { type, request } of ask(address, "ada", "Pay order 17 back.")) {
@@ -54,15 +54,15 @@ test("it streams, cancels, asks for approval, and goes on after a kill -9", asyn
   for (let next = await bob.next(); next.value?.type !== "approval.requested"; next = await bob.next());
   const grace = ask(address, "grace", "I am Grace.");
   await grace.next();
-  await vi.waitFor(() => expect(model.calls).toHaveLength(6));
+  await expect.poll(() => model.calls).toHaveLength(6);
   backend?.kill("SIGKILL");
   await expect(bob.next()).rejects.toThrow("terminated");
 
   address = await startBackend(server.url);
-  await vi.waitFor(async () => expect(await textsOf(address, "grace")).toEqual(["I am Grace.", "Hello, Grace."]));
+  await expect.poll(() => textsOf(address, "grace")).toEqual(["I am Grace.", "Hello, Grace."]);
   const [request] = (await get(address, "bob/approvals")) as readonly { readonly id: string }[];
   await approve(address, "bob", request?.id ?? "");
-  await vi.waitFor(async () => expect((await textsOf(address, "bob")).at(-1)).toBe("It is paid again."));
+  await expect.poll(async () => (await textsOf(address, "bob")).at(-1)).toBe("It is paid again.");
   model.assertComplete();
 });
 
@@ -80,7 +80,7 @@ const startBackend = async (model: string): Promise<string> => {
     stdio: ["ignore", "ignore", "inherit"],
   });
   const address = `http://127.0.0.1:${port}`;
-  await vi.waitFor(() => fetch(address), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(() => fetch(address), { timeout: 60_000, interval: 50 });
   return address;
 };
 

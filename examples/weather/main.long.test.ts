@@ -21,7 +21,7 @@ describe.skipIf(!tmux)(`in a terminal${tmux ? "" : " (left out: there is no tmux
     tell("send-keys", "-t", "weather", "Enter");
   };
   const screen = (): string => tell("capture-pane", "-p", "-J", "-t", "weather");
-  const shown = (pattern: RegExp) => expect.poll(screen, { timeout: 20_000, interval: 50 }).toMatch(pattern);
+  const shown = (pattern: RegExp) => expect.poll(screen, { timeout: 60_000 }).toMatch(pattern);
 
   afterAll(() => void tell("kill-server"));
 

@@ -11,6 +11,16 @@ const connect = (answers: Parameters<typeof rawServer>[0], options: Partial<McpO
   return { servers, opening: mcpTools({ transport: open, ...options }) };
 };
 
+/** A server is connected to before: how long that takes depends on the machine. */
+const withFakeTimers = async (run: () => Promise<void>): Promise<void> => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+  try {
+    await run();
+  } finally {
+    vi.useRealTimers();
+  }
+};
+
 describe("a list that lies", () => {
   it("declares each tool that is one, and says what is wrong with the others", async () => {
     const deep = JSON.parse(`${'{"properties":{"a":'.repeat(2_000)}{}${"}}".repeat(2_000)}`);
@@ -104,8 +114,12 @@ describe("a call of a server that lies", () => {
   });
 
   it("fails where the result is none", async () => {
-    const server = await connect({ call: () => 7 }, { timeoutMs: 100 }).opening;
-    await expect(callTool(server, "work")).rejects.toThrow(/./);
+    const server = await connect({ call: () => 7 }).opening;
+    await withFakeTimers(async () => {
+      const failed = expect(callTool(server, "work")).rejects.toThrow(/./);
+      await vi.advanceTimersByTimeAsync(60_000);
+      await failed;
+    });
     await server.close();
   });
 
@@ -120,13 +134,15 @@ describe("a call of a server that lies", () => {
 
   it("fails by the clock where the answer never comes, or is for another call", async () => {
     const answer = vi.fn((): null => null);
-    const { opening, servers } = connect(
-      { call: (_, { send }) => (send({ id: 4_711, result: says("another's") }), answer()) },
-      { timeoutMs: 30 },
-    );
+    const call: Answer = (_, { send }) => (send({ id: 4_711, result: says("another's") }), answer());
+    const { opening, servers } = connect({ call }, { timeoutMs: 30_000 });
     const server = await opening;
-    await expect(callTool(server, "work")).rejects.toThrow("silent for 30 ms");
-    await vi.waitFor(() => expect(servers[0]?.received.at(-1)).toBe("notifications/cancelled"));
+    await withFakeTimers(async () => {
+      const failed = expect(callTool(server, "work")).rejects.toThrow("silent for 30000 ms");
+      await vi.advanceTimersByTimeAsync(30_000);
+      await failed;
+    });
+    await expect.poll(() => servers[0]?.received.at(-1)).toBe("notifications/cancelled");
     await server.close();
   });
 
@@ -138,29 +154,26 @@ describe("a call of a server that lies", () => {
       report = () => send({ method: "notifications/progress", params: { progressToken, progress: ++progress } });
       return null;
     };
-    const { opening, servers } = connect({ call }, { timeoutMs: 50, maxTotalMs: 150 });
+    const { opening, servers } = connect({ call }, { timeoutMs: 50_000, maxTotalMs: 150_000 });
     const server = await opening;
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
-    try {
+    await withFakeTimers(async () => {
       const calling = callTool(server, "work");
       const ended = vi.fn();
       calling.catch(ended);
       for (let turns = 0; !(servers[0]?.received.includes("tools/call") ?? false) && turns < 100; turns++)
         await vi.advanceTimersByTimeAsync(0);
-      for (let elapsed = 0; elapsed < 140; elapsed += 20) {
+      for (let elapsed = 0; elapsed < 140_000; elapsed += 20_000) {
         report();
-        await vi.advanceTimersByTimeAsync(20);
+        await vi.advanceTimersByTimeAsync(20_000);
       }
-      // Longer than a silence of 50 ms, and not yet 150.
+      // Longer than a silence of 50 s, and not yet 150 s.
       expect(ended).not.toHaveBeenCalled();
       for (let times = 0; times < 2; times++) {
         report();
-        await vi.advanceTimersByTimeAsync(20);
+        await vi.advanceTimersByTimeAsync(20_000);
       }
       await expect(calling).rejects.toThrow("took too long");
-    } finally {
-      vi.useRealTimers();
-    }
+    });
     await server.close();
   });
 
@@ -169,10 +182,10 @@ describe("a call of a server that lies", () => {
     const server = await opening;
     const controller = new AbortController();
     const calling = callTool(server, "work", {}, controller.signal);
-    await vi.waitFor(() => expect(servers[0]?.received).toContain("tools/call"));
+    await expect.poll(() => servers[0]?.received).toContain("tools/call");
     controller.abort(new Error("the turn was cancelled"));
     await expect(calling).rejects.toThrow("the turn was cancelled");
-    await vi.waitFor(() => expect(servers[0]?.received.at(-1)).toBe("notifications/cancelled"));
+    await expect.poll(() => servers[0]?.received.at(-1)).toBe("notifications/cancelled");
     await server.close();
   });
 });
@@ -203,7 +216,7 @@ describe("a server whose connection is lost", () => {
     const server = await mcpTools({ transport: () => transports.shift() ?? silent });
     await servers[0]?.close();
     const calling = callTool(server, "work");
-    await vi.waitFor(() => expect(transports).toEqual([]));
+    await expect.poll(() => transports).toEqual([]);
     await server.close();
     await expect(calling).rejects.toThrow("MCP server");
   });

@@ -134,4 +134,4 @@ const until = async <A>(operation: () => A | Promise<A>): Promise<A> => {
 const attemptsMax = 20;
 
 /** Long enough for a call on a busy machine; calls that hang take as long. */
-const timeoutMs = 1000;
+const timeoutMs = 5000;

@@ -70,7 +70,7 @@ test.each([
     const asked = "y, n or always?";
     const count = written().split(asked).length;
     input.write(`${text}\r`);
-    await vi.waitFor(() => expect(written().split(asked)).toHaveLength(count + 1));
+    await expect.poll(() => written().split(asked)).toHaveLength(count + 1);
   }
   input.write(`${answer}\r`);
   await until("Well.");

@@ -49,7 +49,7 @@ export const modelContract = (name: string, makeModel: MakeModel, options: Model
     afterEach(async () => {
       for (const close of closers.splice(0)) await close();
     });
-    it.for(checksOfModel(without))("$name", async ({ check }) => {
+    it.for(checksOfModel(without))("$name", { timeout: 4 * patienceMs }, async ({ check }) => {
       await check(modelSubject(makeModel, { ...options, patienceMs }, (close) => closers.push(close)));
     });
   });
@@ -62,5 +62,5 @@ export const checksOfModel = (without: readonly ModelFeature[]): readonly ModelC
       !features.some((feature) => without.includes(feature)) && (lack === undefined || without.includes(lack)),
   );
 
-/** Far longer than any step takes on a slow machine, and shorter than a test may take. */
-const patienceMs = 4000;
+/** Far longer than any step takes on a machine that is slow and busy, and shorter than a test may take. */
+const patienceMs = 30_000;
