@@ -8,7 +8,7 @@ conversation.status = `idle ${process.env["RUN"] ?? ""}`;
 let port: ScreenPort | null = null;
 
 const commands: Record<string, (rest: string) => void> = {
-  /** Streams so many deltas of four characters at 1,000 a second, in paragraphs, and says what that took. */
+  /** Streams so many deltas of four characters at 1,000 a second, in paragraphs, and says what that took of the processor. */
   stream: (rest) => void stream(Number(rest)),
   /** Says, once all is drawn, what would wake the process. */
   idle: () =>
@@ -37,10 +37,11 @@ const commands: Record<string, (rest: string) => void> = {
 };
 
 const stream = async (deltas: number): Promise<void> => {
-  const before = { cpu: process.cpuUsage(), at: performance.now() };
+  const cpu = process.cpuUsage();
+  const begunAt = performance.now();
   let text = "";
   for (let delta = 0; delta < deltas; delta++) {
-    const due = before.at + delta;
+    const due = begunAt + delta;
     if (due > performance.now()) await new Promise((resolve) => setTimeout(resolve, due - performance.now()));
     text += delta % 100 === 99 ? ".\n\n" : "word";
     const paragraphs = text.split("\n\n");
@@ -49,11 +50,22 @@ const stream = async (deltas: number): Promise<void> => {
     conversation.open = [text];
     conversation.changed();
   }
-  const { user, system } = process.cpuUsage(before.cpu);
-  const share = (user + system) / 1000 / (performance.now() - before.at);
+  const { user, system } = process.cpuUsage(cpu);
+  const yardstick = Math.min(...Array.from({ length: 5 }, yardstickCpu));
   conversation.open = [];
-  conversation.finish(`streamed ${deltas} deltas, cpu ${Math.round(share * 100)} %`);
+  conversation.finish(`streamed ${deltas} deltas, cpu ${Math.ceil((user + system) / yardstick)} yardsticks`);
   conversation.changed();
+};
+
+/** What a fixed piece of work takes of the processor here: it is cut into characters, as what is drawn is. */
+const yardstickCpu = (): number => {
+  const text = Array.from({ length: 20_000 }, (_, number) => `word ${number % 2000}`).join(" ");
+  const before = process.cpuUsage();
+  let length = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) length += segment.length;
+  const { user, system } = process.cpuUsage(before);
+  if (length !== text.length) throw new Error(`${length} of ${text.length} characters were cut`);
+  return user + system;
 };
 
 conversation.onKey = (key) => {
