@@ -1,7 +1,7 @@
 // A process that holds a session, until its calls are answered or it kills itself. Started by `crash.test.ts`.
 import { appendFileSync } from "node:fs";
-import type { LlmHandler, Store } from "@colloquy/host";
-import { sqliteStore } from "@colloquy/runtime-node";
+import type { Clock, LlmHandler, Store } from "@colloquy/host";
+import { sqliteStore, systemClock } from "@colloquy/runtime-node";
 import { postgresStore } from "@colloquy/runtime-node/postgres";
 import { session } from "../../src/index.ts";
 
@@ -13,9 +13,14 @@ export interface ChildOptions {
   /** At which point of its work it kills itself, counted from 1; null for never. */
   readonly diesAt: number | null;
   readonly calls: number;
+  /** How far its time is ahead: the leases of a process that died have run out, and nobody waits for it. */
+  readonly aheadMs: number;
 }
 
-const main = async ({ store: place, notes, diesAt, calls }: ChildOptions): Promise<void> => {
+/** Longer than a busy machine keeps a process waiting, which would lose its lease. */
+export const leaseTtlMs = 60_000;
+
+const main = async ({ store: place, notes, diesAt, calls, aheadMs }: ChildOptions): Promise<void> => {
   const note = (...words: readonly string[]): void => appendFileSync(notes, `${words.join(" ")}\n`);
   let points = 0;
   /** Somewhere to die. */
@@ -23,8 +28,14 @@ const main = async ({ store: place, notes, diesAt, calls }: ChildOptions): Promi
     points += 1;
     if (points === diesAt) process.kill(process.pid, "SIGKILL");
   };
+  const clock: Clock = {
+    now: () => systemClock.now() + aheadMs,
+    wakeAt: (dueAt, callback) => systemClock.wakeAt(dueAt - aheadMs, callback),
+  };
   const store: Store & Partial<AsyncDisposable> =
-    "path" in place ? sqliteStore(place) : postgresStore({ connectionString: place.url, schema: place.schema });
+    "path" in place
+      ? sqliteStore({ ...place, clock })
+      : postgresStore({ connectionString: place.url, schema: place.schema, clock });
   const llm: LlmHandler = async ({ threadId }) => {
     note("called", threadId);
     point();
@@ -46,7 +57,7 @@ const main = async ({ store: place, notes, diesAt, calls }: ChildOptions): Promi
       point();
       return { a: [memory.exchanges.length, ...drafts.map(({ text }) => text), a].join(", ") };
     },
-    { name: "qa", store, llm, onTurn: point, host: { owner: "the one process", leaseTtlMs: 600 } },
+    { name: "qa", store, llm, onTurn: point, host: { clock, owner: "the one process", leaseTtlMs } },
   );
   const { threads } = await store.list({});
   for (const { threadId } of threads)
@@ -61,4 +72,4 @@ const main = async ({ store: place, notes, diesAt, calls }: ChildOptions): Promi
 };
 
 // Written by the test that starts it.
-await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);
+if (import.meta.main) await main(JSON.parse(process.argv[2] ?? "") as ChildOptions);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { withPostgres } from "../../../runtime-node/test/stores/postgres/server.ts";
-import type { ChildOptions } from "./child.ts";
+import { type ChildOptions, leaseTtlMs } from "./child.ts";
 
 /** The points at which the processes die: when both drafts were answered, and, behind these, the nested program's model call. The last one lives. */
 const deaths = [3, 3, null];
@@ -13,8 +13,8 @@ const calls = 2;
 
 /** Kills processes in the middle of calls, until one of them is through. Gives what they noted. */
 const crashed = async (store: ChildOptions["store"], notes: string): Promise<readonly string[]> => {
-  for (const diesAt of deaths) {
-    const options: ChildOptions = { store, notes, diesAt, calls };
+  for (const [before, diesAt] of deaths.entries()) {
+    const options: ChildOptions = { store, notes, diesAt, calls, aheadMs: 2 * leaseTtlMs * before };
     const child = spawn(process.execPath, [join(import.meta.dirname, "child.ts"), JSON.stringify(options)], {
       stdio: ["ignore", "inherit", "inherit"],
     });

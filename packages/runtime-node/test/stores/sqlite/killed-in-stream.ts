@@ -17,7 +17,8 @@ const host = createHost({
       read: (...given) => parts.read(...given),
     },
   },
-  leaseTtlMs: 1_000,
+  // Longer than a busy machine keeps this process waiting.
+  leaseTtlMs: 60_000,
   partsMs: 5,
   llm: async (_, { onDelta }) => {
     onDelta({ type: "text", text: "half of " });

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import type { AskPart } from "@colloquy/host";
 import { createHost } from "../../../src/host.ts";
+import { systemClock } from "../../../src/ports/clock.ts";
 import { sqliteStore } from "../../../src/stores/sqlite/sqlite-store.ts";
 
 let folder: string;
@@ -19,10 +20,11 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test("a reader in another process is shown what was shown before a kill -9, that it is void, and the step that is made anew", async () => {
   const path = join(folder, "store.db");
   const writer = fork(new URL("killed-in-stream.ts", import.meta.url), [path]);
-  const store = sqliteStore({ path });
+  let aheadMs = 0;
+  const now = (): number => systemClock.now() + aheadMs;
+  const store = sqliteStore({ path, clock: { ...systemClock, now } });
   const host = createHost({
     store,
-    leaseTtlMs: 1_000,
     partsMs: 5,
     pollMs: 5,
     llm: async (_, { onDelta }) => {
@@ -40,6 +42,8 @@ test("a reader in another process is shown what was shown before a kill -9, that
       if (part.type !== "text.delta" || cursor !== null) continue;
       cursor = rejoined.cursor;
       writer.kill("SIGKILL");
+      // Its lease runs out.
+      aheadMs = 120_000;
     }
     const place = { turn: 1, step: 1 } as const;
     const anew: readonly AskPart[] = [
