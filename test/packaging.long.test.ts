@@ -111,7 +111,7 @@ beforeAll(() => {
 
 afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 describe.each(packages)("$name", ({ name, exports }) => {
   test("is well packed", async () => {

@@ -20,17 +20,17 @@ withPostgres("A bad network before PostgreSQL", () => {
     const violations = await violationsOf({ store: "postgres", url, fault: "insisting" });
     // An entry in the place of another, and which of them is there, depend on the network's moments.
     expect(violations).toMatch(/was (written as \d+, and is \d+|acknowledged as \d+, and .+ is there)/);
-  }, 60_000);
+  });
 });
 
 withRedis("A bad network before Redis", ({ url }) => {
   test("would show an append that is taken for done", async () => {
     const violations = await violationsOf({ store: "redis", url, fault: "believing" });
     expect(violations).toMatch(/was acknowledged as \d+, and \S+ is there|entry \d+, \S+, was never written/);
-  }, 60_000);
+  });
 
   test("would show a call that never ends", async () => {
     const violations = await violationsOf({ store: "redis", url, fault: "waiting", limitMs: 3_000 });
     expect(violations).toMatch(/append did not end within 3000 ms/);
-  }, 60_000);
+  });
 });

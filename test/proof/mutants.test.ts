@@ -22,7 +22,7 @@ const huntIn = (file: string, check: string, equivalent: readonly Equivalent[] =
       tests: `test/proof/mutants/fixture/checks/${check}.check.ts`,
       sources: [`${folder}/*.ts`],
       equivalent,
-      secondsWithoutProgressMax: 1,
+      secondsWithoutProgressMax: 2,
     },
     { count: 100, seed: 1, workers: 1 },
   );

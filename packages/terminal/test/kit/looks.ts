@@ -16,7 +16,7 @@ export class Looks {
   }
 
   /** Resolves when the screen holds this; the limit is for a machine that is busy with much else. */
-  until(wanted: Wanted, limitMs = 25_000): Promise<void> {
+  until(wanted: Wanted, limitMs = 60_000): Promise<void> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
         this.#looks.delete(look);
