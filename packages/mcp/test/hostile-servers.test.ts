@@ -114,11 +114,14 @@ describe("a call of a server that lies", () => {
   });
 
   it("fails where the result is none", async () => {
-    const server = await connect({ call: () => 7 }).opening;
+    const { opening, servers } = connect({ call: () => 7 });
+    const server = await opening;
     await withFakeTimers(async () => {
-      const failed = expect(callTool(server, "work")).rejects.toThrow(/./);
+      const calling = callTool(server, "work");
+      calling.catch(() => {});
+      await expect.poll(() => servers[0]?.received).toContain("tools/call");
       await vi.advanceTimersByTimeAsync(60_000);
-      await failed;
+      await expect(calling).rejects.toThrow(/./);
     });
     await server.close();
   });
@@ -138,9 +141,11 @@ describe("a call of a server that lies", () => {
     const { opening, servers } = connect({ call }, { timeoutMs: 30_000 });
     const server = await opening;
     await withFakeTimers(async () => {
-      const failed = expect(callTool(server, "work")).rejects.toThrow("silent for 30000 ms");
+      const calling = callTool(server, "work");
+      calling.catch(() => {});
+      await expect.poll(() => servers[0]?.received).toContain("tools/call");
       await vi.advanceTimersByTimeAsync(30_000);
-      await failed;
+      await expect(calling).rejects.toThrow("silent for 30000 ms");
     });
     await expect.poll(() => servers[0]?.received.at(-1)).toBe("notifications/cancelled");
     await server.close();
