@@ -19,4 +19,4 @@ export { lostEventIn } from "./journal/lost-events.ts";
 export { chunkSize } from "./thread/chunks.ts";
 export { frozenCopy } from "./thread/frozen.ts";
 export { describeValueProblem, type ValueProblem } from "./thread/value-problem.ts";
-export { NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";
+export { mostNestedInEvent, NotPlain, plainCopy, problemOfJson } from "./thread/plain-copy.ts";

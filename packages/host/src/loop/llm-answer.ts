@@ -8,7 +8,7 @@ import type {
   ToolDeclaration,
 } from "@colloquy/machine";
 import { toolsOf, usedNothing } from "@colloquy/machine";
-import { foreignCallsIn, NotPlain, plainCopy, problemOfEvent } from "@colloquy/machine/hosting";
+import { foreignCallsIn, mostNestedInEvent, NotPlain, plainCopy, problemOfEvent } from "@colloquy/machine/hosting";
 import { decodeEvent } from "@colloquy/machine/journal";
 import * as Either from "fp-ts/lib/Either.js";
 import type { Worker } from "../activity/active-threads.ts";
@@ -98,11 +98,10 @@ export const llmAnswer = (
       : { type: "llm.completed", ...fields, ...answered };
   // Before what can't be read is named: such a message has no content either.
   const lost = type === "failed" ? null : lostCallsIn(given);
-  // Of the two types that are built above. The machine copies it when it takes it.
+  // Of the two types that are built above, from parts that `copyOf` made plain: the machine can take it.
   if (lost === null && problemOfEvent(event) === null) return event as LlmCompleted | LlmFailed;
-  const problem = lost ?? problemOf(event);
-  const message = `the outcome that the llm handler returned can't be used: ${problem}`;
-  return { type: "llm.failed", ...answered, failure: failureOf(message), ...kept };
+  const failure = failureOf(inWords(lost ?? problemOf(event)));
+  return { type: "llm.failed", ...answered, failure, ...kept };
 };
 
 /** Whether a server refused the call before it did anything, so that it cost nothing. */
@@ -141,18 +140,29 @@ const copyOf = (outcome: LlmOutcome | undefined): GivenOutcome => {
     // Written as JSON it would be an empty reply.
     if (outcome?.type === "completed" && outcome.reply instanceof Promise)
       return { type: "failed", failure: failureOf(notAwaited) };
-    const copy = plainCopy(outcome ?? {});
+    const copy = plainCopy(outcome ?? {}, mostNestedInEvent);
     // The copy has the members that the outcome had.
-    return (copy instanceof NotPlain ? JSON.parse(JSON.stringify(outcome)) : copy) as GivenOutcome;
+    return copy instanceof NotPlain ? asWritten(outcome) : (copy as GivenOutcome);
   } catch {
     return { type: "failed", failure: failureOf(notJson) };
   }
 };
 
-const notAwaited =
-  "the outcome that the llm handler returned can't be used: its reply is a promise; await it before it is returned";
+/** JSON may say what no event may: the machine would refuse the event, and the call would wait for ever. */
+const asWritten = (outcome: LlmOutcome | undefined): GivenOutcome => {
+  // It has the members that the outcome had, as the copy has them.
+  const written = JSON.parse(JSON.stringify(outcome)) as GivenOutcome;
+  const copy = plainCopy(written, mostNestedInEvent);
+  return copy instanceof NotPlain
+    ? { type: "failed", failure: failureOf(inWords(problemOf({ ...written, type: "llm.completed" }))) }
+    : (copy as GivenOutcome);
+};
 
-const notJson = "the outcome that the llm handler returned can't be used: it can't be written as JSON";
+const inWords = (problem: string): string => `the outcome that the llm handler returned can't be used: ${problem}`;
+
+const notAwaited = inWords("its reply is a promise; await it before it is returned");
+
+const notJson = inWords("it can't be written as JSON");
 
 /** A total that is the sum says nothing new, and each journal would repeat it: `usageOfCall` gives it back. */
 const withoutKnownTotal = <Given extends { readonly usage?: ReportedUsage | undefined }>(given: Given): Given => {

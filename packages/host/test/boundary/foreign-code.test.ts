@@ -81,6 +81,18 @@ describe("a handler", () => {
       "what is nested so deep that its entry could not be read again",
       { type: "completed", reply: { content: "ok", provider: nestedIn(253) }, finishReason: "stop" },
     ],
+    [
+      "what is nested so deep, beside a date",
+      {
+        type: "completed",
+        reply: { content: "ok", provider: { ...nestedIn(400), at: new Date(0) } },
+        finishReason: "",
+      },
+    ],
+    [
+      "a member that objects do not keep",
+      { type: "completed", reply: { content: "ok", provider: JSON.parse('{"__proto__":1}') }, finishReason: "stop" },
+    ],
   ];
 
   test.each(odd)("that returns %s ends the turn as failed, and the thread goes on", async (_, outcome) => {
