@@ -1,11 +1,8 @@
-import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import { oneLine, Printer, wantsColour } from "@colloquy/terminal/printing";
+import { type Arguments, parseArguments, textAskedFor } from "./arguments.ts";
 import { type Command, commandNamed } from "./commands.ts";
 import type { CommandContext, CommandSetting } from "./command-context.ts";
 import { exitCodes } from "./exit-code.ts";
-import { help, helpOf } from "./help.ts";
-import { optionKinds } from "./options.ts";
 
 /** Runs `colloquy` with these arguments. Gives the exit code: see `exitCodes`. */
 export const runCommand = async (args: readonly string[], setting: CommandSetting): Promise<number> => {
@@ -15,9 +12,9 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
     errors.line(`colloquy: ${problem}. Run \`colloquy --help\` for what there is.`);
     return exitCodes.arguments;
   };
-  let given: ReturnType<typeof parse>;
+  let given: Arguments;
   try {
-    given = parse(args);
+    given = parseArguments(args);
   } catch (thrown) {
     return refused(problemOfArguments(args, thrown));
   }
@@ -26,13 +23,13 @@ export const runCommand = async (args: readonly string[], setting: CommandSettin
   const colour = values["no-color"] !== true && wantsColour(outputIsTerminal, setting.environment);
   const printer = new Printer(output, colour);
   const context: CommandContext = { ...process, inputIsTerminal, outputIsTerminal, printer, errors };
-  // In a terminal, a conversation is what is wanted.
-  const [name = setting.isTerminal && values.help !== true ? "chat" : undefined, ...words] = positionals;
-  const command = name === undefined ? undefined : commandNamed(name);
-  if (values.version === true || name === undefined || (values.help === true && command !== undefined)) {
-    printer.text(values.version === true ? `${version()}\n` : command === undefined ? help() : helpOf(command));
+  const text = await textAskedFor(args, () => setting.isTerminal);
+  if (text !== null) {
+    printer.text(text);
     return exitCodes.done;
   }
+  const [name = "chat", ...words] = positionals;
+  const command = commandNamed(name);
   if (command === undefined || (words.length > 0 && command.takes === "nothing"))
     return refused(`there is no command "${oneLine(positionals.join(" "))}"`);
   const stray = Object.keys(values).find((option) => !Object.hasOwn(command.options, option));
@@ -79,25 +76,3 @@ const listed = ({ options }: Command): string =>
   Object.keys(options)
     .map((name) => `--${name}`)
     .join(", ");
-
-const parse = (args: readonly string[]) =>
-  parseArgs({ args: withValues(args), allowPositionals: true, options: optionKinds });
-
-/**
- * `--at -1` as `--at=-1`: a negative number is a value, which is then refused by its name. And `--resume` without a thread as
- * `--resume=`.
- */
-const withValues = (args: readonly string[]): string[] =>
-  args.reduce<string[]>((given, argument, index) => {
-    const option = given.at(-1);
-    const next = args[index + 1];
-    if (argument === "--resume" && (next === undefined || next.startsWith("--"))) return [...given, "--resume="];
-    if (option === undefined || !/^--[^=]+$/.test(option) || !/^-\d/.test(argument)) return [...given, argument];
-    return [...given.slice(0, -1), `${option}=${argument}`];
-  }, []);
-
-const version = (): string => {
-  const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-  const isManifest = typeof manifest === "object" && manifest !== null && "version" in manifest;
-  return isManifest ? String(manifest.version) : "unknown";
-};

@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { endingOf } from "@colloquy/terminal/printing";
-
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
 
 if (major < 22 || (major === 22 && minor < 18)) {
@@ -8,17 +6,26 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exitCode = 2;
 } else {
   // Only now: older versions lack modules that it needs.
-  const { runCommand } = await import("./command.ts");
-  const { stdin, stdout, stderr } = process;
-  process.exitCode = await runCommand(process.argv.slice(2), {
-    input: stdin,
-    output: stdout,
-    error: stderr,
-    isTerminal: stdin.isTTY && stdout.isTTY,
-    inputIsTerminal: stdin.isTTY,
-    outputIsTerminal: stdout.isTTY,
-    environment: process.env,
-    folder: process.cwd(),
-    signal: endingOf(process),
-  });
+  const { textAskedFor } = await import("./arguments.ts");
+  const args = process.argv.slice(2);
+  const text = await textAskedFor(args, () => process.stdin.isTTY && process.stdout.isTTY);
+  if (text === null) {
+    const { runCommand } = await import("./command.ts");
+    const { endingOf } = await import("@colloquy/terminal/printing");
+    const { stdin, stdout, stderr } = process;
+    process.exitCode = await runCommand(args, {
+      input: stdin,
+      output: stdout,
+      error: stderr,
+      isTerminal: stdin.isTTY && stdout.isTTY,
+      inputIsTerminal: stdin.isTTY,
+      outputIsTerminal: stdout.isTTY,
+      environment: process.env,
+      folder: process.cwd(),
+      signal: endingOf(process),
+    });
+  } else {
+    // Who reads no further has what they wanted.
+    process.stdout.on("error", () => {}).write(text);
+  }
 }
