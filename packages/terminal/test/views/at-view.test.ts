@@ -15,11 +15,10 @@ test("the event of an entry, where it led, and what was said by then", () => {
     `
 Entry 2 of story                                                            3/3
 event    llm.completed at 2026-01-01T00:00:00.000Z
-         {"effectId":"story/1.1#1","reply":{"content":[{"type":"reasoning","tex
-         t":"I look it
+         {"reply":{"content":[{"type":"reasoning","text":"I look it
          up."}],"toolCalls":[{"id":"call_1_1","name":"weather","arguments":"{\\"
-         place\\":\\"Oslo\\"}"}]},"finishReason":"tool_calls","promptDigest":"5bly
-         f5u1oq"}
+         place\\":\\"Oslo\\"}"}]},"finishReason":"tool_calls","effectId":"story/1.
+         1#1","promptDigest":"5blyf5u1oq"}
 state    awaiting_tool · running
 head     the beginning
 open     turn 1, step 1, running
