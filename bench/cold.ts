@@ -5,23 +5,31 @@ import { randomUUID } from "node:crypto";
 import { serverUrl, serverVariables } from "../proof/kit/server-urls.ts";
 import type { Costs, Job, SideName } from "./cold/child.ts";
 import { onFile } from "./kit/hosts.ts";
+import { withInstalled } from "./kit/installed.ts";
 import { type Figure, median, short } from "./kit/measure.ts";
 import { reportOf } from "./kit/report.ts";
 
-export const benchmark = async (rounds: number): Promise<readonly Figure[]> => [
-  ...(await inMemory(rounds)),
-  ...(await onSqlite(rounds)),
-  ...(await onPostgres(rounds)),
-  ...(await manyThreads(rounds)),
-];
+export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
+  withInstalled(async (folder) => [
+    ...(await inMemory({ folder, rounds })),
+    ...(await onSqlite({ folder, rounds })),
+    ...(await onPostgres({ folder, rounds })),
+    ...(await manyThreads({ folder, rounds })),
+  ]);
+
+/** The packages are installed in the folder. */
+interface Run {
+  readonly folder: string;
+  readonly rounds: number;
+}
 
 /** The long thread of each side, of so many turns. */
 const thread = "long";
 const turns = 1_050;
 
-const inMemory = async (rounds: number): Promise<readonly Figure[]> => {
+const inMemory = async (run: Run): Promise<readonly Figure[]> => {
   const sides: readonly SideName[] = ["machine", "host", "host, a window", "XState", "AI SDK"];
-  const measured = await measure(rounds, () =>
+  const measured = await measure(run, () =>
     // Each side has the same CPU: one that is fast uses it for more turns.
     sides.map((side) => ({ does: "turns", side, place: "", warmUpThreads: 40, micros: 600_000, thread })),
   );
@@ -39,12 +47,12 @@ const inMemory = async (rounds: number): Promise<readonly Figure[]> => {
   ];
 };
 
-const onSqlite = (rounds: number): Promise<readonly Figure[]> =>
+const onSqlite = (run: Run): Promise<readonly Figure[]> =>
   onFile(async (path) => {
     const sides = ["host on SQLite", "by hand on SQLite"] as const;
     const place = (side: (typeof sides)[number], round: number): string => `${path}.${sides.indexOf(side)}.${round}`;
-    const measured = await measure(rounds, (round) => sides.map((side) => durable(side, place(side, round))));
-    const opened = await measure(rounds, (round) =>
+    const measured = await measure(run, (round) => sides.map((side) => durable(side, place(side, round))));
+    const opened = await measure(run, (round) =>
       sides.map((side) => ({ does: "opening", side, place: place(side, 0), thread, turn: turns + 1 + round })),
     );
     return [
@@ -53,7 +61,7 @@ const onSqlite = (rounds: number): Promise<readonly Figure[]> =>
     ];
   });
 
-const onPostgres = async (rounds: number): Promise<readonly Figure[]> => {
+const onPostgres = async (run: Run): Promise<readonly Figure[]> => {
   const url = serverUrl("postgres");
   if (url === null) {
     console.log(`not measured: PostgreSQL, since ${serverVariables.postgres} names none; \`pnpm servers\` starts one`);
@@ -61,7 +69,7 @@ const onPostgres = async (rounds: number): Promise<readonly Figure[]> => {
   }
   const sides = ["host on PostgreSQL", "by hand on PostgreSQL"] as const;
   // The server may be anybody's, and is used again in each round.
-  const measured = await measure(rounds, () => sides.map((side) => durable(side, url, randomUUID())));
+  const measured = await measure(run, () => sides.map((side) => durable(side, url, randomUUID())));
   return ofDurable(measured, sides, { target: 2, most: 12 });
 };
 
@@ -81,13 +89,13 @@ const ofDurable = (
   bounds: Bounds,
 ): readonly Figure[] => [100, 1_000].map((mark) => ratio(measured, [ours, mark], [reference, mark], bounds));
 
-const manyThreads = async (rounds: number): Promise<readonly Figure[]> => {
-  const memory = await measure(rounds, () => [
+const manyThreads = async (run: Run): Promise<readonly Figure[]> => {
+  const memory = await measure(run, () => [
     { does: "threads", side: "host", place: "" },
     { does: "threads", side: "AI SDK", place: "" },
   ]);
   const sqlite = await onFile((path) =>
-    measure(rounds, (round) => [
+    measure(run, (round) => [
       { does: "threads", side: "host on SQLite", place: `${path}.host.${round}` },
       { does: "threads", side: "by hand on SQLite", place: `${path}.hand.${round}` },
     ]),
@@ -101,12 +109,13 @@ const manyThreads = async (rounds: number): Promise<readonly Figure[]> => {
 /** What each side cost, round by round. */
 type Measured = ReadonlyMap<SideName, readonly Costs[]>;
 
-const measure = async (rounds: number, jobs: (round: number) => readonly Job[]): Promise<Measured> => {
+const measure = async ({ folder, rounds }: Run, jobs: (round: number) => readonly Job[]): Promise<Measured> => {
   const measured = new Map<SideName, Costs[]>();
+  const nodeOptions = ["--import", `${installedPackages.href}?${new URLSearchParams({ folder }).toString()}`];
   for (let round = 0; round < rounds; round++) {
     const inOrder = jobs(round);
     for (const job of round % 2 === 0 ? inOrder : inOrder.toReversed()) {
-      const costs = await reportOf<Costs>(child, [JSON.stringify(job)], ["--import", builtPackages.href]);
+      const costs = await reportOf<Costs>(child, [JSON.stringify(job)], nodeOptions);
       measured.set(job.side, [...(measured.get(job.side) ?? []), costs]);
     }
   }
@@ -114,7 +123,7 @@ const measure = async (rounds: number, jobs: (round: number) => readonly Job[]):
 };
 
 const child = new URL("cold/child.ts", import.meta.url);
-const builtPackages = new URL("cold/built-packages.ts", import.meta.url);
+const installedPackages = new URL("cold/installed-packages.ts", import.meta.url);
 
 /** What a ratio must not exceed, and what it is to come to. */
 interface Bounds {

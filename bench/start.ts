@@ -3,9 +3,9 @@
 // CPU counts, of whole processes, so how busy the machine is changes little about the ratios.
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
+import { withInstalled } from "./kit/installed.ts";
 import { type Figure, median, short } from "./kit/measure.ts";
 import { browserBytes } from "./start/browser-bytes.ts";
-import { withInstalled } from "./start/installed.ts";
 
 export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
   withInstalled(async (folder) => [...importsIn(folder, rounds), ...(await sizesIn(folder))]);

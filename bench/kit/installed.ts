@@ -1,5 +1,6 @@
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -14,10 +15,10 @@ import { dirname, join } from "node:path";
 
 /**
  * Does something in a folder where the packages are as npm installs them: the files that `scripts/build.ts` built, and the
- * manifests that are published. What they depend on is linked.
+ * manifests that are published. What they depend on is linked, their optional peers among it.
  */
 export const withInstalled = async <Result>(work: (folder: string) => Promise<Result>): Promise<Result> => {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-start-"));
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-installed-"));
   try {
     for (const path of globSync("packages/*/package.json", { cwd: root })) install(join(root, path), folder);
     return await work(folder);
@@ -32,22 +33,26 @@ const install = (manifest: string, folder: string): void => {
   // A manifest of this repository.
   const { publishConfig, ...rest } = JSON.parse(readFileSync(manifest, "utf8")) as Manifest;
   const place = join(folder, "node_modules", rest.name);
-  cpSync(join(dirname(manifest), "dist"), join(place, "dist"), {
+  const built = join(dirname(manifest), "dist");
+  if (!existsSync(built)) throw new Error(`there is no ${built}: run node scripts/build.ts first`);
+  cpSync(built, join(place, "dist"), {
     recursive: true,
     filter: (path) => !/\.(d\.ts|map|tsbuildinfo)$/.test(path),
   });
   writeFileSync(join(place, "package.json"), JSON.stringify({ ...rest, ...publishConfig }));
-  for (const name of Object.keys(rest.dependencies ?? {})) {
-    if (name.startsWith("@colloquy/")) continue;
+  for (const name of Object.keys({ ...rest.dependencies, ...rest.peerDependencies })) {
+    const target = join(dirname(manifest), "node_modules", name);
+    if (name.startsWith("@colloquy/") || !existsSync(target)) continue;
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
     rmSync(link, { force: true });
-    symlinkSync(realpathSync(join(dirname(manifest), "node_modules", name)), link);
+    symlinkSync(realpathSync(target), link);
   }
 };
 
 interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly publishConfig: object;
 }
