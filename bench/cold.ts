@@ -4,10 +4,12 @@
 import { randomUUID } from "node:crypto";
 import { serverUrl, serverVariables } from "../proof/kit/server-urls.ts";
 import type { Costs, Job, SideName } from "./cold/child.ts";
+import { schema } from "./cold/side.ts";
 import { onFile } from "./kit/hosts.ts";
 import { withInstalled } from "./kit/installed.ts";
 import { type Figure, median, short } from "./kit/measure.ts";
 import { reportOf } from "./kit/report.ts";
+import { dropPlace } from "./scale/place-facts.ts";
 
 export const benchmark = (rounds: number): Promise<readonly Figure[]> =>
   withInstalled(async (folder) => [
@@ -68,9 +70,12 @@ const onPostgres = async (run: Run): Promise<readonly Figure[]> => {
     return [];
   }
   const sides = ["host on PostgreSQL", "by hand on PostgreSQL"] as const;
-  // The server may be anybody's, and is used again in each round.
-  const measured = await measure(run, () => sides.map((side) => durable(side, url, randomUUID())));
-  return ofDurable(measured, sides, { target: 2, most: 12 });
+  try {
+    const measured = await measure(run, () => sides.map((side) => durable(side, url, randomUUID())));
+    return ofDurable(measured, sides, { target: 2, most: 12 });
+  } finally {
+    await dropPlace({ type: "postgres", url, space: schema });
+  }
 };
 
 /** Whole histories: both sides are as warm as the thread makes them. */

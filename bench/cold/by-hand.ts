@@ -1,7 +1,7 @@
 // A loop over an array, with an insert for each message where threads are kept.
 import { DatabaseSync } from "node:sqlite";
 import { type PlainMessage, plainReply, plainResult, type Script } from "../kit/script.ts";
-import type { OpenSide, Side } from "./side.ts";
+import { type OpenSide, schema, type Side } from "./side.ts";
 
 /** Under the settings that our store has here. */
 export const sqlite: OpenSide = (script, path) => {
@@ -25,10 +25,11 @@ export const postgres: OpenSide = async (script, url) => {
   const client = new pg.Client(url);
   await client.connect();
   await client.query(
-    "CREATE TABLE IF NOT EXISTS message (thread text, seq int, body jsonb, PRIMARY KEY (thread, seq))",
+    `CREATE SCHEMA IF NOT EXISTS ${schema};
+     CREATE TABLE IF NOT EXISTS ${schema}.message (thread text, seq int, body jsonb, PRIMARY KEY (thread, seq))`,
   );
-  const insert = { name: "insert", text: "INSERT INTO message VALUES ($1, $2, $3)" };
-  const select = { name: "select", text: "SELECT body FROM message WHERE thread = $1 ORDER BY seq" };
+  const insert = { name: "insert", text: `INSERT INTO ${schema}.message VALUES ($1, $2, $3)` };
+  const select = { name: "select", text: `SELECT body FROM ${schema}.message WHERE thread = $1 ORDER BY seq` };
   return loopOver(script, {
     load: async (thread) => {
       const { rows } = await client.query<{ body: PlainMessage }>({ ...select, values: [thread] });

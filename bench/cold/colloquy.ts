@@ -6,7 +6,7 @@ import { memoryStore, randomIds, systemClock } from "@colloquy/runtime-node";
 import { fileStore } from "../kit/hosts.ts";
 import { type Script, systemText, toolResult } from "../kit/script.ts";
 import { instantModel, lookup, lookupMachine, outcomeOf } from "../kit/work.ts";
-import { type OpenSide, type Side, turnsShown } from "./side.ts";
+import { type OpenSide, schema, type Side, turnsShown } from "./side.ts";
 
 export const memory: OpenSide = (script) => hostOn(script, memoryStore());
 
@@ -17,7 +17,7 @@ export const sqlite: OpenSide = (script, path) => hostOn(script, fileStore(path)
 
 export const postgres: OpenSide = async (script, url) => {
   const { postgresStore } = await import("@colloquy/runtime-node/postgres");
-  return hostOn(script, postgresStore({ connectionString: url }));
+  return hostOn(script, postgresStore({ connectionString: url, schema }));
 };
 
 const hostOn = (script: Script, store: Store, machine: ConversationMachine = lookupMachine()): Side => {

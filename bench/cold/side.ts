@@ -13,5 +13,8 @@ export type Turn = (text: string) => Promise<string>;
 /** Its model says what the script says. `place` is where it keeps threads: a file, or the URL of a server. */
 export type OpenSide = (script: Script, place: string) => Promise<Side> | Side;
 
+/** Where threads are on a server, which may have those of others; removed when all is measured. */
+export const schema = "colloquy_bench";
+
 /** How many turns a window shows before the open one. */
 export const turnsShown = 10;
