@@ -1,7 +1,7 @@
 import { LeaseLostError } from "@colloquy/host/store";
 import type { Store } from "@colloquy/host";
 import { type ManualClock, manualClock } from "@colloquy/runtime-test/contracts";
-import { afterEach, expect, test } from "vitest";
+import { expect, test, type TestContext } from "vitest";
 
 import type { StorageError } from "../../src/stores/storage-error.ts";
 import { said, take } from "./journal.ts";
@@ -14,31 +14,27 @@ export type OpenStore = (options: {
   readonly timeoutMs: number;
 }) => Store;
 
-/** What a store promises while its server is away, and after it. `begin` gives the server, and a new empty store on it. */
+/** What a store promises while its server is away, and after it: at once, as most of it is waiting. `begin` gives the server, and a new empty store on it. */
 export const outageTests = (begin: () => Promise<{ readonly url: string; readonly open: OpenStore }>): void => {
-  const closers: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
-  const setUp = async (): Promise<{ proxy: Proxy; clock: ManualClock; far: Store; near: Store }> => {
+  const setUp = async ({
+    onTestFinished,
+  }: TestContext): Promise<{ proxy: Proxy; clock: ManualClock; far: Store; near: Store }> => {
     const { url, open } = await begin();
     const proxy = await proxyTo(url);
     const clock = manualClock();
     const far = open({ url: proxy.url, clock, timeoutMs });
     const near = open({ url, clock, timeoutMs: 30_000 });
+    onTestFinished(async () => {
+      for (const each of [near, far, proxy]) await each.close();
+    });
     // What a first call has to make is made by somebody who has the time.
     await near.list();
-    closers.push(
-      proxy.close,
-      () => far.close(),
-      () => near.close(),
-    );
     return { proxy, clock, far, near };
   };
   const unreachable = { name: "StorageError", kind: "unreachable" };
 
-  test("a server that is not there yet is told so, and is used when it comes", async () => {
-    const { proxy, far } = await setUp();
+  test.concurrent("a server that is not there yet is told so, and is used when it comes", async (context) => {
+    const { proxy, far } = await setUp(context);
     await proxy.shut();
     await expect(far.list()).rejects.toMatchObject(unreachable);
     await expect(far.acquire("thread", "owner", 1000)).rejects.toMatchObject(unreachable);
@@ -47,8 +43,8 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     await far.append(lease, -1, [said(0, "here")]);
   });
 
-  test("a network that is dead from the beginning is told so, and is used when it wakes", async () => {
-    const { proxy, far } = await setUp();
+  test.concurrent("a network that is dead from the beginning is told so, and is used when it wakes", async (context) => {
+    const { proxy, far } = await setUp(context);
     proxy.hold();
     await expect(far.list()).rejects.toMatchObject(unreachable);
     await expect(far.read("thread")).rejects.toThrow(/no answer within|does not answer/);
@@ -56,8 +52,8 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     expect(await until(() => far.read("thread"))).toEqual([]);
   });
 
-  test("a server that is gone for a while is told so, and is used again when it is back, under the same lease", async () => {
-    const { proxy, far } = await setUp();
+  test.concurrent("a server that is gone for a while is told so, and is used again when it is back, under the same lease", async (context) => {
+    const { proxy, far } = await setUp(context);
     const lease = await take(far);
     await far.append(lease, -1, [said(0, "before")]);
     await proxy.shut();
@@ -70,8 +66,8 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     expect(await far.read("thread")).toEqual([said(0, "before"), said(1, "after")]);
   });
 
-  test("connections that break under many calls at once fail those calls, and no process", async () => {
-    const { proxy, far } = await setUp();
+  test.concurrent("connections that break under many calls at once fail those calls, and no process", async (context) => {
+    const { proxy, far } = await setUp(context);
     await far.append(await take(far), -1, [said(0, "before")]);
     const reading = Array.from({ length: 30 }, () => far.read("thread"));
     await proxy.shut();
@@ -84,8 +80,8 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     expect(await until(() => far.read("thread"))).toEqual([said(0, "before")]);
   });
 
-  test("a holder whose connection hangs is told so, loses its lease, and what it sent arrives too late", async () => {
-    const { proxy, clock, far, near } = await setUp();
+  test.concurrent("a holder whose connection hangs is told so, loses its lease, and what it sent arrives too late", async (context) => {
+    const { proxy, clock, far, near } = await setUp(context);
     const hung = await take(far, "thread", "hung");
     await far.append(hung, -1, [said(0, "before")]);
     proxy.hold();
@@ -100,8 +96,8 @@ export const outageTests = (begin: () => Promise<{ readonly url: string; readonl
     expect(await far.read("thread")).toEqual([said(0, "before"), said(1, "by the next")]);
   });
 
-  test("an append whose answer is lost is there for whoever acquires again, or never", async () => {
-    const { proxy, far, near } = await setUp();
+  test.concurrent("an append whose answer is lost is there for whoever acquires again, or never", async (context) => {
+    const { proxy, far, near } = await setUp(context);
     const hung = await take(far);
     await far.append(hung, -1, [said(0, "before")]);
     proxy.hold();
