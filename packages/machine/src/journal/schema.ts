@@ -14,8 +14,8 @@ const builtLate = <Value extends object>(build: () => Value): (() => Value) => {
  * The shapes of all formats. Objects are loose: fields that this version does not know survive decoding. An event
  * of a type that it does not know is refused, since folding could not apply it.
  *
- * They are built with the first that is read: that takes as long as loading the rest of a package, and not every process
- * reads a journal.
+ * They are built with the first entry that its shape leaves to them: that takes as long as loading the rest of a package, and
+ * not every process reads a journal with a fault.
  */
 export const journalSchemas = builtLate(() => {
   const shapes = { ...messageSchemas(), ...accountSchemas() };
