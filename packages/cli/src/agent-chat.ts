@@ -6,8 +6,9 @@ import {
   type AgentHost,
   type SubagentCall,
 } from "@colloquy/agents";
-import type { AskOptions, HostOptions, Observer, Tool } from "@colloquy/host";
+import { type AskOptions, type HostOptions, type Observer, StoreError, type Tool } from "@colloquy/host";
 import { type Content, contentText, type MachineOptions, noUsage, usageMonoid } from "@colloquy/machine";
+import { StorageError } from "@colloquy/runtime-node";
 import { type ConverseOptions, counted, named, oneLine, tokensOf } from "@colloquy/terminal";
 import { callerOf } from "./chat-thread.ts";
 import type { CommandContext } from "./command-context.ts";
@@ -64,10 +65,11 @@ export const hostOfAgent = (
     for (const listener of onNestedApproval) listener();
     if (onNestedApproval.size > 0) return;
     const words = `  a subagent waits for approval of ${oneLine(name)}: another colloquy chat gives it, by --approve ${named(id)}`;
-    // Its own are answered where they are shown. The command may have ended, and closed its store, before it is known.
+    // Its own are answered where they are shown.
     void callerOf(host, threadId).then(
       (caller) => caller === threadId || notices.show(words),
-      () => {},
+      // The command may have ended before it is known; else somebody should hear that something waits.
+      (error: unknown) => isClosed(error) || notices.show(words),
     );
   };
   const host = agentHost(
@@ -91,6 +93,9 @@ export const hostOfAgent = (
     waiting: (threadId) => waitingOf(host.thread(threadId), belowOf(host, threadId)),
   };
 };
+
+const isClosed = (error: unknown): boolean =>
+  error instanceof StoreError && error.cause instanceof StorageError && error.cause.kind === "closed";
 
 /** How an agent is asked: one with a signature by its one input. */
 const askOf = (host: AgentHost): AgentChat["ask"] => {

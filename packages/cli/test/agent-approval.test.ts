@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@colloquy/host";
-import { openaiChat, systemClock, randomIds } from "@colloquy/runtime-node";
+import { openaiChat, systemClock, randomIds, StorageError } from "@colloquy/runtime-node";
 import { ruleModel, toolCalls } from "@colloquy/runtime-test/models";
 import { loopbackServer, type LoopbackServer } from "@colloquy/runtime-test/server";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -90,7 +90,11 @@ describe.each(Object.entries(agents))("an approval that %s waits for", (_, agent
 });
 
 // vitest fails a run in which a promise was rejected that nobody waits for.
-test("a store that is closed before it is known whose subagent waits is no error of anybody", async () => {
+test.each([
+  ["is closed", new StorageError("closed", "it was closed"), 0],
+  ["can't be read", new Error("it is broken"), 1],
+])("a store that %s before it is known whose subagent waits is no error of the process", async (_, thrown, notices) => {
+  const shown: string[] = [];
   const store = memoryStore({ clock: systemClock });
   const read = store.read.bind(store);
   const lookedFor = Promise.withResolvers<void>();
@@ -98,7 +102,7 @@ test("a store that is closed before it is known whose subagent waits is no error
   vi.spyOn(store, "read").mockImplementation(async (...given) => {
     if (!JSON.stringify(append.mock.calls).includes('"mail"')) return read(...given);
     lookedFor.resolve();
-    throw new Error("it was closed");
+    throw thrown;
   });
   const { host, ask } = hostOfAgent(
     await agentFromFile(agents["a subagent"], { allowTools: true }),
@@ -115,10 +119,11 @@ test("a store that is closed before it is known whose subagent waits is no error
       store,
     },
     undefined,
-    { show: () => {} },
+    { show: (text) => void shown.push(text) },
   );
   const asked = ask("ada", "chat", {});
   await lookedFor.promise;
   await host.close();
   await expect(asked).rejects.toThrow("was closed here");
+  expect(shown).toEqual(Array(notices).fill(expect.stringContaining("a subagent waits for approval of mail")));
 });

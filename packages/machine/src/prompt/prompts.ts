@@ -43,6 +43,8 @@ export const grownPrompts = (counts: Counts): Prompts => {
       // The list of the seed, also an empty one, is what stays the same as long as a thread is.
       const before = kept.get(thread.seed);
       const end = before === undefined ? null : endOfPrefix(before.messages, blocks.messages);
+      // Where a message can't be read, what was begun is of no use.
+      kept.delete(thread.seed);
       const digest = before === undefined || end === null ? new PromptDigest() : before.digest;
       digestOfBlocks(digest, blocks, end ?? start);
       kept.set(thread.seed, { messages: blocks.messages, digest });
