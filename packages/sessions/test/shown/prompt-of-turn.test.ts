@@ -34,7 +34,7 @@ describe("the prompt of a turn", () => {
     const { qa } = answering(["my secret", "A1"]);
     await asked(qa, 2);
     await qa.thread.redact({ turn: 1 });
-    expect(JSON.stringify(await qa.promptOfTurn(2))).not.toMatch(/secret|Q0/u);
+    expect(JSON.stringify(await qa.promptOfTurn(2))).not.toMatch(/secret|"Q0"/u);
     expect((await qa.promptOfTurn(2))?.memory.exchanges).toHaveLength(1);
   });
 
