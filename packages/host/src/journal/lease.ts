@@ -44,19 +44,19 @@ export class HeldLease {
     return this.#isUnanswered;
   }
 
-  /** Adds an entry to the journal, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
-  append(entry: Entry): void | Promise<void> {
+  /** Adds entries to the journal, all or none, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
+  append(entries: readonly Entry[]): void | Promise<void> {
     const { threadId } = this.lease;
     try {
-      const appending = this.#host.store.append(this.lease, entry.seq - 1, [entry]);
+      const appending = this.#host.store.append(this.lease, (entries[0]?.seq ?? 0) - 1, entries);
       // A thenable of a library has no catch of its own.
       if (appending === undefined) return undefined;
       return Promise.resolve(appending).catch((thrown: unknown) => {
         this.#isUnanswered = thrown instanceof StoreTimeoutError;
-        throw storeErrorOf(threadId, "append an entry", thrown);
+        throw storeErrorOf(threadId, entries.length > 1 ? "append entries" : "append an entry", thrown);
       });
     } catch (thrown) {
-      throw storeErrorOf(threadId, "append an entry", thrown);
+      throw storeErrorOf(threadId, entries.length > 1 ? "append entries" : "append an entry", thrown);
     }
   }
 

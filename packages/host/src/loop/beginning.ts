@@ -26,7 +26,7 @@ export const begin = async (
   const given = explicit ?? { ...threadDefaults, type: "thread.started", threadId, at: clock.now() };
   const { type: _, ...input } = givenStart(given);
   const { state, entry } = start(machine, input);
-  await leased.append(entry);
+  await leased.append([entry]);
   begun(state);
   if (explicit !== null && mailbox.first === first) {
     mailbox.take();

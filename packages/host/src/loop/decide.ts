@@ -1,4 +1,4 @@
-import type { Effect, Event, Handled, Refusal, State, ThreadStarted, Transition } from "@colloquy/machine";
+import type { Effect, Entry, Event, Handled, Refusal, State, ThreadStarted, Transition } from "@colloquy/machine";
 import { transition } from "@colloquy/machine";
 import * as Either from "fp-ts/lib/Either.js";
 import { Ask } from "../ask/ask.ts";
@@ -8,6 +8,7 @@ import type { EventEnvelope, MadeEnvelope } from "../mailbox/mailbox.ts";
 import type { LeasedThread } from "./leased-thread.ts";
 import { withShown } from "./llm-run.ts";
 import type { Responding } from "./loop-port.ts";
+import type { Taken } from "./taken.ts";
 
 /** What an envelope comes to; null when it changes nothing, of which its sender is notified. */
 export const decide = (
@@ -37,27 +38,32 @@ export const decide = (
 };
 
 /**
- * A thread was closed while an entry was being stored. Where that says that a tool starts, which it now does not, a failure
+ * A thread was closed while entries were being stored. Where one says that a tool starts, which it now does not, a failure
  * is journalled that says so: else it could not be known later whether the tool ran.
  *
  * @returns why the thread ended.
  */
 export const endedMeanwhile = async (
   leased: LeasedThread | null,
-  { state, entry }: Handled,
+  taken: readonly Taken[],
   reason: Error,
 ): Promise<Error> => {
-  const { event } = entry;
-  if (leased === null || event.type !== "tool.started" || !(reason instanceof ThreadClosedError)) return reason;
-  const { at, effectId } = event;
-  const interrupted = transition(leased.host.machine, state, {
-    type: "tool.failed",
-    at,
-    effectId,
-    outcome: "interrupted",
-    content: "The tool was not run: the process that was to run it was closed before. Call it again if it is needed.",
-  });
-  if (interrupted.handled) await leased.append(interrupted.entry);
+  let state = taken.at(-1)?.step.state;
+  if (leased === null || state === undefined || !(reason instanceof ThreadClosedError)) return reason;
+  const failures: Entry[] = [];
+  for (const { step } of taken) {
+    const { event } = step.entry;
+    if (event.type !== "tool.started") continue;
+    const { at, effectId } = event;
+    const content =
+      "The tool was not run: the process that was to run it was closed before. Call it again if it is needed.";
+    const failed: Event = { type: "tool.failed", at, effectId, outcome: "interrupted", content };
+    const interrupted = transition(leased.host.machine, state, failed);
+    if (!interrupted.handled) continue;
+    state = interrupted.state;
+    failures.push(interrupted.entry);
+  }
+  if (failures.length > 0) await leased.append(failures);
   return reason;
 };
 

@@ -182,9 +182,9 @@ export class LeasedThread {
     this.#inbox?.watch();
   }
 
-  /** Adds an entry to the journal, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
-  append(entry: Entry): void | Promise<void> {
-    return this.#lease.append(entry);
+  /** Adds entries to the journal, all or none, durable when the promise resolves, or at once. @throws LeaseLostError, SequenceConflictError, StoreError */
+  append(entries: readonly Entry[]): void | Promise<void> {
+    return this.#lease.append(entries);
   }
 
   /** An entry was added, and this is the state after it. */

@@ -1,4 +1,4 @@
-import type { Handled, State } from "@colloquy/machine";
+import type { State } from "@colloquy/machine";
 import { SnapshotDamagedError } from "@colloquy/machine/storage";
 import { IdleTimer, isIdle } from "../activity/idle.ts";
 import type { Ask } from "../ask/ask.ts";
@@ -8,7 +8,7 @@ import { resultsIn } from "../ask/parts.ts";
 import { StoreError, ThreadClosedError } from "../boundary/errors.ts";
 import type { HostContext } from "../context/host-context.ts";
 import type { SnapshotReader } from "../journal/snapshot-reader.ts";
-import { type Envelope, type EventEnvelope, Mailbox, type MadeEnvelope } from "../mailbox/mailbox.ts";
+import { type Envelope, Mailbox } from "../mailbox/mailbox.ts";
 import { riseFirst } from "../mailbox/raise-format.ts";
 import { LeaseLostError } from "../ports/store.ts";
 import { begin } from "./beginning.ts";
@@ -17,11 +17,11 @@ import { type Candidate, type LeasedThread, leaseThread, type PreviousLoop, mayF
 import type { LoopPort, Responding, Running } from "./loop-port.ts";
 import { perform, stopAnswered } from "./perform.ts";
 import { recover } from "./recovery.ts";
+import { type Taken, takeTogether } from "./taken.ts";
 
 /**
  * The loop of one thread. Its law:
- *
- * 1. Take one event. Let the machine decide what it comes to.
+ * 1. Take one event. Let the machine decide what it comes to. (Tool results that wait together are taken together.)
  * 2. Append its entry, with the seq that it continues, under the lease.
  * 3. Only then take over the new state and perform the effects, in order.
  * 4. Only then take the next event. What performs an effect answers by an event, never otherwise.
@@ -179,12 +179,13 @@ export class ThreadLoop implements Candidate, LoopPort {
         }
         const step = decide(leased, envelope, this.#state, this.responding);
         if (step === null) continue;
-        const appending = leased.append(step.entry);
-        if (appending !== undefined) {
-          this.#underWay = this.#goOn(appending, envelope, step);
+        const taken = takeTogether(leased.host.machine, this.#mailbox, { envelope, step });
+        const appending = leased.append(taken.map((each) => each.step.entry));
+        if (appending !== undefined || taken.length > 1) {
+          this.#underWay = this.#goOn(appending, taken);
           return;
         }
-        this.#commit(envelope, step);
+        this.#commit({ envelope, step });
       } catch (thrown) {
         if (thrown instanceof SnapshotDamagedError && this.#state !== null) {
           this.#underWay = this.#decideAnew(leased, this.#state, envelope, thrown);
@@ -199,14 +200,14 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.reportActivity();
   }
 
-  /** As `#drain` after the append, where that takes its time. */
-  async #goOn(appending: Promise<void>, envelope: EventEnvelope | MadeEnvelope, step: Handled): Promise<void> {
+  /** As `#drain` after the append, where that takes its time, or is of several entries. */
+  async #goOn(appending: void | Promise<void>, taken: readonly Taken[]): Promise<void> {
     try {
       await appending;
-      if (this.#ended !== null) throw await endedMeanwhile(this.#leased, step, this.#ended);
-      this.#commit(envelope, step);
+      if (this.#ended !== null) throw await endedMeanwhile(this.#leased, taken, this.#ended);
+      for (const each of taken) this.#commit(each);
     } catch (thrown) {
-      this.#fail(envelope, thrown);
+      for (const { envelope } of taken) this.#fail(envelope, thrown);
     }
     this.#drain();
   }
@@ -242,7 +243,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     }
   }
 
-  #commit({ sender }: EventEnvelope | MadeEnvelope, { state, entry, effects }: Handled): void {
+  #commit({ envelope: { sender }, step: { state, entry, effects } }: Taken): void {
     const before = this.#state;
     this.#state = state;
     this.#leased?.appended(entry, state);

@@ -121,7 +121,7 @@ const journalled = async (
   const { threadId } = held.lease;
   const step = transition(machine, state, event);
   if (!step.handled) throw new EventRefusedError(threadId, step.refusal);
-  await held.append(step.entry);
+  await held.append([step.entry]);
   observation.entry(step.entry, threadId);
   for (const effect of step.effects) if (effect.type === "publish") observation.signal(effect.signal, threadId);
   return step.entry;
