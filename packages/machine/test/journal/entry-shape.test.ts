@@ -95,7 +95,8 @@ describe("what is read by its shape", () => {
       }
     };
     fc.assert(fc.property(journalArbitrary(), changesArbitrary, agree), { numRuns: runs(300) });
-    expect(Math.min(seen.read, seen.left)).toBeGreaterThan(runs(300) / 2);
+    // How many of each is up to chance; the test before this one has what is read by its shape.
+    expect(Math.min(seen.read, seen.left)).toBeGreaterThan(0);
   });
 
   test("the schemas read alike, whatever is changed in an event", () => {
