@@ -6,7 +6,7 @@ export * from "./ask/turn-errors.ts";
 export { type CallLimits, limitCalls } from "./calls/limit-calls.ts";
 export type { ThreadDefaults } from "./context/host-context.ts";
 export * from "./boundary/errors.ts";
-export type { Hooks, Observer, ObserverErrorHandler, StepEnded, TurnOpening } from "./context/hooks.ts";
+export type { Hooks, Observer, ObserverErrorHandler, StatesAround, StepEnded, TurnOpening } from "./context/hooks.ts";
 export { createHost, type Host } from "./host.ts";
 export { type HostOptions, hostOptionNames, type ImportOptions } from "./options.ts";
 export type { AskInput, AskOptions, SteerOptions } from "./ask/ask-event.ts";

@@ -4,6 +4,7 @@ import type {
   Entry,
   RequestApproval,
   Signal,
+  State,
   ToolCompleted,
   ToolFailed,
   Turn,
@@ -39,10 +40,17 @@ export interface StepEnded {
   readonly step: number;
 }
 
+/** The states of a thread around one entry, immutable. Turns that were closed long before may stand in a snapshot that is read when they are looked at. */
+export interface StatesAround {
+  /** Null before the first entry. */
+  readonly before: State | null;
+  readonly after: State;
+}
+
 /** Called with what happened, in order, after it is journalled. Losing a call loses nothing. */
 export interface Observer {
-  /** Each entry, when it is stored. */
-  readonly entry?: (entry: Entry, threadId: string) => void;
+  /** Each entry, when it is stored, with the states on both sides of it. */
+  readonly entry?: (entry: Entry, threadId: string, states: StatesAround) => void;
   readonly signal?: (signal: Signal, threadId: string) => void;
   /** A tool call waits for approval. Called again, under the same id, each time that the thread is opened and it still waits. */
   readonly approval?: (request: RequestApproval, threadId: string) => void;
@@ -65,8 +73,9 @@ export class Observation {
     this.#onError = onError;
   }
 
-  entry(entry: Entry, threadId: string): void {
-    for (const observer of this.#observers) this.#guard("observer.entry", () => observer.entry?.(entry, threadId));
+  entry(entry: Entry, threadId: string, states: StatesAround): void {
+    for (const observer of this.#observers)
+      this.#guard("observer.entry", () => observer.entry?.(entry, threadId, { ...states }));
   }
 
   signal(signal: Signal, threadId: string): void {

@@ -32,7 +32,7 @@ export const begin = async (
     mailbox.take();
     sent?.sender?.accepted(entry);
   }
-  observation.entry(entry, threadId);
+  observation.entry(entry, threadId, { before: null, after: state });
 };
 
 /** Whether an event means something to a thread that is not there yet. An ask behind a turn does not: no turn is there. */

@@ -248,7 +248,7 @@ export class ThreadLoop implements Candidate, LoopPort {
     this.#state = state;
     this.#leased?.appended(entry, state);
     sender?.accepted(entry);
-    this.host.observation.entry(entry, this.threadId);
+    this.host.observation.entry(entry, this.threadId, { before, after: state });
     if (before !== null) {
       if (this.asks.size > 0) this.asks.heard(entry);
       for (const part of resultsIn(entry, before)) this.asks.emit(part.turn, part);

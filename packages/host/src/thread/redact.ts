@@ -122,7 +122,7 @@ const journalled = async (
   const step = transition(machine, state, event);
   if (!step.handled) throw new EventRefusedError(threadId, step.refusal);
   await held.append([step.entry]);
-  observation.entry(step.entry, threadId);
+  observation.entry(step.entry, threadId, { before: state, after: step.state });
   for (const effect of step.effects) if (effect.type === "publish") observation.signal(effect.signal, threadId);
   return step.entry;
 };

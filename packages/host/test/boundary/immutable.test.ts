@@ -65,7 +65,7 @@ describe("a thread is as it would be otherwise", () => {
         afterTurn: scribble,
         afterToolCall: (...given) => scribble(given),
       },
-      observers: [{ entry: (entry) => scribble(entry), signal: (signal) => scribble(signal) }],
+      observers: [{ entry: (...given) => scribble(given), signal: (signal) => scribble(signal) }],
       snapshotEvery: 1,
     });
     const thread = host.thread();

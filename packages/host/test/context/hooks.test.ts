@@ -1,5 +1,8 @@
+import * as Either from "fp-ts/lib/Either.js";
 import { describe, expect, test } from "vitest";
-import { type Hooks, tool } from "@colloquy/host";
+import { type Hooks, type StatesAround, tool } from "@colloquy/host";
+import type { Entry } from "@colloquy/machine";
+import { fold } from "@colloquy/machine/journal";
 import { calls, held, journalOf, says, settle, stage } from "../stage.ts";
 
 const echo = tool({ name: "echo", description: "", input: { jsonSchema: { type: "object" } }, run: () => "ran" });
@@ -112,6 +115,24 @@ test("observers see entries and signals in order, of all threads", async () => {
     "t turn.ended",
     "t thread.updated",
   ]);
+});
+
+test("observers get the states around each entry: those that the journal folds to", async () => {
+  const seen: (readonly [Entry, StatesAround])[] = [];
+  const { host, store } = stage({
+    tools: [echo],
+    script,
+    observers: [{ entry: (entry, _, states) => seen.push([entry, states]) }],
+  });
+  await host.ask("go", { threadId: "t" });
+  await host.thread("t").redact({ turn: 1 });
+  const entries = seen.map(([entry]) => entry);
+  expect(entries.map(({ seq }) => seq)).toEqual(entries.map((_, index) => index));
+  expect(entries.at(-1)?.event.type).toBe("thread.redacted");
+  const folded = entries.map((_, index) => Either.toUnion(fold(entries.slice(0, index + 1))));
+  expect(seen.map(([, { after }]) => after)).toEqual(folded);
+  expect(seen.map(([, { before }]) => before)).toEqual([null, ...folded.slice(0, -1)]);
+  expect(await store.read("t")).toHaveLength(entries.length);
 });
 
 test("an observer that closes the thread stops it before anything more is done", async () => {
