@@ -1,0 +1,101 @@
+import type { Clock } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError } from "@colloquy/machine";
+import type { Principal } from "./route.ts";
+
+/** Who may ask: all who bear a token, or what a function says of a request; null is nobody (401). */
+export type Authenticate =
+  | { readonly token: string }
+  | ((request: Request) => Principal | null | Promise<Principal | null>);
+
+/** How threads are served. */
+export interface ThreadServerOptions {
+  /** Who may ask. Default: everybody who reaches the server, as one principal. */
+  readonly authenticate?: Authenticate;
+  /** Whether a principal may use a thread, also one that is not there yet. What it may not use is not there for it (404). Default: all. */
+  readonly mayUse?: (principal: Principal, threadId: string) => boolean | Promise<boolean>;
+  /**
+   * By which names the server is called (`api.example.com`, with a port where it matters; `*` is any), against pages that have
+   * their own name resolved to this machine. Default: `localhost`, `127.0.0.1`, `[::1]`.
+   */
+  readonly hosts?: readonly string[];
+  /** From which origins pages may call it (`https://example.com`), beside its own. Default: none, and no CORS headers. */
+  readonly origins?: readonly string[];
+  /** The largest body, in bytes. Default 1,048,576. */
+  readonly bodyBytesMax?: number;
+  /** How many streams may be open at a time. Default 10,000. */
+  readonly streamsMax?: number;
+  /** The same for each principal. Default: as many as may be open. */
+  readonly streamsByPrincipalMax?: number;
+  /** How often a stream without news says that it is there, in milliseconds. Default 15,000. */
+  readonly heartbeatMs?: number;
+  /** How long `close` waits for what is under way, in milliseconds. Default 10,000. */
+  readonly drainMs?: number;
+  /** Called with what a route threw that is no answer, and with the id of the request. Default: nothing is reported. */
+  readonly onError?: (error: unknown, requestId: string) => void;
+  /** Default: the computer's. */
+  readonly clock?: Clock;
+}
+
+/** What all routes have of their server: its options, after their defaults. */
+export type ServerContext = Readonly<Required<ThreadServerOptions>>;
+
+/** Options after their defaults. @throws ConfigurationError for one that is invalid */
+export const serverContextOf = (options: ThreadServerOptions): ServerContext => {
+  const problem = problemOfOptions("threadServer", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { streamsMax = 10_000, streamsByPrincipalMax = streamsMax, authenticate = () => anybody } = options;
+  const { bodyBytesMax = 1_048_576, heartbeatMs = 15_000, drainMs = 10_000 } = options;
+  const numbers = { bodyBytesMax, streamsMax, streamsByPrincipalMax, heartbeatMs, drainMs };
+  for (const [name, value] of Object.entries(numbers)) {
+    const least = name === "drainMs" ? 0 : 1;
+    if (!(Number.isSafeInteger(value) && value >= least))
+      throw new ConfigurationError(`threadServer: ${name} is ${value}; it must be a whole number, ${least} or more`);
+  }
+  if (typeof authenticate !== "function" && !(typeof authenticate.token === "string" && authenticate.token !== ""))
+    throw new ConfigurationError("threadServer: authenticate must be { token: … } with a text, or a function");
+  const { hosts = loopback, origins = [] } = options;
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new ConfigurationError(
+        `threadServer: ${JSON.stringify(origin)} in origins is none; it must be as "https://example.com"`,
+      );
+  }
+  return {
+    authenticate,
+    mayUse: options.mayUse ?? (() => true),
+    hosts: hosts.map((host) => host.toLowerCase()),
+    origins,
+    ...numbers,
+    onError: options.onError ?? (() => {}),
+    clock: options.clock ?? computerClock,
+  };
+};
+
+/** Names under which only this machine is reached. */
+const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
+
+const anybody: Principal = { id: "anybody" };
+
+const optionNames: OptionNames<ThreadServerOptions> = {
+  authenticate: true,
+  mayUse: true,
+  hosts: true,
+  origins: true,
+  bodyBytesMax: true,
+  streamsMax: true,
+  streamsByPrincipalMax: true,
+  heartbeatMs: true,
+  drainMs: true,
+  onError: true,
+  clock: true,
+};
+
+/** For what a server waits for: at most minutes, and never in place of work. */
+const computerClock: Clock = {
+  now: () => Date.now(),
+  wakeAt: (dueAt, callback) => {
+    const timer = setTimeout(callback, Math.max(dueAt - Date.now(), 0));
+    return () => clearTimeout(timer);
+  },
+};

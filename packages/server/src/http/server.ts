@@ -1,0 +1,174 @@
+import { bodyOf } from "./body.ts";
+import { OpenStreams, type StreamContext } from "./event-stream.ts";
+import { checkPlace, corsHeaders, preflight, principalOf } from "./guard.ts";
+import { errorResponse, HttpError } from "./http-error.ts";
+import type { Call, Principal, Route } from "./route.ts";
+import { type Found, type Router, routerOf } from "./router.ts";
+import type { ServerContext } from "./server-options.ts";
+
+/** A server without a socket: what is mounted wherever requests come in. */
+export interface ThreadServer {
+  /** Answers a request; never rejects. */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Ends it: what comes now is refused (503), what is under way goes on for `drainMs`, and is then ended. Its host stays
+   * open: turns go on, and are closed with it.
+   */
+  close(): Promise<void>;
+}
+
+/** Serves routes. */
+export const serve = (routes: readonly Route[], context: ServerContext): ThreadServer =>
+  new RoutesServer(routes, context);
+
+class RoutesServer implements ThreadServer {
+  readonly #find: Router;
+  readonly #context: ServerContext;
+  readonly #streams: OpenStreams;
+  readonly #over = new AbortController();
+  #answering = 0;
+  #closing: Promise<void> | null = null;
+  #drained: (() => void) | null = null;
+
+  constructor(routes: readonly Route[], context: ServerContext) {
+    this.#find = routerOf(routes);
+    this.#context = context;
+    this.#streams = new OpenStreams(context, context.clock, () => this.#checkDrained());
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const requestId = requestIdOf(request);
+    this.#answering += 1;
+    const response = await this.#answer(request, requestId).catch((thrown: unknown) => this.#refuse(thrown, requestId));
+    this.#answering -= 1;
+    this.#checkDrained();
+    const headers = {
+      "x-request-id": requestId,
+      "x-content-type-options": "nosniff",
+      ...corsHeaders(request, this.#context),
+    };
+    return withHeaders(response, headers);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#drain();
+    return this.#closing;
+  }
+
+  async #answer(request: Request, requestId: string): Promise<Response> {
+    if (this.#closing !== null)
+      throw new HttpError(503, "this server is shutting down; ask again", {
+        headers: { "retry-after": "1", connection: "close" },
+      });
+    const url = new URL(request.url);
+    checkPlace(request, url, this.#context);
+    if (request.method === "OPTIONS") return preflight(request, this.#context);
+    const principal = await principalOf(request, this.#context.authenticate);
+    const found = this.#find(request.method, url.pathname);
+    const call = new RequestCall(
+      request,
+      url,
+      requestId,
+      principal,
+      found,
+      this.#context,
+      this.#streams,
+      this.#over.signal,
+    );
+    try {
+      return await found.route.handle(call);
+    } finally {
+      call.release();
+    }
+  }
+
+  /** What a route threw, as an answer. What is no refusal is said to whoever runs the server only. */
+  #refuse(thrown: unknown, requestId: string): Response {
+    if (thrown instanceof HttpError) return errorResponse(thrown);
+    this.#context.onError(thrown, requestId);
+    return errorResponse(
+      new HttpError(500, `something went wrong here; whoever runs this server finds it by ${requestId}`),
+    );
+  }
+
+  async #drain(): Promise<void> {
+    const { clock, drainMs } = this.#context;
+    const drained = Promise.withResolvers<void>();
+    this.#drained = drained.resolve;
+    const stop = clock.wakeAt(clock.now() + drainMs, drained.resolve);
+    this.#checkDrained();
+    await drained.promise;
+    stop();
+    this.#over.abort(new Error("the server closes"));
+  }
+
+  #checkDrained(): void {
+    if (this.#answering === 0 && this.#streams.size === 0) this.#drained?.();
+  }
+}
+
+class RequestCall implements Call {
+  readonly request: Request;
+  readonly url: URL;
+  readonly requestId: string;
+  readonly principal: Principal;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly #context: ServerContext;
+  readonly #streams: OpenStreams;
+  #stream: ReturnType<OpenStreams["take"]> | null = null;
+
+  constructor(
+    request: Request,
+    url: URL,
+    requestId: string,
+    principal: Principal,
+    { parameters }: Found,
+    context: ServerContext,
+    streams: OpenStreams,
+    over: AbortSignal,
+  ) {
+    this.request = request;
+    this.url = url;
+    this.requestId = requestId;
+    this.principal = principal;
+    this.parameters = parameters;
+    this.signal = AbortSignal.any([request.signal, over]);
+    this.#context = context;
+    this.#streams = streams;
+  }
+
+  body: Call["body"] = (schema) => bodyOf(this.request, schema, this.#context.bodyBytesMax);
+
+  async mayUse(threadId: string): Promise<boolean> {
+    return this.#context.mayUse(this.principal, threadId);
+  }
+
+  openStream(): StreamContext {
+    const { onError } = this.#context;
+    this.#stream ??= this.#streams.take(this.principal.id, this.signal, (error) => onError(error, this.requestId));
+    return this.#stream;
+  }
+
+  release(): void {
+    this.#stream?.release();
+  }
+}
+
+const withHeaders = (response: Response, headers: Readonly<Record<string, string>>): Response => {
+  try {
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return response;
+  } catch {
+    // Those of a redirection, or of what was fetched, can't be changed.
+    return new Response(response.body, {
+      status: response.status,
+      headers: { ...Object.fromEntries(response.headers), ...headers },
+    });
+  }
+};
+
+const requestIdOf = (request: Request): string => {
+  const given = request.headers.get("x-request-id");
+  return given !== null && /^[\w.-]{1,128}$/.test(given) ? given : `req_${crypto.randomUUID().replaceAll("-", "")}`;
+};

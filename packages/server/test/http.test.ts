@@ -1,0 +1,496 @@
+import { virtualClock } from "@colloquy/runtime-test";
+import { describe, expect, it, test } from "vitest";
+import { z } from "zod";
+import { type Call, eventStream, HttpError, type Route, type ThreadServerOptions } from "../src/index.ts";
+import { at, errorOf, post, serving } from "./serving.ts";
+
+const hello: Route = { method: "GET", path: "/hello", handle: () => new Response("hello") };
+const thing: Route = {
+  method: "GET",
+  path: "/things/:id",
+  handle: ({ parameters }) => Response.json(parameters),
+};
+const echo: Route = {
+  method: "POST",
+  path: "/echo",
+  handle: async (call) =>
+    Response.json(await call.body(z.strictObject({ list: z.array(z.object({ name: z.string() })).optional() }))),
+};
+
+describe("paths", () => {
+  const server = serving({}, hello, thing, echo, {
+    method: "GET",
+    path: "/things/all",
+    handle: () => new Response("all"),
+  });
+
+  it("lead to routes, those without parameters first", async () => {
+    expect(await (await server.fetch(at("/hello?x=1"))).text()).toBe("hello");
+    expect(await (await server.fetch(at("/things/a_B-9"))).json()).toEqual({ id: "a_B-9" });
+    expect(await (await server.fetch(at("/things/all"))).text()).toBe("all");
+  });
+
+  it.each(["%2e%2e%2f", "%2E%2E%2Fetc", "a.b", "%00", "%", "%ff", "a%20b", "é", "x".repeat(129), "..%5c", "a%2fb"])(
+    "lead nowhere with the id %s",
+    async (id) => {
+      expect(await errorOf(await server.fetch(at(`/things/${id}`)))).toMatchObject({ status: 400, param: "id" });
+    },
+  );
+
+  it("are decoded before they are checked", async () => {
+    expect(await (await server.fetch(at("/things/%61%62"))).json()).toEqual({ id: "ab" });
+  });
+
+  it("that lead nowhere are 404, other methods 405 with those that there are", async () => {
+    expect(await errorOf(await server.fetch(at("/nowhere")))).toMatchObject({
+      status: 404,
+      message: 'there is nothing at "/nowhere"',
+    });
+    const wrong = await server.fetch(at("/hello", { method: "DELETE" }));
+    expect(wrong.headers.get("allow")).toBe("GET");
+    expect(await errorOf(wrong)).toMatchObject({ status: 405 });
+  });
+});
+
+describe("bodies", () => {
+  const server = serving({ bodyBytesMax: 100 }, echo);
+
+  it("are read by a schema, none as an empty one", async () => {
+    expect(await (await server.fetch(post("/echo", { list: [{ name: "a" }] }))).json()).toEqual({
+      list: [{ name: "a" }],
+    });
+    expect(await (await server.fetch(at("/echo", { method: "POST" }))).json()).toEqual({});
+  });
+
+  it.each([
+    ["{", { status: 400, message: "the body is no JSON", param: null }],
+    ["[]", { status: 400, param: null }],
+    [{ list: [{ name: "a" }, { name: 1 }] }, { status: 400, param: "list[1].name" }],
+    [{ liste: [] }, { status: 400, param: null, message: 'the body: Unrecognized key: "liste"' }],
+  ])("that are wrong are refused in words: %j", async (body, error) => {
+    expect(await errorOf(await server.fetch(post("/echo", body)))).toMatchObject(error);
+  });
+
+  it("that are no JSON by their type, or no UTF-8, are refused", async () => {
+    const text = at("/echo", { method: "POST", body: "{}", headers: { "content-type": "text/plain" } });
+    expect(await errorOf(await server.fetch(text))).toMatchObject({ status: 415 });
+    const bytes = at("/echo", {
+      method: "POST",
+      body: new Uint8Array([0xff, 0xfe]),
+      headers: { "content-type": "application/json" },
+    });
+    expect(await errorOf(await server.fetch(bytes))).toMatchObject({ status: 400 });
+  });
+
+  it("that are too large are refused by their length alone", async () => {
+    const request = post("/echo", JSON.stringify({ list: [] }), { "content-length": "101" });
+    expect(await errorOf(await server.fetch(request))).toMatchObject({ status: 413 });
+    expect(request.bodyUsed).toBe(false);
+  });
+
+  it("without a length are read as far as the limit, and no further", async () => {
+    let pulled = 0;
+    const body = new ReadableStream({
+      pull: (controller) => {
+        pulled += 1;
+        controller.enqueue(new TextEncoder().encode(" ".repeat(40)));
+      },
+    });
+    // Needed for a stream, and missing in the type.
+    const streamed = { body, duplex: "half" } as RequestInit;
+    const request = at("/echo", { method: "POST", ...streamed, headers: { "content-type": "application/json" } });
+    const response = await server.fetch(request);
+    expect(response.headers.get("connection")).toBe("close");
+    expect(await errorOf(response)).toMatchObject({
+      status: 413,
+      message: expect.stringContaining("100 bytes") as string,
+    });
+    expect(pulled).toBeLessThan(6);
+  });
+});
+
+describe("who may ask", () => {
+  const who: Route = { method: "GET", path: "/who", handle: ({ principal }) => Response.json(principal) };
+  const bearer = (token: string): Request => at("/who", { headers: { authorization: `Bearer ${token}` } });
+
+  it("is everybody by default, and all who bear the token where there is one", async () => {
+    expect(await (await serving({}, who).fetch(at("/who"))).json()).toEqual({ id: "anybody" });
+    const server = serving({ authenticate: { token: "secret" } }, who);
+    expect((await server.fetch(bearer("secret"))).status).toBe(200);
+    for (const request of [
+      at("/who"),
+      bearer("Secret"),
+      bearer("secret2"),
+      bearer("secre"),
+      bearer("x".repeat(10_000)),
+    ]) {
+      const refused = await server.fetch(request);
+      expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+      expect(await errorOf(refused)).toMatchObject({ status: 401, code: "invalid_api_key" });
+    }
+  });
+
+  it("is what a function says, which is asked before any route is looked for", async () => {
+    const server = serving(
+      {
+        authenticate: (request) => (request.headers.has("x-user") ? { id: request.headers.get("x-user") ?? "" } : null),
+      },
+      who,
+    );
+    expect(await (await server.fetch(at("/who", { headers: { "x-user": "ada" } }))).json()).toEqual({ id: "ada" });
+    expect((await server.fetch(at("/nowhere"))).status).toBe(401);
+  });
+
+  it("is asked for each thread", async () => {
+    const asked: string[] = [];
+    const server = serving(
+      {
+        mayUse: ({ id }, threadId) => {
+          asked.push(`${id} ${threadId}`);
+          return threadId === "mine";
+        },
+      },
+      {
+        method: "GET",
+        path: "/may/:id",
+        handle: async (call) => Response.json(await call.mayUse(call.parameters["id"] ?? "")),
+      },
+    );
+    expect(await (await server.fetch(at("/may/mine"))).json()).toBe(true);
+    expect(await (await server.fetch(at("/may/yours"))).json()).toBe(false);
+    expect(asked).toEqual(["anybody mine", "anybody yours"]);
+  });
+});
+
+describe("from where", () => {
+  const calling = (host: string, origin?: string, method = "GET"): Request =>
+    at("/hello", { method, headers: { host, ...(origin === undefined ? {} : { origin }) } });
+
+  it.each(["localhost", "localhost:8080", "LOCALHOST", "127.0.0.1:1", "[::1]:80"])(
+    "%s is this machine",
+    async (host) => {
+      expect((await serving({}, hello).fetch(calling(host))).status).toBe(200);
+    },
+  );
+
+  it.each(["evil.example", "localhost.evil.example:80", "127.0.0.1.evil.example", "0.0.0.0", ""])(
+    "%j is none of its names, as of a page that has its own name resolved to it",
+    async (host) => {
+      expect(await errorOf(await serving({}, hello).fetch(calling(host)))).toMatchObject({
+        status: 403,
+        code: "host_not_allowed",
+      });
+    },
+  );
+
+  it("the address of a request counts where it has no such header", async () => {
+    expect((await serving({}, hello).fetch(new Request("http://evil.example/hello"))).status).toBe(403);
+    expect(
+      (await serving({ hosts: ["api.example"] }, hello).fetch(new Request("http://api.example/hello"))).status,
+    ).toBe(200);
+    expect((await serving({ hosts: ["*"] }, hello).fetch(calling("anything"))).status).toBe(200);
+  });
+
+  it("its own pages may call, others only where they are named, and only they are told of it", async () => {
+    const server = serving({ origins: ["https://good.example"] }, hello);
+    const own = await server.fetch(calling("localhost:80", "http://localhost:80".replace(":80", "")));
+    expect(own.status).toBe(403);
+    const same = await server.fetch(calling("localhost:8080", "http://localhost:8080"));
+    expect(same.status).toBe(200);
+    expect(same.headers.get("access-control-allow-origin")).toBeNull();
+    const good = await server.fetch(calling("localhost", "https://good.example"));
+    expect(good.headers.get("access-control-allow-origin")).toBe("https://good.example");
+    for (const origin of ["https://evil.example", "null", "http://localhost:9"]) {
+      const refused = await server.fetch(calling("localhost:8080", origin, "POST"));
+      expect(refused.headers.get("access-control-allow-origin")).toBeNull();
+      expect(await errorOf(refused)).toMatchObject({ status: 403, code: "origin_not_allowed" });
+    }
+  });
+
+  it("a browser is told beforehand, without a key", async () => {
+    const server = serving({ origins: ["https://good.example"], authenticate: { token: "secret" } }, hello);
+    const told = await server.fetch(calling("localhost", "https://good.example", "OPTIONS"));
+    expect(told.status).toBe(204);
+    expect(told.headers.get("access-control-allow-methods")).toContain("POST");
+    expect((await server.fetch(calling("localhost", "https://evil.example", "OPTIONS"))).status).toBe(403);
+  });
+});
+
+describe("answers", () => {
+  it("have the id of their request, which is drawn where none, or an odd one, is given", async () => {
+    const server = serving({}, hello);
+    const idOf = async (headers: Record<string, string>): Promise<string | null> =>
+      (await server.fetch(at("/hello", { headers }))).headers.get("x-request-id");
+    expect(await idOf({ "x-request-id": "mine-1" })).toBe("mine-1");
+    expect(await idOf({ "x-request-id": "<script>" })).toMatch(/^req_[0-9a-f]{32}$/);
+    expect(await idOf({})).toMatch(/^req_[0-9a-f]{32}$/);
+  });
+
+  it("say nothing of what a route threw, which is reported", async () => {
+    const reported: unknown[] = [];
+    const broken: Route = {
+      method: "GET",
+      path: "/broken",
+      handle: () => {
+        throw new Error("key sk-12345");
+      },
+    };
+    const refusing: Route = {
+      method: "GET",
+      path: "/refusing",
+      handle: () => Promise.reject(new HttpError(418, "no coffee", { param: "pot", code: "teapot" })),
+    };
+    const server = serving({ onError: (error, id) => reported.push([id, error]) }, broken, refusing);
+    const response = await server.fetch(at("/broken", { headers: { "x-request-id": "r1" } }));
+    const { status, message } = await errorOf(response);
+    expect(status).toBe(500);
+    expect(message).not.toContain("sk-");
+    expect(message).toContain("r1");
+    expect(reported).toEqual([["r1", new Error("key sk-12345")]]);
+    expect(await errorOf(await server.fetch(at("/refusing")))).toEqual({
+      status: 418,
+      message: "no coffee",
+      param: "pot",
+      code: "teapot",
+    });
+  });
+
+  it("that can't be changed are passed on", async () => {
+    const server = serving({}, { method: "GET", path: "/", handle: () => Response.redirect("http://localhost/hello") });
+    const response = await server.fetch(at("/"));
+    expect(response.status).toBe(302);
+    expect(response.headers.get("location")).toBe("http://localhost/hello");
+    expect(response.headers.get("x-request-id")).not.toBeNull();
+  });
+});
+
+/** Blocks that a test gives one by one, and what became of them. */
+const scripted = () => {
+  const asked: string[] = [];
+  const given: Promise<IteratorResult<string>>[] = [];
+  const waiting: ((result: Promise<IteratorResult<string>>) => void)[] = [];
+  const add = (result: Promise<IteratorResult<string>>): void => {
+    const waits = waiting.shift();
+    if (waits === undefined) given.push(result);
+    else waits(result);
+  };
+  const blocks: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        asked.push("next");
+        return given.shift() ?? new Promise((resolve) => waiting.push(resolve));
+      },
+      return: () => {
+        asked.push("return");
+        return Promise.resolve({ done: true as const, value: undefined });
+      },
+    }),
+  };
+  return {
+    blocks,
+    asked,
+    give: (value: string) => add(Promise.resolve({ done: false, value })),
+    end: () => add(Promise.resolve({ done: true, value: undefined })),
+    fail: (error: Error) => add(rejected(error)),
+  };
+};
+
+const rejected = async (error: Error): Promise<never> => {
+  throw error;
+};
+
+const streaming = (options: ThreadServerOptions, blocksOf: (call: Call) => AsyncIterable<string>) => {
+  const server = serving(
+    { authenticate: ({ headers }) => ({ id: headers.get("x-user") ?? "anybody" }), ...options },
+    {
+      method: "GET",
+      path: "/stream",
+      handle: (call) => eventStream(call.openStream(), blocksOf(call), { "x-own": "1" }),
+    },
+    {
+      method: "GET",
+      path: "/failing",
+      handle: (call) => Promise.reject(new HttpError(400, `no ${call.openStream() === null}`)),
+    },
+  );
+  return {
+    server,
+    open: (user?: string, init: RequestInit = {}): Promise<Response> =>
+      server.fetch(at("/stream", { ...init, headers: user === undefined ? {} : { "x-user": user } })),
+  };
+};
+
+const readerOf = (response: Response): ReadableStreamDefaultReader<Uint8Array> =>
+  (response.body ?? new ReadableStream<Uint8Array>()).getReader();
+
+describe("streams", () => {
+  it("are blocks as they come, and end with them", async () => {
+    const script = scripted();
+    const { open } = streaming({}, () => script.blocks);
+    const response = await open();
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache, no-transform",
+      "x-own": "1",
+    });
+    const reader = readerOf(response);
+    const first = reader.read();
+    script.give("event: a\ndata: 1");
+    expect(new TextDecoder().decode((await first).value)).toBe("event: a\ndata: 1\n\n");
+    const last = reader.read();
+    script.end();
+    expect((await last).done).toBe(true);
+    expect(script.asked).toEqual(["next", "next"]);
+  });
+
+  it("take nothing that is not read", async () => {
+    const clock = virtualClock();
+    let made = 0;
+    const { open } = streaming({ clock }, async function* () {
+      for (;;) yield `data: ${++made}`;
+    });
+    const reader = readerOf(await open());
+    await clock.advance(1);
+    expect(made).toBe(0);
+    await reader.read();
+    await reader.read();
+    await clock.advance(60_000);
+    expect(made).toBe(2);
+  });
+
+  it("say that they are there, all by one timer, once and no more while nobody reads", async () => {
+    const clock = virtualClock();
+    const scripts = [scripted(), scripted()];
+    const { open } = streaming({ clock, heartbeatMs: 1_000 }, () => (scripts.shift() ?? scripted()).blocks);
+    expect(clock.pending()).toEqual([]);
+    const [reading, stalled] = [readerOf(await open()), readerOf(await open())];
+    expect(clock.pending()).toHaveLength(1);
+    const ping = reading.read();
+    await clock.advance(5_000);
+    expect(new TextDecoder().decode((await ping).value)).toBe(": ping\n\n");
+    expect(new TextDecoder().decode((await stalled.read()).value)).toBe(": ping\n\n");
+    const second = stalled.read();
+    await clock.advance(1_000);
+    expect((await second).value).toHaveLength(8);
+    await reading.cancel();
+    await stalled.cancel();
+    expect(clock.pending()).toEqual([]);
+  });
+
+  it("carry the block that comes behind a heartbeat", async () => {
+    const clock = virtualClock();
+    const script = scripted();
+    const { open } = streaming({ clock, heartbeatMs: 1_000 }, () => script.blocks);
+    const reader = readerOf(await open());
+    const ping = reader.read();
+    await clock.advance(1_000);
+    await ping;
+    const block = reader.read();
+    script.give("data: 1");
+    expect(new TextDecoder().decode((await block).value)).toBe("data: 1\n\n");
+    expect(script.asked).toEqual(["next"]);
+  });
+
+  it("that nobody reads any more return their blocks, however they were left", async () => {
+    const scripts = [scripted(), scripted(), scripted()];
+    const [cancelled, aborted, before] = scripts;
+    const waiting = [...scripts];
+    const { open } = streaming({ streamsMax: 1 }, () => (waiting.shift() ?? scripted()).blocks);
+    const reader = readerOf(await open());
+    const read = reader.read();
+    await reader.cancel();
+    expect((await read).done).toBe(true);
+    expect(cancelled?.asked).toEqual(["next", "return"]);
+    const going = new AbortController();
+    const other = readerOf(await open("ada", { signal: going.signal }));
+    const pending = other.read();
+    going.abort();
+    expect((await pending).done).toBe(true);
+    expect(aborted?.asked).toEqual(["next", "return"]);
+    expect((await open("ada", { signal: AbortSignal.abort() })).status).toBe(200);
+    expect(before?.asked).toEqual(["return"]);
+    // Each gave its place back.
+    expect((await open()).status).toBe(200);
+  });
+
+  it("that break are reported, and cut without a word of why", async () => {
+    const reported: unknown[] = [];
+    const script = scripted();
+    const { open } = streaming({ onError: (error) => reported.push(error) }, () => script.blocks);
+    const reader = readerOf(await open());
+    const read = reader.read();
+    script.fail(new Error("key sk-1"));
+    await expect(read).rejects.toThrow("the stream broke off");
+    expect(reported).toEqual([new Error("key sk-1")]);
+  });
+
+  it("are so many at a time, for each and for all", async () => {
+    const { open, server } = streaming({ streamsMax: 3, streamsByPrincipalMax: 2 }, () => scripted().blocks);
+    const [first] = [await open("ada"), await open("ada")];
+    const refused = await open("ada");
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect(await errorOf(refused)).toMatchObject({ status: 429, code: "too_many_streams" });
+    expect((await open("bob")).status).toBe(200);
+    expect(await errorOf(await open("bob"))).toMatchObject({ status: 503, code: "too_many_streams" });
+    await first?.body?.cancel();
+    // What a route took and made no stream of is given back.
+    expect((await server.fetch(at("/failing", { headers: { "x-user": "ada" } }))).status).toBe(400);
+    expect((await open("ada")).status).toBe(200);
+  });
+});
+
+describe("closing", () => {
+  it("refuses what comes, waits for what is under way, and is one", async () => {
+    const clock = virtualClock();
+    const script = scripted();
+    const slow = Promise.withResolvers<Response>();
+    const { server, open } = streaming({ clock }, () => script.blocks);
+    const both = serving({ clock }, { method: "GET", path: "/slow", handle: () => slow.promise });
+    const reader = readerOf(await open());
+    let closed = 0;
+    const closing = Promise.all([server.close(), server.close()]).then(() => (closed += 1));
+    expect(await errorOf(await open())).toMatchObject({ status: 503 });
+    await clock.advance(1);
+    expect(closed).toBe(0);
+    const last = reader.read();
+    script.end();
+    expect((await last).done).toBe(true);
+    await closing;
+    const answer = both.fetch(at("/slow"));
+    const after = both.close();
+    slow.resolve(new Response("late"));
+    expect(await (await answer).text()).toBe("late");
+    await after;
+    expect(clock.pending()).toEqual([]);
+  });
+
+  it("ends what takes longer", async () => {
+    const clock = virtualClock();
+    const script = scripted();
+    let signal: AbortSignal | undefined;
+    const { server, open } = streaming({ clock, drainMs: 500, heartbeatMs: 60_000 }, (call) => {
+      signal = call.signal;
+      return script.blocks;
+    });
+    const next = readerOf(await open()).read();
+    const closing = server.close();
+    await clock.advance(499);
+    expect(signal?.aborted).toBe(false);
+    await clock.advance(1);
+    await closing;
+    expect(signal?.aborted).toBe(true);
+    expect((await next).done).toBe(true);
+    expect(script.asked).toEqual(["next", "return"]);
+  });
+});
+
+test.each([
+  [{ token: "x" }, 'threadServer has no option "token"'],
+  [{ bodyBytesMax: 0 }, "bodyBytesMax is 0"],
+  [{ drainMs: 1.5 }, "drainMs is 1.5"],
+  [{ authenticate: { token: "" } }, "authenticate must be"],
+  [{ origins: ["good.example"] }, '"good.example" in origins'],
+])("options that are invalid are refused in words: %j", (options, words) => {
+  // What JavaScript may give.
+  expect(() => serving(options as ThreadServerOptions)).toThrow(words);
+});
