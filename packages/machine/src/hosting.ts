@@ -15,6 +15,7 @@ export { configurationOfMachine, isConversationMachine } from "./conversation/ma
 export { callToAnswer, waitsOutside } from "./conversation/read/outstanding.ts";
 export { askedOtherwise, isSameInput, refusalOfRepeat } from "./conversation/read/same-ask.ts";
 export { approvalDigest } from "./conversation/update/call.ts";
+export { denialOf, notApproved } from "./conversation/update/denial.ts";
 export { lostEventIn } from "./journal/lost-events.ts";
 export { chunkSize } from "./thread/chunks.ts";
 export { frozenCopy } from "./thread/frozen.ts";

@@ -1,4 +1,5 @@
 import type {
+  ApprovalAnswered,
   CallTool,
   Content,
   Entry,
@@ -9,7 +10,7 @@ import type {
   TurnStatus,
 } from "@colloquy/machine";
 import { approvalsOf, callsToAnswer } from "@colloquy/machine";
-import { callIdAt, callToAnswer } from "@colloquy/machine/hosting";
+import { callIdAt, callToAnswer, denialOf, placeIn } from "@colloquy/machine/hosting";
 
 /**
  * A piece of what happens to an ask, in order. Deltas are what a model writes as it writes it; when an attempt
@@ -166,12 +167,23 @@ export const resultRequested = ({ turn, step, position, callId, name, arguments:
 /** The results that an entry brings which no tool of this host gave: the machine's in tools' places, and the caller's. */
 export const resultsIn = (entry: Entry, before: State): readonly ToolResultPart[] => {
   const { event } = entry;
+  if (event.type === "approval.answered") return [...resultsDenied(event, before), ...resultsDecided(entry, before)];
   if (event.type !== "tool.completed" && event.type !== "tool.failed") return resultsDecided(entry, before);
   const answered = callToAnswer(before, event.effectId);
   if (answered === undefined) return [];
   const { turn, step, position, callId, name } = answered;
   const outcome = event.type === "tool.completed" ? "completed" : event.outcome;
   return [{ type: "toolResult", turn, step, position, callId, name, outcome, content: event.content }];
+};
+
+/** The result of a call that was not approved. */
+const resultsDenied = (event: ApprovalAnswered, before: State): readonly ToolResultPart[] => {
+  const request = event.approved
+    ? undefined
+    : approvalsOf(before).find(({ id }) => placeIn(id) === placeIn(event.effectId));
+  if (request === undefined) return [];
+  const { turn, step, position, callId, name } = request;
+  return [{ type: "toolResult", turn, step, position, callId, name, ...denialOf(request, event) }];
 };
 
 const resultsDecided = (entry: Entry, before: State): readonly ToolResultPart[] => {

@@ -67,6 +67,13 @@ describe("a tool call that needs approval", () => {
     await on.host.thread().deny(request?.id ?? "", { reason: "too much", by: "bob" });
     expect((await asked).text).toBe("done");
     expect(runs).toEqual([]);
+    const results = (await partsOf(asked)).filter(({ type }) => type === "toolResult");
+    expect(results).toMatchObject([
+      { callId: "1.1.0", outcome: "refused", content: "Not run: it was not approved: too much" },
+    ]);
+    // As it is shown again from the journal alone.
+    const replayed = await partsOf(on.another().host.thread().rejoin(asked.askId));
+    expect(replayed.filter(({ type }) => type === "toolResult")).toEqual(results);
     expect(JSON.stringify(on.model.calls[1]?.messages)).toContain("too much");
     expect(await errorOf(on.host.thread().approve(request?.id ?? ""))).toBeInstanceOf(EventRefusedError);
   });

@@ -64,8 +64,9 @@ export const withPart = (before: AnswerBlocks, part: AskPart, streams: boolean):
       return settled(withTool(blocks, part, () => ({ name: part.name, arguments: part.arguments })));
     case "toolResult": {
       const { outcome, content } = part;
-      // Whoever answered, and wherever: a call that has its result waits for nobody. One that was interrupted may have waited.
-      const answer = outcome === "interrupted" ? null : outcome === "refused" ? "denied" : "approved";
+      // Whoever answered, and wherever: a call that has its result waits for nobody. One that was interrupted may have waited, as may one that a crash left.
+      const answer =
+        outcome === "interrupted" || outcome === "unknown" ? null : outcome === "refused" ? "denied" : "approved";
       const all = answered(blocks, answer, (approval) => approval.callId === part.callId);
       return settled(withTool(all, part, () => ({ result: { outcome, content } })));
     }
@@ -123,22 +124,12 @@ export const withQuestion = (blocks: AnswerBlocks): AnswerBlocks => {
   return { ...asked, finished: [...blocks.finished, call] };
 };
 
-/** The approval that was asked for is answered. What is denied gives no result of its own. */
+/** The approval that was asked for is answered. */
 export const withApproval = (
   blocks: AnswerBlocks,
-  { id, callId }: ApprovalBlock,
+  { id }: ApprovalBlock,
   answer: "approved" | "denied",
-  reason: string,
-): AnswerBlocks =>
-  settled(
-    changed(
-      answered(blocks, answer, (approval) => approval.id === id),
-      (block) => {
-        if (answer === "approved" || block.type !== "tool" || block.callId !== callId) return block;
-        return { ...block, result: { outcome: "refused", content: reason === "" ? "denied" : `denied: ${reason}` } };
-      },
-    ),
-  );
+): AnswerBlocks => settled(answered(blocks, answer, (approval) => approval.id === id));
 
 /** Nothing more comes: what is shown is made to be the text that the answer has, wherever parts of it were lost; null where that is not known. */
 export const withWhole = (blocks: AnswerBlocks, text: string | null): AnswerBlocks => {

@@ -189,7 +189,7 @@ export class Exchange {
       this.#take();
     };
     // At once: what follows from it may be shown before it is known to be taken.
-    change((blocks) => withApproval(blocks, approval, approved ? "approved" : "denied", reason));
+    change((blocks) => withApproval(blocks, approval, approved ? "approved" : "denied"));
     try {
       if (approved) await this.#thread.approve(id);
       else await this.#thread.deny(id, reason === "" ? {} : { reason });

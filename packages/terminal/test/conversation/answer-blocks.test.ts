@@ -1,4 +1,5 @@
 import type { AskPart } from "@colloquy/host";
+import type { ToolOutcome } from "@colloquy/machine";
 import * as fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import {
@@ -35,14 +36,14 @@ const call = (position: number, name = "look"): AskPart => ({
   arguments: "{}",
 });
 
-const result = (position: number): AskPart => ({
+const result = (position: number, outcome: ToolOutcome = "completed"): AskPart => ({
   type: "toolResult",
   turn: 1,
   step: 1,
   position,
   callId: `call-${position}`,
   name: "look",
-  outcome: "completed",
+  outcome,
   content: `result ${position}`,
 });
 
@@ -88,15 +89,15 @@ test("an approval waits for its answer, is asked for once, and is answered by wh
     isAsked: false,
     answer: null,
   } as const;
-  const answered = shownOf([result(0)], withApproval(asked, approval, "approved", ""));
+  const answered = shownOf([result(0)], withApproval(asked, approval, "approved"));
   expect(answered.finished).toMatchObject([{ type: "approval", answer: "approved" }, { type: "tool" }]);
   expect(shownOf([result(0)], asked).finished).toMatchObject([
     { type: "approval", answer: "approved" },
     { type: "tool" },
   ]);
-  expect(withApproval(asked, approval, "denied", "no").finished).toMatchObject([
+  expect(shownOf([result(0, "refused")], withApproval(asked, approval, "denied")).finished).toMatchObject([
     { type: "approval", answer: "denied" },
-    { type: "tool", result: { outcome: "refused", content: "denied: no" } },
+    { type: "tool", result: { outcome: "refused", content: "result 0" } },
   ]);
   const put = withQuestion(asked);
   expect(put.finished).toEqual([{ type: "call", name: "look", arguments: '{"at":"sky"}' }]);

@@ -6,6 +6,7 @@ import { isSameEffect } from "../protocol/effect-id.ts";
 import type { Decided } from "../protocol/entry.ts";
 import type { ApprovalAnswered, ToolCompleted, ToolFailed, ToolStarted, ToolWithheld } from "../protocol/event.ts";
 import { callTool, requestApproval } from "./call.ts";
+import { denialOf } from "./denial.ts";
 import { type Arrow, noEffects, type Plan, staying } from "./plan.ts";
 import { allAnswered, approvalOut, positionNamedBy, positionOut, someRun } from "./round-calls.ts";
 import { settleRound } from "./turn-closing.ts";
@@ -101,18 +102,9 @@ const timesAsked = (approval: Approval | null): number =>
   approval === null || approval.status === "required" ? 0 : approval.number;
 
 /** Words of the machine's own, so they are marked as synthesised. */
-const denied = (call: RoundCall, { because }: Approvable, { reason }: ApprovalAnswered): Message => {
-  const why = reason === undefined ? "." : `: ${reason}`;
-  const result =
-    because === "declared"
-      ? messageFromResult(call, "refused", `Not run: it was not approved${why}`)
-      : messageFromResult(
-          call,
-          "unknown",
-          "The call was started, and the process that ran it stopped before it answered: it may or may not have taken " +
-            `effect. It was not run again${why}`,
-        );
-  return marked(result, { synthesised: true });
+const denied = (call: RoundCall, approval: Approvable, event: ApprovalAnswered): Message => {
+  const { outcome, content } = denialOf(approval, event);
+  return marked(messageFromResult(call, outcome, content), { synthesised: true });
 };
 
 const withCalls = ({ data, open: before }: OpenRound, calls: readonly RoundCall[]): OpenRound => {
