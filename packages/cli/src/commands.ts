@@ -27,6 +27,33 @@ const formats =
 
 const journals = `Journals are files in JSON lines, or folders of .jsonl files. A module's default export is a machine's options, such as { policy: lastTurns(3) }; without one, everything is kept.`;
 
+/** What `chat` and those share that have a model and a store. */
+const conversing = {
+  model: ["NAME", "the model (default: that of the agent, OPENAI_MODEL, or gpt-4o-mini)"],
+  provider: [
+    "NAME",
+    "openai (default: chat completions), openai-responses, completion (text completions), or a provider of the AI SDK that is installed: anthropic, google, mistral …, ai-sdk:PACKAGE",
+  ],
+  "base-url": ["URL", "the server of the model (default: OPENAI_BASE_URL, else the provider's)"],
+  template: ["FILE", "of --provider completion: a Jinja chat template, or a prompt format in JSON"],
+  system: ["TEXT", "the system prompt"],
+  window: [
+    "TOKENS",
+    "how many tokens the model takes, question and answer: older turns are summed up when it fills (default: no bound)",
+  ],
+  "max-turns": ["N", "how many earlier turns the model sees; 0 is none (default: all)"],
+  agent: ["FILE", "the agent of a YAML or Markdown file; what is given here goes before what it says"],
+  tools: ["FILE", "a module whose default export is tools; runs its code. May be given again"],
+  mcp: [
+    "SERVER",
+    "the tools of an MCP server: its command or its URL, NAME=… where two have tools of one name. May be given again",
+  ],
+  "allow-tools": [
+    "",
+    "loads the modules of an agent's tools, which runs their code, and runs tools of MCP servers that may change something without asking",
+  ],
+} as const satisfies Command["options"];
+
 /** By name. */
 export const commands: Readonly<Record<string, Command>> = {
   chat: {
@@ -41,29 +68,7 @@ export const commands: Readonly<Record<string, Command>> = {
       continue: ["", "goes on with the newest thread of the store"],
       resume: ["[THREAD]", "goes on with a thread that is there; without an id it is chosen from a list"],
       "multi-turn": ["", "goes on with the conversation behind the question"],
-      model: ["NAME", "the model (default: that of the agent, OPENAI_MODEL, or gpt-4o-mini)"],
-      provider: [
-        "NAME",
-        "openai (default: chat completions), openai-responses, completion (text completions), or a provider of the AI SDK that is installed: anthropic, google, mistral …, ai-sdk:PACKAGE",
-      ],
-      "base-url": ["URL", "the server of the model (default: OPENAI_BASE_URL, else the provider's)"],
-      template: ["FILE", "of --provider completion: a Jinja chat template, or a prompt format in JSON"],
-      system: ["TEXT", "the system prompt"],
-      window: [
-        "TOKENS",
-        "how many tokens the model takes, question and answer: older turns are summed up when it fills (default: no bound)",
-      ],
-      "max-turns": ["N", "how many earlier turns the model sees; 0 is none (default: all)"],
-      agent: ["FILE", "the agent of a YAML or Markdown file; what is given here goes before what it says"],
-      tools: ["FILE", "a module whose default export is tools; runs its code. May be given again"],
-      mcp: [
-        "SERVER",
-        "the tools of an MCP server: its command or its URL, NAME=… where two have tools of one name. May be given again",
-      ],
-      "allow-tools": [
-        "",
-        "loads the modules of an agent's tools, which runs their code, and runs tools of MCP servers that may change something without asking",
-      ],
+      ...conversing,
       react: ["", "the model reasons in words before it calls tools, in at most 10 steps; not with --agent"],
       approve: ["ID", "has a tool call run that waits, and shows the answer; the ID says of which thread"],
       deny: ["ID", "has it not run"],
@@ -99,6 +104,27 @@ Defaults of these options, by their names, stand in ~/.config/colloquy/settings.
 Exit codes: 0; 1 a turn failed; 2 what was given can't be used, and nothing was asked; 3 a limit or the model's window; 4 a tool call waits for approval; 130 interrupted.`,
     takes: "question",
     run: async (words, values, context) => (await import("./chat.ts")).chat(words, values, context),
+  },
+  serve: {
+    usage: [
+      ["serve --store STORE --port N", "threads over HTTP, for clients of OpenAI's Responses API and of the AI SDK"],
+    ],
+    options: {
+      store: [store[0], `${store[1]}; files and folders are made (default: none, nothing is kept)`],
+      port: ["N", "the port; 0 for one that is free (default: 8080)"],
+      host: ["ADDRESS", "the address; one that other machines reach needs a token (default: 127.0.0.1)"],
+      "token-file": ["FILE", "who asks has to bear the token in it (default: on this machine, anybody may)"],
+      ...conversing,
+    },
+    sections: {
+      store: "Where it listens, and keeps threads",
+      model: "The model, and what it sees",
+      agent: "Agents and tools",
+    },
+    examples: ["colloquy serve --store threads.db --port 8080 --model gpt-4o-mini"],
+    about: `It ends at SIGTERM or SIGINT: what comes is refused, answers that are under way go on for ten seconds, and turns for longer when it is started again.`,
+    takes: "nothing",
+    run: async (...given) => (await import("./serve.ts")).serve(...given),
   },
   compare: {
     usage: [["compare JOURNALS [options]", "what two configurations would send in recorded conversations"]],

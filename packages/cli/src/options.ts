@@ -49,6 +49,9 @@ export const optionKinds = {
   "min-score": { type: "string" },
   from: { type: "string" },
   repair: { type: "boolean" },
+  port: { type: "string" },
+  host: { type: "string" },
+  "token-file": { type: "string" },
 } as const;
 
 /** The name of an option, without its dashes. */

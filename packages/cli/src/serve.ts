@@ -1,0 +1,67 @@
+import { once } from "node:events";
+import { threadServer, type ThreadServerOptions } from "@colloquy/server";
+import { reasonOf } from "@colloquy/terminal";
+import type { CommandContext } from "./command-context.ts";
+import { ArgumentError, exitCodes } from "./exit-code.ts";
+import { openedHost, opening } from "./opened-host.ts";
+import type { OptionValues } from "./options.ts";
+import { isLoopback, listen, type ListeningPlace } from "./serving.ts";
+import { settled } from "./settings.ts";
+import { readTextFile } from "./text-file.ts";
+
+/** Serves threads over HTTP until the process is asked to end. Gives the exit code. */
+export const serve = async (_: readonly string[], given: OptionValues, context: CommandContext): Promise<number> => {
+  const settings = settled(given, context);
+  const place = placeOf(settings.options);
+  const access = accessOf(settings.options, place.address);
+  const { errors, printer, signal } = context;
+  const opened = await opening(async (opens) => {
+    const { host, agent, about } = await openedHost(settings, context, opens);
+    if (agent !== null && agent.signature !== null)
+      throw new ArgumentError(`the agent "${agent.name}" takes the inputs of its signature, and no messages`);
+    const server = threadServer(host, {
+      ...access,
+      onError: (error, id) => errors.line(`colloquy: request ${id}: ${reasonOf(error)}`),
+    });
+    const listening = await listen(server, place);
+    opens(() => listening.close());
+    return { host, about, url: listening.url };
+  });
+  try {
+    errors.line(opened.about);
+    printer.line(`listening at ${opened.url}`);
+    // What a crash left open goes on, also where nobody asks for it.
+    opened.host.resumeAll().catch((error: unknown) => errors.line(`colloquy: ${reasonOf(error)}`));
+    if (!signal.aborted) await once(signal, "abort");
+  } finally {
+    await opened.close();
+  }
+  return exitCodes.done;
+};
+
+/** Where options say that a server is to listen. @throws ArgumentError for what is no port */
+export const placeOf = ({
+  port = "8080",
+  host = "127.0.0.1",
+}: Pick<OptionValues, "port" | "host">): Required<Pick<ListeningPlace, "port" | "address">> => {
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN;
+  if (number <= 65_535) return { port: number, address: host };
+  throw new ArgumentError(`--port is "${port}"; it must be a whole number from 0 to 65535, 0 for one that is free`);
+};
+
+/** Who may ask: whoever reaches this machine's own address, else whoever has the token. @throws ArgumentError where anybody might */
+export const accessOf = (
+  { "token-file": file }: Pick<OptionValues, "token-file">,
+  address: string,
+): Pick<ThreadServerOptions, "authenticate" | "hosts"> => {
+  if (file === undefined && isLoopback(address)) return {};
+  if (file === undefined)
+    throw new ArgumentError(
+      `--host ${address} is reached by other machines: give a --token-file, whose token they have to bear`,
+    );
+  const token = readTextFile(file).trim();
+  if (!/^[\x21-\x7e]+$/.test(token))
+    throw new ArgumentError(`--token-file "${file}" must hold one token, without spaces`);
+  // No page knows the token, by whatever name it calls.
+  return { authenticate: { token }, hosts: ["*"] };
+};

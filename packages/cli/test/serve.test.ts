@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { createInterface } from "node:readline";
+import { once } from "node:events";
+import { afterAll, expect, test } from "vitest";
+import { runCommand } from "../src/command.ts";
+import { run } from "./run-command.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "colloquy-serve-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+const write = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+const model = ["--base-url", "http://127.0.0.1:1/v1"];
+
+/** The command in this process, as far as that it listens. */
+const served = async (...args: readonly string[]) => {
+  const ending = new AbortController();
+  const output = new PassThrough();
+  const exitCode = runCommand(["serve", "--port", "0", ...model, ...args], {
+    input: new PassThrough(),
+    output,
+    error: new PassThrough().resume(),
+    isTerminal: false,
+    environment: {},
+    signal: ending.signal,
+  });
+  const [line] = (await once(createInterface({ input: output }), "line")) as [string];
+  return {
+    url: line.replace("listening at ", ""),
+    end: () => {
+      ending.abort("SIGTERM");
+      return exitCode;
+    },
+  };
+};
+
+test("it listens until it is asked to end", async () => {
+  const { url, end } = await served("--store", join(folder, "threads.db"));
+  const bearer = { authorization: "Bearer anything" };
+  expect((await fetch(`${url}/nowhere`, { headers: bearer })).status).toBe(404);
+  expect(await end()).toBe(0);
+  await expect(fetch(url)).rejects.toThrow("fetch failed");
+});
+
+test("with a token it answers those who bear it, by whatever name it is called", async () => {
+  const { url, end } = await served("--host", "0.0.0.0", "--token-file", write("token", "s3cret-token\n"));
+  const statusFor = async (token: string): Promise<number> =>
+    (await fetch(`${url}/nowhere`, { headers: { authorization: `Bearer ${token}` } })).status;
+  expect(await statusFor("s3cret-token")).toBe(404);
+  expect(await statusFor("s3cret")).toBe(401);
+  expect(await end()).toBe(0);
+});
+
+test.each([
+  [["--host", "0.0.0.0"], "--host 0.0.0.0 is reached by other machines: give a --token-file"],
+  [["--host", "::"], "--host :: is reached by other machines"],
+  [["--token-file", write("empty", "\n")], "must hold one token"],
+  [["--token-file", write("two", "a b\n")], "must hold one token"],
+  [["--token-file", join(folder, "none")], "there is no file or folder"],
+  [["--port", "65536"], '--port is "65536"'],
+  [["--port", "http"], '--port is "http"'],
+  [
+    [
+      "--agent",
+      write("agent.yaml", "name: a\nsignature: { inputs: { question: string }, outputs: { answer: string } }\n"),
+    ],
+    "takes the inputs of its signature",
+  ],
+])("what can't be served is refused in words: %#", async (args, problem) => {
+  const { exitCode, output, error } = await run("serve", "--port", "0", ...model, ...args);
+  expect({ exitCode, output }).toEqual({ exitCode: 2, output: "" });
+  expect(error).toContain(problem);
+});
