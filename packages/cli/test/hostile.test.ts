@@ -121,6 +121,20 @@ const cases: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ["rerun", journals, "--base-url", "http://127.0.0.1:9", "--history", hostile("own")],
     ["rerun", hostile("nowhere.jsonl").replaceAll("\0", ""), "--base-url", "http://127.0.0.1:9"],
   ],
+  serve: () => [
+    ["serve", "--port", hostile("80")],
+    ["serve", "--base-url", "http://127.0.0.1:9", "--host", hostile("nowhere")],
+    ["serve", "--token-file", write(hostile("token").replaceAll("\0", ""), "a b")],
+    [
+      "serve",
+      "--base-url",
+      "http://127.0.0.1:9",
+      "--host",
+      hostile("nowhere"),
+      "--token-file",
+      write("token", "token"),
+    ],
+  ],
   threads: () => [
     ["threads", "--store", storePath],
     ["threads", "--store", storePath, "--find", "needle"],
