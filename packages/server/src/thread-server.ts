@@ -1,4 +1,5 @@
 import type { Host } from "@colloquy/host";
+import { openApiRoute } from "./http/openapi.ts";
 import type { Route } from "./http/route.ts";
 import { serve, type ThreadServer } from "./http/server.ts";
 import { type ServerContext, serverContextOf, type ThreadServerOptions } from "./http/server-options.ts";
@@ -19,7 +20,8 @@ export const threadServer = (
   moreRoutes: readonly Route[] = [],
 ): ThreadServer => {
   const context = serverContextOf(options);
-  return serve([...rooms.flatMap((room) => room(host, context)), ...moreRoutes], context);
+  const routes = [...rooms.flatMap((room) => room(host, context)), ...moreRoutes];
+  return serve([...routes, openApiRoute(routes)], context);
 };
 
 const rooms: readonly Routes[] = [];

@@ -109,6 +109,34 @@ describe("bodies", () => {
   });
 });
 
+describe("what stands behind the path", () => {
+  const server = serving(
+    {},
+    {
+      method: "GET",
+      path: "/list",
+      handle: (call) =>
+        Response.json(
+          call.query(
+            z.object({ limit: z.coerce.number().max(100).default(20), include: z.array(z.string()).optional() }),
+          ),
+        ),
+    },
+  );
+
+  it("is read by a schema, lists as clients write them", async () => {
+    const queried = async (query: string): Promise<unknown> => (await server.fetch(at(`/list${query}`))).json();
+    expect(await queried("")).toEqual({ limit: 20 });
+    expect(await queried("?limit=5&include[]=a&include%5B%5D=b")).toEqual({ limit: 5, include: ["a", "b"] });
+    expect(await queried("?include[0]=a&include[1]=b&__proto__=x")).toEqual({ limit: 20, include: ["a", "b"] });
+  });
+
+  it("is refused in words that name it", async () => {
+    expect(await errorOf(await server.fetch(at("/list?limit=x")))).toMatchObject({ status: 400, param: "limit" });
+    expect(await errorOf(await server.fetch(at("/list?include=x")))).toMatchObject({ status: 400, param: "include" });
+  });
+});
+
 describe("who may ask", () => {
   const who: Route = { method: "GET", path: "/who", handle: ({ principal }) => Response.json(principal) };
   const bearer = (token: string): Request => at("/who", { headers: { authorization: `Bearer ${token}` } });

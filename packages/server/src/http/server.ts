@@ -1,4 +1,4 @@
-import { bodyOf } from "./body.ts";
+import { bodyOf, queryOf } from "./reading.ts";
 import { OpenStreams, type StreamContext } from "./event-stream.ts";
 import { checkPlace, corsHeaders, preflight, principalOf } from "./guard.ts";
 import { errorResponse, HttpError } from "./http-error.ts";
@@ -139,6 +139,8 @@ class RequestCall implements Call {
   }
 
   body: Call["body"] = (schema) => bodyOf(this.request, schema, this.#context.bodyBytesMax);
+
+  query: Call["query"] = (schema) => queryOf(this.url, schema);
 
   async mayUse(threadId: string): Promise<boolean> {
     return this.#context.mayUse(this.principal, threadId);

@@ -6,11 +6,26 @@ export const bodyOf = async <Body>(request: Request, schema: z.ZodType<Body>, by
   const text = await textOf(request, bytesMax);
   if (text !== "" && !/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers.get("content-type") ?? ""))
     throw new HttpError(415, "the body must be JSON, with content-type: application/json");
-  const parsed = schema.safeParse(jsonOf(text));
+  return parsedBy(schema, jsonOf(text), "the body");
+};
+
+/** What stands behind `?`, by a schema. @throws HttpError 400 */
+export const queryOf = <Query>(url: URL, schema: z.ZodType<Query>): Query => {
+  const given = new Map<string, string | readonly string[]>();
+  for (const [name, value] of url.searchParams) {
+    const list = /^(.+)\[\d*\]$/.exec(name)?.[1];
+    if (list === undefined) given.set(name, value);
+    else given.set(list, [...[given.get(list) ?? []].flat(), value]);
+  }
+  return parsedBy(schema, Object.fromEntries(given), "the query");
+};
+
+const parsedBy = <Value>(schema: z.ZodType<Value>, given: unknown, all: string): Value => {
+  const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const param = issue === undefined ? "" : paramOf(issue.path);
-  throw new HttpError(400, `${param === "" ? "the body" : param}: ${issue?.message ?? "invalid"}`, {
+  throw new HttpError(400, `${param === "" ? all : param}: ${issue?.message ?? "invalid"}`, {
     param: param === "" ? null : param,
   });
 };

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import type { Route } from "./route.ts";
+
+/** The route that describes all others: OpenAPI 3.1, of the schemas by which they read what they are sent. */
+export const openApiRoute = (routes: readonly Route[]): Route => {
+  const own: Route = {
+    method: "GET",
+    path: "/openapi.json",
+    description: "This description.",
+    handle: () => Response.json(description),
+  };
+  const description = descriptionOf([...routes, own]);
+  return own;
+};
+
+const descriptionOf = (routes: readonly Route[]): object => ({
+  openapi: "3.1.0",
+  info: { title: "Colloquy", version: "1", description: "Threads over HTTP." },
+  security: [{ bearer: [] }, {}],
+  paths: Object.fromEntries(
+    Object.entries(Object.groupBy(routes, ({ path }) => path.replaceAll(/:(\w+)/g, "{$1}"))).map(([path, at = []]) => [
+      path,
+      Object.fromEntries(at.map((route) => [route.method.toLowerCase(), operationOf(route)])),
+    ]),
+  ),
+  components: {
+    securitySchemes: { bearer: { type: "http", scheme: "bearer" } },
+    schemas: { Error: schemaOf(errorSchema) },
+  },
+});
+
+const operationOf = ({ path, description = "", query, body }: Route): object => ({
+  description,
+  parameters: [
+    ...Array.from(path.matchAll(/:(\w+)/g), ([, name]) => ({
+      name,
+      in: "path",
+      required: true,
+      schema: { type: "string", pattern: "^[A-Za-z0-9_-]{1,128}$" },
+    })),
+    ...Object.entries(query?.shape ?? {}).map(([name, schema]) => ({ name, in: "query", schema: schemaOf(schema) })),
+  ],
+  ...(body === undefined ? {} : { requestBody: { content: { "application/json": { schema: schemaOf(body) } } } }),
+  responses: {
+    "200": { description: "The answer." },
+    default: {
+      description: "A refusal, in words.",
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+    },
+  },
+});
+
+/** What a schema takes, inside of another document: what it names itself stays within it. */
+const schemaOf = (schema: z.core.$ZodType): object => {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return json;
+};
+
+const errorSchema = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.string(),
+    param: z.string().nullable(),
+    code: z.string().nullable(),
+  }),
+});

@@ -1,0 +1,48 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { Route } from "../src/index.ts";
+import { at, serving } from "./serving.ts";
+
+const list: Route = {
+  method: "GET",
+  path: "/things/:id/parts",
+  description: "The parts of a thing.",
+  query: z.object({
+    limit: z.coerce.number().int().min(1).max(100).default(20),
+    order: z.enum(["asc", "desc"]).optional(),
+  }),
+  handle: () => new Response(),
+};
+const make: Route = {
+  method: "POST",
+  path: "/things/:id/parts",
+  body: z.strictObject({ name: z.string(), at: z.date().optional() }),
+  handle: () => new Response(),
+};
+
+test("the server describes itself, all of its routes, validly", async () => {
+  const description = (await (await serving({}, list, make).fetch(at("/openapi.json"))).json()) as {
+    paths: Record<string, Record<string, unknown>>;
+  };
+  const validated = await new Validator().validate(structuredClone(description));
+  expect(validated).toMatchObject({ valid: true });
+  expect(Object.keys(description.paths)).toContain("/openapi.json");
+  expect(description.paths["/things/{id}/parts"]).toMatchObject({
+    get: {
+      description: "The parts of a thing.",
+      parameters: [
+        { name: "id", in: "path", required: true },
+        { name: "limit", in: "query", schema: { type: "integer", default: 20 } },
+        { name: "order", in: "query", schema: { enum: ["asc", "desc"] } },
+      ],
+    },
+    post: { requestBody: { content: { "application/json": { schema: { required: ["name"] } } } } },
+  });
+});
+
+test("nothing in it refers to what is elsewhere", async () => {
+  const text = await (await serving({}, list, make).fetch(at("/openapi.json"))).text();
+  const referred = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, place]) => place);
+  expect(new Set(referred)).toEqual(new Set(["#/components/schemas/Error"]));
+});
