@@ -131,6 +131,15 @@ export class HostedThread {
     return look(this.#thread, loadAll, "whole");
   }
 
+  /**
+   * What a function sees of the present state; null when there is no such thread. Only those chunks of it are read that the
+   * function looks at, so it may be called again, and must be pure; and what it gives must hold no part of the state that has
+   * messages to be read: no turn, no thread. Takes no lease.
+   */
+  look<Seen>(see: (state: State) => Seen): Promise<Seen | null> {
+    return look(this.#thread, see);
+  }
+
   /** What the next prompt would show of the thread, unit by unit, and why; null when there is no such thread. Takes no lease. */
   explain(): Promise<Explanation | null> {
     return look(this.#thread, (state) => explain(this.#thread.host.machine, state));

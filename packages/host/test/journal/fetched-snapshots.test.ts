@@ -1,4 +1,4 @@
-import { toArray, turnsOf } from "@colloquy/machine";
+import { toArray, turnNumbered, turnsOf } from "@colloquy/machine";
 import { lastTurns } from "@colloquy/machine/policies";
 import { beforeEach, describe, expect, test } from "vitest";
 import { memoryStore, tool } from "@colloquy/host";
@@ -118,8 +118,17 @@ describe("a snapshot whose chunks have to be fetched", () => {
     expect((await thread.figures())?.turns.total).toBe(400);
     expect((await thread.explain())?.units.length).toBeGreaterThan(0);
     expect(await thread.approvals()).toEqual([]);
+    fetched = [];
+    const seen = await thread.look((present) => {
+      const third = turnNumbered(present, 3);
+      return third === undefined ? [] : toArray(third.messages).map(({ id }) => id);
+    });
+    expect(seen).toEqual(["3.0", "3.1"]);
+    expect(fetched).not.toContain(null);
+    expect(fetched.length).toBeLessThan(4);
     expect(errors).toEqual([]);
     expect(Math.min(...readsFrom)).toBeGreaterThan(390);
+    expect(await host.thread("nobody's").look(() => 1)).toBeNull();
   });
 
   test("is fetched once for a thread that is in use", async () => {
