@@ -131,11 +131,7 @@ export class HostedThread {
     return look(this.#thread, loadAll, "whole");
   }
 
-  /**
-   * What a function sees of the present state; null when there is no such thread. Only those chunks of it are read that the
-   * function looks at, so it may be called again, and must be pure; and what it gives must hold no part of the state that has
-   * messages to be read: no turn, no thread. Takes no lease.
-   */
+  /** What a function sees of the present state; null when there is no such thread. Only what it looks at is read, so it may be called again, and must be pure; what it gives must be plain data, and no turn of the state. Takes no lease. */
   look<Seen>(see: (state: State) => Seen): Promise<Seen | null> {
     return look(this.#thread, see);
   }
