@@ -6,6 +6,7 @@ import {
   type Host,
   type HostOptions,
   type LlmHandler,
+  memoryStore,
   type Store,
 } from "@colloquy/runtime-node";
 import type { Agent } from "./file/agent.ts";
@@ -91,6 +92,10 @@ export const agentHost = (agent: Agent, given: AgentHostOptions): AgentHost => {
     importJournal: (...journal) => host.importJournal(...journal),
     importMessages: (...messages) => host.importMessages(...messages),
     resumeAll: (wanted) => host.resumeAll(wanted),
+    inMemory: () => {
+      const { owner: _, ...again } = given;
+      return agentHost(agent, { ...again, store: memoryStore() });
+    },
     calls: (threadId, turn) => subagentCalls(host, agent, threadId, turn),
     subagent: (...names) => below.at(agent, model, names),
     close,

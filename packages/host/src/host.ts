@@ -9,6 +9,7 @@ import { problemOfOptions } from "./boundary/option-names.ts";
 import type { HostContext } from "./context/host-context.ts";
 import { lookAt } from "./journal/opening.ts";
 import { ThreadLoop } from "./loop/loop.ts";
+import { memoryStore } from "./memory-store/memory-store.ts";
 import { hostContextOf, type HostOptions, type ImportOptions, importOptionNames } from "./options.ts";
 import type { OutputOf, OutputSchema, WrittenOf } from "./output/expected.ts";
 import type { ListOptions, ThreadPage } from "./ports/listing.ts";
@@ -56,6 +57,11 @@ export interface Host extends AsyncDisposable {
    * journal, or the snapshot, of every thread that the options name. May be called again at any time.
    */
   resumeAll(options?: ResumeAllOptions): Promise<ResumedAll>;
+  /**
+   * A host of the same parts whose threads live in memory alone and are gone when it is closed, for conversations that nobody
+   * is to keep. Closing this host does not close it.
+   */
+  inMemory(): Host;
   /** Lets go of all threads, as `HostedThread.close` does, when what is being stored is stored. To end turns first, await or abort their asks. */
   close(): Promise<void>;
   /** The same, for `await using`. */
@@ -71,6 +77,7 @@ export interface Host extends AsyncDisposable {
 export const createHost = (options: HostOptions): Host => new ConversationHost(options);
 
 class ConversationHost implements Host, Loops {
+  readonly #options: HostOptions;
   readonly #host: HostContext;
   readonly #defaultThread: string;
   readonly #loops = new Map<string, ThreadLoop>();
@@ -79,6 +86,7 @@ class ConversationHost implements Host, Loops {
   #closed = false;
 
   constructor(options: HostOptions) {
+    this.#options = options;
     this.#host = hostContextOf(options);
     this.#defaultThread = options.defaultThread ?? "default";
   }
@@ -127,6 +135,11 @@ class ConversationHost implements Host, Loops {
 
   async resumeAll(options: ResumeAllOptions = {}): Promise<ResumedAll> {
     return resumeAll(this.#host, (threadId, asks) => takeUp(this.#ref(threadId), asks), options);
+  }
+
+  inMemory(): Host {
+    const { owner: _, ...options } = this.#options;
+    return new ConversationHost({ ...options, store: memoryStore({ clock: options.clock }) });
   }
 
   async close(): Promise<void> {

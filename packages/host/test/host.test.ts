@@ -20,3 +20,14 @@ describe("all threads", () => {
     expect(await errorOf(stage({ clock, store }).host.search("queen"))).toBeInstanceOf(SearchUnavailableError);
   });
 });
+
+test("a host in memory has the same parts, keeps nothing in the store, and lets go of its threads when it is closed", async () => {
+  const { host } = stage({ script: [says("kept"), says("not kept")] });
+  await host.ask("one", { threadId: "a" });
+  const memory = host.inMemory();
+  expect((await memory.ask("two", { threadId: "b" })).text).toBe("not kept");
+  expect((await host.threads()).threads.map(({ threadId }) => threadId)).toEqual(["a"]);
+  expect(await memory.thread("a").state()).toBeNull();
+  await memory.close();
+  expect(await host.inMemory().thread("b").state()).toBeNull();
+});

@@ -2,10 +2,14 @@ import type { Host } from "@colloquy/host";
 import { openApiRoute } from "./http/openapi.ts";
 import type { Route } from "./http/route.ts";
 import { serve, type ThreadServer } from "./http/server.ts";
-import { type ServerContext, serverContextOf, type ThreadServerOptions } from "./http/server-options.ts";
+import { type HttpOptions, serverContextOf } from "./http/server-options.ts";
+import { responseRoutes } from "./responses/response-routes.ts";
+import type { ResponsesOptions } from "./responses/responses-room.ts";
 
-/** A room of routes. */
-export type Routes = (host: Host, context: ServerContext) => readonly Route[];
+/** How threads are served. */
+export interface ThreadServerOptions extends HttpOptions {
+  readonly responses?: ResponsesOptions;
+}
 
 /**
  * Serves the threads of a host over HTTP, as one function from a request to its response: for any server, or any framework
@@ -16,12 +20,10 @@ export type Routes = (host: Host, context: ServerContext) => readonly Route[];
  */
 export const threadServer = (
   host: Host,
-  options: ThreadServerOptions = {},
+  { responses, ...options }: ThreadServerOptions = {},
   moreRoutes: readonly Route[] = [],
 ): ThreadServer => {
   const context = serverContextOf(options);
-  const routes = [...rooms.flatMap((room) => room(host, context)), ...moreRoutes];
+  const routes = [...responseRoutes(host, context, responses), ...moreRoutes];
   return serve([...routes, openApiRoute(routes)], context);
 };
-
-const rooms: readonly Routes[] = [];

@@ -115,6 +115,7 @@ export const changedHost = (host: Host, change: Partial<Host>): Host => ({
   importJournal: (...given) => host.importJournal(...given),
   importMessages: (...given) => host.importMessages(...given),
   resumeAll: (...given) => host.resumeAll(...given),
+  inMemory: () => host.inMemory(),
   close: () => host.close(),
   [Symbol.asyncDispose]: () => host.close(),
   ...change,

@@ -8,8 +8,8 @@ export type Authenticate =
   | { readonly token: string }
   | ((request: Request) => Principal | null | Promise<Principal | null>);
 
-/** How threads are served. */
-export interface ThreadServerOptions {
+/** Who may ask, and within which limits. */
+export interface HttpOptions {
   /** Who may ask. Default: everybody who reaches the server, as one principal. */
   readonly authenticate?: Authenticate;
   /** Whether a principal may use a thread, also one that is not there yet. What it may not use is not there for it (404). Default: all. */
@@ -38,10 +38,10 @@ export interface ThreadServerOptions {
 }
 
 /** What all routes have of their server: its options, after their defaults. */
-export type ServerContext = Readonly<Required<ThreadServerOptions>>;
+export type ServerContext = Readonly<Required<HttpOptions>>;
 
 /** Options after their defaults. @throws ConfigurationError for one that is invalid */
-export const serverContextOf = (options: ThreadServerOptions): ServerContext => {
+export const serverContextOf = (options: HttpOptions): ServerContext => {
   const problem = problemOfOptions("threadServer", options, optionNames);
   if (problem !== null) throw new ConfigurationError(problem);
   const { streamsMax = 10_000, streamsByPrincipalMax = streamsMax, authenticate = () => anybody } = options;
@@ -77,7 +77,7 @@ const loopback: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
 const anybody: Principal = { id: "anybody" };
 
-const optionNames: OptionNames<ThreadServerOptions> = {
+const optionNames: OptionNames<HttpOptions> = {
   authenticate: true,
   mayUse: true,
   hosts: true,

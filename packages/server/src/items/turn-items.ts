@@ -1,0 +1,170 @@
+import {
+  type ContentPart,
+  contentText,
+  type JsonObject,
+  type Message,
+  type Part,
+  type State,
+  toArray,
+  toolCallsOf,
+  toolResultOf,
+  turnNumbered,
+} from "@colloquy/machine";
+import { toResponseItems } from "@colloquy/interchange";
+import { loadMessages } from "@colloquy/machine/storage";
+import {
+  functionCallItem,
+  type Item,
+  itemId,
+  mcpCallItem,
+  messageItem,
+  outputText,
+  placeOfCall,
+  reasoningItem,
+  wireCallId,
+} from "./item.ts";
+
+/** A turn as its items are read from: a closed one, the open one, or the seed as turn 0. */
+export interface SaidTurn {
+  readonly threadId: string;
+  readonly number: number;
+  readonly messages: readonly Message[];
+  /** The id of the answer, once it is there. */
+  readonly answer: string | null;
+  /** Model calls that were begun; 0 for a turn that did not happen here. */
+  readonly steps: number;
+  /** The names of the tools of the caller, whose calls are `function_call` items. */
+  readonly callerTools: ReadonlySet<string>;
+}
+
+/** Under which name the metadata of a turn hold the names of the caller's tools: a closed turn does not have them elsewhere. */
+export const callerToolsKey = "callerTools";
+
+/** A turn of a thread by its number, 0 for its seed; null where there is none. */
+export const saidIn = (state: State, number: number): SaidTurn | null => {
+  const { threadId, conversation, open } = state.context;
+  const none = { threadId, number, answer: null, steps: 0, callerTools: new Set<string>() };
+  if (number === 0) return { ...none, messages: conversation.seed };
+  if (open?.number === number) {
+    const { messages, answer, step, stage, metadata } = open;
+    const results = stage.type === "running" ? stage.calls.flatMap(({ result }) => result ?? []) : [];
+    const callerTools = new Set([...(open.callerTools ?? []).map(({ name }) => name), ...callerToolsIn(metadata)]);
+    return { ...none, messages: [...toArray(messages), ...results], answer, steps: step, callerTools };
+  }
+  const found = turnNumbered(state, number);
+  if (found === undefined) return null;
+  const turn = loadMessages(found);
+  const callerTools = new Set(callerToolsIn(turn.metadata ?? null));
+  return { ...none, messages: toArray(turn.messages), answer: turn.answer ?? null, steps: turn.steps, callerTools };
+};
+
+/** What was said in a turn as items, in order: messages, reasoning, calls, and what they came to. */
+export const itemsOfTurn = (turn: SaidTurn): readonly Item[] => {
+  const { messages } = turn;
+  const results = new Map(
+    messages.flatMap((message) => {
+      const result = toolResultOf(message);
+      return result === undefined ? [] : [[result.callId, result] as const];
+    }),
+  );
+  let step = 0;
+  const items: Item[] = [];
+  for (const [index, message] of messages.entries()) {
+    const result = toolResultOf(message);
+    if (result !== undefined) {
+      if (isCallers(turn, result.name)) items.push(outputItem(turn.threadId, result.callId, result.content));
+      continue;
+    }
+    const isReply = message.role === "assistant" && message.synthesised !== true && turn.steps > 0;
+    const at = isReply ? stepOf(message, turn, step) : 0;
+    if (at > step) step = at;
+    items.push(
+      ...(message.role === "assistant"
+        ? replyItems(turn, message, at > 0 ? { step: at, index: 0 } : { step: 0, index })
+        : [inputItem(turn, message, index)]),
+    );
+    for (const call of toolCallsOf(message)) {
+      const place = placeOfCall(turn.threadId, call.callId);
+      const came = results.get(call.callId);
+      if (isCallers(turn, call.name)) items.push(functionCallItem(place, call, "completed"));
+      else if (came !== undefined)
+        items.push(mcpCallItem(place, call, { text: contentText(came.content), failed: came.outcome !== "completed" }));
+    }
+  }
+  return items;
+};
+
+/** The input among the items of a turn: what was asked. */
+export const inputItemsOf = (turn: SaidTurn): readonly Item[] =>
+  itemsOfTurn(turn).filter(({ type, role }) => type === "message" && role !== "assistant");
+
+/** What the caller gave as the result of a call. */
+export const outputItem = (threadId: string, callId: string, content: readonly ContentPart[]): Item => ({
+  type: "function_call_output",
+  id: itemId("fco", placeOfCall(threadId, callId)),
+  call_id: wireCallId(threadId, callId),
+  output: contentText(content),
+  status: "completed",
+});
+
+/** The pieces of a reply that are messages and reasoning, each with its index among its kind. Neighbours of a kind are one piece. */
+const piecesOf = (parts: readonly Part[]): readonly Piece[] => {
+  const pieces: { kind: Piece["kind"]; text: string }[] = [];
+  for (const part of parts) {
+    if (part.type !== "text" && part.type !== "reasoning" && part.type !== "refusal") continue;
+    const last = pieces.at(-1);
+    if (last?.kind === part.type) last.text += part.text;
+    else if (part.text !== "") pieces.push({ kind: part.type, text: part.text });
+  }
+  return pieces;
+};
+
+/** A run of one kind in a reply. */
+export interface Piece {
+  readonly kind: "text" | "reasoning" | "refusal";
+  readonly text: string;
+}
+
+const callerToolsIn = (metadata: JsonObject | null): readonly string[] => {
+  const names = metadata?.[callerToolsKey];
+  return Array.isArray(names) ? names.filter((name) => typeof name === "string") : [];
+};
+
+/** Calls in turns that were had elsewhere were run elsewhere too. */
+const isCallers = ({ steps, callerTools }: SaidTurn, name: string): boolean => steps === 0 || callerTools.has(name);
+
+/** As the host's replay has it: a step is known by its calls, and by the answer. */
+const stepOf = (message: Message, { answer, steps, number }: SaidTurn, last: number): number => {
+  if (message.id === answer) return steps;
+  const [call] = toolCallsOf(message);
+  if (call === undefined) return last + 1 <= steps ? last + 1 : 0;
+  const { turn, step } = placeOfCall("", call.callId);
+  return turn === number ? step : 0;
+};
+
+const replyItems = (
+  { threadId, number }: SaidTurn,
+  { parts, incomplete }: Message,
+  { step, index: first }: { readonly step: number; readonly index: number },
+): readonly Item[] => {
+  const status = incomplete === true ? "incomplete" : "completed";
+  const counted = { msg: first, rs: first };
+  return piecesOf(parts).map(({ kind, text }) => {
+    const place = { threadId, turn: number, step };
+    if (kind === "reasoning") return reasoningItem({ ...place, index: counted.rs++ }, text, status);
+    const content = kind === "text" ? outputText(text) : { type: "refusal", refusal: text };
+    return messageItem({ ...place, index: counted.msg++ }, [content], status);
+  });
+};
+
+const inputItem = ({ threadId, number }: SaidTurn, message: Message, index: number): Item => {
+  const [written] = toResponseItems([message]).value;
+  const content = written?.["content"] ?? "";
+  return {
+    ...written,
+    type: written?.type ?? "message",
+    id: itemId("msg", { threadId, turn: number, step: 0, index }),
+    status: "completed",
+    content: typeof content === "string" ? [{ type: "input_text", text: content }] : content,
+  };
+};

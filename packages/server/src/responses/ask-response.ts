@@ -1,0 +1,293 @@
+import { type AskHandle, type AskOptions, type HostedThread, ThreadExistsError } from "@colloquy/host";
+import { type JsonObject, type MessageDraft, type State, textOf } from "@colloquy/machine";
+import { forkOf } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+import { HttpError } from "../http/http-error.ts";
+import type { Call } from "../http/route.ts";
+import { isJsonObject } from "../items/item.ts";
+import { callerToolsKey } from "../items/turn-items.ts";
+import { continueTurn } from "./continued-turn.ts";
+import { placeOfResponse } from "./response-id.ts";
+import { readInput, type ResponseInput } from "./response-input.ts";
+import { modelParametersOf, type ResponseRequest } from "./response-request.ts";
+import { findLeg, readableLeg, type ReadableLeg, type ResponsesRoom } from "./responses-room.ts";
+import { RunningTurn, type ShownLeg } from "./running-turn.ts";
+import { echoIn, isOpenedBy, turnMetadata } from "./turn-echo.ts";
+
+/** Begins what a request asks for, or finds it where it was asked before. Resolves when its turn has begun. @throws HttpError */
+export const askResponse = async (room: ResponsesRoom, call: Call, request: ResponseRequest): Promise<ReadableLeg> => {
+  checkRequest(room, request);
+  const input = readInput(request);
+  const target = await targetOf(room, call, request, input);
+  if (input.answers.length + input.approvals.length > 0) {
+    if (target === null) throw new HttpError(400, "input: nothing waits for these outputs", { param: "input" });
+    return continueTurn(room, target.thread, input, call.principal);
+  }
+  const askId = await askIdOf(call);
+  const asking: Asking = { room, call, request, input, askId };
+  return request.store === false ? askUnstored(asking, target) : askStored(asking, target);
+};
+
+/** Where a request goes on. */
+interface Target {
+  readonly thread: HostedThread;
+  readonly state: State;
+  /** The turn behind which it goes on, whatever the head is; null for the head. */
+  readonly turn: number | null;
+}
+
+interface Asking {
+  readonly room: ResponsesRoom;
+  readonly call: Call;
+  readonly request: ResponseRequest;
+  readonly input: ResponseInput;
+  /** The id of the ask: of its idempotency key, where it has one. */
+  readonly askId: { readonly id: string; readonly isRepeatable: boolean };
+}
+
+const checkRequest = ({ models }: ResponsesRoom, request: ResponseRequest): void => {
+  if (request.conversation != null && request.previous_response_id != null)
+    throw new HttpError(
+      400,
+      "conversation and previous_response_id can't both be given: a conversation has its own head",
+      {
+        param: "previous_response_id",
+      },
+    );
+  if (request.background === true && request.store === false)
+    throw new HttpError(400, "background: a response that is not stored can't be read later; leave out store: false", {
+      param: "background",
+    });
+  if (request.model != null && models !== null && !models.includes(request.model))
+    throw new HttpError(
+      404,
+      `there is no model ${JSON.stringify(request.model)} here; there are: ${models.join(", ")}`,
+      {
+        param: "model",
+        code: "model_not_found",
+      },
+    );
+};
+
+const targetOf = async (
+  room: ResponsesRoom,
+  call: Call,
+  { conversation, previous_response_id: previous }: ResponseRequest,
+  { behind, answers, approvals }: ResponseInput,
+): Promise<Target | null> => {
+  if (conversation != null) {
+    const id = typeof conversation === "string" ? conversation : conversation.id;
+    const thread = room.host.thread(id);
+    const state = (await call.mayUse(id)) ? await thread.state() : null;
+    if (state === null)
+      throw new HttpError(404, `there is no conversation ${JSON.stringify(id)}`, {
+        param: "conversation",
+        code: "conversation_not_found",
+      });
+    return { thread, state, turn: null };
+  }
+  const named = previous == null ? null : placeOfResponse(previous);
+  const place = previous == null ? (behind ?? answers[0]?.place ?? approvals[0]?.place ?? null) : named;
+  if (place === null && previous == null) return null;
+  const thread = place === null ? null : room.host.thread(place.threadId);
+  const state = place !== null && thread !== null && (await call.mayUse(place.threadId)) ? await thread.state() : null;
+  if (place === null || thread === null || state === null || !(await hasTurn(room, state, place)))
+    throw previous == null
+      ? new HttpError(400, "input: an item that is named is not there", { param: "input", code: "item_not_found" })
+      : new HttpError(400, `there is no response ${JSON.stringify(previous)}`, {
+          param: "previous_response_id",
+          code: "previous_response_not_found",
+        });
+  return { thread, state, turn: place.turn };
+};
+
+const hasTurn = async (
+  room: ResponsesRoom,
+  { context: { open, conversation } }: State,
+  place: { readonly threadId: string; readonly turn: number; readonly leg?: number },
+): Promise<boolean> => {
+  const isThere = place.turn === open?.number || (place.turn > 0 && place.turn <= conversation.turns.length);
+  if (!isThere || place.leg === undefined || place.leg === 1) return isThere;
+  return (await findLeg(room, { ...place, leg: place.leg })) !== null;
+};
+
+/** An ask that is kept: repeated under its key it is the one that was made before. */
+const askStored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
+  const { room, request, askId } = asking;
+  const threads = target === null ? [newThread(asking)] : [target.thread, room.host.thread(forkId(asking))];
+  if (askId.isRepeatable)
+    for (const thread of threads) {
+      const known = (await thread.asked(askId.id))?.turn ?? null;
+      const state = known === null ? null : await thread.state();
+      if (known === null || state === null) continue;
+      if (!isOpenedBy(state, known, request))
+        throw new HttpError(400, "this idempotency key was used with another request; take a new one", {
+          code: "idempotency_key_reused",
+        });
+      const leg = await findLeg(room, { threadId: thread.id, turn: known, leg: 1 });
+      if (leg !== null) return leg;
+    }
+  const { thread, options } = target === null ? await begunThread(asking) : await behind(asking, target);
+  return readableLeg((await ask(asking, room, thread, options)).leg);
+};
+
+/** An ask on a copy in memory, which is gone when it is answered. */
+const askUnstored = async (asking: Asking, target: Target | null): Promise<ReadableLeg> => {
+  const { unstored } = asking.room;
+  const thread = unstored.host.thread("new");
+  if (target !== null) {
+    const { turn, state } = target;
+    const at = asking.room.clock.now();
+    const wanted = turn ?? state.context.conversation.head;
+    const copied = forkOf(await target.thread.exportJournal(), { at, threadId: thread.id, turn: wanted });
+    if (Either.isLeft(copied)) throw new HttpError(400, copied.left);
+    await unstored.host.importJournal(copied.right.entries, { threadId: thread.id });
+    await prepare(asking, thread, await thread.state());
+  } else await begun(asking, thread);
+  const { leg, handle } = await ask(asking, unstored, thread, {});
+  // Nobody could ask for it again.
+  asking.call.signal.addEventListener("abort", () => handle.abort("the client went"), { once: true });
+  const forget = (): void => void thread.delete().catch(() => {});
+  leg.ended.then(forget, forget);
+  return readableLeg(leg);
+};
+
+const newThread = ({ room, askId }: Asking): HostedThread =>
+  room.host.thread(askId.isRepeatable ? `thread_${askId.id}` : "new");
+
+const forkId = ({ askId }: Asking): string => `fork_${askId.id}`;
+
+const begunThread = async (asking: Asking) => {
+  const thread = newThread(asking);
+  await begun(asking, thread);
+  return { thread, options: {} };
+};
+
+/** Begins a thread with what the input brings of earlier turns. */
+const begun = async (asking: Asking, thread: HostedThread): Promise<void> => {
+  const { room, input, request } = asking;
+  const host = request.store === false ? room.unstored.host : room.host;
+  if (input.history.length > 0)
+    try {
+      const system = input.system === null ? {} : { system: input.system };
+      await host.importMessages({ ...system, turns: input.history }, { threadId: thread.id });
+    } catch (thrown) {
+      // The same request came before, and got so far.
+      if (!(thrown instanceof ThreadExistsError)) throw thrown;
+    }
+  const system = request.instructions ?? (input.history.length > 0 ? null : input.system);
+  if (system !== null) await thread.changeSystem(system);
+};
+
+/** Behind the turn that a request names: at the head of its thread where that is idle there, else in a fork. */
+const behind = async (asking: Asking, target: Target): Promise<{ thread: HostedThread; options: AskOptions }> => {
+  const { thread, state, turn } = target;
+  const { open, conversation } = state.context;
+  if (turn === null || (turn === open?.number && isAwaited(state))) {
+    if (open === null || asking.input.history.length > 0) await prepare(asking, thread, state);
+    return { thread, options: { overlap: isAwaited(state) ? "interrupt" : "queue" } };
+  }
+  if (turn === open?.number)
+    throw new HttpError(400, "the previous response is still in progress; wait for its end, or cancel it", {
+      param: "previous_response_id",
+      code: "response_in_progress",
+    });
+  if (open === null && turn === conversation.head && asking.input.history.length === 0) {
+    await prepare(asking, thread, state);
+    return { thread, options: { from: turn, whenBusy: "fork" } };
+  }
+  const fork = asking.room.host.thread(forkId(asking));
+  try {
+    await thread.fork({ turn, threadId: fork.id });
+  } catch (thrown) {
+    if (!(thrown instanceof ThreadExistsError)) throw thrown;
+  }
+  await prepare(asking, fork, await fork.state());
+  return { thread: fork, options: {} };
+};
+
+/** Whether the open turn waits for somebody outside alone. */
+const isAwaited = ({ context: { open } }: State): boolean =>
+  open?.stage.type === "running" &&
+  open.stage.calls.every(
+    ({ by, approval, result }) => result !== null || by === "caller" || approval?.status === "requested",
+  );
+
+/** Instructions are those of one response: the next without them goes on under the thread's own. */
+const prepare = async ({ request, input }: Asking, thread: HostedThread, state: State | null): Promise<void> => {
+  for (const turn of input.history) await thread.addTurn(turn);
+  const wanted = request.instructions ?? input.system;
+  const conversation = state?.context.conversation;
+  const present = conversation?.system == null ? null : textOf(conversation.system);
+  if (wanted !== null && wanted !== present) await thread.changeSystem(wanted);
+  if (wanted !== null || state === null || conversation === undefined) return;
+  const last = echoIn(state, conversation.head)["instructions"];
+  if (typeof last === "string" && last === present) await thread.resetSystem();
+};
+
+const ask = async (
+  { request, input, askId, room }: Asking,
+  shown: Pick<ResponsesRoom, "host" | "turns">,
+  thread: HostedThread,
+  more: AskOptions,
+): Promise<{ readonly leg: ShownLeg; readonly handle: AskHandle }> => {
+  const tools = (request.tools ?? []).map(({ name, description, parameters }) => ({
+    name,
+    ...(description == null ? {} : { description }),
+    ...(parameters == null ? {} : { input: { jsonSchema: parameters } }),
+  }));
+  const metadata = turnMetadata(request);
+  const model = modelParametersOf(request, room.modelParameters);
+  const limits = request.max_tool_calls == null ? {} : { limits: { toolCalls: request.max_tool_calls } };
+  const said: readonly MessageDraft[] = input.said;
+  const handle = thread.ask(said, { askId: askId.id, metadata, model, tools, ...limits, ...more });
+  return { leg: await begunTurn(shown, thread, handle, metadata), handle };
+};
+
+/** Shows the turn of an ask, when it has one. */
+const begunTurn = async (
+  { host, turns }: Pick<ResponsesRoom, "host" | "turns">,
+  asked: HostedThread,
+  handle: AskHandle,
+  metadata: JsonObject,
+): Promise<ShownLeg> => {
+  const parts = handle[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await parts.next();
+    // Its result says why there is none.
+    if (next.done === true) throw await handle.then(() => new Error("an ask ended without a turn"));
+    if (next.value.type !== "turn.started") continue;
+    const number = next.value.turn;
+    const thread = handle.threadId === asked.id ? asked : host.thread(handle.threadId);
+    const known = turns.of(thread.id, number);
+    if (known !== undefined) return known.current;
+    const { askId } = handle;
+    const record = await thread.asked(askId);
+    const names = metadata[callerToolsKey];
+    const callerTools = new Set(Array.isArray(names) ? names.map(String) : []);
+    const echo = metadata["response"];
+    const turn = new RunningTurn(
+      {
+        thread,
+        number,
+        askId,
+        callerTools,
+        startedAt: record?.startedAt ?? turns.now(),
+        echo: isJsonObject(echo) ? echo : {},
+      },
+      turns,
+    );
+    turns.add(turn);
+    turn.follow({ [Symbol.asyncIterator]: () => parts }, handle);
+    return turn.current;
+  }
+};
+
+const askIdOf = async ({ request, principal, requestId }: Call): Promise<Asking["askId"]> => {
+  const key = request.headers.get("idempotency-key");
+  if (key === null) return { id: `ask_${requestId}`, isRepeatable: false };
+  // Nobody reaches an ask of somebody else by guessing a key.
+  const bytes = new TextEncoder().encode(JSON.stringify([principal.id, key]));
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, 16);
+  return { id: Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join(""), isRepeatable: true };
+};

@@ -1,0 +1,85 @@
+import type { LegEvent } from "./leg-writer.ts";
+
+/** The log of a leg was let go while somebody read it. */
+class LogLostError extends Error {
+  override readonly name = "LogLostError";
+}
+
+/** What was shown of one leg, event by event, for those that read it now and for those that come back. */
+export class LegLog {
+  readonly #blocks: string[] = [];
+  readonly #onGrowth: (characters: number) => void;
+  #characters = 0;
+  #news: PromiseWithResolvers<void> | null = null;
+  #isEnded = false;
+  #isLost = false;
+
+  /** @param onGrowth called with the characters of each event */
+  constructor(onGrowth: (characters: number) => void) {
+    this.#onGrowth = onGrowth;
+  }
+
+  /** What it holds, in UTF-16 units. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** How many events there were. */
+  get size(): number {
+    return this.#blocks.length;
+  }
+
+  add(event: LegEvent): void {
+    if (this.#isLost) return;
+    const block = blockOf(event, this.#blocks.length);
+    this.#blocks.push(block);
+    this.#characters += block.length;
+    this.#onGrowth(block.length);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#wake();
+  }
+
+  /** Lets go of all events: who reads it now is cut off, and can have it again from the journal. */
+  lose(): void {
+    this.#isLost = true;
+    this.#blocks.length = 0;
+    this.#characters = 0;
+    this.#wake();
+  }
+
+  /** The events from that number on, as blocks, as they come. @throws LogLostError */
+  async *read(from = 0): AsyncGenerator<string, undefined> {
+    for (let next = from; ; next++) {
+      while (next >= this.#blocks.length && !this.#isLost) {
+        if (this.#isEnded) return undefined;
+        this.#news ??= Promise.withResolvers();
+        await this.#news.promise;
+      }
+      const block = this.#blocks[next];
+      if (block === undefined)
+        throw new LogLostError("what was shown of this response is not kept any more; read it again");
+      yield block;
+    }
+  }
+
+  #wake(): void {
+    this.#news?.resolve();
+    this.#news = null;
+  }
+}
+
+/** An event as a block of a stream, with its number. */
+export const blockOf = (event: LegEvent, number: number): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: number })}`;

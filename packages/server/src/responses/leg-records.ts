@@ -1,0 +1,91 @@
+import { type Entry, type JsonObject, type ReportedUsage, type State, turnNumbered } from "@colloquy/machine";
+import { saidIn } from "../items/turn-items.ts";
+import type { LegEvent } from "./leg-writer.ts";
+import { type Recorded, recordedTurn } from "./recorded-turn.ts";
+import { echoIn } from "./turn-echo.ts";
+import type { LegFacts, TokenFigures } from "./response-object.ts";
+import { TurnOutput, type TurnPart } from "./turn-output.ts";
+
+/** A leg as its journal has it: its facts, and the events that would have shown it whole. */
+export interface LegRecord {
+  readonly facts: LegFacts;
+  readonly events: readonly LegEvent[];
+}
+
+/** A turn as its journal has it. */
+export interface TurnRecord {
+  readonly legs: readonly LegRecord[];
+  /** What was shown of it, without deltas: where a live reader goes on. */
+  readonly parts: readonly TurnPart[];
+  readonly callerTools: ReadonlySet<string>;
+  readonly echo: JsonObject;
+  readonly startedAt: number;
+  /** An ask that it answers. */
+  readonly askId: string;
+  readonly isOpen: boolean;
+}
+
+/** The legs of a turn by its journal, in order; null where there is no such turn. The same turn gives the same legs in every process. */
+export const turnRecord = (entries: readonly Entry[], state: State, number: number): TurnRecord | null => {
+  const said = saidIn(state, number);
+  if (said === null || number === 0) return null;
+  const { threadId, open } = state.context;
+  const closed = open?.number === number ? undefined : turnNumbered(state, number);
+  const echo = echoIn(state, number);
+  const legs: { facts: LegFacts; readonly events: LegEvent[]; isEnded: boolean }[] = [];
+  const startedAt = closed?.startedAt ?? open?.startedAt ?? 0;
+  let at = startedAt;
+  let answeredAt: number | null = startedAt;
+  const output = new TurnOutput({ threadId, turn: number }, said.callerTools, {
+    begun: (leg) => {
+      const place = { threadId, turn: number, leg };
+      const facts = { place, echo, createdAt: answeredAt ?? at, endedAt: null, outcome: null, items: [], usage: null };
+      legs.push({ facts, events: [], isEnded: false });
+    },
+    event: (leg, event) => legs[leg - 1]?.events.push(event),
+    ended: (leg, because) => {
+      const ended = legs[leg - 1];
+      if (ended === undefined) return;
+      const outcome = because === "turn" ? (closed?.outcome ?? null) : null;
+      ended.facts = { ...ended.facts, endedAt: at, outcome };
+      ended.isEnded = true;
+      answeredAt = null;
+    },
+  });
+  const parts: TurnPart[] = [];
+  const ended = closed === undefined ? null : { at: closed.endedAt, status: closed.outcome.status };
+  for (const recorded of recordedTurn(entries, said, ended)) {
+    at = recorded.at;
+    if (legs.at(-1)?.isEnded === true) answeredAt ??= at;
+    // Of the leg that the call is of: what follows may end that leg.
+    let isCounted = false;
+    for (const part of recorded.parts) {
+      parts.push(part);
+      output.apply(part);
+      isCounted ||= count(legs.at(-1), recorded);
+    }
+    if (!isCounted) count(legs.at(-1), recorded);
+    const leg = legs.at(-1);
+    if (leg !== undefined) leg.facts = { ...leg.facts, items: output.items };
+  }
+  const askId = (closed?.asks ?? open?.asks)?.[0]?.askId ?? "";
+  return { legs, parts, callerTools: said.callerTools, echo, startedAt, askId, isOpen: closed === undefined };
+};
+
+/** Counts what a model call used; false where there is no leg yet. */
+const count = (leg: { facts: LegFacts } | undefined, { usage }: Recorded): boolean => {
+  if (leg === undefined) return false;
+  if (usage !== null) leg.facts = { ...leg.facts, usage: sumOf(leg.facts.usage, usage) };
+  return true;
+};
+
+const sumOf = (sum: TokenFigures | null, used: ReportedUsage): TokenFigures => {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, reasoningTokens = 0 } = used;
+  return {
+    input: (sum?.input ?? 0) + inputTokens,
+    cached: (sum?.cached ?? 0) + cacheReadTokens,
+    output: (sum?.output ?? 0) + outputTokens,
+    reasoning: (sum?.reasoning ?? 0) + reasoningTokens,
+    total: (sum?.total ?? 0) + (used.totalTokens ?? inputTokens + outputTokens),
+  };
+};

@@ -1,0 +1,207 @@
+import type { JsonObject } from "@colloquy/machine";
+import {
+  approvalRequestItem,
+  functionCallItem,
+  type Item,
+  type ItemPlace,
+  mcpCallItem,
+  messageItem,
+  outputText,
+  reasoningItem,
+} from "../items/item.ts";
+import type { Piece } from "../items/turn-items.ts";
+
+/** An event of a response's stream, without its number. */
+export interface LegEvent extends JsonObject {
+  readonly type: string;
+}
+
+interface ToolCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** Writes the output of one leg: its items, and the events that show how they come, in the order of the Responses API. */
+export class LegWriter {
+  /** Those that stand, in order, each with its step. */
+  readonly #items: { readonly step: number; readonly item: Item }[] = [];
+  readonly #emit: (event: LegEvent) => void;
+  #index = 0;
+  #open: OpenPiece | null = null;
+  /** Calls that the caller's model writes, by their ids. */
+  readonly #calls = new Map<string, OpenCall>();
+
+  constructor(emit: (event: LegEvent) => void) {
+    this.#emit = emit;
+  }
+
+  get items(): readonly Item[] {
+    return this.#items.map(({ item }) => item);
+  }
+
+  /** A model wrote more. What follows what it wrote last of the same kind is of the same item. */
+  write(kind: Piece["kind"], text: string, place: () => ItemPlace): void {
+    if (this.#open !== null && this.#open.kind !== kind) this.closePiece("completed");
+    this.#open ??= this.#begin(kind, place());
+    this.#open.text += text;
+    const { index, item } = this.#open;
+    const where = { item_id: item.id, output_index: index };
+    if (kind === "reasoning")
+      this.#emit({ type: "response.reasoning_summary_text.delta", ...where, summary_index: 0, delta: text });
+    else if (kind === "refusal")
+      this.#emit({ type: "response.refusal.delta", ...where, content_index: 0, delta: text });
+    else this.#emit({ type: "response.output_text.delta", ...where, content_index: 0, delta: text, logprobs: [] });
+  }
+
+  /** What was being written is as it is now. */
+  closePiece(status: "completed" | "incomplete"): void {
+    const open = this.#open;
+    if (open === null) return;
+    this.#open = null;
+    const { kind, text, index, place } = open;
+    const where = { item_id: open.item.id, output_index: index };
+    const item = pieceItem(kind, place, text, status);
+    if (kind === "reasoning") {
+      this.#emit({ type: "response.reasoning_summary_text.done", ...where, summary_index: 0, text });
+      const part = { type: "summary_text", text };
+      this.#emit({ type: "response.reasoning_summary_part.done", ...where, summary_index: 0, part });
+    } else if (kind === "refusal") {
+      this.#emit({ type: "response.refusal.done", ...where, content_index: 0, refusal: text });
+      const part = { type: "refusal", refusal: text };
+      this.#emit({ type: "response.content_part.done", ...where, content_index: 0, part });
+    } else {
+      this.#emit({ type: "response.output_text.done", ...where, content_index: 0, text, logprobs: [] });
+      this.#emit({ type: "response.content_part.done", ...where, content_index: 0, part: outputText(text) });
+    }
+    this.#done(index, item, place.step);
+  }
+
+  /** A model writes a call of a tool of the caller. */
+  writeCall(place: ItemPlace, call: ToolCall): void {
+    this.closePiece("completed");
+    const begun = this.#calls.get(call.callId) ?? this.#beginCall(place, call);
+    begun.written += call.arguments;
+    this.#emitArguments(begun, call.arguments);
+  }
+
+  /** A call of a tool of the caller is whole. */
+  closeCall(place: ItemPlace, call: ToolCall): void {
+    this.closePiece("completed");
+    const begun = this.#calls.get(call.callId) ?? this.#beginCall(place, call);
+    this.#calls.delete(call.callId);
+    const { index, item } = begun;
+    if (call.arguments.startsWith(begun.written))
+      this.#emitArguments(begun, call.arguments.slice(begun.written.length));
+    const where = { item_id: item.id, output_index: index };
+    this.#emit({ type: "response.function_call_arguments.done", ...where, name: call.name, arguments: call.arguments });
+    this.#done(index, functionCallItem(place, call, "completed"), place.step);
+  }
+
+  /** A tool that runs here has its result. */
+  addResult(place: ItemPlace, call: ToolCall, result: { readonly text: string; readonly failed: boolean }): void {
+    this.closePiece("completed");
+    const begun = mcpCallItem(place, call, null);
+    const index = this.#added({ ...begun, arguments: "" });
+    const where = { item_id: begun.id, output_index: index };
+    this.#emit({ type: "response.mcp_call.in_progress", ...where });
+    this.#emit({ type: "response.mcp_call_arguments.delta", ...where, delta: call.arguments });
+    this.#emit({ type: "response.mcp_call_arguments.done", ...where, arguments: call.arguments });
+    this.#emit({ type: result.failed ? "response.mcp_call.failed" : "response.mcp_call.completed", ...where });
+    this.#done(index, mcpCallItem(place, call, result), place.step);
+  }
+
+  /** A call waits for a person's approval. */
+  addApproval(
+    place: ItemPlace,
+    call: { readonly name: string; readonly arguments: string; readonly number: number },
+  ): void {
+    this.closePiece("completed");
+    const item = approvalRequestItem(place, call);
+    this.#done(this.#added(item), item, place.step);
+  }
+
+  /** What came of a step and those behind it is void. The wire has no word for that: items that were open end as incomplete, and the final output does without all of them. */
+  voidFrom(step: number): void {
+    this.closePiece("incomplete");
+    for (const { index, item } of this.#calls.values()) this.#emitDone(index, { ...item, status: "incomplete" });
+    this.#calls.clear();
+    const standing = this.#items.filter((each) => each.step < step);
+    this.#items.splice(0, this.#items.length, ...standing);
+  }
+
+  /** Nothing more comes. */
+  close(status: "completed" | "incomplete"): void {
+    this.closePiece(status);
+    for (const { index, item, place } of this.#calls.values())
+      this.#done(index, { ...item, status: "incomplete" }, place.step);
+    this.#calls.clear();
+  }
+
+  #begin(kind: Piece["kind"], place: ItemPlace): OpenPiece {
+    const item = { ...pieceItem(kind, place, "", "in_progress"), ...(kind === "reasoning" ? {} : { content: [] }) };
+    const index = this.#added(item);
+    const where = { item_id: item.id, output_index: index };
+    if (kind === "reasoning") {
+      const part = { type: "summary_text", text: "" };
+      this.#emit({ type: "response.reasoning_summary_part.added", ...where, summary_index: 0, part });
+    } else {
+      const part = kind === "refusal" ? { type: "refusal", refusal: "" } : outputText("");
+      this.#emit({ type: "response.content_part.added", ...where, content_index: 0, part });
+    }
+    return { kind, index, item, place, text: "" };
+  }
+
+  #beginCall(place: ItemPlace, call: ToolCall): OpenCall {
+    const item = functionCallItem(place, { ...call, arguments: "" }, "in_progress");
+    const begun: OpenCall = { index: this.#added(item), item, place, written: "" };
+    this.#calls.set(call.callId, begun);
+    return begun;
+  }
+
+  #emitArguments({ index, item }: OpenCall, delta: string): void {
+    if (delta === "") return;
+    const where = { item_id: item.id, output_index: index };
+    this.#emit({ type: "response.function_call_arguments.delta", ...where, delta });
+  }
+
+  #added(item: Item): number {
+    const index = this.#index++;
+    this.#emit({ type: "response.output_item.added", output_index: index, item });
+    return index;
+  }
+
+  #done(index: number, item: Item, step: number): void {
+    this.#items.push({ step, item });
+    this.#emitDone(index, item);
+  }
+
+  #emitDone(index: number, item: Item): void {
+    this.#emit({ type: "response.output_item.done", output_index: index, item });
+  }
+}
+
+interface OpenPiece {
+  readonly kind: Piece["kind"];
+  readonly index: number;
+  readonly item: Item;
+  readonly place: ItemPlace;
+  text: string;
+}
+
+interface OpenCall {
+  readonly index: number;
+  readonly item: Item;
+  readonly place: ItemPlace;
+  written: string;
+}
+
+const pieceItem = (
+  kind: Piece["kind"],
+  place: ItemPlace,
+  text: string,
+  status: "in_progress" | "completed" | "incomplete",
+): Item => {
+  if (kind === "reasoning") return reasoningItem(place, text, status);
+  return messageItem(place, [kind === "text" ? outputText(text) : { type: "refusal", refusal: text }], status);
+};

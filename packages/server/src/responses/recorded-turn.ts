@@ -1,0 +1,158 @@
+import {
+  type Content,
+  type Entry,
+  type Json,
+  type ReplyDraft,
+  type ReportedUsage,
+  toolResultOf,
+  type ToolResultPart,
+  type TurnStatus,
+} from "@colloquy/machine";
+import { callIdAt, placeIn, turnOfEffect } from "@colloquy/machine/hosting";
+import type { SaidTurn } from "../items/turn-items.ts";
+import type { TurnPart } from "./turn-output.ts";
+
+/** What an entry says of a turn: what was shown then, when, and what a model call used. */
+export interface Recorded {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly parts: readonly TurnPart[];
+  readonly usage: ReportedUsage | null;
+}
+
+/**
+ * A turn as its journal has it, entry by entry, as parts without deltas: from those the same legs follow as from what was
+ * shown live. A host's own replay knows neither approvals nor the legs between them.
+ *
+ * @param said the turn as the state has it: what was redacted since stands there.
+ * @param status how it ended; null while it is open.
+ */
+export function* recordedTurn(
+  entries: readonly Entry[],
+  said: SaidTurn,
+  ended: { readonly at: number; readonly status: Exclude<TurnStatus, "open"> } | null,
+): Generator<Recorded, undefined> {
+  const reader = new TurnReader(said);
+  const first = entries.findIndex(({ event }) => "effectId" in event && turnOfEffect(event.effectId) === said.number);
+  for (let index = first; index >= 0 && index < entries.length; index++) {
+    const event = entries[index]?.event;
+    if (event === undefined) break;
+    if (ended !== null && "effectId" in event && (turnOfEffect(event.effectId) ?? 0) > said.number) break;
+    const entry = entries[index];
+    if (entry === undefined) break;
+    const parts = [...reader.partsOf(entry)];
+    if (parts.length > 0 || "usage" in event)
+      yield {
+        at: event.at,
+        parts,
+        usage: "usage" in event ? (event.usage ?? null) : null,
+      };
+  }
+  if (ended !== null) {
+    const end: TurnPart = { type: "turn.ended", turn: said.number, status: ended.status };
+    yield { at: ended.at, parts: [...reader.partial(), end], usage: null };
+  }
+  return undefined;
+}
+
+interface EffectPlace {
+  readonly step: number;
+  readonly callId: string;
+}
+
+class TurnReader {
+  readonly #said: SaidTurn;
+  readonly #results: ReadonlyMap<string, ToolResultPart>;
+  readonly #given = new Set<string>();
+  readonly #approvals = new Map<string, number>();
+  readonly #names = new Map<string, string>();
+  #step = 0;
+
+  constructor(said: SaidTurn) {
+    this.#said = said;
+    this.#results = new Map(
+      said.messages.flatMap((message) => {
+        const result = toolResultOf(message);
+        return result === undefined ? [] : [[result.callId, result] as const];
+      }),
+    );
+  }
+
+  *partsOf(entry: Entry): Generator<TurnPart> {
+    const { event } = entry;
+    const place = "effectId" in event ? this.#placeOf(event.effectId) : null;
+    if (place !== null) yield* this.#outcome(entry, event, place);
+    for (const { position } of resultsDecided(entry))
+      yield* this.#result(callIdAt(this.#said.number, this.#step, position));
+  }
+
+  *#outcome(entry: Entry, event: Entry["event"], { step, callId }: EffectPlace): Generator<TurnPart> {
+    if (event.type === "llm.completed") {
+      yield* this.#reply(step, event.reply);
+      yield* this.#calls(step, event.reply, new Set(resultsDecided(entry).map(({ position }) => position)));
+    } else if (event.type === "output.refused")
+      yield { type: "replay.started", turn: this.#said.number, step: this.#step, synthesised: true };
+    else if (event.type === "tool.withheld") yield this.#approval(callId, step, event.arguments);
+    else if (event.type === "tool.completed" || event.type === "tool.failed") yield* this.#result(callId);
+    else if (event.type === "approval.answered" && !event.approved) yield* this.#result(callId);
+  }
+
+  /** What was kept of a reply that broke off. */
+  *partial(): Generator<TurnPart> {
+    const { messages, answer, steps } = this.#said;
+    const kept = messages.find(({ id, incomplete }) => id === answer && incomplete === true);
+    const content = kept?.parts.filter((part) => part.type !== "toolCall" && part.type !== "toolResult");
+    if (content !== undefined) yield* this.#reply(steps, { content });
+  }
+
+  /** Where in the turn an effect stands; null for one of another. */
+  #placeOf(effectId: string): EffectPlace | null {
+    if (turnOfEffect(effectId) !== this.#said.number) return null;
+    const [callId = ""] = placeIn(effectId).split(/[#!]/u);
+    return { step: Number(callId.split(".")[1]), callId };
+  }
+
+  *#reply(step: number, { content = [] }: ReplyDraft): Generator<TurnPart> {
+    const turn = this.#said.number;
+    if (this.#step > 0) yield { type: "step.ended", turn, step: this.#step };
+    yield { type: "step.started", turn, step };
+    this.#step = step;
+    for (const part of typeof content === "string" ? [{ type: "text", text: content } as const] : content)
+      if (part.type === "text" || part.type === "reasoning" || part.type === "refusal")
+        yield { type: `${part.type}.delta`, turn, step, attempt: 1, text: part.text };
+  }
+
+  *#calls(step: number, { toolCalls = [] }: ReplyDraft, settled: ReadonlySet<number>): Generator<TurnPart> {
+    const turn = this.#said.number;
+    const calls = toolCalls.map(({ name, arguments: written }, position) => {
+      const callId = callIdAt(turn, step, position);
+      this.#names.set(callId, name);
+      return { turn, step, position, callId, name, arguments: written };
+    });
+    for (const call of calls) yield { type: "toolCall", ...call };
+    for (const call of calls)
+      if (this.#said.callerTools.has(call.name) && !settled.has(call.position))
+        yield { type: "result.requested", ...call };
+  }
+
+  #approval(callId: string, step: number, approved: Json): TurnPart {
+    const number = (this.#approvals.get(callId) ?? 0) + 1;
+    this.#approvals.set(callId, number);
+    const position = Number(callId.split(".")[2]);
+    const id = `${callId}!approval-${number}`;
+    const request = { id, callId, position, name: this.#names.get(callId) ?? "", arguments: approved };
+    return { type: "approval.requested", turn: this.#said.number, step, request };
+  }
+
+  /** Its result as the thread has it, once: an approval that was given brings none yet. */
+  *#result(callId: string): Generator<TurnPart> {
+    const result = this.#results.get(callId);
+    if (result === undefined || this.#given.has(callId)) return;
+    this.#given.add(callId);
+    const [turn = 0, step = 0, position = 0] = callId.split(".").map(Number);
+    const content: Content = result.content;
+    yield { type: "toolResult", turn, step, position, callId, name: result.name, outcome: result.outcome, content };
+  }
+}
+
+const resultsDecided = (entry: Entry) => ("decided" in entry ? (entry.decided?.results ?? []) : []);

@@ -1,0 +1,154 @@
+import type { JsonObject, TurnOutcome, Usage } from "@colloquy/machine";
+import { isJsonObject, type Item } from "../items/item.ts";
+import { type LegPlace, responseId } from "./response-id.ts";
+
+/** How far a response is. */
+export type ResponseStatus = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+
+/** What is known of a leg, from which its response is written. */
+export interface LegFacts {
+  readonly place: LegPlace;
+  /** What its request said, as the turn keeps it. */
+  readonly echo: JsonObject;
+  readonly createdAt: number;
+  /** Null while it is under way. */
+  readonly endedAt: number | null;
+  /** How its turn ended, where that ended it; null where it waits for the caller, or is under way. */
+  readonly outcome: TurnOutcome | null;
+  readonly items: readonly Item[];
+  readonly usage: TokenFigures | null;
+}
+
+/** Tokens of a response, in the words of the wire. */
+export interface TokenFigures {
+  readonly input: number;
+  readonly cached: number;
+  readonly output: number;
+  readonly reasoning: number;
+  readonly total: number;
+}
+
+/** The figures of a usage; null where no call reported any. */
+export const figuresOf = (usage: Usage): TokenFigures | null =>
+  usage.inputTokens.reported + usage.outputTokens.reported + usage.totalTokens.reported === 0
+    ? null
+    : {
+        input: usage.inputTokens.sum,
+        cached: usage.cacheReadTokens.sum,
+        output: usage.outputTokens.sum,
+        reasoning: usage.reasoningTokens.sum,
+        total: usage.totalTokens.sum,
+      };
+
+/** What was used between two figures of the same turn. */
+export const figuresSince = (now: TokenFigures | null, before: TokenFigures | null): TokenFigures | null =>
+  now === null || before === null
+    ? now
+    : {
+        input: now.input - before.input,
+        cached: now.cached - before.cached,
+        output: now.output - before.output,
+        reasoning: now.reasoning - before.reasoning,
+        total: now.total - before.total,
+      };
+
+/** The status of a leg. */
+export const statusOf = ({ endedAt, outcome }: Pick<LegFacts, "endedAt" | "outcome">): ResponseStatus => {
+  if (endedAt === null) return "in_progress";
+  if (outcome === null) return "completed";
+  if (outcome.status !== "failed")
+    return outcome.status === "completed" && outcome.finishReason === "length" ? "incomplete" : outcome.status;
+  return "limit" in outcome || ("failure" in outcome && outcome.failure.kind === "content_filter")
+    ? "incomplete"
+    : "failed";
+};
+
+/**
+ * A response object: the 31 members that the Open Responses schema requires, with their defaults, and `conversation`. Times
+ * are in seconds since the epoch.
+ */
+export const responseObject = (facts: LegFacts): JsonObject => {
+  const { place, echo, createdAt, endedAt, outcome, items, usage } = facts;
+  const { metadata, tools, reasoning, text, ...said } = echo;
+  const status = statusOf(facts);
+  return {
+    ...defaults,
+    ...Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null)),
+    id: responseId(place),
+    object: "response",
+    created_at: seconds(createdAt),
+    completed_at: endedAt === null || status !== "completed" ? null : seconds(endedAt),
+    status,
+    incomplete_details: status === "incomplete" && outcome !== null ? { reason: incompleteReason(outcome) } : null,
+    error: status === "failed" && outcome !== null ? errorOf(outcome) : null,
+    model: echo["model"] ?? "",
+    previous_response_id:
+      place.leg > 1 ? responseId({ ...place, leg: place.leg - 1 }) : (echo["previous_response_id"] ?? null),
+    output: items,
+    usage: usage === null ? null : wireUsage(usage),
+    metadata: metadata ?? {},
+    tools: Array.isArray(tools) ? tools.map(wireTool) : [],
+    reasoning: reasoning ?? { effort: null, summary: null },
+    text: { format: { type: "text" }, ...(isJsonObject(text) ? text : {}) },
+    conversation: { id: place.threadId },
+  };
+};
+
+/** What failed, without the words of the provider: they may say more than a client is to know. */
+export const errorOf = (outcome: TurnOutcome): { readonly code: string; readonly message: string } => {
+  if (outcome.status !== "failed") return { code: "server_error", message: "the turn ended" };
+  if ("failure" in outcome) {
+    const { kind, retryable } = outcome.failure;
+    const code = kind === "rate_limit" ? "rate_limit_exceeded" : "server_error";
+    return { code, message: `the model call failed: ${kind}${retryable ? "; asking again may help" : ""}` };
+  }
+  if ("unfit" in outcome)
+    return {
+      code: "context_length_exceeded",
+      message: `the conversation takes ${outcome.unfit.tokens} tokens, and there is room for ${outcome.unfit.available}`,
+    };
+  if ("output" in outcome) return { code: "invalid_output", message: "no answer fitted the output that was asked for" };
+  return { code: "limit_reached", message: `the limit of ${outcome.limit.limit} was reached` };
+};
+
+const defaults = {
+  instructions: null,
+  temperature: 1,
+  top_p: 1,
+  presence_penalty: 0,
+  frequency_penalty: 0,
+  top_logprobs: 0,
+  truncation: "disabled",
+  tool_choice: "auto",
+  parallel_tool_calls: true,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  store: true,
+  background: false,
+  service_tier: "default",
+  safety_identifier: null,
+  prompt_cache_key: null,
+} as const;
+
+const incompleteReason = (outcome: TurnOutcome): string => {
+  if (outcome.status !== "failed") return "max_output_tokens";
+  if ("failure" in outcome) return "content_filter";
+  return "limit" in outcome && outcome.limit.limit !== "tokens" ? `max_${outcome.limit.limit}` : "max_output_tokens";
+};
+
+const wireUsage = ({ input, cached, output, reasoning, total }: TokenFigures): JsonObject => ({
+  input_tokens: input,
+  input_tokens_details: { cached_tokens: cached },
+  output_tokens: output,
+  output_tokens_details: { reasoning_tokens: reasoning },
+  total_tokens: total === 0 ? input + output : total,
+});
+
+const wireTool = (tool: unknown): JsonObject => ({
+  description: null,
+  parameters: null,
+  strict: null,
+  ...(isJsonObject(tool) ? tool : {}),
+});
+
+const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);

@@ -1,0 +1,146 @@
+import type { Json, JsonObject } from "@colloquy/machine";
+import { z } from "zod";
+
+const name = z.string().regex(/^[A-Za-z0-9_-]{1,128}$/u, "must be of 1 to 128 letters, digits, _ and -");
+
+/** Of a body that was read as JSON, so whatever its members are, they are JSON. */
+const jsonObject = z.record(
+  z.string(),
+  z.custom<Json>(() => true),
+);
+
+const functionTool = z.strictObject(
+  {
+    type: z.literal("function", "only function tools can be given; tools that run here are the host's"),
+    name,
+    description: z.string().nullish(),
+    parameters: jsonObject.nullish(),
+    strict: z.boolean().nullish(),
+    defer_loading: z.literal(false).nullish(),
+  },
+  "must be a function tool: { type, name, description, parameters, strict }",
+);
+
+const metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((given) => Object.keys(given).length <= 16, "has at most 16 members");
+
+/** A tool of the caller, as a request declares it. */
+interface FunctionTool {
+  readonly type: "function";
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly parameters?: Readonly<Record<string, Json>> | null | undefined;
+  readonly strict?: boolean | null | undefined;
+}
+
+type Given<Value> = Value | null | undefined;
+
+/** The request of a response, as a client sends it. */
+export interface ResponseRequest {
+  readonly model?: Given<string>;
+  readonly input?: Given<string | readonly JsonObject[]>;
+  readonly instructions?: Given<string>;
+  readonly conversation?: Given<string | { readonly id: string }>;
+  readonly previous_response_id?: Given<string>;
+  readonly store?: Given<boolean>;
+  readonly stream?: Given<boolean>;
+  readonly background?: Given<boolean>;
+  readonly tools?: Given<readonly FunctionTool[]>;
+  readonly tool_choice?: Given<"none" | "auto" | "required" | JsonObject>;
+  readonly parallel_tool_calls?: Given<boolean>;
+  readonly max_output_tokens?: Given<number>;
+  readonly max_tool_calls?: Given<number>;
+  readonly metadata?: Given<Readonly<Record<string, string>>>;
+  readonly text?: Given<JsonObject>;
+  readonly temperature?: Given<number>;
+  readonly top_p?: Given<number>;
+  readonly presence_penalty?: Given<number>;
+  readonly frequency_penalty?: Given<number>;
+  readonly reasoning?: Given<JsonObject>;
+  readonly service_tier?: Given<string>;
+  readonly user?: Given<string>;
+  readonly safety_identifier?: Given<string>;
+  readonly prompt_cache_key?: Given<string>;
+}
+
+/** What a new response may be asked with. What this server can't do is no member, and refused by name. */
+export const responseRequest: z.ZodType<ResponseRequest> = z.strictObject({
+  model: z.string().nullish(),
+  input: z.union([z.string(), z.array(jsonObject)], "must be a text or a list of items").nullish(),
+  instructions: z.string().nullish(),
+  conversation: z.union([name, z.strictObject({ id: name })]).nullish(),
+  previous_response_id: z.string().nullish(),
+  store: z.boolean().nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.strictObject({ include_obfuscation: z.boolean().nullish() }).nullish(),
+  background: z.boolean().nullish(),
+  tools: z.array(functionTool).max(128).nullish(),
+  tool_choice: z.union([z.enum(["none", "auto", "required"]), jsonObject]).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  max_tool_calls: z.int().min(0).nullish(),
+  metadata: metadata.nullish(),
+  include: z.array(z.string()).nullish(),
+  text: jsonObject.nullish(),
+  truncation: z.enum(["auto", "disabled"]).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  presence_penalty: z.number().nullish(),
+  frequency_penalty: z.number().nullish(),
+  top_logprobs: z.literal(0, "log probabilities are not given here").nullish(),
+  reasoning: jsonObject.nullish(),
+  service_tier: z.string().nullish(),
+  user: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+  prompt_cache_key: z.string().nullish(),
+  prompt_cache_retention: z.string().nullish(),
+});
+
+/** What of a request its response says again. It is kept with the turn. */
+export const echoOf = (request: ResponseRequest): JsonObject =>
+  given(Object.fromEntries(Object.entries(request).filter(([name]) => !notEchoed.has(name))));
+
+const notEchoed: ReadonlySet<string> = new Set(["input", "stream", "stream_options", "include", "conversation"]);
+
+/** How the parameters of a request reach the model of the host. */
+export type ModelParameters = "chat" | "responses" | ((request: ResponseRequest) => JsonObject);
+
+/** The parameters of a request as those of the model's own API: by the names of chat completions, or as they are. */
+export const modelParametersOf = (request: ResponseRequest, as: ModelParameters): JsonObject => {
+  if (typeof as === "function") return as(request);
+  const { model, temperature, top_p, presence_penalty, frequency_penalty, parallel_tool_calls } = request;
+  const { tool_choice, max_output_tokens, text, reasoning, service_tier, user, prompt_cache_key } = request;
+  const { safety_identifier } = request;
+  const both = { model, temperature, top_p, presence_penalty, frequency_penalty, service_tier, user };
+  const calls = (request.tools ?? []).length > 0 ? { parallel_tool_calls } : {};
+  const keys = { prompt_cache_key, safety_identifier };
+  if (as === "responses") return given({ ...both, ...calls, ...keys, tool_choice, max_output_tokens, text, reasoning });
+  return given({
+    ...both,
+    ...calls,
+    ...keys,
+    tool_choice: chatToolChoice(tool_choice),
+    max_completion_tokens: max_output_tokens,
+    response_format: chatFormat(text?.["format"]),
+    verbosity: text?.["verbosity"],
+    reasoning_effort: reasoning?.["effort"],
+  });
+};
+
+const given = (members: Readonly<Record<string, unknown>>): JsonObject =>
+  jsonObject.parse(
+    Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null)),
+  );
+
+const chatToolChoice = (choice: ResponseRequest["tool_choice"]): unknown =>
+  typeof choice === "object" && choice?.["type"] === "function"
+    ? { type: "function", function: { name: choice["name"] } }
+    : choice;
+
+const chatFormat = (format: unknown): unknown => {
+  const read = z.looseObject({ type: z.string() }).safeParse(format);
+  if (!read.success || read.data.type === "text") return undefined;
+  const { type, ...schema } = read.data;
+  return type === "json_schema" ? { type, json_schema: schema } : { type };
+};

@@ -1,0 +1,170 @@
+import type { Host } from "@colloquy/host";
+import type { JsonObject } from "@colloquy/machine";
+import { z } from "zod";
+import { eventStream } from "../http/event-stream.ts";
+import { HttpError } from "../http/http-error.ts";
+import type { Call, Route } from "../http/route.ts";
+import type { ServerContext } from "../http/server-options.ts";
+import { inputItemsOf, outputItem, saidIn } from "../items/turn-items.ts";
+import { askResponse } from "./ask-response.ts";
+import { problemOfHost } from "./http-problem.ts";
+import { type LegPlace, placeOfResponse } from "./response-id.ts";
+import { responseObject } from "./response-object.ts";
+import { responseRequest } from "./response-request.ts";
+import {
+  findLeg,
+  type ReadableLeg,
+  type ResponsesOptions,
+  type ResponsesRoom,
+  responsesRoom,
+} from "./responses-room.ts";
+
+/** The Responses API over the threads of a host. */
+export const responseRoutes = (
+  host: Host,
+  { clock }: ServerContext,
+  options: ResponsesOptions = {},
+): readonly Route[] => {
+  const room = responsesRoom(host, clock, options);
+  const at = (
+    method: Route["method"],
+    path: string,
+    description: string,
+    handle: (call: Call, place: LegPlace) => Promise<Response>,
+  ): Route => ({
+    method,
+    path: `/v1/responses/:id${path}`,
+    description,
+    handle: async (call) => withProblems(async () => handle(call, await placeIn(call))),
+  });
+  return [
+    {
+      method: "POST",
+      path: "/v1/responses",
+      description: "Asks, or gives the results that a response waits for.",
+      body: responseRequest,
+      handle: async (call) => withProblems(() => create(room, call)),
+    },
+    at("GET", "", "A response, or the stream of it.", (call, place) => read(room, call, place)),
+    at("GET", "/input_items", "What a response was asked with.", (call, place) => inputItems(room, call, place)),
+    at("POST", "/cancel", "Stops a response that is under way.", (_, place) => cancel(room, place)),
+    at("DELETE", "", "Takes the words of the turn of a response out of its thread, for good.", (call, place) =>
+      remove(room, call, place),
+    ),
+  ];
+};
+
+const create = async (room: ResponsesRoom, call: Call): Promise<Response> => {
+  const request = await call.body(responseRequest);
+  const stream = request.stream === true ? call.openStream() : null;
+  const leg = await askResponse(room, call, request);
+  if (stream !== null) return eventStream(stream, leg.blocks(0) ?? none());
+  if (request.background !== true) await leg.ended;
+  return Response.json(responseObject(leg.facts()));
+};
+
+const read = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
+  const leg = await foundLeg(room, place);
+  const { searchParams } = call.url;
+  if (searchParams.get("stream") !== "true") return Response.json(responseObject(leg.facts()));
+  const after = searchParams.get("starting_after");
+  const from = after === null ? 0 : Number(after) + 1;
+  if (!Number.isSafeInteger(from) || from < 0)
+    throw new HttpError(400, `starting_after is ${JSON.stringify(after)}; it must be the number of an event`, {
+      param: "starting_after",
+    });
+  const blocks = leg.blocks(from);
+  if (blocks === null)
+    throw new HttpError(
+      400,
+      "the numbers of this response's events are not kept any more; leave out starting_after to have it whole",
+      {
+        param: "starting_after",
+        code: "events_not_kept",
+      },
+    );
+  return eventStream(call.openStream(), blocks);
+};
+
+const inputItems = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
+  await foundLeg(room, place);
+  const state = await room.host.thread(place.threadId).state();
+  const said = state === null ? null : saidIn(state, place.turn);
+  const all: readonly JsonObject[] =
+    said === null ? [] : place.leg === 1 ? inputItemsOf(said) : await answersTo(room, place);
+  const query = pageQuery.safeParse(Object.fromEntries(call.url.searchParams));
+  if (!query.success) throw new HttpError(400, z.prettifyError(query.error));
+  const { limit, order, after } = query.data;
+  const ordered = order === "asc" ? all : all.toReversed();
+  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const data = ordered.slice(from, from + limit);
+  return Response.json({
+    object: "list",
+    data,
+    first_id: data[0]?.["id"] ?? null,
+    last_id: data.at(-1)?.["id"] ?? null,
+    has_more: from + limit < ordered.length,
+  });
+};
+
+const pageQuery = z.looseObject({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: z.string().optional(),
+});
+
+/** What a later leg was asked with: the outputs of the calls of the one before it. */
+const answersTo = async (room: ResponsesRoom, place: LegPlace): Promise<readonly JsonObject[]> => {
+  const before = await foundLeg(room, { ...place, leg: place.leg - 1 });
+  const calls = new Set(before.facts().items.map((item) => item["call_id"]));
+  const state = await room.host.thread(place.threadId).state();
+  const said = state === null ? null : saidIn(state, place.turn);
+  return (said?.messages ?? []).flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      if (part.type !== "toolResult") return [];
+      const item = outputItem(place.threadId, part.callId, part.content);
+      return calls.has(item["call_id"]) ? [item] : [];
+    }),
+  );
+};
+
+const cancel = async (room: ResponsesRoom, place: LegPlace): Promise<Response> => {
+  const leg = await foundLeg(room, place);
+  if (leg.facts().endedAt !== null) return Response.json(responseObject(leg.facts()));
+  await room.host.thread(place.threadId).cancel("cancelled by the client");
+  await leg.ended;
+  return Response.json(responseObject(leg.facts()));
+};
+
+const remove = async (room: ResponsesRoom, call: Call, place: LegPlace): Promise<Response> => {
+  const leg = await foundLeg(room, place);
+  if (leg.facts().endedAt === null)
+    throw new HttpError(400, "the response is still in progress; cancel it first", { code: "response_in_progress" });
+  await room.host.thread(place.threadId).redact({ turn: place.turn });
+  room.turns.forgetTurn(place.threadId, place.turn);
+  return Response.json({ id: call.parameters["id"], object: "response", deleted: true });
+};
+
+const foundLeg = async (room: ResponsesRoom, place: LegPlace): Promise<ReadableLeg> => {
+  const leg = await findLeg(room, place);
+  if (leg === null) throw notFound();
+  return leg;
+};
+
+const placeIn = async (call: Call): Promise<LegPlace> => {
+  const place = placeOfResponse(call.parameters["id"] ?? "");
+  if (place === null || !(await call.mayUse(place.threadId))) throw notFound();
+  return place;
+};
+
+const notFound = (): HttpError => new HttpError(404, "there is no such response", { code: "response_not_found" });
+
+const withProblems = async (answer: () => Promise<Response>): Promise<Response> => {
+  try {
+    return await answer();
+  } catch (thrown) {
+    throw problemOfHost(thrown);
+  }
+};
+
+async function* none(): AsyncGenerator<string, undefined> {}

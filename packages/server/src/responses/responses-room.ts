@@ -1,0 +1,158 @@
+import type { Clock, Host, HostedThread } from "@colloquy/host";
+import { type OptionNames, problemOfOptions } from "@colloquy/host/store";
+import { ConfigurationError, type State } from "@colloquy/machine";
+import { blockOf } from "./leg-log.ts";
+import { type TurnRecord, turnRecord, type LegRecord } from "./leg-records.ts";
+import { errorOf, type LegFacts, responseObject, statusOf, type TokenFigures } from "./response-object.ts";
+import type { LegPlace } from "./response-id.ts";
+import { endTypeOf, RunningTurn, type ShownLeg } from "./running-turn.ts";
+import type { ModelParameters } from "./response-request.ts";
+import { RunningTurns } from "./running-turns.ts";
+
+/** How responses are asked for and kept. */
+export interface ResponsesOptions {
+  /** The models that clients may name. Default: any, as the parameter `model` of the call. */
+  readonly models?: readonly string[];
+  /**
+   * How the parameters of a response reach the model of the host: by the names of chat completions, as the Responses API has
+   * them, or by a function. Default `chat`, which the handlers for chat completions and for the AI SDK read.
+   */
+  readonly modelParameters?: ModelParameters;
+  /** How long the events of a response are kept after its end, for those that come back, in milliseconds. Default 300,000. */
+  readonly keepMs?: number;
+  /** What the events of all responses may take, in UTF-16 units; the oldest go first. Default 33,554,432. */
+  readonly charactersMax?: number;
+}
+
+/** What all routes of responses share. */
+export interface ResponsesRoom {
+  readonly host: Host;
+  readonly clock: Clock;
+  readonly models: readonly string[] | null;
+  readonly modelParameters: ModelParameters;
+  readonly turns: RunningTurns;
+  /** The same for what is not to be stored: nothing of it is found by an id. */
+  readonly unstored: { readonly host: Host; readonly turns: RunningTurns };
+}
+
+/** A response as it can be read: by what is known of it now, by its end, and event by event. */
+export interface ReadableLeg {
+  facts(): LegFacts;
+  readonly ended: Promise<void>;
+  /** Its events as blocks of a stream, from that number on. Null: of those before them nothing is kept, so no number means anything. */
+  blocks(from: number): AsyncIterable<string> | null;
+}
+
+/** The room of a host. */
+export const responsesRoom = (host: Host, clock: Clock, options: ResponsesOptions): ResponsesRoom => {
+  const problem = problemOfOptions("threadServer: responses", options, optionNames);
+  if (problem !== null) throw new ConfigurationError(problem);
+  const { models = null, modelParameters = "chat", keepMs = 300_000, charactersMax = 33_554_432 } = options;
+  for (const [name, value] of Object.entries({ keepMs, charactersMax }))
+    if (!(Number.isSafeInteger(value) && value >= 0))
+      throw new ConfigurationError(`threadServer: responses.${name} is ${value}; it must be a whole number, 0 or more`);
+  const bounds = { keepMs, charactersMax };
+  let memory: Host | null = null;
+  const unstored = {
+    get host(): Host {
+      return (memory ??= host.inMemory());
+    },
+    turns: new RunningTurns(clock, bounds),
+  };
+  return { host, clock, models, modelParameters, turns: new RunningTurns(clock, bounds), unstored };
+};
+
+const optionNames: OptionNames<ResponsesOptions> = {
+  models: true,
+  modelParameters: true,
+  keepMs: true,
+  charactersMax: true,
+};
+
+/** A leg that is shown in this process. */
+export const readableLeg = (leg: ShownLeg): ReadableLeg => ({
+  facts: () => leg.facts,
+  ended: leg.ended,
+  blocks: (from) => leg.log.read(from),
+});
+
+/** A leg by its place, whether it is shown here, ended long ago, or has to be taken up; null where there is none. */
+export const findLeg = async (room: ResponsesRoom, place: LegPlace): Promise<ReadableLeg | null> => {
+  const { threadId, turn, leg } = place;
+  const shown = room.turns.of(threadId, turn)?.legs.get(leg);
+  if (shown !== undefined && !shown.log.isLost) return readableLeg(shown);
+  const thread = room.host.thread(threadId);
+  const state = await thread.state();
+  const record = state === null ? null : await recordOf(thread, state, turn);
+  if (record === null) return null;
+  const recorded = record.legs[leg - 1];
+  if (recorded !== undefined && recorded.facts.endedAt !== null) return recordedLeg(recorded);
+  const isNext = leg === record.legs.length + 1 && state !== null && !isAwaiting(record);
+  if (!record.isOpen || (recorded === undefined && !isNext)) return null;
+  return readableLeg(await showTurn(room, thread, turn, record).current);
+};
+
+/** A turn by its journal; null where there is none. */
+export const recordOf = async (thread: HostedThread, state: State, turn: number): Promise<TurnRecord | null> =>
+  turnRecord(await thread.exportJournal(), state, turn);
+
+/** Shows a turn from here on that is under way, as this process does not show it yet. */
+export const showTurn = (
+  room: ResponsesRoom,
+  thread: HostedThread,
+  number: number,
+  record: TurnRecord,
+): RunningTurn => {
+  const known = room.turns.of(thread.id, number);
+  const turn = known ?? new RunningTurn({ ...record, thread, number }, room.turns);
+  if (known === undefined) {
+    room.turns.add(turn);
+    const ended = record.legs.filter(({ facts }) => facts.endedAt !== null);
+    turn.prime(record.parts, ended.map(({ facts }) => facts.usage).reduce(sum, null));
+  }
+  if (!turn.isFollowed) {
+    const handle = thread.rejoin(record.askId);
+    turn.follow(handle, handle);
+  }
+  return turn;
+};
+
+/** Whether the newest leg waits for somebody outside. */
+const isAwaiting = ({ legs, isOpen, parts }: TurnRecord): boolean => {
+  if (!isOpen || legs.at(-1)?.facts.endedAt == null) return false;
+  const last = parts.at(-1)?.type;
+  return last === "result.requested" || last === "approval.requested";
+};
+
+const recordedLeg = ({ facts, events }: LegRecord): ReadableLeg => ({
+  facts: () => facts,
+  ended: Promise.resolve(),
+  blocks: (from) => (from === 0 ? synthesised(facts, events) : null),
+});
+
+/** The whole stream of a leg that is over, made from its journal. */
+async function* synthesised(facts: LegFacts, events: LegRecord["events"]): AsyncGenerator<string, undefined> {
+  const begun = responseObject({ ...facts, endedAt: null, outcome: null, items: [], usage: null });
+  const status = statusOf(facts);
+  const failed = status === "failed" && facts.outcome !== null;
+  const all = [
+    { type: "response.created", response: begun },
+    { type: "response.in_progress", response: begun },
+    ...events,
+    ...(failed && facts.outcome !== null ? [{ type: "error", param: null, ...errorOf(facts.outcome) }] : []),
+    { type: endTypeOf(status), response: responseObject(facts) },
+  ];
+  for (const [number, event] of all.entries()) yield blockOf(event, number);
+  return undefined;
+}
+
+const sum = (one: TokenFigures | null, other: TokenFigures | null): TokenFigures | null =>
+  one === null || other === null
+    ? (one ?? other)
+    : {
+        input: one.input + other.input,
+        cached: one.cached + other.cached,
+        output: one.output + other.output,
+        reasoning: one.reasoning + other.reasoning,
+        total: one.total + other.total,
+      };

@@ -1,0 +1,194 @@
+import { type AskHandle, type HostedThread, TurnError } from "@colloquy/host";
+import type { JsonObject, TurnOutcome } from "@colloquy/machine";
+import type { LegLog } from "./leg-log.ts";
+import {
+  errorOf,
+  figuresOf,
+  figuresSince,
+  type LegFacts,
+  responseObject,
+  type ResponseStatus,
+  statusOf,
+  type TokenFigures,
+} from "./response-object.ts";
+import { TurnOutput, type TurnPart } from "./turn-output.ts";
+
+/** A leg that is shown in this process, or was not long ago. */
+export interface ShownLeg {
+  facts: LegFacts;
+  readonly log: LegLog;
+  /** Settles when the leg has ended; rejects where the host could not go on with it. */
+  readonly ended: Promise<void>;
+}
+
+/** A turn to be shown. */
+export interface TurnToShow {
+  readonly thread: HostedThread;
+  readonly number: number;
+  readonly askId: string;
+  readonly startedAt: number;
+  readonly callerTools: ReadonlySet<string>;
+  readonly echo: JsonObject;
+}
+
+/** Keeps what is shown of legs. */
+export interface LegKeeper {
+  log(): LegLog;
+  now(): number;
+  keep(turn: RunningTurn, leg: number): void;
+}
+
+/** A turn as it is shown: its parts become legs, once, whoever reads them. */
+export class RunningTurn {
+  readonly thread: HostedThread;
+  readonly number: number;
+  readonly legs: Map<number, ShownLeg> = new Map();
+  readonly output: TurnOutput;
+  readonly #turn: TurnToShow;
+  readonly #keeper: LegKeeper;
+  readonly #ends: Map<number, PromiseWithResolvers<void>> = new Map<number, PromiseWithResolvers<void>>();
+  #end: { readonly outcome: TurnOutcome | null; readonly at: number; readonly usage: TokenFigures | null } | null =
+    null;
+  /** What was used before the leg that is under way. */
+  #before: TokenFigures | null = null;
+  #next: PromiseWithResolvers<ShownLeg> = withoutWarning();
+  #isFollowed = false;
+  #isPrimed = false;
+
+  constructor(turn: TurnToShow, keeper: LegKeeper) {
+    this.#turn = turn;
+    this.#keeper = keeper;
+    this.thread = turn.thread;
+    this.number = turn.number;
+    this.output = new TurnOutput({ threadId: turn.thread.id, turn: turn.number }, turn.callerTools, {
+      begun: (leg) => this.#begin(leg),
+      event: (leg, event) => this.legs.get(leg)?.log.add(event),
+      ended: (leg) => this.#seal(leg),
+    });
+  }
+
+  get isFollowed(): boolean {
+    return this.#isFollowed;
+  }
+
+  /** The leg that is under way, or the next one that begins. */
+  get current(): Promise<ShownLeg> {
+    const shown = this.output.isUnderWay ? this.legs.get(this.output.leg) : undefined;
+    return shown === undefined ? this.#next.promise : Promise.resolve(shown);
+  }
+
+  /** What was shown before, elsewhere or long ago: legs that ended then are not shown again. */
+  prime(parts: Iterable<TurnPart>, used: TokenFigures | null): void {
+    this.#before = used;
+    this.#isPrimed = true;
+    for (const part of parts) if (part.type !== "turn.ended") this.output.apply(part);
+    for (const leg of this.legs.keys()) if (leg < this.output.leg || !this.output.isUnderWay) this.legs.delete(leg);
+    this.#isPrimed = false;
+  }
+
+  /** Shows what comes by a handle, to the end of the turn, or until somebody outside must answer. Parts that were shown before may come again. */
+  follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): void {
+    this.#isFollowed = true;
+    void this.#follow(parts, handle)
+      .catch((thrown: unknown) => this.#fail(thrown))
+      .finally(() => {
+        this.#isFollowed = false;
+      });
+  }
+
+  async #follow(parts: AsyncIterable<TurnPart>, handle: AskHandle): Promise<void> {
+    const known = this.output.knownThrough;
+    let isCatchingUp = known > 0;
+    for await (const part of parts) {
+      if (isCatchingUp && "step" in part && part.step > known) isCatchingUp = false;
+      if (isCatchingUp && !mayComeAgain.has(part.type)) continue;
+      if (part.type === "turn.ended") this.#end = await this.#endOf(handle);
+      else if (mayEndLeg.has(part.type) && this.output.isUnderWay) this.#end = await this.#waitOf();
+      const { leg } = this.output;
+      const wasUnderWay = this.output.isUnderWay;
+      this.output.apply(part);
+      if (part.type === "turn.ended") return;
+      if (!this.output.isUnderWay && (wasUnderWay || this.output.leg > leg)) return;
+    }
+  }
+
+  async #endOf(handle: AskHandle) {
+    const usage = await handle.then(
+      (result) => result.usage,
+      (thrown: unknown) => (thrown instanceof TurnError ? thrown.summary.usage : null),
+    );
+    const asked = await this.#turn.thread.asked(this.#turn.askId);
+    return {
+      outcome: asked?.outcome ?? null,
+      at: asked?.endedAt ?? this.#keeper.now(),
+      usage: usage === null ? null : figuresOf(usage),
+    };
+  }
+
+  async #waitOf() {
+    const open = (await this.#turn.thread.state())?.context;
+    const usage = open?.open?.number === this.number ? figuresOf(open.open.usage) : null;
+    return { outcome: null, at: open?.updatedAt ?? this.#keeper.now(), usage };
+  }
+
+  #begin(leg: number): void {
+    const { thread, number, startedAt, echo } = this.#turn;
+    const ended = withoutWarning<void>();
+    this.#ends.set(leg, ended);
+    const place = { threadId: thread.id, turn: number, leg };
+    const createdAt = leg === 1 ? startedAt : this.#keeper.now();
+    const facts: LegFacts = { place, echo, createdAt, endedAt: null, outcome: null, items: [], usage: null };
+    const shown: ShownLeg = { facts, log: this.#keeper.log(), ended: ended.promise };
+    this.legs.set(leg, shown);
+    const response = responseObject(facts);
+    shown.log.add({ type: "response.created", response });
+    shown.log.add({ type: "response.in_progress", response });
+    if (this.#isPrimed) return;
+    this.#next.resolve(shown);
+    this.#next = withoutWarning();
+  }
+
+  #seal(leg: number): void {
+    const shown = this.legs.get(leg);
+    const end = this.#end;
+    if (shown === undefined || end === null) return;
+    const usage = figuresSince(end.usage, this.#before);
+    this.#before = end.usage;
+    shown.facts = { ...shown.facts, endedAt: end.at, outcome: end.outcome, items: this.output.items, usage };
+    const response = responseObject(shown.facts);
+    const status = statusOf(shown.facts);
+    if (status === "failed" && end.outcome !== null)
+      shown.log.add({ type: "error", param: null, ...errorOf(end.outcome) });
+    shown.log.add({ type: endTypeOf(status), response });
+    shown.log.end();
+    this.#ends.get(leg)?.resolve();
+    this.#ends.delete(leg);
+    this.#keeper.keep(this, leg);
+  }
+
+  /** The host could not go on: who waits learns why, and who reads is cut off. */
+  #fail(thrown: unknown): void {
+    this.#next.reject(thrown);
+    this.#next = withoutWarning();
+    for (const [leg, ended] of this.#ends) {
+      ended.reject(thrown);
+      this.legs.get(leg)?.log.lose();
+      this.legs.delete(leg);
+    }
+    this.#ends.clear();
+  }
+}
+
+/** The event with which a response of that status ends. */
+export const endTypeOf = (status: ResponseStatus): string =>
+  status === "completed" || status === "failed" ? `response.${status}` : "response.incomplete";
+
+/** A promise that may be rejected without anybody who waits for it. */
+const withoutWarning = <Value>(): PromiseWithResolvers<Value> => {
+  const made = Promise.withResolvers<Value>();
+  made.promise.catch(() => {});
+  return made;
+};
+
+const mayEndLeg: ReadonlySet<TurnPart["type"]> = new Set(["toolResult", "approval.requested", "result.requested"]);
+const mayComeAgain: ReadonlySet<TurnPart["type"]> = new Set([...mayEndLeg, "turn.ended"]);

@@ -1,0 +1,81 @@
+import type { Clock } from "@colloquy/host";
+import { LegLog } from "./leg-log.ts";
+import type { LegKeeper, RunningTurn } from "./running-turn.ts";
+
+/** How long logs are kept after their ends, and how much all of them may hold. */
+export interface LogBounds {
+  readonly keepMs: number;
+  /** In UTF-16 units. */
+  readonly charactersMax: number;
+}
+
+/** The turns that this process shows, and what it showed of them: each leg once, however many read it. */
+export class RunningTurns implements LegKeeper {
+  readonly #turns = new Map<string, RunningTurn>();
+  readonly #clock: Clock;
+  readonly #bounds: LogBounds;
+  #characters = 0;
+
+  constructor(clock: Clock, bounds: LogBounds) {
+    this.#clock = clock;
+    this.#bounds = bounds;
+  }
+
+  now(): number {
+    return this.#clock.now();
+  }
+
+  /** The characters of all logs. */
+  get characters(): number {
+    return this.#characters;
+  }
+
+  of(threadId: string, turn: number): RunningTurn | undefined {
+    return this.#turns.get(keyOf(threadId, turn));
+  }
+
+  add(turn: RunningTurn): void {
+    this.#turns.set(keyOf(turn.thread.id, turn.number), turn);
+  }
+
+  log(): LegLog {
+    return new LegLog((characters) => this.#grow(characters));
+  }
+
+  /** Lets go of a leg when its time has come. */
+  keep(turn: RunningTurn, leg: number): void {
+    this.#clock.wakeAt(this.#clock.now() + this.#bounds.keepMs, () => this.#forget(turn, leg));
+  }
+
+  /** Lets go of what was shown of a turn. */
+  forgetTurn(threadId: string, number: number): void {
+    const turn = this.of(threadId, number);
+    for (const leg of turn?.legs.keys() ?? []) if (turn !== undefined) this.#forget(turn, leg);
+  }
+
+  #forget(turn: RunningTurn, leg: number): void {
+    const shown = turn.legs.get(leg);
+    if (shown === undefined) return;
+    turn.legs.delete(leg);
+    this.#lose(shown.log);
+    if (turn.legs.size === 0 && !turn.isFollowed) this.#turns.delete(keyOf(turn.thread.id, turn.number));
+  }
+
+  /** The oldest go first, ended ones before those that are under way. */
+  #grow(characters: number): void {
+    this.#characters += characters;
+    if (this.#characters <= this.#bounds.charactersMax) return;
+    const logs = [...this.#turns.values()].flatMap(({ legs }) => [...legs.values()].map(({ log }) => log));
+    for (const log of [...logs.filter(({ isEnded }) => isEnded), ...logs]) {
+      if (this.#characters <= this.#bounds.charactersMax) return;
+      this.#lose(log);
+    }
+  }
+
+  #lose(log: LegLog): void {
+    this.#characters -= log.characters;
+    log.lose();
+  }
+}
+
+const keyOf = (threadId: string, turn: number): string => `${turn}/${threadId}`;

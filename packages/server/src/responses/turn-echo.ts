@@ -1,0 +1,34 @@
+import { canonicalText, digestOf, type JsonObject, type State, turnNumbered } from "@colloquy/machine";
+import { isJsonObject } from "../items/item.ts";
+import { callerToolsKey } from "../items/turn-items.ts";
+import { echoOf, type ResponseRequest } from "./response-request.ts";
+
+/** What a turn keeps of the request that opened it: what its responses say again, and what tells the same request from another. */
+export const turnMetadata = (request: ResponseRequest): JsonObject => ({
+  [echoKey]: echoOf(request),
+  [digestKey]: digestOf(canonicalText(inputIn(request))),
+  [callerToolsKey]: (request.tools ?? []).map(({ name }) => name),
+});
+
+/** What the request of a turn said, as its responses say it again; nothing for a turn that no response opened. */
+export const echoIn = (state: State, turn: number): JsonObject => {
+  const echo = metadataOf(state, turn)?.[echoKey];
+  return isJsonObject(echo) ? echo : {};
+};
+
+/** Whether a turn was opened by just this request. */
+export const isOpenedBy = (state: State, turn: number, request: ResponseRequest): boolean => {
+  const kept = metadataOf(state, turn) ?? {};
+  const given = turnMetadata(request);
+  return [echoKey, digestKey].every((key) => canonicalText(kept[key] ?? null) === canonicalText(given[key] ?? null));
+};
+
+const echoKey = "response";
+const digestKey = "responseInput";
+
+const inputIn = ({ input }: ResponseRequest) => input ?? null;
+
+const metadataOf = (state: State, turn: number): JsonObject | null => {
+  const { open } = state.context;
+  return (open?.number === turn ? open.metadata : turnNumbered(state, turn)?.metadata) ?? null;
+};

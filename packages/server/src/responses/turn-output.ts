@@ -1,0 +1,239 @@
+import type { AskPart } from "@colloquy/host";
+import { type Content, contentText, type RequestApproval } from "@colloquy/machine";
+import type { Item, ItemPlace } from "../items/item.ts";
+import type { Piece } from "../items/turn-items.ts";
+import { type LegEvent, LegWriter } from "./leg-writer.ts";
+
+/** A part of a turn as far as it is read here, so that a journal can give it as well as a host. */
+export type TurnPart =
+  | Exclude<AskPart, { readonly type: "approval.requested" }>
+  | {
+      readonly type: "approval.requested";
+      readonly turn: number;
+      readonly step: number;
+      readonly request: Pick<RequestApproval, "id" | "callId" | "position" | "name" | "arguments">;
+    };
+
+/** Receives the legs of a turn as they come. */
+export interface LegSink {
+  begun(leg: number): void;
+  event(leg: number, event: LegEvent): void;
+  /** `waiting`: somebody outside must answer. Else the turn ended. */
+  ended(leg: number, because: "waiting" | "turn"): void;
+}
+
+/**
+ * Divides the parts of a turn into legs, and each leg into its items and events. It knows nothing but the parts: so what was
+ * shown live and what the journal says come to the same legs.
+ */
+export class TurnOutput {
+  readonly #place: { readonly threadId: string; readonly turn: number };
+  readonly #callerTools: ReadonlySet<string>;
+  readonly #sink: LegSink;
+  #leg = 0;
+  #writer: LegWriter | null = null;
+  #written: LegWriter | null = null;
+  #step = 0;
+  #attempt = 1;
+  /** Messages and reasoning of the step, counted for their ids. */
+  #pieces = { msg: 0, rs: 0 };
+  readonly #calls = new Map<string, RoundCall>();
+  /** Somebody was asked in this leg. */
+  #asked = false;
+  /** Somebody answered since the last leg ended. */
+  #answered = false;
+
+  constructor(
+    place: { readonly threadId: string; readonly turn: number },
+    callerTools: ReadonlySet<string>,
+    sink: LegSink,
+  ) {
+    this.#place = place;
+    this.#callerTools = callerTools;
+    this.#sink = sink;
+  }
+
+  /** The items of the leg that is under way, or of the last one. */
+  get items(): readonly Item[] {
+    return (this.#writer ?? this.#written)?.items ?? [];
+  }
+
+  /** The leg that is under way, or the last one; 0 before the first. */
+  get leg(): number {
+    return this.#leg;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#writer !== null;
+  }
+
+  /** The newest step whose reply is whole: parts of it may come again, and change nothing. 0: none. */
+  get knownThrough(): number {
+    return this.#calls.size > 0 || this.#writer === null ? this.#step : this.#step - 1;
+  }
+
+  apply(part: TurnPart): void {
+    switch (part.type) {
+      case "step.started":
+        this.#beginStep(part.step);
+        return;
+      case "text.delta":
+        this.#write("text", part);
+        return;
+      case "reasoning.delta":
+        this.#write("reasoning", part);
+        return;
+      case "refusal.delta":
+        this.#write("refusal", part);
+        return;
+      case "toolCall.delta":
+        this.#attend(part.attempt);
+        if (this.#callerTools.has(part.name)) this.#begun().writeCall(this.#at(part), part);
+        return;
+      case "toolCall":
+        this.#calls.set(part.callId, { name: part.name, arguments: part.arguments, is: "open", approvals: 0 });
+        if (this.#callerTools.has(part.name)) this.#begun().closeCall(this.#at(part), part);
+        return;
+      case "toolResult":
+        this.#result(part);
+        return;
+      case "result.requested":
+        this.#request(part.callId);
+        return;
+      case "approval.requested":
+        this.#approval(part.request, part.step);
+        return;
+      case "step.ended":
+        this.#writer?.closePiece("completed");
+        return;
+      case "signal":
+        if (part.signal.type === "retry.scheduled" || part.signal.type === "output.refused") this.#void(this.#step);
+        return;
+      case "thread.lost":
+        this.#void(this.#step);
+        return;
+      case "replay.started":
+        this.#void(part.step);
+        return;
+      case "turn.ended":
+        this.#endTurn(part.status === "completed" ? "completed" : "incomplete");
+        return;
+      case "turn.started":
+      case "output.partial":
+      case "wait.started":
+      case "wait.ended":
+      case "thread.forked":
+      case "parts.dropped":
+    }
+  }
+
+  #beginStep(step: number): void {
+    this.#begun();
+    if (step === this.#step) return;
+    this.#step = step;
+    this.#attempt = 1;
+    this.#pieces = { msg: 0, rs: 0 };
+    this.#calls.clear();
+  }
+
+  #write(kind: Piece["kind"], { text, attempt }: { readonly text: string; readonly attempt: number }): void {
+    this.#attend(attempt);
+    if (text === "") return;
+    const counted = kind === "reasoning" ? "rs" : "msg";
+    this.#begun().write(kind, text, () => ({ ...this.#place, step: this.#step, index: this.#pieces[counted]++ }));
+  }
+
+  /** A later attempt begins anew. */
+  #attend(attempt: number): void {
+    if (attempt > this.#attempt) this.#void(this.#step);
+    this.#attempt = attempt;
+  }
+
+  #result(part: TurnPart & { readonly type: "toolResult" }): void {
+    const call = this.#calls.get(part.callId);
+    if (call === undefined || call.is === "resolved") return;
+    call.is = "resolved";
+    // A call that a later ask settled was not answered.
+    if (this.#writer === null && part.outcome === "interrupted") return;
+    this.#answered = true;
+    if (this.#callerTools.has(part.name)) return;
+    const result = { text: textOfContent(part.content), failed: part.outcome !== "completed" };
+    const { callId, name } = part;
+    this.#begun().addResult(this.#at(part), { callId, name, arguments: call.arguments }, result);
+    this.#endIfAllWait();
+  }
+
+  #approval({ id, callId, position, name, arguments: approved }: ApprovalRequest, step: number): void {
+    const call = this.#calls.get(callId);
+    const number = Number(/approval-(\d+)$/u.exec(id)?.[1] ?? 1);
+    if (call === undefined || call.is === "resolved" || number <= call.approvals) return;
+    call.approvals = number;
+    const asked = { name, arguments: JSON.stringify(approved), number };
+    this.#begun().addApproval({ ...this.#place, step, index: position }, asked);
+    this.#wait(call);
+  }
+
+  #request(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call?.is === "open") this.#wait(call);
+  }
+
+  #wait(call: RoundCall): void {
+    call.is = "waiting";
+    if (this.#writer !== null) this.#asked = true;
+    this.#endIfAllWait();
+  }
+
+  /** A leg that asked nobody goes on while answers of an earlier one are still to come. */
+  #endIfAllWait(): void {
+    if (!this.#asked || [...this.#calls.values()].some(({ is }) => is === "open")) return;
+    if ([...this.#calls.values()].some(({ is }) => is === "waiting")) this.#end("completed", "waiting");
+  }
+
+  #endTurn(status: "completed" | "incomplete"): void {
+    if (this.#writer === null && (this.#leg === 0 || this.#answered)) this.#begun();
+    if (this.#writer !== null) this.#end(status, "turn");
+  }
+
+  #end(status: "completed" | "incomplete", because: "waiting" | "turn"): void {
+    this.#writer?.close(status);
+    this.#written = this.#writer;
+    this.#writer = null;
+    this.#asked = false;
+    this.#answered = false;
+    this.#sink.ended(this.#leg, because);
+  }
+
+  #void(step: number): void {
+    this.#writer?.voidFrom(step);
+    this.#step = Math.min(this.#step, step);
+    this.#pieces = { msg: 0, rs: 0 };
+  }
+
+  #begun(): LegWriter {
+    if (this.#writer !== null) return this.#writer;
+    const leg = ++this.#leg;
+    this.#writer = new LegWriter((event) => this.#sink.event(leg, event));
+    this.#sink.begun(leg);
+    return this.#writer;
+  }
+
+  #at({ step, position }: { readonly step: number; readonly position: number }): ItemPlace {
+    return { ...this.#place, step, index: position };
+  }
+}
+
+type ApprovalRequest = Extract<TurnPart, { readonly type: "approval.requested" }>["request"];
+
+interface RoundCall {
+  readonly name: string;
+  readonly arguments: string;
+  is: "open" | "waiting" | "resolved";
+  /** How often a person was asked. */
+  approvals: number;
+}
+
+const textOfContent = (content: Content | null): string => {
+  if (content === null) return "";
+  return typeof content === "string" ? content : contentText(content);
+};

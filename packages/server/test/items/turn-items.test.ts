@@ -1,0 +1,41 @@
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { createHost, memoryStore } from "@colloquy/runtime-node";
+import { expect, test } from "vitest";
+import { placeOfItem } from "../../src/items/item.ts";
+import { itemsOfTurn, saidIn } from "../../src/items/turn-items.ts";
+import { weather } from "../responses/responding.ts";
+
+const itemsIn = async (host: ReturnType<typeof createHost>, turn: number) => {
+  const state = await host.thread("t").state();
+  const said = state === null ? null : saidIn(state, turn);
+  return said === null ? null : itemsOfTurn(said);
+};
+
+test("a turn is items in order: what was asked, what ran here, and the answer, each with an id that says where it stands", async () => {
+  const llm = scriptedModel([toolCalls([{ name: "weather", arguments: { city: "Oslo" } }]), reply("It rains.")]);
+  const host = createHost({ llm, store: memoryStore(), tools: [weather] });
+  await host.ask("Oslo?", { threadId: "t" });
+  const items = await itemsIn(host, 1);
+  expect(items?.map(({ type, role }) => role ?? type)).toEqual(["user", "mcp_call", "assistant"]);
+  expect(items?.map(({ id }) => placeOfItem(id))).toMatchObject([
+    { turn: 1, step: 0, index: 0, threadId: "t" },
+    { turn: 1, step: 1, index: 0, threadId: "t" },
+    { turn: 1, step: 2, index: 0, threadId: "t" },
+  ]);
+  expect(items?.[1]).toMatchObject({ output: "Rain in Oslo", status: "completed" });
+  expect(await itemsIn(host, 2)).toBeNull();
+});
+
+test("a turn that was had elsewhere has its calls as its own caller's", async () => {
+  const host = createHost({ llm: scriptedModel([]), store: memoryStore() });
+  await host.thread("t").addTurn([
+    { role: "user", content: "Who is 7?" },
+    { role: "assistant", toolCalls: [{ id: "c1", name: "look_up", arguments: "{}" }] },
+    { role: "tool", toolCallId: "c1", content: "Ada" },
+    { role: "assistant", content: "Ada." },
+  ]);
+  const items = await itemsIn(host, 1);
+  expect(items?.map(({ type }) => type)).toEqual(["message", "function_call", "function_call_output", "message"]);
+  expect(items?.[1]?.["call_id"]).toBe(items?.[2]?.["call_id"]);
+  expect(new Set(items?.map(({ id }) => id)).size).toBe(4);
+});

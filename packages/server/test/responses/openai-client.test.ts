@@ -1,0 +1,150 @@
+import { reply, scriptedModel, toolCalls } from "@colloquy/runtime-test/models";
+import { expect, test } from "vitest";
+import { lookUp, refund, responding, weather } from "./responding.ts";
+
+test("a response is answered, has the members that the SDK reads, and is read again by its id", async () => {
+  const { client } = responding(scriptedModel([reply("Hello there.")]));
+  const response = await client.responses.create({ model: "any", input: "Hello" });
+  expect(response.output_text).toBe("Hello there.");
+  expect(response.status).toBe("completed");
+  expect(response.id).toMatch(/^resp_1_1_/u);
+  const again = await client.responses.retrieve(response.id);
+  expect(again).toEqual(response);
+});
+
+test("the stream of a text is the one that the SDK folds to the final response", async () => {
+  const { client } = responding(scriptedModel([reply("Hello there, friend.")]));
+  const stream = client.responses.stream({ model: "any", input: "Hello" });
+  const types: string[] = [];
+  for await (const event of stream) types.push(event.type);
+  expect(types.filter((type) => type !== "response.output_text.delta")).toEqual([
+    "response.created",
+    "response.in_progress",
+    "response.output_item.added",
+    "response.content_part.added",
+    "response.output_text.done",
+    "response.content_part.done",
+    "response.output_item.done",
+    "response.completed",
+  ]);
+  expect((await stream.finalResponse()).output_text).toBe("Hello there, friend.");
+});
+
+test("a response goes on behind the one before, and branches behind an earlier one without running it again", async () => {
+  const model = scriptedModel([reply("one"), reply("two"), reply("other two")]);
+  const { client, host } = responding(model);
+  const first = await client.responses.create({ model: "any", input: "1" });
+  const second = await client.responses.create({ model: "any", input: "2", previous_response_id: first.id });
+  const other = await client.responses.create({ model: "any", input: "2b", previous_response_id: first.id });
+  expect([second.output_text, other.output_text]).toEqual(["two", "other two"]);
+  expect(second.conversation).toEqual(first.conversation);
+  expect(other.conversation).not.toEqual(first.conversation);
+  expect(model.calls[2]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+  const thread = await host.thread(first.conversation?.id).state();
+  expect(thread?.context.conversation.head).toBe(2);
+  model.assertComplete();
+});
+
+test("calls of the caller's tools end the response, and their outputs go on with the same turn", async () => {
+  const model = scriptedModel([toolCalls([{ name: "look_up", arguments: { id: "7" } }]), reply("It is Ada.")]);
+  const { client } = responding(model);
+  const first = await client.responses.create({ model: "any", input: "Who is 7?", tools: [lookUp] });
+  expect(first.status).toBe("completed");
+  const [call] = first.output;
+  expect(call).toMatchObject({ type: "function_call", name: "look_up", arguments: '{"id":"7"}' });
+  const callId = call?.type === "function_call" ? call.call_id : "";
+  const output = { type: "function_call_output", call_id: callId, output: "Ada" } as const;
+  const second = await client.responses.create({
+    model: "any",
+    input: [output],
+    previous_response_id: first.id,
+    tools: [lookUp],
+  });
+  expect(second.output_text).toBe("It is Ada.");
+  expect(second.id).toMatch(/^resp_1_2_/u);
+  expect(second.previous_response_id).toBe(first.id);
+  // The same again is the same leg, and the model is not called.
+  const again = await client.responses.create({ model: "any", input: [output], previous_response_id: first.id });
+  expect(again.id).toBe(second.id);
+  expect((await client.responses.retrieve(first.id)).output).toEqual(first.output);
+  expect((await client.responses.inputItems.list(second.id)).data).toMatchObject([{ call_id: callId, output: "Ada" }]);
+  model.assertComplete();
+});
+
+test("tools that run here are mcp_call items, which no client runs", async () => {
+  const model = scriptedModel([toolCalls([{ name: "weather", arguments: { city: "Oslo" } }]), reply("It rains.")]);
+  const { client } = responding(model, { tools: [weather] });
+  const stream = client.responses.stream({ model: "any", input: "Oslo?" });
+  const types = new Set<string>();
+  for await (const event of stream) types.add(event.type);
+  const response = await stream.finalResponse();
+  expect(response.output.map(({ type }) => type)).toEqual(["mcp_call", "message"]);
+  expect(response.output[0]).toMatchObject({ name: "weather", output: "Rain in Oslo", error: null });
+  expect(types.has("response.mcp_call.completed")).toBe(true);
+  expect((await client.responses.retrieve(response.id)).output.map(({ id }) => id)).toEqual(
+    response.output.map(({ id }) => id),
+  );
+});
+
+test("an approval ends the response, and its answer goes on", async () => {
+  const model = scriptedModel([toolCalls([{ name: "refund", arguments: { order: "A1" } }]), reply("Done.")]);
+  const { client } = responding(model, { tools: [refund] });
+  const first = await client.responses.create({ model: "any", input: "Refund A1" });
+  const [request] = first.output;
+  expect(request).toMatchObject({ type: "mcp_approval_request", name: "refund", arguments: '{"order":"A1"}' });
+  const second = await client.responses.create({
+    model: "any",
+    previous_response_id: first.id,
+    input: [{ type: "mcp_approval_response", approval_request_id: request?.id ?? "", approve: true }],
+  });
+  expect(second.output.map(({ type }) => type)).toEqual(["mcp_call", "message"]);
+  expect(second.output_text).toBe("Done.");
+  model.assertComplete();
+});
+
+test("a text instead of the outputs settles the calls as interrupted, and is a new turn", async () => {
+  const model = scriptedModel([toolCalls([{ name: "look_up", arguments: { id: "7" } }]), reply("Never mind then.")]);
+  const { client } = responding(model);
+  const first = await client.responses.create({ model: "any", input: "Who is 7?", tools: [lookUp] });
+  const second = await client.responses.create({ model: "any", input: "Never mind", previous_response_id: first.id });
+  expect(second.output_text).toBe("Never mind then.");
+  expect(second.id).toMatch(/^resp_2_1_/u);
+  model.assertComplete();
+});
+
+test("what is not to be stored is answered, and is nowhere afterwards", async () => {
+  const model = scriptedModel([reply("Secret."), reply("Both.")]);
+  const { client, host } = responding(model);
+  const response = await client.responses.create({ model: "any", input: "Tell", store: false });
+  expect(response.output_text).toBe("Secret.");
+  expect(response).toMatchObject({ store: false });
+  expect((await host.threads()).threads).toEqual([]);
+  await expect(client.responses.retrieve(response.id)).rejects.toMatchObject({ status: 404 });
+});
+
+test("a key repeats a request, and is refused for another one", async () => {
+  const model = scriptedModel([reply("Once.")]);
+  const { client } = responding(model);
+  const options = { headers: { "idempotency-key": "k1" } };
+  const first = await client.responses.create({ model: "any", input: "Go" }, options);
+  const again = await client.responses.create({ model: "any", input: "Go" }, options);
+  expect(again).toEqual(first);
+  await expect(client.responses.create({ model: "any", input: "Other" }, options)).rejects.toMatchObject({
+    code: "idempotency_key_reused",
+  });
+  model.assertComplete();
+});
+
+test("a background response is read until it has ended, and its stream is read from any event on", async () => {
+  const model = scriptedModel([reply("In its own time.")]);
+  const { client } = responding(model);
+  const begun = await client.responses.create({ model: "any", input: "Go", background: true });
+  expect(begun.status).toBe("in_progress");
+  const whole: { readonly type: string; readonly sequence_number: number }[] = [];
+  for await (const event of await client.responses.retrieve(begun.id, { stream: true })) whole.push(event);
+  const rest: typeof whole = [];
+  for await (const event of await client.responses.retrieve(begun.id, { stream: true, starting_after: 2 }))
+    rest.push(event);
+  expect(rest).toEqual(whole.slice(3));
+  expect((await client.responses.retrieve(begun.id)).output_text).toBe("In its own time.");
+});

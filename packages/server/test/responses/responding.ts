@@ -1,0 +1,56 @@
+import { createHost, type Host, type HostOptions, memoryStore, type Store, tool } from "@colloquy/runtime-node";
+import type { LlmHandler } from "@colloquy/host";
+import OpenAI from "openai";
+import { z } from "zod";
+import { type ThreadServer, threadServer, type ThreadServerOptions } from "../../src/index.ts";
+
+/** A server, and the official client of it, without a socket between. */
+export interface Responding {
+  readonly host: Host;
+  readonly server: ThreadServer;
+  readonly client: OpenAI;
+}
+
+/** The tool of the host that these tests call. */
+export const weather = tool({
+  name: "weather",
+  description: "The weather in a city.",
+  input: z.object({ city: z.string() }),
+  run: ({ city }) => `Rain in ${city}`,
+});
+
+/** A tool that a person approves. */
+export const refund = tool({
+  name: "refund",
+  description: "Refunds an order.",
+  input: z.object({ order: z.string() }),
+  approval: "always",
+  run: ({ order }) => `Refunded ${order}`,
+});
+
+/** Tools of the caller, as a request declares them. */
+export const lookUp = {
+  type: "function",
+  name: "look_up",
+  description: "Looks up a customer.",
+  parameters: { type: "object", properties: { id: { type: "string" } }, required: ["id"], additionalProperties: false },
+  strict: true,
+} as const;
+
+export const responding = (
+  llm: LlmHandler,
+  options: Partial<HostOptions> & { readonly store?: Store } = {},
+  serving: ThreadServerOptions = {},
+): Responding => {
+  const host = createHost({ llm, store: memoryStore(), ...options });
+  return { host, ...respondingOf(host, serving) };
+};
+
+/** The same for a host that is there. */
+const respondingOf = (host: Host, serving: ThreadServerOptions = {}): Omit<Responding, "host"> => {
+  const server = threadServer(host, serving);
+  const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> =>
+    server.fetch(new Request(url, init));
+  const client = new OpenAI({ apiKey: "none", baseURL: "http://localhost/v1", fetch, maxRetries: 0 });
+  return { server, client };
+};
