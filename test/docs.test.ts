@@ -26,6 +26,9 @@ import * as openSearchPackage from "@colloquy/opensearch";
 import * as recordings from "@colloquy/runtime-test/recordings";
 import * as server from "@colloquy/runtime-test/server";
 import * as simulation from "@colloquy/runtime-test/simulate";
+import * as telemetry from "@colloquy/telemetry";
+import * as liveTelemetry from "@colloquy/telemetry/live";
+import * as otlp from "@colloquy/telemetry/otlp";
 import * as templates from "@colloquy/templates";
 import * as jinja from "@colloquy/templates/jinja";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -64,6 +67,11 @@ const programs = [
     path: "examples/20-local-model.ts",
     run: () => import("../examples/20-local-model.ts"),
     says: "A queue is a line.\nOf people.\n",
+  },
+  {
+    path: "examples/docs/telemetry.ts",
+    run: () => import("../examples/docs/telemetry.ts"),
+    says: "a body for http://localhost:4318/v1/traces\n",
   },
   {
     path: "examples/docs/templates.ts",
@@ -257,6 +265,7 @@ describe("the pages are whole", () => {
     { page: "docs/sessions.md", modules: [sessions] },
     { page: "docs/templates.md", modules: [templates, jinja] },
     { page: "docs/langchain.md", modules: [langchain] },
+    { page: "docs/telemetry.md", modules: [telemetry, liveTelemetry, otlp] },
   ])("$page names all that its packages export", ({ page, modules }) => {
     const text = [...about, page].map(read).join("\n");
     const names = modules.flatMap((module) => Object.keys(module));

@@ -3,9 +3,17 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const root = dirname(import.meta.dirname);
-const readmes = ["agents", "datasets", "dialogue", "langchain", "mcp", "opensearch", "sessions", "terminal"].map(
-  (name) => `packages/${name}/README.md`,
-);
+const readmes = [
+  "agents",
+  "datasets",
+  "dialogue",
+  "langchain",
+  "mcp",
+  "opensearch",
+  "sessions",
+  "telemetry",
+  "terminal",
+].map((name) => `packages/${name}/README.md`);
 const pages = ["README.md", ...readmes, ...globSync("docs/*.md", { cwd: root })];
 
 interface Snippet {

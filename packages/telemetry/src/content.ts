@@ -1,0 +1,43 @@
+import { contentText, type ContentPart, type Message, type Part } from "@colloquy/machine";
+
+/** Messages as the conventions write them into one attribute. What providers want back, and what may be anything, is left out. */
+export const messagesText = (messages: readonly Message[]): string =>
+  JSON.stringify(
+    messages.map(({ role, name, parts }) => ({
+      role: role === "developer" ? "system" : role,
+      parts: parts.map(partOf),
+      ...(name === undefined ? {} : { name }),
+    })),
+  );
+
+/** The result of a tool, as its model reads it. */
+export const resultText = (content: string | readonly ContentPart[] | null): string =>
+  typeof content === "string" ? content : contentText(content ?? []);
+
+const partOf = (part: Part): object => {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+    case "refusal":
+      return { type: part.type, content: part.text };
+    case "data":
+      return { type: "data", name: part.field, content: part.value };
+    case "image":
+      return { type: "uri", modality: "image", uri: part.url };
+    case "opaque":
+      return { type: typeof part.value["type"] === "string" ? part.value["type"] : "opaque" };
+    case "toolCall":
+      return { type: "tool_call", id: part.callId, name: part.name, arguments: argumentsOf(part.arguments) };
+    case "toolResult":
+      return { type: "tool_call_response", id: part.callId, response: contentText(part.content) };
+  }
+};
+
+/** A model may have written anything. */
+const argumentsOf = (written: string): unknown => {
+  try {
+    return JSON.parse(written);
+  } catch {
+    return written;
+  }
+};

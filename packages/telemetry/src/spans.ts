@@ -1,0 +1,35 @@
+import type { Entry, LaterEntry, State } from "@colloquy/machine";
+import { foldVisiting, type JournalError } from "@colloquy/machine/journal";
+import * as Either from "fp-ts/lib/Either.js";
+import type { TelemetryOptions } from "./attributes.ts";
+import { Projection } from "./projection.ts";
+import type { TelemetrySpan } from "./span.ts";
+
+/** Which spans of a journal. */
+export interface SpansOptions extends TelemetryOptions {
+  /** Also those of the turn that is open, and of a summary that is being written, as if they ended with the last entry. Default: false. */
+  readonly open?: boolean;
+}
+
+/**
+ * The spans of a journal, a trace for each turn, in the order in which turns ended: pure, so that telemetry can be made
+ * afterwards of any recording. A journal that goes on adds spans behind these, and changes none; only what was open does.
+ *
+ * Turns that a fork copied are its origin's, and turns that were added by hand never ran: neither has spans here.
+ */
+export const spansOf = (
+  entries: readonly Entry[],
+  { open = false, ...options }: SpansOptions = {},
+): Either.Either<JournalError, readonly TelemetrySpan[]> => {
+  const spans: TelemetrySpan[] = [];
+  let projection = new Projection(options);
+  const visit = (entry: LaterEntry, before: State, after: State): void => {
+    if (entry.event.type === "thread.forked") {
+      projection = new Projection(options);
+      spans.length = 0;
+    } else spans.push(...projection.entry(entry, before, after));
+  };
+  return Either.map((): readonly TelemetrySpan[] => (open ? [...spans, ...projection.open()] : spans))(
+    foldVisiting(entries, visit),
+  );
+};

@@ -1,0 +1,145 @@
+import { expect, test } from "vitest";
+import { spansIn, storedJournals, treeOf } from "./kit.ts";
+
+const treeIn = (name: string, ...shown: readonly string[]): string => {
+  const [, entries = []] = storedJournals.find(([other]) => other === name) ?? [];
+  return `\n${treeOf(spansIn(entries), ...shown)}\n`;
+};
+
+test("parallel tools stand beside the calls that asked for them", () => {
+  expect(treeIn("parallel-tools", "gen_ai.tool.call.id")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-7
+      chat 1-2
+      execute_tool time 2-3 gen_ai.tool.call.id=1.1.2
+      execute_tool weather 2-5 gen_ai.tool.call.id=1.1.1
+      execute_tool weather 2-6 gen_ai.tool.call.id=1.1.0
+      chat 6-7
+    "
+  `);
+});
+
+test("attempts are one span, which says how many there were and why they failed", () => {
+  expect(treeIn("retry", "colloquy.step.attempts", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 0-6510 error.type=network
+      chat 0-6510 colloquy.step.attempts=3 error.type=network colloquy.attempt.failed@10 colloquy.attempt.failed@5020 colloquy.attempt.failed@6510
+    invoke_agent 7000-7010 error.type=rate_limit
+      chat 7000-7010 error.type=rate_limit colloquy.attempt.failed@7010
+    invoke_agent 8000-8010 error.type=auth
+      chat 8000-8010 error.type=auth colloquy.attempt.failed@8010
+    "
+  `);
+});
+
+test("a tool call that waits for approval says so, and what came of it", () => {
+  expect(treeIn("approvals", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-15
+      chat 1-2
+      execute_tool list_files 2-7
+      execute_tool delete_file 2-13 colloquy.approval.requested@5 colloquy.approval.granted@9 colloquy.approval.requested@10 colloquy.approval.granted@12
+      execute_tool delete_file 2-14 error.type=refused colloquy.approval.requested@6 colloquy.approval.denied@14
+      chat 14-15
+    "
+  `);
+  expect(treeIn("unknown-outcome", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-12
+      chat 1-2
+      execute_tool pay 2-10 colloquy.approval.requested@6 colloquy.approval.granted@8
+      execute_tool pay 2-11 error.type=unknown colloquy.approval.requested@7 colloquy.approval.denied@11
+      chat 11-12
+    "
+  `);
+});
+
+test("a turn that was stopped ends what was out", () => {
+  expect(treeIn("cancel", "colloquy.turn.status", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-3 colloquy.turn.status=cancelled error.type=cancelled
+      chat 1-3 error.type=cancelled
+    invoke_agent 4-6 colloquy.turn.status=cancelled error.type=cancelled
+      chat 4-6 error.type=cancelled colloquy.attempt.failed@5
+    invoke_agent 7-10 colloquy.turn.status=cancelled error.type=cancelled
+      chat 7-8
+      execute_tool weather 8-9
+      execute_tool time 8-10 error.type=interrupted
+    invoke_agent 11-13 colloquy.turn.status=completed
+      chat 11-13
+    "
+  `);
+  expect(treeIn("deadline", "colloquy.turn.status", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 0-1000 colloquy.turn.status=failed error.type=limit_deadlineMs
+      chat 0-10
+      execute_tool time 10-20
+      execute_tool weather 10-1000 error.type=interrupted
+    invoke_agent 2000-2010 colloquy.turn.status=completed
+      chat 2000-2010
+    invoke_agent 3000-4000 colloquy.turn.status=failed error.type=limit_deadlineMs
+      chat 3000-4000
+      execute_tool weather 4000-4000 error.type=refused
+    "
+  `);
+});
+
+test("a summary stands in the turn that it was asked for in, or alone", () => {
+  expect(treeIn("compacting", "colloquy.summary.number", "gen_ai.conversation.compacted")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-2
+      chat 1-2
+    invoke_agent 3-8
+      chat 3-5 colloquy.summary.number=1
+      chat 5-6 gen_ai.conversation.compacted=true
+      execute_tool weather 6-7
+      chat 7-8
+    chat 8-60009 colloquy.summary.number=2
+    "
+  `);
+  expect(treeIn("compaction", "colloquy.summary.number", "gen_ai.conversation.compacted")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-4
+      chat 1-2
+      execute_tool weather 2-3
+      chat 3-4
+    invoke_agent 5-6
+      chat 5-6
+    chat 6-8 colloquy.summary.number=1
+    invoke_agent 7-9
+      chat 7-9
+    chat 9-11 colloquy.summary.number=2
+    invoke_agent 10-12
+      chat 10-12 gen_ai.conversation.compacted=true
+    "
+  `);
+  expect(treeIn("summary-called-off", "colloquy.summary.number", "error.type")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 1-2
+      chat 1-2
+    chat 2-3 colloquy.summary.number=1
+    invoke_agent 4-5
+      chat 4-5
+    chat 5-6 colloquy.summary.number=2 error.type=cancelled
+    invoke_agent 7-8
+      chat 7-8
+    chat 8-9 colloquy.summary.number=3 error.type=cancelled
+    "
+  `);
+});
+
+test("what a fork copied is no telemetry of the fork, and turns that were added by hand are none", () => {
+  expect(treeIn("forked")).toMatchInlineSnapshot(`
+    "
+
+    "
+  `);
+  expect(treeIn("round-appended")).toMatchInlineSnapshot(`
+    "
+    invoke_agent 6-12
+      chat 6-8
+      execute_tool list_files 8-11
+      chat 11-12
+    "
+  `);
+});
